@@ -1,0 +1,39 @@
+/* arena.h - memory by lifetime: everything allocated for a module, a launch or a run is freed at once.
+ *
+ * An arena is a list of blocks from malloc. Allocation never returns NULL on a live arena: when memory is
+ * exhausted the arena calls longjmp-free "sticky failure" handling instead: it returns memory from a small
+ * reserve and sets `failed`, which callers test once at the end of a phase (pl_arena_ok) and turn into PL_NOMEM.
+ * That keeps parsers free of a NULL test per node. Requests larger than the reserve do return NULL. */
+#ifndef PL_BASE_ARENA_H
+#define PL_BASE_ARENA_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct pl_arena pl_arena;
+
+pl_arena *pl_arena_open(void);                   /* NULL only when memory is exhausted */
+void pl_arena_close(pl_arena *a);                /* frees everything; NULL is allowed */
+void *pl_arena_alloc(pl_arena *a, size_t bytes); /* zeroed, 16-byte aligned */
+void *pl_arena_alloc_aligned(pl_arena *a, size_t bytes, size_t align); /* align: power of two <= 4096 */
+char *pl_arena_strndup(pl_arena *a, const char *s, size_t n);
+char *pl_arena_strdup(pl_arena *a, const char *s);
+char *pl_arena_printf(pl_arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+char *pl_arena_vprintf(pl_arena *a, const char *fmt, va_list ap);
+bool pl_arena_ok(const pl_arena *a);      /* false after any allocation failed */
+size_t pl_arena_bytes(const pl_arena *a); /* bytes handed out, for statistics */
+
+#define pl_arena_new(a, type) ((type *)pl_arena_alloc((a), sizeof(type)))
+#define pl_arena_array(a, type, n) ((type *)pl_arena_alloc((a), sizeof(type) * (size_t)(n)))
+
+/* Growable array in an arena: grows by doubling, the old copy stays in the arena until it closes.
+ * Usage: struct { T *at; size_t n, cap; } v = {0}; *pl_push(arena, &v) = x; */
+void *pl_vec_grow_(pl_arena *a, void *at, size_t *cap, size_t n, size_t elem);
+#define pl_push(a, v) \
+    (((v)->n == (v)->cap ? (void)((v)->at = pl_vec_grow_((a), (v)->at, &(v)->cap, (v)->n, \
+                                                         sizeof *(v)->at)) \
+                         : (void)0), \
+     &(v)->at[(v)->n++])
+
+#endif
