@@ -1,0 +1,181 @@
+/* ast.h - a checked PTX module as a tree: what the parser builds, sema completes, lower.c and fmt read.
+ *
+ * Everything lives in the module's arena. Names are resolved by sema: an operand points at the register, variable, function or
+ * label it means, never at text. Instruction statements carry the row of the instruction table (form) and the words chosen
+ * (mods, one pl_word per slot of the form, W_none when absent). */
+#ifndef PL_PTX_AST_H
+#define PL_PTX_AST_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "isa/form.h"
+
+typedef enum pl_space {
+    PL_SP_GENERIC,
+    PL_SP_REG,
+    PL_SP_SREG,
+    PL_SP_CONST,
+    PL_SP_GLOBAL,
+    PL_SP_LOCAL,
+    PL_SP_PARAM, /* kernel parameters, function parameters and call-site .param variables */
+    PL_SP_SHARED,
+    PL_SP_TEX
+} pl_space;
+
+typedef enum pl_linkage { PL_LINK_NONE, PL_LINK_EXTERN, PL_LINK_VISIBLE, PL_LINK_WEAK, PL_LINK_COMMON } pl_linkage;
+
+struct pl_func;
+struct pl_var;
+
+/* A virtual register (one of `.reg .b32 %r<10>` is expanded lazily: one pl_reg per register that is named). */
+typedef struct pl_reg {
+    const char *name;
+    pl_word type; /* W_b32, W_pred, W_f64, W_b128 ... */
+    uint32_t id;  /* dense within its function, from 0, in order of first mention */
+    uint16_t vec; /* 0, or 2/4 for `.reg .v4 .f32 q` */
+    pl_loc at;
+} pl_reg;
+
+/* An address stored by an initialiser: `value` bytes at `offset` become address of var/func + addend. */
+typedef struct pl_ast_reloc {
+    uint64_t offset; /* bytes into the variable */
+    uint8_t bytes;   /* 1 (mask), 2, 4 or 8 */
+    bool generic;    /* generic(x): generic address instead of the address in its space */
+    uint8_t shift;   /* mask(): which byte, in bits */
+    struct pl_var *var;
+    struct pl_func *func;
+    int64_t addend;
+} pl_ast_reloc;
+
+/* A variable in .const .global .local .shared .param (or .tex). */
+typedef struct pl_var {
+    const char *name;
+    pl_space space;
+    pl_word type; /* element type; W_b8 for opaque bytes; W_texref W_samplerref W_surfref */
+    uint16_t vec; /* 0, 2, 4 */
+    uint32_t align;
+    uint64_t size; /* bytes; 0 with unsized: `extern .shared x[]` */
+    bool unsized;
+    pl_linkage linkage;
+    bool managed;
+    bool is_ptr;          /* .param .ptr */
+    pl_space ptr_space;   /* of .ptr */
+    uint32_t ptr_align;
+    uint8_t *init;        /* size bytes, or NULL: zero */
+    struct { pl_ast_reloc *at; size_t n, cap; } reloc;
+    struct pl_func *owner; /* NULL at module scope */
+    uint64_t offset;       /* in its space: set by lower.c / the linker */
+    pl_loc at;
+    pl_word from_reg_type; /* a `.reg` parameter of a .func: its type (space is PL_SP_REG), reg below */
+    pl_reg *reg;
+} pl_var;
+
+typedef enum pl_operand_kind {
+    PL_O_NONE,
+    PL_O_REG,   /* reg (also a predicate; neg) */
+    PL_O_SREG,  /* special register: sreg, component */
+    PL_O_IMM,   /* imm: bits already in the width and format of the operand's type */
+    PL_O_VEC,   /* elem[0..n): each REG, IMM or SINK */
+    PL_O_ADDR,  /* [base + imm]: base is reg, var or nothing (absolute); tex/tensor coordinates in elem */
+    PL_O_VAR,   /* address of a variable + imm (mov, cvta, call arguments) */
+    PL_O_FUNC,  /* address of a function, or direct callee */
+    PL_O_LABEL, /* label */
+    PL_O_TABLE, /* .branchtargets / .calltargets / .callprototype */
+    PL_O_ARGS,  /* elem[0..n): call arguments or results */
+    PL_O_SINK   /* _ */
+} pl_operand_kind;
+
+/* Selector on a video operand or a vector component: %r1.b3, %r1.h0, %v.x */
+typedef enum pl_sel { PL_SEL_NONE, PL_SEL_B0, PL_SEL_B1, PL_SEL_B2, PL_SEL_B3, PL_SEL_H0, PL_SEL_H1,
+                      PL_SEL_X, PL_SEL_Y, PL_SEL_Z, PL_SEL_W } pl_sel;
+
+typedef struct pl_label {
+    const char *name;
+    uint32_t stmt; /* index of the statement it stands before, in func->body; body.n at the end */
+    bool defined;
+    pl_loc at;
+} pl_label;
+
+/* .branchtargets, .calltargets, .callprototype */
+typedef struct pl_table {
+    const char *name;
+    enum { PL_TAB_BRANCH, PL_TAB_CALL, PL_TAB_PROTO } kind;
+    struct { pl_label **at; size_t n, cap; } labels;
+    struct { struct pl_func **at; size_t n, cap; } funcs;
+    struct pl_func *proto; /* params and rets only */
+    pl_loc at;
+} pl_table;
+
+typedef struct pl_operand {
+    pl_operand_kind kind;
+    bool neg;     /* ! before a predicate, or - before a register where a form allows it */
+    uint8_t sel;  /* pl_sel */
+    bool is_float; /* the immediate was written as a floating literal */
+    pl_loc at;
+    union {
+        pl_reg *reg;       /* REG; base of ADDR when var == NULL */
+        pl_word sreg;      /* SREG: W_tid etc. (component in sel) */
+        pl_label *label;
+        pl_table *table;
+        struct pl_func *func;
+    };
+    pl_var *var;  /* VAR; base of ADDR */
+    int64_t imm;  /* IMM: bits; ADDR/VAR: byte offset */
+    uint16_t n;
+    struct pl_operand *elem; /* VEC, ARGS, coordinates */
+} pl_operand;
+
+typedef enum pl_stmt_kind { PL_S_INSN, PL_S_LOC, PL_S_PRAGMA } pl_stmt_kind;
+
+typedef struct pl_stmt {
+    pl_stmt_kind kind;
+    pl_loc at;          /* of the instruction, in the PTX file */
+    /* PL_S_INSN */
+    uint16_t form;      /* index in pl_forms */
+    uint16_t mods[PL_MAX_SLOTS];
+    pl_reg *guard;      /* or NULL */
+    bool guard_neg;
+    uint8_t nop;        /* operands present, in the order of the form's specs; absent optional ones have kind NONE */
+    pl_operand *op;     /* form->noperands entries */
+    /* PL_S_LOC: source line for what follows */
+    uint32_t src_file, src_line, src_column;
+    const char *pragma; /* PL_S_PRAGMA */
+} pl_stmt;
+
+typedef struct pl_func {
+    const char *name;
+    bool entry, prototype_only, noreturn;
+    pl_linkage linkage;
+    struct { pl_var **at; size_t n, cap; } params, rets, vars; /* vars: local, shared, call-site params, all blocks flattened */
+    struct { pl_reg **at; size_t n, cap; } regs;
+    struct { pl_stmt *at; size_t n, cap; } body;
+    struct { pl_label **at; size_t n, cap; } labels;
+    uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, reqnctapercluster[3], maxclusterrank; /* 0: not given */
+    bool explicitcluster, blocksareclusters;
+    struct pl_func *alias_of;
+    uint32_t index; /* in module->funcs */
+    pl_loc at;
+    const char *local_maxnreg_pragma;
+} pl_func;
+
+typedef struct pl_ast {
+    pl_arena *arena;
+    pl_diags *diags;
+    uint32_t file;     /* in diags */
+    uint16_t ptx;      /* .version 9.0 = 90 */
+    uint16_t sm;       /* .target sm_90a = 90 */
+    char sm_suffix;    /* 'a', 'f' or 0 */
+    const char *target; /* "sm_90a" */
+    bool texmode_independent, debug, map_f64_to_f32;
+    uint16_t address_size; /* 32 or 64 */
+    struct { pl_func **at; size_t n, cap; } funcs;
+    struct { pl_var **at; size_t n, cap; } vars; /* module scope */
+    struct { const char **at; size_t n, cap; } files; /* .file index -> path (index 0 unused) */
+    struct { char *at; size_t n, cap; } dwarf_sections;
+} pl_ast;
+
+/* Parses and checks one module. Diagnostics go to diags (its file list already holds `file`). On PL_OK *out is a module without
+ * errors; on PL_INVALID at least one error was reported and *out may hold the recovered parts. */
+pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, pl_ast **out);
+
+#endif
