@@ -1,9 +1,9 @@
 /* arena.h - memory by lifetime: everything allocated for a module, a launch or a run is freed at once.
  *
  * An arena is a list of blocks from malloc. Allocation never returns NULL on a live arena: when memory is
- * exhausted the arena calls longjmp-free "sticky failure" handling instead: it returns memory from a small
- * reserve and sets `failed`, which callers test once at the end of a phase (pl_arena_ok) and turn into PL_NOMEM.
- * That keeps parsers free of a NULL test per node. Requests larger than the reserve do return NULL. */
+ * exhausted it sets a sticky failure flag, which callers test once at the end of a phase (pl_arena_ok) and turn into
+ * PL_NOMEM, and hands out the same small zeroed reserve for every further request. That keeps parsers free of a
+ * NULL test per node. Requests larger than the reserve (8 KiB) do return NULL. */
 #ifndef PL_BASE_ARENA_H
 #define PL_BASE_ARENA_H
 
@@ -29,9 +29,9 @@ size_t pl_arena_bytes(const pl_arena *a); /* bytes handed out, for statistics */
 
 /* Growable array in an arena: grows by doubling, the old copy stays in the arena until it closes.
  * Usage: struct { T *at; size_t n, cap; } v = {0}; *pl_push(arena, &v) = x; */
-void *pl_vec_grow_(pl_arena *a, void *at, size_t *cap, size_t n, size_t elem);
+void *pl_vec_grow_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem);
 #define pl_push(a, v) \
-    (((v)->n == (v)->cap ? (void)((v)->at = pl_vec_grow_((a), (v)->at, &(v)->cap, (v)->n, \
+    (((v)->n == (v)->cap ? (void)((v)->at = pl_vec_grow_((a), (v)->at, &(v)->cap, &(v)->n, \
                                                          sizeof *(v)->at)) \
                          : (void)0), \
      &(v)->at[(v)->n++])

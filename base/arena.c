@@ -1,0 +1,152 @@
+/* arena.c - a list of blocks from malloc; allocation bumps a pointer, closing frees the blocks.
+ *
+ * Block sizes double from 4 KiB to 1 MiB, so that a small module costs little and a large one few calls.
+ * The reserve for the sticky failure of arena.h lies in the arena itself: after malloc has failed once, every
+ * request that fits gets the same reserve, zeroed again, and the caller finds out at the end of its phase. */
+#include "base/arena.h"
+#include <assert.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_BLOCK ((size_t)4096)
+#define LARGEST_BLOCK ((size_t)1 << 20)
+#define RESERVE ((size_t)8192)
+#define DEFAULT_ALIGN ((size_t)16)
+#define MAX_ALIGN ((size_t)4096)
+
+typedef struct block {
+    struct block *next;
+    size_t size; /* bytes after this head */
+} block;
+
+struct pl_arena {
+    block *blocks;
+    unsigned char *free, *end; /* unused part of the newest block; all zero */
+    size_t next_size, handed_out;
+    bool failed;
+    unsigned char *reserve;
+};
+
+static unsigned char *align_up(unsigned char *p, size_t align)
+{
+    return p + (-(uintptr_t)p & (align - 1));
+}
+
+pl_arena *pl_arena_open(void)
+{
+    pl_arena *a = calloc(1, sizeof *a + RESERVE + MAX_ALIGN);
+    if (!a) return NULL;
+    a->next_size = FIRST_BLOCK;
+    a->reserve = align_up((unsigned char *)(a + 1), MAX_ALIGN);
+    return a;
+}
+
+void pl_arena_close(pl_arena *a)
+{
+    if (!a) return;
+    for (block *b = a->blocks, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    free(a);
+}
+
+static void *fail(pl_arena *a, size_t bytes)
+{
+    a->failed = true;
+    return bytes <= RESERVE ? memset(a->reserve, 0, RESERVE) : NULL;
+}
+
+static bool add_block(pl_arena *a, size_t at_least)
+{
+    size_t size = a->next_size < at_least ? at_least : a->next_size;
+    block *b = calloc(1, sizeof *b + size);
+    if (!b) return false;
+    b->size = size;
+    b->next = a->blocks;
+    a->blocks = b;
+    a->free = (unsigned char *)(b + 1);
+    a->end = a->free + size;
+    if (a->next_size < LARGEST_BLOCK) a->next_size *= 2;
+    return true;
+}
+
+void *pl_arena_alloc_aligned(pl_arena *a, size_t bytes, size_t align)
+{
+    assert(align > 0 && align <= MAX_ALIGN && (align & (align - 1)) == 0);
+    if (bytes > SIZE_MAX / 2) return fail(a, bytes);
+    size_t padding = a->free ? (size_t)(align_up(a->free, align) - a->free) : 0;
+    if (!a->free || (size_t)(a->end - a->free) < padding ||
+        (size_t)(a->end - a->free) - padding < bytes) {
+        if (!add_block(a, bytes + align)) return fail(a, bytes);
+        padding = (size_t)(align_up(a->free, align) - a->free);
+    }
+    unsigned char *p = a->free + padding;
+    a->free = p + bytes;
+    a->handed_out += bytes;
+    return p;
+}
+
+void *pl_arena_alloc(pl_arena *a, size_t bytes)
+{
+    return pl_arena_alloc_aligned(a, bytes, DEFAULT_ALIGN);
+}
+
+char *pl_arena_strndup(pl_arena *a, const char *s, size_t n)
+{
+    char *copy = pl_arena_alloc_aligned(a, n + 1, 1);
+    if (copy && n > 0) memcpy(copy, s, n);
+    return copy;
+}
+
+char *pl_arena_strdup(pl_arena *a, const char *s)
+{
+    return pl_arena_strndup(a, s, strlen(s));
+}
+
+char *pl_arena_vprintf(pl_arena *a, const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    char *s = pl_arena_alloc_aligned(a, n < 0 ? 1 : (size_t)n + 1, 1);
+    if (s && n > 0) vsnprintf(s, (size_t)n + 1, fmt, again);
+    va_end(again);
+    return s;
+}
+
+char *pl_arena_printf(pl_arena *a, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *s = pl_arena_vprintf(a, fmt, ap);
+    va_end(ap);
+    return s;
+}
+
+bool pl_arena_ok(const pl_arena *a)
+{
+    return !a->failed;
+}
+
+size_t pl_arena_bytes(const pl_arena *a)
+{
+    return a->handed_out;
+}
+
+void *pl_vec_grow_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem)
+{
+    size_t wanted = *cap ? *cap * 2 : 8;
+    assert(elem <= RESERVE);
+    void *bigger = wanted > SIZE_MAX / 2 / elem ? fail(a, SIZE_MAX) : pl_arena_alloc(a, wanted * elem);
+    if (a->failed) { /* start again in the reserve: the phase ends in PL_NOMEM, contents no longer matter */
+        *n = 0;
+        *cap = RESERVE / elem;
+        return fail(a, RESERVE);
+    }
+    if (*n > 0) memcpy(bigger, at, *n * elem);
+    *cap = wanted;
+    return bigger;
+}

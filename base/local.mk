@@ -1,0 +1,9 @@
+# base: arenas, maps, diagnostics, the reader of machine files. Depends on the C library only.
+# To add a file: append it here. To add a unit test: write tests/unit/test_NAME.c and append it to unit_tests.
+libptxloom_la_SOURCES += \
+	base/arena.c base/arena.h \
+	base/diag.c base/diag.def base/diag.h \
+	base/map.c base/map.h \
+	base/sha256.c base/sha256.h \
+	base/status.h
+unit_tests += tests/unit/test_base

@@ -1,0 +1,19 @@
+/* sha256.h - SHA-256 (FIPS 180-4): names runs by content and compares outputs with recorded ones. */
+#ifndef PL_BASE_SHA256_H
+#define PL_BASE_SHA256_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct pl_sha256 {
+    uint32_t h[8];
+    uint64_t bytes;           /* hashed so far, the part in `pending` included */
+    unsigned char pending[64]; /* bytes % 64 of them are filled */
+} pl_sha256;
+
+void pl_sha256_init(pl_sha256 *s);
+void pl_sha256_add(pl_sha256 *s, const void *data, size_t bytes);
+/* Ends the message. hex receives 64 lower-case digits and a NUL. */
+void pl_sha256_hex(pl_sha256 *s, char hex[65]);
+
+#endif

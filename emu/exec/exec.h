@@ -1,0 +1,196 @@
+/* exec.h - the architectural state of a running grid: warps, blocks, memory; and the two ways to advance a warp.
+ *
+ * This is the functional half of the machine: what instructions mean. Time is decided in emu/sm, which calls pl_warp_step
+ * for one instruction at a time and looks at the recorded effect; functional mode calls pl_warp_run, which runs a warp until it
+ * must wait. Divergence follows sm_70 independent thread scheduling: a warp is a set of splits (pc, lanes), one of which is
+ * current. Lanes that part at a branch meet again at its reconvergence point; a split that waits there is released after a while
+ * so that spinning lanes cannot starve it. */
+#ifndef PL_EMU_EXEC_H
+#define PL_EMU_EXEC_H
+
+#include "base/event.h"
+#include "base/status.h"
+#include "emu/exec/memory.h"
+#include "isa/program.h"
+
+enum { PL_MAX_SPLITS = PL_LANES, PL_MAX_FRAMES = 64, PL_NAMED_BARRIERS = 16 };
+
+typedef enum pl_warp_state {
+    PL_WARP_READY,
+    PL_WARP_BARRIER, /* every split waits at a block or cluster barrier, or for other lanes */
+    PL_WARP_ASYNC,   /* waits for an asynchronous copy, an mbarrier phase or a wgmma group */
+    PL_WARP_SLEEP,   /* nanosleep, or yielded in a spin loop */
+    PL_WARP_DONE,
+    PL_WARP_FAULT
+} pl_warp_state;
+
+/* What an instruction did to memory: filled only for instructions with PL_IF_MEM and only when asked for. */
+typedef struct pl_effect {
+    uint32_t mask;   /* lanes that accessed memory; 0: none did */
+    uint8_t space;   /* resolved pl_space number (generic addresses are resolved) */
+    uint8_t kind;    /* pl_access_kind */
+    uint16_t size;   /* bytes a lane */
+    bool bypass_l1;  /* .cg, volatile, relaxed/acquire at gpu scope, atomics */
+    bool streaming;  /* evict-first */
+    uint64_t addr[PL_LANES]; /* in the resolved space */
+} pl_effect;
+
+/* A lane group that runs together. */
+typedef struct pl_split {
+    uint32_t pc, mask;
+    uint16_t frame;  /* convergence frame it will rejoin, 0: none */
+    uint16_t call;   /* call node, 0: the kernel itself */
+    uint8_t wait;    /* PL_SPLIT_* */
+    uint8_t barrier; /* which barrier, when it waits at one */
+    uint32_t ran;    /* instructions since it was last chosen */
+    uint64_t wake;   /* clock when a sleeping split goes on */
+} pl_split;
+
+enum { PL_SPLIT_READY, PL_SPLIT_CONVERGE, PL_SPLIT_BARRIER, PL_SPLIT_WARP_SYNC, PL_SPLIT_SLEEP, PL_SPLIT_ASYNC };
+
+/* A place where parted lanes meet: created at a divergent branch. */
+typedef struct pl_conv {
+    uint32_t pc;      /* reconvergence point */
+    uint32_t members; /* lanes still expected, arrived ones included */
+    uint32_t arrived;
+    uint16_t parent;  /* frame of the split that parted */
+    uint16_t call;
+    bool used;
+} pl_conv;
+
+/* An active call of some lanes. */
+typedef struct pl_callnode {
+    uint32_t ret_pc, site;  /* call instruction */
+    uint32_t func;
+    uint32_t row, pred;     /* start of the callee's register frame */
+    uint32_t local;         /* start of the callee's local frame, bytes */
+    uint32_t local_top;     /* first free byte after it (alloca moves it) */
+    uint16_t parent, refs;
+    bool used;
+} pl_callnode;
+
+struct pl_cta;
+struct pl_grid;
+
+typedef struct pl_warp {
+    /* hot: read by every lane loop */
+    uint32_t *regs;   /* current frame: row r of PL_LANES words at regs + r * PL_LANES, 64-byte aligned */
+    uint32_t *pred;   /* current frame's predicate masks */
+    uint32_t mask[PL_LANES]; /* lanes executing now, widened to 0 / ~0 */
+    uint32_t exec;    /* the same as bits: active and guard */
+    uint32_t wide;    /* what mask[] currently holds */
+    uint32_t active;  /* lanes of the current split */
+    uint32_t pc;      /* of the current split; branch functions set next */
+    uint32_t next;
+    pl_effect *fx;    /* NULL: nobody asks */
+    const pl_insn *code;
+    const pl_program *program;
+    struct pl_cta *cta; /* not owned */
+    struct pl_grid *grid;
+    uint64_t clock;   /* %clock as this warp sees it: cycles (timing) or instructions */
+    /* cold */
+    uint32_t *file;   /* register file: all frames */
+    uint32_t *predfile;
+    uint32_t file_rows, pred_rows;
+    uint8_t *local;   /* PL_LANES x local_bytes */
+    uint32_t local_bytes; /* a lane */
+    uint32_t lanes;   /* lanes that exist (partial last warp) */
+    uint32_t exited;
+    uint32_t index;   /* in the block */
+    uint8_t state;    /* pl_warp_state */
+    uint8_t current;  /* index of the current split */
+    uint8_t nsplits;
+    bool stop;        /* the run loop must look at the splits again */
+    pl_split split[PL_MAX_SPLITS];
+    pl_conv conv[PL_MAX_FRAMES];
+    pl_callnode *call; /* call[0] is the kernel */
+    uint32_t ncalls;
+    uint32_t carry;   /* condition-code carry flag, one bit a lane */
+    uint64_t executed, lane_executed; /* instructions, thread instructions (as issued by the program) */
+    struct pl_async *async; /* outstanding cp.async groups etc., owned by emu/exec/async.c */
+} pl_warp;
+
+typedef struct pl_barrier {
+    uint32_t arrived, expected; /* threads */
+    uint64_t phase;
+    uint32_t red;               /* bar.red accumulator: popc count */
+    bool red_and, red_or;
+    uint32_t warps_waiting;
+} pl_barrier;
+
+typedef struct pl_cta {
+    struct pl_grid *grid;
+    uint32_t id[3], linear;
+    uint32_t nwarps, done;      /* done: warps finished */
+    uint32_t nthreads, live;    /* live: threads not exited */
+    pl_warp *warp;              /* nwarps */
+    uint8_t *shared;
+    uint32_t shared_bytes;
+    pl_barrier barrier[PL_NAMED_BARRIERS];
+    uint32_t cluster_rank;
+    struct pl_cluster *cluster; /* NULL without clusters */
+    uint32_t sm;                /* where it runs (timing), for %smid */
+    bool used;
+} pl_cta;
+
+/* A fault of the emulated program. */
+typedef struct pl_fault_info {
+    const char *error;   /* CUDA's name: "CUDA_ERROR_ILLEGAL_ADDRESS" */
+    char text[512];
+    uint32_t pc, block[3], thread[3];
+    uint64_t address;
+    bool set;
+} pl_fault_info;
+
+/* One launch. Filled by lib/ before, read afterwards. */
+typedef struct pl_grid {
+    const pl_program *program; /* not owned */
+    const pl_prog_func *entry;
+    pl_memory *memory;         /* not owned: global, constant */
+    uint32_t grid[3], block[3], cluster[3];
+    uint32_t dynamic_shared;
+    const uint8_t *params;     /* entry->param_bytes */
+    uint32_t stack_limit;      /* local bytes a thread may use */
+    uint32_t max_resident;     /* blocks that may be resident at once (functional mode keeps them interleavable) */
+    const pl_sink *sink;       /* or NULL */
+    pl_pc_stat *pc_stat;       /* program->code.n entries, or NULL */
+    const volatile int *cancel; /* or NULL: stop when it becomes non-zero */
+    void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions); /* or NULL */
+    void *progress_ctx;
+    uint32_t nsm;              /* %nsmid */
+    const struct pl_printf_sink *printf_sink;
+    uint64_t launch_id;        /* %gridid */
+    int async_mode;            /* 0 eager, 1 late */
+    bool simt_stack;
+    /* results */
+    pl_fault_info fault;
+    uint64_t executed, lane_executed, cycles;
+    uint64_t blocks_done;
+    uint64_t seq;              /* next event number */
+    struct pl_exec_pool *pool; /* recycled block storage, owned by cta.c */
+} pl_grid;
+
+/* --- blocks (cta.c) --- */
+pl_status pl_grid_open(pl_grid *g);  /* checks the launch, prepares storage */
+void pl_grid_close(pl_grid *g);
+pl_cta *pl_cta_start(pl_grid *g, uint32_t linear, uint32_t sm); /* NULL: out of memory */
+void pl_cta_end(pl_cta *c);          /* all warps done: storage goes back to the pool */
+
+/* --- warps (warp.c) --- */
+/* Runs until the warp must wait, ends, faults or `limit` instructions are done. Returns its state. */
+pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit);
+/* The instruction that pl_warp_step would execute next and the lanes it would run for, or NULL when the warp cannot go on now. */
+const pl_insn *pl_warp_peek(pl_warp *w);
+/* Executes exactly one instruction. fx may be NULL; fx->mask is 0 when memory was not touched. */
+pl_warp_state pl_warp_step(pl_warp *w, pl_effect *fx);
+/* Re-examines a waiting warp (barrier released, copy landed, time passed); true when it can run again. */
+bool pl_warp_poll(pl_warp *w, uint64_t clock);
+
+/* --- functional mode (grid.c) --- */
+pl_status pl_grid_run(pl_grid *g);
+
+/* Stops the launch: error is CUDA's name; the text gets block, thread, line and address added. */
+void pl_fault(pl_warp *w, uint32_t lanes, uint64_t address, const char *error, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+#endif

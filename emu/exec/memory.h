@@ -1,0 +1,49 @@
+/* memory.h - the functional memory image: one 64-bit global address space of allocations, and the windows of the other spaces.
+ *
+ * Generic addresses: the shared window holds the block's shared memory (and, with clusters, each rank's in its own slice), the local
+ * window the thread's local memory; everything else is global (constant variables live in global memory too and are addressed
+ * through a 64 KB-based window). Functional access is never timed: that is emu/sm's business. */
+#ifndef PL_EMU_MEMORY_H
+#define PL_EMU_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* Windows of generic addresses. The H200 places them near these values; only isspacep and cvta can tell. */
+#define PL_SHARED_WINDOW 0x00007f0000000000ull
+#define PL_SHARED_SLICE 0x0000000001000000ull /* of one cluster rank: 16 MiB; rank r at window + r * slice */
+#define PL_SHARED_RANKS 64u
+#define PL_LOCAL_WINDOW 0x00007e0000000000ull
+#define PL_LOCAL_SIZE 0x0000000001000000ull
+#define PL_PARAM_WINDOW 0x00007d0000000000ull /* kernel parameters seen through generic addresses */
+#define PL_GLOBAL_BASE 0x00007fa000000000ull
+
+typedef struct pl_alloc {
+    uint64_t address, size;
+    uint8_t *bytes;
+    const char *name; /* "arg2", a variable's name, or NULL; not owned */
+    bool read_only;
+} pl_alloc;
+
+typedef struct pl_memory {
+    pl_alloc *alloc; /* sorted by address */
+    size_t n, cap;
+    uint64_t next;
+} pl_memory;
+
+void pl_memory_init(pl_memory *m);
+void pl_memory_free(pl_memory *m);
+/* A zeroed allocation at the next 512-byte aligned address, followed by a gap. 0: out of memory. */
+uint64_t pl_memory_alloc(pl_memory *m, uint64_t size, const char *name);
+pl_status pl_memory_release(pl_memory *m, uint64_t address);
+/* The allocation that holds the address, or NULL. */
+const pl_alloc *pl_memory_find(const pl_memory *m, uint64_t address);
+/* The allocation nearest to an address, for messages; NULL without allocations. */
+const pl_alloc *pl_memory_nearest(const pl_memory *m, uint64_t address);
+/* Host pointer to [address, address + size), or NULL when it is not inside one allocation. */
+uint8_t *pl_memory_at(const pl_memory *m, uint64_t address, uint64_t size);
+
+#endif

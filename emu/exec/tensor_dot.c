@@ -1,0 +1,319 @@
+/* tensor_dot.c - how a tensor core rounds a sum of products.
+ *
+ * A fused sum does not round after every addition. With n products and the addend c:
+ *
+ *   1. every product is formed exactly; its exponent is the sum of the operands' exponent fields
+ *      (a subnormal operand counts with the smallest normal exponent and is not normalised);
+ *   2. the largest of these n exponents and c's is E. Terms that are zero take no part;
+ *   3. every term is shifted to a common grid of 2^(E - frac) and what falls below is cut off,
+ *      towards zero;
+ *   4. the integers are added exactly, and the sum is rounded once to the result's format.
+ *
+ *            E            E-frac
+ *   p0   1 . 0 1 1 0 1 0 0 0 |                  kept bits | lost bits
+ *   p1       1 . 1 1 0 1 0 1 | 1 0 1
+ *   c              1 . 0 1 1 | 0 0 1 1 1
+ *
+ * frac and the number of products per sum differ by generation (tensor.c, pl_tensor_number).
+ * Published: Khattak and Mikaitis, arXiv 2512.07004; the MMA-Sim paper, arXiv 2511.10909.
+ * Measured: every recording under tests/data/mma (H200, driver 580.159.04, 2026-11).
+ *
+ * Speed: operands are decoded once to integers; the inner loops run over the eight columns of a
+ * tile with no branches, so a compiler makes vectors of them. All arithmetic on sums is integer
+ * arithmetic, so results do not depend on the host, the compiler or the vector width. */
+#include "emu/exec/tensor.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    N = PL_TENSOR_N,
+    ZERO_EXP = -8192,  /* exponent of a zero operand: below every real one, even summed */
+    GROUP = 8          /* terms that fit an int32 sum: each is below 2^(frac+2) = 2^27 */
+};
+
+/* Floating-point formats. fraction and exponent bits, bias, and what the top exponent means. */
+typedef struct format {
+    int8_t fraction, exponent;
+    int16_t bias;
+    enum { IEEE, ONE_NAN, FINITE } top;
+    int8_t dropped; /* low register bits that are ignored */
+} format;
+
+static const format formats[PL_TT_COUNT] = {
+    [PL_TT_F16]  = { 10, 5, 15, IEEE, 0 },
+    [PL_TT_BF16] = { 7, 8, 127, IEEE, 0 },
+    [PL_TT_TF32] = { 10, 8, 127, IEEE, 13 },
+    [PL_TT_F32]  = { 23, 8, 127, IEEE, 0 },
+    [PL_TT_E4M3] = { 3, 4, 7, ONE_NAN, 0 },
+    [PL_TT_E5M2] = { 2, 5, 15, IEEE, 0 },
+    [PL_TT_E3M2] = { 2, 3, 3, FINITE, 0 },
+    [PL_TT_E2M3] = { 3, 2, 1, FINITE, 0 },
+    [PL_TT_E2M1] = { 1, 2, 1, FINITE, 0 },
+};
+
+/* The decoded right-hand matrix or addend of one tile. */
+typedef struct plane {
+    int32_t sig[PL_TENSOR_MAX_K][N], exp[PL_TENSOR_MAX_K][N];
+} plane;
+
+/* ------------------------------------------------------------------ decoding */
+
+/* COUNT floats to signed significands and exponents; true when one is an infinity or a NaN. */
+static bool decode_floats(const format *f, int count, const uint32_t *raw, int32_t *sig,
+                          int32_t *exp)
+{
+    const int frac = f->fraction, drop = f->dropped, bias = f->bias;
+    const int32_t exp_mask = (1 << f->exponent) - 1, frac_mask = (1 << frac) - 1;
+    const int sign_at = frac + f->exponent;
+    int32_t special = 0;
+    for (int i = 0; i < count; i++) {
+        int32_t x = (int32_t)(raw[i] >> drop);
+        int32_t e = (x >> frac) & exp_mask, m = x & frac_mask;
+        int32_t normal = e != 0, neg = -((x >> sign_at) & 1);
+        int32_t s = m | (normal << frac);
+        special |= e == exp_mask;
+        sig[i] = (s ^ neg) - neg;
+        exp[i] = s == 0 ? ZERO_EXP : e + (1 - normal) - bias;
+    }
+    if (special == 0 || f->top == FINITE) return false;
+    if (f->top == IEEE) return true;
+    for (int i = 0; i < count; i++)
+        if ((raw[i] & 0x7f) == 0x7f) return true;
+    return false;
+}
+
+static void decode_ints(pl_tensor_type t, int count, const uint32_t *raw, int32_t *sig)
+{
+    const int bits = pl_tensor_bits(t), up = 32 - bits;
+    const bool is_signed = t == PL_TT_S8 || t == PL_TT_S4;
+    for (int i = 0; i < count; i++) {
+        int32_t x = (int32_t)(raw[i] << up);
+        sig[i] = is_signed ? x >> up : (int32_t)((uint32_t)x >> up);
+    }
+}
+
+/* What a value is, for the rules on infinities and NaNs. */
+typedef enum kind { ZERO, FINITE_VALUE, INFINITE, NOT_A_NUMBER } kind;
+
+static kind kind_of(const format *f, uint32_t raw, bool *negative)
+{
+    uint32_t x = raw >> f->dropped, frac = x & ((1u << f->fraction) - 1);
+    uint32_t top = (1u << f->exponent) - 1, e = (x >> f->fraction) & top;
+    *negative = (x >> (f->fraction + f->exponent)) & 1;
+    if (f->top == IEEE && e == top) return frac ? NOT_A_NUMBER : INFINITE;
+    if (f->top == ONE_NAN && e == top && frac == 7) return NOT_A_NUMBER;
+    return e == 0 && frac == 0 ? ZERO : FINITE_VALUE;
+}
+
+/* ------------------------------------------------------------------ results */
+
+static const uint32_t f32_nan = 0x7fffffff, f16_nan = 0x7fff;
+
+static int bit_length(uint64_t x)
+{
+    return x == 0 ? 0 : 64 - __builtin_clzll(x);
+}
+
+/* sum * 2^q as f32, truncated, keeping KEEP fraction bits (23 or 13). Subnormals are kept; a
+ * result truncated to zero is +0; 2^128 and above is infinite. */
+static uint32_t f32_truncate(int64_t sum, int q, int keep)
+{
+    if (sum == 0) return 0;
+    uint32_t sign = sum < 0 ? 0x80000000u : 0;
+    uint64_t u = sum < 0 ? 0 - (uint64_t)sum : (uint64_t)sum;
+    int len = bit_length(u), e = q + len - 1;
+    uint32_t bits;
+    if (e > 127) return sign | 0x7f800000u;
+    if (e >= -126) {
+        uint32_t m = (uint32_t)(len > 24 ? u >> (len - 24) : u << (24 - len));
+        bits = ((uint32_t)(e + 126) << 23) + m;
+    } else {
+        int down = -149 - q; /* the grid of subnormals is 2^-149 */
+        bits = down <= 0 ? (uint32_t)(u << -down) : down < 64 ? (uint32_t)(u >> down) : 0;
+    }
+    bits &= ~0u << (23 - keep);
+    return bits ? bits | sign : 0;
+}
+
+/* sum * 2^q as f16, to nearest even. */
+static uint32_t f16_nearest(int64_t sum, int q)
+{
+    if (sum == 0) return 0;
+    uint32_t sign = sum < 0 ? 0x8000u : 0;
+    uint64_t u = sum < 0 ? 0 - (uint64_t)sum : (uint64_t)sum;
+    int e = q + bit_length(u) - 1;
+    if (e > 15) return sign | 0x7c00u;
+    int grid = (e < -14 ? -14 : e) - 10, down = grid - q;
+    uint64_t m;
+    if (down <= 0) {
+        m = u << -down;
+    } else if (down > 63) {
+        m = 0;
+    } else {
+        uint64_t rest = u & ((1ull << down) - 1), half = 1ull << (down - 1);
+        m = u >> down;
+        m += rest > half || (rest == half && (m & 1));
+    }
+    /* m carries the hidden bit of a normal number, and a rounding carry moves up by itself. */
+    uint32_t bits = (uint32_t)m + (e < -14 ? 0 : (uint32_t)(e + 14) << 10);
+    return sign | (bits > 0x7c00u ? 0x7c00u : bits);
+}
+
+static uint32_t finish(const pl_tensor_num *num, int64_t sum, int q)
+{
+    switch (num->round) {
+    case PL_TO_F16_RN: return f16_nearest(sum, q);
+    case PL_TO_E8M13_RZ: return f32_truncate(sum, q, 13);
+    default: return f32_truncate(sum, q, 23);
+    }
+}
+
+/* ------------------------------------------------------------------ fused sums */
+
+/* One block of a fused sum for every element of a tile. */
+typedef struct block {
+    int m, stride;             /* rows, and elements from one row of A to the next */
+    int first, count;          /* the products k = first .. first+count-1 */
+    const int32_t *asig, *aexp;
+    const plane *b;
+    const int32_t (*csig)[N], (*cexp)[N];
+    int up;   /* left shift that puts a product's fraction on frac bits */
+    int c_up; /* the same for c, possibly negative */
+    int64_t (*sum)[N];
+    int32_t (*top)[N];
+} block;
+
+__attribute__((always_inline)) static inline void fused_block(const block *x)
+{
+    const int up = x->up;
+    for (int r = 0; r < x->m; r++) {
+        const int32_t *as = x->asig + r * x->stride + x->first;
+        const int32_t *ae = x->aexp + r * x->stride + x->first;
+        int32_t top[N], part[N];
+        int64_t sum[N];
+        for (int j = 0; j < N; j++) top[j] = x->cexp[r][j];
+        for (int i = 0; i < x->count; i++) {
+            const int32_t *be = x->b->exp[x->first + i], e = ae[i];
+            for (int j = 0; j < N; j++) top[j] = top[j] > e + be[j] ? top[j] : e + be[j];
+        }
+        for (int j = 0; j < N; j++) {
+            int64_t c = x->csig[r][j], neg = c >> 63, size = (c ^ neg) - neg;
+            int shift = top[j] - x->cexp[r][j] - x->c_up;
+            size = shift <= 0 ? size << -shift : size >> (shift > 63 ? 63 : shift);
+            sum[j] = (size ^ neg) - neg;
+        }
+        for (int i = 0; i < x->count; i += GROUP) {
+            int stop = x->count - i < GROUP ? x->count : i + GROUP;
+            for (int j = 0; j < N; j++) part[j] = 0;
+            for (int g = i; g < stop; g++) {
+                const int32_t *bs = x->b->sig[x->first + g], *be = x->b->exp[x->first + g];
+                const int32_t s = as[g], e = ae[g];
+                for (int j = 0; j < N; j++) {
+                    int32_t p = s * bs[j], neg = p >> 31;
+                    uint32_t size = (uint32_t)((p ^ neg) - neg) << up;
+                    int32_t down = top[j] - e - be[j];
+                    size >>= down > 31 ? 31 : down;
+                    part[j] += ((int32_t)size ^ neg) - neg;
+                }
+            }
+            for (int j = 0; j < N; j++) sum[j] += part[j];
+        }
+        for (int j = 0; j < N; j++) {
+            x->sum[r][j] = sum[j];
+            x->top[r][j] = top[j];
+        }
+    }
+}
+
+static void fused_block_plain(const block *x)
+{
+    fused_block(x);
+}
+
+/* The same code with vectors of eight: 128 outputs of 16 products take about a third of the time. */
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("avx2"))) static void fused_block_avx2(const block *x)
+{
+    fused_block(x);
+}
+static bool have_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") != 0;
+}
+#else
+#define fused_block_avx2 fused_block_plain
+static bool have_avx2(void)
+{
+    return false;
+}
+#endif
+
+/* The result when an operand is an infinity or a NaN: a NaN when one is a NaN, when an infinity
+ * meets a zero, or when infinities of both signs meet; otherwise that infinity. */
+static uint32_t special_sum(const pl_tensor_num *num, int first, int count, const uint32_t *a,
+                            const uint32_t (*b)[N], int col, pl_tensor_type ct, uint32_t c)
+{
+    const bool half = num->round == PL_TO_F16_RN;
+    const uint32_t nan = half ? f16_nan : f32_nan;
+    bool plus = false, minus = false, neg_a, neg_b;
+    kind kc = kind_of(&formats[ct], c, &neg_a);
+    if (kc == NOT_A_NUMBER) return nan;
+    if (kc == INFINITE) *(neg_a ? &minus : &plus) = true;
+    for (int i = first; i < first + count; i++) {
+        kind ka = kind_of(&formats[num->a], a[i], &neg_a);
+        kind kb = kind_of(&formats[num->b], b[i][col], &neg_b);
+        if (ka == NOT_A_NUMBER || kb == NOT_A_NUMBER) return nan;
+        if (ka != INFINITE && kb != INFINITE) continue;
+        if (ka == ZERO || kb == ZERO) return nan;
+        *(neg_a != neg_b ? &minus : &plus) = true;
+    }
+    if (plus && minus) return nan;
+    return (half ? 0x7c00u : 0x7f800000u) | (minus ? half ? 0x8000u : 0x80000000u : 0);
+}
+
+static void tile_fused(const pl_tensor_num *num, const pl_tensor_left *left,
+                       const uint32_t (*b)[N], const uint32_t (*c)[N], uint32_t (*d)[N])
+{
+    const format *fa = &formats[num->a], *fb = &formats[num->b];
+    const bool fast = have_avx2();
+    const int m = left->m, k = left->k;
+    plane right;
+    int32_t csig[PL_TENSOR_MAX_M][N], cexp[PL_TENSOR_MAX_M][N], top[PL_TENSOR_MAX_M][N];
+    int64_t sum[PL_TENSOR_MAX_M][N];
+    uint32_t value[PL_TENSOR_MAX_M][N];
+    pl_tensor_type ct = num->c;
+    bool b_special = decode_floats(fb, k * N, b[0], right.sig[0], right.exp[0]);
+    memcpy(value, c, sizeof(uint32_t) * N * (size_t)m);
+    for (int first = 0; first < k; first += num->block) {
+        const format *fc = &formats[ct];
+        int count = k - first < num->block ? k - first : num->block;
+        bool c_special = decode_floats(fc, m * N, value[0], csig[0], cexp[0]);
+        block x = { m, k, first, count, left->sig, left->exp, &right, csig, cexp,
+                    num->frac - fa->fraction - fb->fraction, num->frac - fc->fraction, sum, top };
+        if (fast)
+            fused_block_avx2(&x);
+        else
+            fused_block_plain(&x);
+        for (int r = 0; r < m; r++) {
+            for (int j = 0; j < N; j++) {
+                uint32_t v = finish(num, sum[r][j], top[r][j] - num->frac);
+                bool neg;
+                bool special = left->special[r] || (c_special && kind_of(fc, value[r][j], &neg) >= INFINITE);
+                for (int i = first; b_special && !special && i < first + count; i++)
+                    special = kind_of(fb, b[i][j], &neg) >= INFINITE;
+                if (special && left->special[r]) {
+                    special = c_special && kind_of(fc, value[r][j], &neg) >= INFINITE;
+                    for (int i = first; !special && i < first + count; i++)
+                        special = kind_of(fa, left->raw[r * k + i], &neg) >= INFINITE ||
+                                  kind_of(fb, b[i][j], &neg) >= INFINITE;
+                }
+                value[r][j] = !special ? v
+                                       : special_sum(num, first, count, left->raw + r * k, b, j, ct,
+                                                     value[r][j]);
+            }
+        }
+        ct = num->round == PL_TO_F16_RN ? PL_TT_F16 : PL_TT_F32;
+    }
+    memcpy(d, value, sizeof(uint32_t) * N * (size_t)m);
+}

@@ -1,0 +1,39 @@
+# emu: exec/ is what instructions mean, sm/ is when they happen. exec depends on isa and base, sm on all below.
+# To add an ordinary file: libptxloom_la_SOURCES += emu/sm/NAME.c emu/sm/NAME.h
+# To add a unit test:      unit_tests += tests/unit/test_NAME
+#
+# Files in pl_exec_sources (hand-written) and nodist_pl_exec_sources (written by isagen) are compiled up to three
+# times: for any processor, for AVX2 and for AVX-512. Each time PL_EXEC_SUFFIX is _base, _avx2 or _avx512; exported
+# names must carry it, e.g. with
+#   #define PL_CAT_(a, b) a##b
+#   #define PL_CAT(a, b) PL_CAT_(a, b)
+#   #define PL_EXEC(name) PL_CAT(name, PL_EXEC_SUFFIX)
+#   const pl_exec_fn PL_EXEC(pl_exec_table)[PL_FORM_COUNT] = ...
+# config.h says which exist (PL_HAVE_EXEC_AVX2, PL_HAVE_EXEC_AVX512); one ordinary file picks the table at start with
+# __builtin_cpu_supports. Headers of these files go to noinst_HEADERS.
+pl_exec_sources =
+nodist_pl_exec_sources =
+
+noinst_LTLIBRARIES += libpl_exec_base.la
+libpl_exec_base_la_SOURCES = $(pl_exec_sources)
+nodist_libpl_exec_base_la_SOURCES = $(nodist_pl_exec_sources)
+libpl_exec_base_la_CPPFLAGS = $(AM_CPPFLAGS) -DPL_EXEC_SUFFIX=_base
+libptxloom_la_LIBADD += libpl_exec_base.la
+
+if PL_HAVE_AVX2
+noinst_LTLIBRARIES += libpl_exec_avx2.la
+libpl_exec_avx2_la_SOURCES = $(pl_exec_sources)
+nodist_libpl_exec_avx2_la_SOURCES = $(nodist_pl_exec_sources)
+libpl_exec_avx2_la_CPPFLAGS = $(AM_CPPFLAGS) -DPL_EXEC_SUFFIX=_avx2
+libpl_exec_avx2_la_CFLAGS = $(AM_CFLAGS) $(PL_AVX2_CFLAGS)
+libptxloom_la_LIBADD += libpl_exec_avx2.la
+endif
+
+if PL_HAVE_AVX512
+noinst_LTLIBRARIES += libpl_exec_avx512.la
+libpl_exec_avx512_la_SOURCES = $(pl_exec_sources)
+nodist_libpl_exec_avx512_la_SOURCES = $(nodist_pl_exec_sources)
+libpl_exec_avx512_la_CPPFLAGS = $(AM_CPPFLAGS) -DPL_EXEC_SUFFIX=_avx512
+libpl_exec_avx512_la_CFLAGS = $(AM_CFLAGS) $(PL_AVX512_CFLAGS)
+libptxloom_la_LIBADD += libpl_exec_avx512.la
+endif

@@ -1,0 +1,158 @@
+/* ptxloom.h - the public interface of libptxloom: assemble PTX, run it on a modelled GPU, and learn what it cost.
+ *
+ * Every function that can fail returns a pl_status (see below); details are diagnostics on the gpu. The library never prints,
+ * exits or keeps global state; several pl_gpu may coexist. Strings returned stay valid until the object they came from is closed.
+ *
+ *     pl_gpu *gpu; pl_module *m; pl_ptr x;
+ *     pl_gpu_open(&gpu, "h200");
+ *     pl_module_load(gpu, "k.ptx", text, bytes, NULL, &m);
+ *     pl_alloc_device(gpu, 4096, "x", &x);
+ *     pl_launch l = { .kernel = "k", .grid = {1,1,1}, .block = {32,1,1}, .params = &x, .param_bytes = 8 };
+ *     pl_result r;
+ *     pl_launch_kernel(gpu, m, &l, &r);
+ *     pl_gpu_close(gpu);
+ */
+#ifndef PTXLOOM_H
+#define PTXLOOM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/event.h"  /* events, statistics and counters */
+#include "base/status.h" /* pl_status */
+
+#define PTXLOOM_VERSION "0.1.0"
+
+typedef struct pl_gpu pl_gpu;
+typedef struct pl_module pl_module;
+typedef uint64_t pl_ptr; /* address in the emulated GPU's memory */
+
+/* ---- machines ---- */
+
+/* Opens a GPU described by a machine name ("h200") or a path to a .conf file. On failure *out still holds an object whose diagnostics
+ * say why (close it), unless memory was exhausted. Machine files are looked for in $PTXLOOM_ARCH_PATH, then in the installed folder. */
+pl_status pl_gpu_open(pl_gpu **out, const char *machine);
+void pl_gpu_close(pl_gpu *gpu);
+const char *pl_gpu_name(const pl_gpu *gpu);
+
+/* ---- diagnostics ---- */
+size_t pl_gpu_diag_count(const pl_gpu *gpu);
+typedef struct pl_message {
+    const char *severity; /* "error", "warning", "note" */
+    const char *code;     /* "E0214" */
+    const char *file;
+    uint32_t line, column;
+    const char *text, *help; /* help may be NULL */
+    const char *rendered;    /* the whole message with source line and caret */
+} pl_message;
+/* Message k (0-based) of those since the last pl_gpu_diag_clear; colour: with terminal colours in `rendered`. */
+pl_message pl_gpu_diag(pl_gpu *gpu, size_t k, bool colour);
+void pl_gpu_diag_clear(pl_gpu *gpu);
+/* Reports a message of the caller's own (launch files, command line): code as in base/diag.def. */
+void pl_gpu_report(pl_gpu *gpu, const char *code, const char *file, const char *text, uint32_t line, uint32_t column, const char *detail);
+
+/* ---- modules ---- */
+typedef struct pl_load_options {
+    int opt_level;   /* 0: one machine instruction per PTX instruction; 2: optimised */
+    bool check_only; /* parse and check, do not assemble; *out stays NULL */
+} pl_load_options;
+/* Parses, checks and assembles PTX text. options may be NULL (opt_level 2). PL_INVALID: see the diagnostics. */
+pl_status pl_module_load(pl_gpu *gpu, const char *name, const char *text, size_t bytes, const pl_load_options *options, pl_module **out);
+void pl_module_close(pl_module *m);
+size_t pl_module_kernel_count(const pl_module *m);
+const char *pl_module_kernel_name(const pl_module *m, size_t k);
+
+typedef struct pl_kernel_param { const char *name; uint32_t offset, size; const char *type; } pl_kernel_param;
+typedef struct pl_kernel_info {
+    const char *name;
+    uint32_t registers, static_shared, local_bytes, param_bytes, nparams, barriers;
+    uint32_t reqntid[3], maxntid[3], reqcluster[3];
+} pl_kernel_info;
+pl_status pl_module_kernel(const pl_module *m, const char *name, pl_kernel_info *out);
+pl_kernel_param pl_module_param(const pl_module *m, const char *kernel, uint32_t k);
+/* Address and size of a module-scope .global or .const variable. */
+pl_status pl_module_symbol(const pl_module *m, const char *name, pl_ptr *address, uint64_t *bytes);
+
+/* The machine program, one instruction at a time, for listings and traces. */
+typedef struct pl_listing {
+    uint32_t pc;
+    const char *kernel;  /* function it belongs to */
+    char text[256];      /* disassembly */
+    uint32_t ptx_line;
+    const char *src_file; /* from .loc, or NULL */
+    uint32_t src_line;
+    const char *mnemonic, *syntax, *cls;
+    uint32_t form;       /* row of the instruction table */
+} pl_listing;
+size_t pl_module_code_size(const pl_module *m);
+pl_listing pl_module_listing(const pl_module *m, uint32_t pc);
+
+/* ---- memory ---- */
+pl_status pl_alloc_device(pl_gpu *gpu, uint64_t bytes, const char *name, pl_ptr *out);
+pl_status pl_free_device(pl_gpu *gpu, pl_ptr p);
+pl_status pl_copy_to_device(pl_gpu *gpu, pl_ptr to, const void *from, uint64_t bytes);
+pl_status pl_copy_from_device(pl_gpu *gpu, void *to, pl_ptr from, uint64_t bytes);
+/* Host view of device memory, valid until it is freed; NULL when out of bounds. */
+void *pl_device_view(pl_gpu *gpu, pl_ptr p, uint64_t bytes);
+
+/* ---- launches ---- */
+typedef enum pl_mode { PL_MODE_FUNCTIONAL, PL_MODE_TIMING } pl_mode;
+
+typedef struct pl_launch {
+    const char *kernel;
+    uint32_t grid[3], block[3], cluster[3]; /* cluster 0,0,0: as the kernel says */
+    uint32_t dynamic_shared;
+    uint32_t stack;          /* bytes a thread; 0: default */
+    const void *params;      /* the parameter block as laid out by pl_module_param */
+    uint32_t param_bytes;
+    pl_mode mode;
+    int threads;             /* host threads for timing; results do not depend on it */
+    bool async_late;
+    bool simt_stack;         /* pre-Volta divergence */
+    const pl_sink *sink;     /* or NULL */
+    const volatile int *cancel;
+    void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions);
+    void *progress_ctx;
+} pl_launch;
+
+typedef struct pl_result {
+    pl_status status;       /* PL_OK, PL_FAULT, PL_INTERRUPTED ... */
+    uint64_t cycles;        /* 0 in functional mode */
+    uint64_t inst_executed, thread_inst_executed;
+    double wall_seconds;    /* emulation alone */
+    const char *error;      /* CUDA's error name of a fault, or NULL */
+    const char *error_text;
+    const pl_pc_stat *pc_stat; /* by pc; valid until the next launch of this module */
+    size_t npc;
+    const pl_counter *counter; /* valid until the next launch */
+    size_t ncounters;
+    uint32_t registers, static_shared, dynamic_shared, local_bytes;
+    double theoretical_occupancy; /* 0..1, timing mode */
+} pl_result;
+pl_status pl_launch_kernel(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out);
+
+/* Text the kernel printed (vprintf, assert) since the last call; NULL when none. */
+const char *pl_gpu_printed(pl_gpu *gpu);
+
+/* ---- traces (SQLite) ---- */
+typedef struct pl_trace pl_trace;
+typedef enum pl_trace_level { PL_TRACE_SUMMARY, PL_TRACE_INST, PL_TRACE_MEM } pl_trace_level;
+typedef struct pl_trace_options {
+    pl_trace_level level;
+    const char *command;      /* command line, stored in run */
+    uint64_t max_bytes;       /* 0: no limit */
+} pl_trace_options;
+/* Opens PATH.part; pl_trace_close(keep = true) finishes it and renames it to PATH. A process that dies leaves no PATH. */
+pl_status pl_trace_open(pl_gpu *gpu, const char *path, const pl_trace_options *o, pl_trace **out);
+/* Starts a launch: call before pl_launch_kernel and pass the sink in the launch. */
+const pl_sink *pl_trace_begin(pl_trace *t, pl_module *m, const pl_launch *l, const char *case_name);
+pl_status pl_trace_end(pl_trace *t, const pl_result *r);
+pl_status pl_trace_close(pl_trace *t, bool keep);
+const char *pl_trace_error(const pl_trace *t);
+
+/* ---- the instruction table and explanations ---- */
+/* Text about an instruction, diagnostic, machine key or metric, in the gpu's memory; NULL when nothing is known by that name. */
+const char *pl_explain(pl_gpu *gpu, const char *topic);
+
+#endif

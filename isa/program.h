@@ -1,0 +1,103 @@
+/* program.h - an assembled module: machine code, its functions, its data, and the way back to the source.
+ *
+ * Made by ptx/lower.c from a checked module (or read from an object file), linked and placed by lib/. Read-only while running. */
+#ifndef PL_ISA_PROGRAM_H
+#define PL_ISA_PROGRAM_H
+
+#include "base/arena.h"
+#include "isa/form.h"
+#include "isa/insn.h"
+
+/* A register row filled when a frame starts: with a constant, or with a special register. */
+typedef struct pl_row_init {
+    uint32_t row;
+    uint16_t width;    /* 32 or 64 */
+    uint16_t sreg;     /* W_none: constant `bits`; else the special register, component in `sel` */
+    uint8_t sel;       /* 0..3 = x y z w */
+    uint8_t reloc;     /* 0, or which address is added to bits: PL_RELOC_* */
+    uint32_t symbol;   /* variable index (PL_RELOC_VAR) or function index (PL_RELOC_FUNC) */
+    uint64_t bits;
+} pl_row_init;
+
+enum { PL_RELOC_NONE, PL_RELOC_VAR, PL_RELOC_FUNC, PL_RELOC_FRAME /* local-memory base of the frame */,
+       PL_RELOC_VAR_GENERIC };
+
+typedef struct pl_prog_param {
+    const char *name;
+    uint32_t offset, size, align;
+    uint16_t type; /* type word of the declaration */
+    bool is_ptr;
+} pl_prog_param;
+
+/* Copy of call arguments or results between frames, in bytes of local memory relative to the two frames' bases, or by register. */
+typedef struct pl_prog_move {
+    uint32_t from, to; /* offsets in the caller's and callee's frames, or rows when reg */
+    uint16_t bytes;
+    bool reg, pred;
+} pl_prog_move;
+
+typedef struct pl_prog_call {
+    uint32_t callee;   /* function index, UINT32_MAX: indirect through op[0] */
+    uint32_t first_arg, nargs, first_ret, nrets; /* offsets of the caller's side in program->moves; callee side from its params */
+} pl_prog_call;
+
+typedef struct pl_prog_func {
+    const char *name;
+    bool entry;
+    uint32_t first, count;       /* code range */
+    uint32_t rows, preds;        /* size of the register frame */
+    struct { pl_row_init *at; size_t n, cap; } init;
+    struct { pl_prog_param *at; size_t n, cap; } params;
+    uint32_t param_bytes;        /* entry: size of the parameter block */
+    uint32_t frame_bytes;        /* local memory of one frame: variables, call-site and formal parameters */
+    uint32_t static_shared, shared_align;
+    uint32_t registers;          /* as the hardware would allocate, for reports and occupancy */
+    uint32_t local_bytes;        /* as ptxas reports: stack frame and spills */
+    uint32_t spill_loads, spill_stores, barriers;
+    uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, reqnctapercluster[3], maxclusterrank;
+    bool explicitcluster;
+    /* callee side of calls: where formal parameters and results live */
+    struct { pl_prog_move *at; size_t n, cap; } formal, result;
+} pl_prog_func;
+
+typedef struct pl_prog_reloc { uint64_t offset; uint8_t bytes, shift, kind; uint32_t symbol; int64_t addend; } pl_prog_reloc;
+
+typedef struct pl_prog_var {
+    const char *name;
+    uint8_t space; /* pl_space: global, const, shared (module scope) */
+    uint8_t linkage;
+    bool managed, unsized;
+    uint32_t align;
+    uint64_t size, address; /* address: set when loaded */
+    const uint8_t *init;    /* or NULL */
+    struct { pl_prog_reloc *at; size_t n, cap; } reloc;
+} pl_prog_var;
+
+typedef struct pl_prog_line {
+    uint32_t ptx_line, ptx_column;
+    uint32_t src_file, src_line; /* from .loc; 0: none */
+} pl_prog_line;
+
+typedef struct pl_program {
+    pl_arena *arena; /* owned: closing it frees the program */
+    const char *name;
+    uint16_t ptx, sm;
+    char sm_suffix;
+    const char *target;
+    struct { pl_insn *at; size_t n, cap; } code;
+    struct { uint32_t *at; size_t n, cap; } pool; /* further operand rows, pl_insn.more */
+    struct { pl_prog_func *at; size_t n, cap; } funcs;
+    struct { pl_prog_var *at; size_t n, cap; } vars;
+    struct { pl_prog_line *at; size_t n, cap; } lines;
+    struct { pl_prog_call *at; size_t n, cap; } calls;
+    struct { pl_prog_move *at; size_t n, cap; } moves;
+    struct { uint32_t *at; size_t n, cap; } targets; /* brx.idx tables: code indices */
+    struct { const char **at; size_t n, cap; } files; /* .file paths */
+    const char *text; /* the PTX, for listings */
+    size_t text_bytes;
+} pl_program;
+
+/* "add.f32 R4, R2, R3": machine instruction `pc` as text, written to buf (always terminated). */
+size_t pl_disasm(const pl_program *p, uint32_t pc, char *buf, size_t size);
+
+#endif
