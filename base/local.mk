@@ -4,6 +4,6 @@ libptxloom_la_SOURCES += \
 	base/arena.c base/arena.h \
 	base/diag.c base/diag.def base/diag.h \
 	base/map.c base/map.h \
-	base/sha256.c base/sha256.h \
-	base/status.h
+	base/sha256.c base/sha256.h
+pkgincludebase_HEADERS += base/status.h base/event.h
 unit_tests += tests/unit/test_base

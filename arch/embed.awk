@@ -1,0 +1,26 @@
+# embed.awk - writes arch/gen_machines.c: the text of every machine description as a C string.
+function close_text() {
+    if (names > 0) printf ";\n"
+}
+FNR == 1 {
+    close_text()
+    name = FILENAME
+    sub(/.*\//, "", name)
+    sub(/\.conf$/, "", name)
+    if (names == 0) print "/* Written by arch/embed.awk from arch/*.conf. */\n#include \"arch/machines.h\"\n"
+    all[names++] = name
+    printf "static const char text_%d[] =", names - 1
+}
+{
+    gsub(/\\/, "&&")
+    gsub(/"/, "\\\"")
+    gsub(/\t/, "\\t")
+    printf "\n    \"%s\\n\"", $0
+}
+END {
+    close_text()
+    if (names == 0) print "#include \"arch/machines.h\"\n"
+    print "\nconst pl_machine_text pl_machine_texts[] = {"
+    for (i = 0; i < names; i++) printf "    {\"%s\", text_%d, sizeof text_%d - 1},\n", all[i], i, i
+    print "    {NULL, NULL, 0},\n};"
+}

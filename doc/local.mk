@@ -1,0 +1,1 @@
+# doc: pages in Markdown. Commands they show are run by tests/docs.sh.

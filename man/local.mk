@@ -1,0 +1,1 @@
+# man: hand-written pages go to dist_man_MANS; pages that the build generates to nodist_man_MANS and CLEANFILES.

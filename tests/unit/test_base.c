@@ -1,0 +1,215 @@
+/* test_base.c - arenas, maps, diagnostics and SHA-256 keep the contracts of their headers. */
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/map.h"
+#include "base/sha256.h"
+#include "tests/unit/unit.h"
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+START_TEST(arena_memory_is_zeroed_aligned_and_disjoint)
+{
+    pl_arena *a = pl_arena_open();
+    unsigned char *previous = NULL;
+    size_t previous_size = 0;
+    for (size_t i = 1; i < 3000; i += 7) {
+        size_t align = (size_t)1 << (i % 13);
+        unsigned char *p = pl_arena_alloc_aligned(a, i, align);
+        ck_assert_uint_eq((uintptr_t)p % align, 0);
+        for (size_t k = 0; k < i; k++) ck_assert_uint_eq(p[k], 0);
+        memset(p, 0xff, i);
+        if (previous) ck_assert(p >= previous + previous_size || p + i <= previous);
+        previous = p;
+        previous_size = i;
+    }
+    ck_assert_uint_eq((uintptr_t)pl_arena_alloc(a, 3) % 16, 0);
+    ck_assert(pl_arena_ok(a));
+    pl_arena_close(a);
+    pl_arena_close(NULL);
+}
+END_TEST
+
+START_TEST(arena_failure_is_sticky_and_small_requests_still_get_memory)
+{
+    pl_arena *a = pl_arena_open();
+    ck_assert_ptr_null(pl_arena_alloc(a, SIZE_MAX));
+    ck_assert(!pl_arena_ok(a));
+    char *s = pl_arena_alloc(a, 100);
+    ck_assert_ptr_nonnull(s);
+    pl_arena_close(a);
+}
+END_TEST
+
+START_TEST(vector_grows_and_keeps_its_elements)
+{
+    pl_arena *a = pl_arena_open();
+    struct {
+        int *at;
+        size_t n, cap;
+    } v = {0};
+    for (int i = 0; i < 1000; i++) *pl_push(a, &v) = i;
+    ck_assert_uint_eq(v.n, 1000);
+    for (int i = 0; i < 1000; i++) ck_assert_int_eq(v.at[i], i);
+    pl_arena_alloc(a, SIZE_MAX); /* from now on the vector starts again instead of overflowing */
+    for (int i = 0; i < 100000; i++) *pl_push(a, &v) = i;
+    ck_assert_uint_le(v.n, v.cap);
+    pl_arena_close(a);
+}
+END_TEST
+
+START_TEST(arena_text)
+{
+    pl_arena *a = pl_arena_open();
+    ck_assert_str_eq(pl_arena_printf(a, "%s-%d", "x", 7), "x-7");
+    ck_assert_str_eq(pl_arena_strndup(a, "abcdef", 3), "abc");
+    ck_assert_str_eq(pl_arena_strdup(a, ""), "");
+    pl_arena_close(a);
+}
+END_TEST
+
+START_TEST(map_finds_what_was_put)
+{
+    pl_arena *a = pl_arena_open();
+    pl_map m;
+    pl_map_init(&m, a);
+    ck_assert_ptr_null(pl_map_get(&m, "x", 1));
+    static int value[5000];
+    for (int i = 0; i < 5000; i++) {
+        const char *key = pl_arena_printf(a, "%%r%d", i);
+        ck_assert_ptr_null(pl_map_put(&m, key, strlen(key), &value[i]));
+    }
+    ck_assert_uint_eq(m.n, 5000);
+    for (int i = 0; i < 5000; i++) {
+        const char *key = pl_arena_printf(a, "%%r%d", i);
+        ck_assert_ptr_eq(pl_map_get(&m, key, strlen(key)), &value[i]);
+    }
+    ck_assert_ptr_null(pl_map_get(&m, "%r5000", 6));
+    ck_assert_ptr_eq(pl_map_put(&m, "%r7", 3, &value[0]), &value[7]);
+    ck_assert_ptr_eq(pl_map_get(&m, "%r7", 3), &value[0]);
+    ck_assert_uint_eq(m.n, 5000);
+    pl_arena_close(a);
+}
+END_TEST
+
+static const char source[] = ".version 9.0\n\tadd.ftz.s32 %r1, %r2, %r3;\nlast";
+
+START_TEST(diagnostic_shows_place_line_caret_and_help)
+{
+    pl_arena *a = pl_arena_open();
+    pl_diags d;
+    pl_diags_init(&d, a);
+    uint32_t file = pl_diags_add_file(&d, "k.ptx", source, sizeof source - 1);
+    pl_diag *m = pl_report(&d, PL_E0001, (pl_loc){file, 2, 5, 4}, "k.ptx", "no \033[31mreason");
+    m->help = "write it";
+    ck_assert_str_eq(pl_diag_render(&d, m, false),
+                     "k.ptx:2:5: error: cannot read 'k.ptx': no  [31mreason [E0001]\n"
+                     "     2 |         add.ftz.s32 %r1, %r2, %r3;\n"
+                     "       |            ^~~~\n"
+                     "  help: write it\n");
+    m = pl_report(&d, PL_E0001, (pl_loc){file, 3, 5, 0}, "a", "end of line");
+    ck_assert_str_eq(pl_diag_render(&d, m, false),
+                     "k.ptx:3:5: error: cannot read 'a': end of line [E0001]\n"
+                     "     3 | last\n"
+                     "       |     ^\n");
+    m = pl_report(&d, PL_E0001, (pl_loc){file, 0, 0, 0}, "a", "whole file");
+    ck_assert_str_eq(pl_diag_render(&d, m, false), "k.ptx: error: cannot read 'a': whole file [E0001]\n");
+    m = pl_report(&d, PL_E0001, (pl_loc){file, 900, 1, 0}, "a", "past the end");
+    ck_assert_str_eq(pl_diag_render(&d, m, false), "k.ptx:900:1: error: cannot read 'a': past the end [E0001]\n");
+    ck_assert_ptr_nonnull(strstr(pl_diag_render(&d, m, true), "\033[31merror\033[0m"));
+    pl_arena_close(a);
+}
+END_TEST
+
+START_TEST(diagnostic_cuts_a_long_line_around_the_place)
+{
+    pl_arena *a = pl_arena_open();
+    pl_diags d;
+    pl_diags_init(&d, a);
+    char line[5000];
+    memset(line, 'x', sizeof line);
+    line[3000] = '!';
+    uint32_t file = pl_diags_add_file(&d, "k", line, sizeof line);
+    pl_diag *m = pl_report(&d, PL_E0001, (pl_loc){file, 1, 3001, 1}, "a", "b");
+    const char *text = pl_diag_render(&d, m, false);
+    ck_assert_uint_lt(strlen(text), 400);
+    const char *excerpt = strchr(text, '\n') + 1, *carets = strchr(excerpt, '\n') + 1;
+    ck_assert_int_eq(strchr(excerpt, '!') - excerpt, strchr(carets, '^') - carets);
+    pl_arena_close(a);
+}
+END_TEST
+
+START_TEST(diagnostics_are_sorted_without_duplicates_and_limited)
+{
+    pl_arena *a = pl_arena_open();
+    pl_diags d;
+    pl_diags_init(&d, a);
+    const uint32_t line[] = {3, 1, 2, 1, 3};
+    for (size_t i = 0; i < 5; i++)
+        pl_report(&d, PL_E0001, (pl_loc){0, line[i], 1, 1}, "f", i == 4 ? "other" : "same");
+    pl_diags_sort(&d);
+    ck_assert_uint_eq(d.list.n, 4);
+    for (size_t i = 0; i < 4; i++) ck_assert_uint_eq(d.list.at[i].at.line, i < 3 ? i + 1 : 3);
+    ck_assert_ptr_nonnull(strstr(d.list.at[3].text, "other"));
+    ck_assert_uint_eq(d.errors, 5);
+    for (uint32_t i = 0; i < 1000; i++) {
+        pl_diag *m = pl_report(&d, PL_E0001, (pl_loc){0, 10 + i, 1, 1}, "f", "more");
+        ck_assert_ptr_nonnull(m);
+    }
+    ck_assert_uint_eq(d.errors, 1005);
+    ck_assert_uint_le(d.list.n, d.limit);
+    pl_arena_close(a);
+}
+END_TEST
+
+START_TEST(every_message_can_be_explained)
+{
+    pl_diag_id id;
+    for (int i = 0; i < PL_DIAG_COUNT; i++) {
+        const char *code = pl_diag_code((pl_diag_id)i);
+        ck_assert_msg(strlen(code) == 5 && (code[0] == 'E' || code[0] == 'W'), "%s", code);
+        ck_assert(pl_diag_by_code(code, &id));
+        ck_assert_msg(id == (pl_diag_id)i, "%s is used twice", code);
+        ck_assert_msg(strlen(pl_diag_format(id)) > 0, "%s has no text", code);
+        ck_assert_msg(strlen(pl_diag_explanation(id)) >= 20, "%s has no explanation", code);
+    }
+    ck_assert(!pl_diag_by_code("E9999", &id));
+}
+END_TEST
+
+/* Messages and digests of FIPS 180-4's example file, and pieces of every size against one call. */
+START_TEST(sha256_vectors)
+{
+    static const char *const pair[][2] = {
+        {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+        {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"}};
+    char hex[65], again[65], text[300];
+    pl_sha256 s;
+    for (size_t i = 0; i < sizeof pair / sizeof *pair; i++) {
+        pl_sha256_init(&s);
+        pl_sha256_add(&s, pair[i][0], strlen(pair[i][0]));
+        pl_sha256_hex(&s, hex);
+        ck_assert_str_eq(hex, pair[i][1]);
+    }
+    for (size_t i = 0; i < sizeof text; i++) text[i] = (char)i;
+    for (size_t n = 0; n <= sizeof text; n++) {
+        pl_sha256_init(&s);
+        pl_sha256_add(&s, text, n);
+        pl_sha256_hex(&s, hex);
+        pl_sha256_init(&s);
+        for (size_t i = 0, step = 1; i < n; i += step, step = step % 70 + 1)
+            pl_sha256_add(&s, text + i, i + step > n ? n - i : step);
+        pl_sha256_hex(&s, again);
+        ck_assert_str_eq(hex, again);
+    }
+}
+END_TEST
+
+UNIT_MAIN("base", arena_memory_is_zeroed_aligned_and_disjoint,
+          arena_failure_is_sticky_and_small_requests_still_get_memory,
+          vector_grows_and_keeps_its_elements, arena_text, map_finds_what_was_put,
+          diagnostic_shows_place_line_caret_and_help, diagnostic_cuts_a_long_line_around_the_place,
+          diagnostics_are_sorted_without_duplicates_and_limited, every_message_can_be_explained,
+          sha256_vectors)
