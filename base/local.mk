@@ -2,8 +2,9 @@
 # To add a file: append it here. To add a unit test: write tests/unit/test_NAME.c and append it to unit_tests.
 libptxloom_la_SOURCES += \
 	base/arena.c base/arena.h \
+	base/conf.c base/conf.h \
 	base/diag.c base/diag.def base/diag.h \
 	base/map.c base/map.h \
 	base/sha256.c base/sha256.h
 pkgincludebase_HEADERS += base/status.h base/event.h
-unit_tests += tests/unit/test_base
+unit_tests += tests/unit/test_base tests/unit/test_conf
