@@ -102,6 +102,25 @@ typedef struct pl_mnem_info {
     uint16_t first, count; /* range in pl_forms */
 } pl_mnem_info;
 
+/* A special register (%tid ...): rows `sreg` of the table. */
+typedef struct pl_sreg_info {
+    const char *name; /* without % */
+    uint16_t word, type;
+    bool vector;      /* has .x .y .z (.w) */
+    uint16_t ptx;     /* first version, 78 = 7.8 */
+    const char *target, *title;
+} pl_sreg_info;
+
+typedef struct pl_type_row {
+    uint16_t word, bits;
+    char kind; /* u s b f p */
+} pl_type_row;
+
+extern const pl_sreg_info pl_sregs[];
+extern const unsigned pl_nsregs;
+extern const pl_type_row pl_type_rows[];
+extern const unsigned pl_ntypes;
+extern const uint16_t pl_words_sorted[]; /* every word in the order of its spelling */
 extern const pl_form pl_forms[];
 extern const unsigned pl_nforms;
 extern const pl_mnem_info pl_mnems[]; /* sorted by name; index is pl_mnem */
@@ -112,6 +131,8 @@ extern const char *const pl_class_text[]; /* by pl_class */
 
 /* The word with this spelling, or W_none. */
 pl_word pl_word_find(const char *s, size_t n);
+/* Index of the special register (name without %) in pl_sregs, or -1. */
+int pl_sreg_find(const char *name, size_t n);
 /* Index of the mnemonic in pl_mnems, or -1. */
 int pl_mnem_find(const char *s, size_t n);
 /* Width in bits of a type word (pred: 1), 0 when the word is no type. */
