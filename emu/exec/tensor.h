@@ -107,6 +107,12 @@ void pl_tensor_tile(const pl_tensor_num *num, const pl_tensor_left *left,
                     const uint32_t (*b)[PL_TENSOR_N], const uint32_t (*c)[PL_TENSOR_N],
                     uint32_t (*d)[PL_TENSOR_N]);
 
+/* The same with a sparse left matrix: LEFT->raw holds the k/2 stored elements of every row, B all k
+ * rows. META is the metadata register of the warp. C and D must not overlap. */
+void pl_tensor_sparse_tile(const pl_tensor_num *num, int selector, const uint32_t *meta,
+                           const pl_tensor_left *left, const uint32_t (*b)[PL_TENSOR_N],
+                           const uint32_t (*c)[PL_TENSOR_N], uint32_t (*d)[PL_TENSOR_N]);
+
 /* The same for f64; A is packed. */
 void pl_tensor_tile_f64(int m, int k, const uint64_t *a, const uint64_t (*b)[PL_TENSOR_N],
                         const uint64_t (*c)[PL_TENSOR_N], uint64_t (*d)[PL_TENSOR_N]);

@@ -163,7 +163,10 @@ static uint32_t f16_nearest(int64_t sum, int q)
 static uint32_t finish(const pl_tensor_num *num, int64_t sum, int q)
 {
     switch (num->round) {
-    case PL_TO_F16_RN: return f16_nearest(sum, q);
+    case PL_TO_F16_RN: {
+        uint32_t h = f16_nearest(sum, q);
+        return (h & 0x7fff) ? h : 0; /* a sum rounded to zero is +0, as when truncated */
+    }
     case PL_TO_E8M13_RZ: return f32_truncate(sum, q, 13);
     default: return f32_truncate(sum, q, 23);
     }
@@ -250,26 +253,30 @@ static bool have_avx2(void)
 #endif
 
 /* The result when an operand is an infinity or a NaN: a NaN when one is a NaN, when an infinity
- * meets a zero, or when infinities of both signs meet; otherwise that infinity. */
-static uint32_t special_sum(const pl_tensor_num *num, int first, int count, const uint32_t *a,
-                            const uint32_t (*b)[N], int col, pl_tensor_type ct, uint32_t c)
+ * meets a zero, or when infinities of both signs meet; otherwise that infinity. Returns false,
+ * *RESULT untouched, when all operands are finite. */
+static bool special_sum(const pl_tensor_num *num, int first, int count, const uint32_t *a,
+                        const uint32_t (*b)[N], int col, pl_tensor_type ct, uint32_t c,
+                        uint32_t *result)
 {
     const bool half = num->round == PL_TO_F16_RN;
-    const uint32_t nan = half ? f16_nan : f32_nan;
-    bool plus = false, minus = false, neg_a, neg_b;
+    bool plus = false, minus = false, nan = false, neg_a, neg_b;
     kind kc = kind_of(&formats[ct], c, &neg_a);
-    if (kc == NOT_A_NUMBER) return nan;
+    if (kc == NOT_A_NUMBER) nan = true;
     if (kc == INFINITE) *(neg_a ? &minus : &plus) = true;
     for (int i = first; i < first + count; i++) {
         kind ka = kind_of(&formats[num->a], a[i], &neg_a);
         kind kb = kind_of(&formats[num->b], b[i][col], &neg_b);
-        if (ka == NOT_A_NUMBER || kb == NOT_A_NUMBER) return nan;
-        if (ka != INFINITE && kb != INFINITE) continue;
-        if (ka == ZERO || kb == ZERO) return nan;
+        if (ka < INFINITE && kb < INFINITE) continue;
+        if (ka == NOT_A_NUMBER || kb == NOT_A_NUMBER || ka == ZERO || kb == ZERO) nan = true;
         *(neg_a != neg_b ? &minus : &plus) = true;
     }
-    if (plus && minus) return nan;
-    return (half ? 0x7c00u : 0x7f800000u) | (minus ? half ? 0x8000u : 0x80000000u : 0);
+    if (!nan && !plus && !minus) return false;
+    if (nan || (plus && minus))
+        *result = half ? f16_nan : f32_nan;
+    else
+        *result = (half ? 0x7c00u : 0x7f800000u) | (minus ? (half ? 0x8000u : 0x80000000u) : 0);
+    return true;
 }
 
 static void tile_fused(const pl_tensor_num *num, const pl_tensor_left *left,
@@ -283,37 +290,240 @@ static void tile_fused(const pl_tensor_num *num, const pl_tensor_left *left,
     int64_t sum[PL_TENSOR_MAX_M][N];
     uint32_t value[PL_TENSOR_MAX_M][N];
     pl_tensor_type ct = num->c;
-    bool b_special = decode_floats(fb, k * N, b[0], right.sig[0], right.exp[0]);
+    const bool b_special = decode_floats(fb, k * N, b[0], right.sig[0], right.exp[0]);
     memcpy(value, c, sizeof(uint32_t) * N * (size_t)m);
     for (int first = 0; first < k; first += num->block) {
         const format *fc = &formats[ct];
-        int count = k - first < num->block ? k - first : num->block;
-        bool c_special = decode_floats(fc, m * N, value[0], csig[0], cexp[0]);
-        block x = { m, k, first, count, left->sig, left->exp, &right, csig, cexp,
-                    num->frac - fa->fraction - fb->fraction, num->frac - fc->fraction, sum, top };
+        const int count = k - first < num->block ? k - first : num->block;
+        const bool bc_special = decode_floats(fc, m * N, value[0], csig[0], cexp[0]) || b_special;
+        const block x = { m, k, first, count, left->sig, left->exp, &right, csig, cexp,
+                          num->frac - fa->fraction - fb->fraction, num->frac - fc->fraction,
+                          sum, top };
         if (fast)
             fused_block_avx2(&x);
         else
             fused_block_plain(&x);
         for (int r = 0; r < m; r++) {
+            const bool special = bc_special || left->special[r];
             for (int j = 0; j < N; j++) {
                 uint32_t v = finish(num, sum[r][j], top[r][j] - num->frac);
-                bool neg;
-                bool special = left->special[r] || (c_special && kind_of(fc, value[r][j], &neg) >= INFINITE);
-                for (int i = first; b_special && !special && i < first + count; i++)
-                    special = kind_of(fb, b[i][j], &neg) >= INFINITE;
-                if (special && left->special[r]) {
-                    special = c_special && kind_of(fc, value[r][j], &neg) >= INFINITE;
-                    for (int i = first; !special && i < first + count; i++)
-                        special = kind_of(fa, left->raw[r * k + i], &neg) >= INFINITE ||
-                                  kind_of(fb, b[i][j], &neg) >= INFINITE;
-                }
-                value[r][j] = !special ? v
-                                       : special_sum(num, first, count, left->raw + r * k, b, j, ct,
-                                                     value[r][j]);
+                if (special)
+                    special_sum(num, first, count, left->raw + r * k, b, j, ct, value[r][j], &v);
+                value[r][j] = v;
             }
         }
         ct = num->round == PL_TO_F16_RN ? PL_TT_F16 : PL_TT_F32;
     }
     memcpy(d, value, sizeof(uint32_t) * N * (size_t)m);
+}
+
+/* ------------------------------------------------------------------ sums made of other instructions */
+
+static float f32_of(uint32_t x)
+{
+    float f;
+    memcpy(&f, &x, sizeof f);
+    return f;
+}
+
+/* The bits of X, every NaN being the canonical one. */
+static uint32_t f32_bits(float f)
+{
+    uint32_t x;
+    memcpy(&x, &f, sizeof x);
+    return (x & 0x7fffffff) > 0x7f800000 ? f32_nan : x;
+}
+
+/* f16 widened: exact, because every f16 is an integer multiple of 2^-24 with 11 bits. */
+static float f16_widen(uint32_t x)
+{
+    uint32_t e = x >> 10 & 31, m = x & 1023, sign = (x & 0x8000) << 16;
+    if (e == 31) return f32_of(sign | 0x7f800000u | m << 13);
+    if (e) return f32_of(sign | (e + 112) << 23 | m << 13);
+    float f = (float)m * 0x1p-24f;
+    return sign ? -f : f;
+}
+
+/* f32 to f16, to nearest even. */
+static uint32_t f16_narrow(uint32_t x)
+{
+    uint32_t e = x >> 23 & 255, m = x & 0x7fffff, sign = x >> 16 & 0x8000;
+    if (e == 255) return m ? f16_nan : sign | 0x7c00u;
+    if (e) m |= 0x800000;
+    return sign | f16_nearest(m, (int)(e ? e : 1) - 150);
+}
+
+/* The i-th of K bytes when every register's low two come before every register's high two. */
+static int low_first(int i, int k)
+{
+    return i < k / 2 ? 4 * (i / 2) + (i & 1) : 4 * ((i - k / 2) / 2) + 2 + (i & 1);
+}
+
+/* fp8 to f16, exactly. E5M2 is the upper half of an f16; E4M3's subnormals become normal. */
+static uint32_t f16_of_fp8(pl_tensor_type t, uint32_t x)
+{
+    if (t == PL_TT_E5M2) return x << 8;
+    uint32_t sign = (x & 0x80) << 8, e = x >> 3 & 15, m = x & 7;
+    if ((x & 0x7f) == 0x7f) return f16_nan;
+    if (e) return sign | (e + 8) << 10 | m << 7;
+    return sign | f16_nearest((int64_t)m, -9);
+}
+
+/* On sm_90 and sm_100 mma.sync on fp8 is not a tensor-core operation of its own: ptxas 13.0 turns
+ * the operands into f16, multiplies the two low bytes of every register and then the two high
+ * bytes with the f16 unit, starting from zero, and adds C with an ordinary addition. LEFT holds
+ * f16 already (pl_tensor_prepare). */
+static void tile_fp8_as_f16(const pl_tensor_num *num, const pl_tensor_left *left,
+                            const uint32_t (*b)[N], const uint32_t (*c)[N], uint32_t (*d)[N])
+{
+    const int m = left->m, k = left->k;
+    const bool half = num->round == PL_TO_F16_RN;
+    pl_tensor_num fused = *num;
+    uint32_t right[PL_TENSOR_MAX_K][N], sum[PL_TENSOR_MAX_M][N] = { { 0 } };
+    fused.a = fused.b = PL_TT_F16;
+    fused.block = k / 2;
+    for (int i = 0; i < k; i++)
+        for (int j = 0; j < N; j++) right[i][j] = f16_of_fp8(num->b, b[low_first(i, k)][j]);
+    tile_fused(&fused, left, (const uint32_t(*)[N])right, (const uint32_t(*)[N])sum, sum);
+    for (int r = 0; r < m; r++)
+        for (int j = 0; j < N; j++)
+            d[r][j] = half ? f16_narrow(f32_bits(f16_widen(sum[r][j]) + f16_widen(c[r][j])))
+                           : f32_bits(f32_of(sum[r][j]) + f32_of(c[r][j]));
+}
+
+/* m8n8k4 from sm_80 on is a subroutine of ordinary instructions (read in the code that ptxas 13.0
+ * makes for sm_90a): for f32 results D = C + fma chain over the four products; for f16 results
+ * D = f16((C + (p0 + p1)) + (p2 + p3)) in f32. */
+static void tile_fma4(const pl_tensor_num *num, const pl_tensor_left *left, const uint32_t (*b)[N],
+                      const uint32_t (*c)[N], uint32_t (*d)[N])
+{
+    for (int r = 0; r < left->m; r++) {
+        for (int j = 0; j < N; j++) {
+            float x[4], y[4], z = num->c == PL_TT_F16 ? f16_widen(c[r][j]) : f32_of(c[r][j]);
+            for (int i = 0; i < 4; i++) {
+                x[i] = f16_widen(left->raw[r * 4 + i]);
+                y[i] = f16_widen(b[i][j]);
+            }
+            if (num->d == PL_TT_F16) {
+                float low = fmaf(x[1], y[1], x[0] * y[0]), high = fmaf(x[3], y[3], x[2] * y[2]);
+                z = z + low;
+                d[r][j] = f16_narrow(f32_bits(z + high));
+            } else {
+                float t = 0;
+                for (int i = 0; i < 4; i++) t = fmaf(x[i], y[i], t);
+                d[r][j] = f32_bits(z + t);
+            }
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ integers and f64 */
+
+static void tile_int(const pl_tensor_num *num, const pl_tensor_left *left, const uint32_t (*b)[N],
+                     const uint32_t (*c)[N], uint32_t (*d)[N])
+{
+    int32_t right[PL_TENSOR_MAX_K][N];
+    const int m = left->m, k = left->k;
+    decode_ints(num->b, k * N, b[0], right[0]);
+    for (int r = 0; r < m; r++) {
+        int32_t sum[N] = { 0 }; /* at most 128 products of 2^16: no overflow */
+        for (int i = 0; i < k; i++)
+            for (int j = 0; j < N; j++) sum[j] += left->sig[r * k + i] * right[i][j];
+        for (int j = 0; j < N; j++) {
+            int64_t exact = (int64_t)(int32_t)c[r][j] + sum[j];
+            if (num->saturate && exact > INT32_MAX) exact = INT32_MAX;
+            if (num->saturate && exact < INT32_MIN) exact = INT32_MIN;
+            d[r][j] = (uint32_t)exact;
+        }
+    }
+}
+
+static void tile_bits(const pl_tensor_num *num, const pl_tensor_left *left, const uint32_t (*b)[N],
+                      const uint32_t (*c)[N], uint32_t (*d)[N])
+{
+    for (int r = 0; r < left->m; r++) {
+        for (int j = 0; j < N; j++) {
+            uint32_t sum = c[r][j];
+            for (int i = 0; i < left->k; i++) {
+                uint32_t x = left->raw[r * left->k + i], y = b[i][j];
+                sum += (uint32_t)__builtin_popcount(num->bits_and ? x & y : x ^ y);
+            }
+            d[r][j] = sum;
+        }
+    }
+}
+
+/* a * b + c as DFMA does it: IEEE, except that a NaN result is the first NaN among
+ * b, c, a, made quiet, or the default NaN (measured, H200, driver 580.159.04, 2026-11). */
+static uint64_t f64_fma(uint64_t a, uint64_t b, uint64_t c)
+{
+    const uint64_t order[3] = { b, c, a };
+    double x, y, z;
+    uint64_t r;
+    for (int i = 0; i < 3; i++)
+        if ((order[i] & INT64_MAX) > 0x7ff0000000000000ull) return order[i] | 1ull << 51;
+    memcpy(&x, &a, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    memcpy(&z, &c, sizeof z);
+    z = fma(x, y, z);
+    memcpy(&r, &z, sizeof r);
+    return (r & INT64_MAX) > 0x7ff0000000000000ull ? 0xfff8000000000000ull : r;
+}
+
+void pl_tensor_tile_f64(int m, int k, const uint64_t *a, const uint64_t (*b)[N],
+                        const uint64_t (*c)[N], uint64_t (*d)[N])
+{
+    for (int r = 0; r < m; r++) {
+        for (int j = 0; j < N; j++) {
+            uint64_t sum = c[r][j];
+            for (int i = 0; i < k; i++) sum = f64_fma(a[r * k + i], b[i][j], sum);
+            d[r][j] = sum;
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ entries */
+
+int pl_tensor_bits(pl_tensor_type t)
+{
+    static const uint8_t bits[PL_TT_COUNT] = {
+        [PL_TT_F16] = 16, [PL_TT_BF16] = 16, [PL_TT_TF32] = 32, [PL_TT_F32] = 32,
+        [PL_TT_F64] = 64, [PL_TT_E4M3] = 8,  [PL_TT_E5M2] = 8,  [PL_TT_E3M2] = 8,
+        [PL_TT_E2M3] = 8, [PL_TT_E2M1] = 8,  [PL_TT_S8] = 8,    [PL_TT_U8] = 8,
+        [PL_TT_S4] = 4,   [PL_TT_U4] = 4,    [PL_TT_B1] = 1,    [PL_TT_S32] = 32,
+    };
+    return bits[t];
+}
+
+void pl_tensor_prepare(const pl_tensor_num *num, pl_tensor_left *left)
+{
+    const int k = left->k;
+    if (num->rule == PL_TR_INT) {
+        decode_ints(num->a, left->m * k, left->raw, left->sig);
+    } else if (num->rule == PL_TR_FUSED || num->rule == PL_TR_FP8_F16) {
+        const format *f = &formats[num->rule == PL_TR_FUSED ? num->a : PL_TT_F16];
+        if (num->rule == PL_TR_FP8_F16) {
+            for (int r = 0; r < left->m; r++) {
+                uint32_t *row = left->raw + r * k, bytes[PL_TENSOR_MAX_K];
+                memcpy(bytes, row, sizeof(uint32_t) * (size_t)k);
+                for (int i = 0; i < k; i++) row[i] = f16_of_fp8(num->a, bytes[low_first(i, k)]);
+            }
+        }
+        for (int r = 0; r < left->m; r++)
+            left->special[r] = decode_floats(f, k, left->raw + r * k, left->sig + r * k,
+                                             left->exp + r * k);
+    }
+}
+
+void pl_tensor_tile(const pl_tensor_num *num, const pl_tensor_left *left, const uint32_t (*b)[N],
+                    const uint32_t (*c)[N], uint32_t (*d)[N])
+{
+    switch (num->rule) {
+    case PL_TR_FUSED: tile_fused(num, left, b, c, d); break;
+    case PL_TR_FP8_F16: tile_fp8_as_f16(num, left, b, c, d); break;
+    case PL_TR_FMA4: tile_fma4(num, left, b, c, d); break;
+    case PL_TR_INT: tile_int(num, left, b, c, d); break;
+    case PL_TR_BITS: tile_bits(num, left, b, c, d); break;
+    case PL_TR_F64: break; /* pl_tensor_tile_f64 takes 64-bit elements */
+    }
 }
