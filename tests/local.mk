@@ -7,7 +7,10 @@ check_unit_tests = $(unit_tests)
 endif
 unit_tests += tests/unit/test_layers
 
-AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)' abs_srcdir='$(abs_srcdir)'; export srcdir abs_srcdir;
+# Programs report in TAP, so that every single test is counted; libcheck does so when CK_TAP_LOG_FILE_NAME is set.
+AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)' abs_srcdir='$(abs_srcdir)' CK_TAP_LOG_FILE_NAME=-; \
+	export srcdir abs_srcdir CK_TAP_LOG_FILE_NAME;
+LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 TEST_EXTENSIONS = .ptx
 TESTS = $(check_unit_tests) $(PL_PTX_TESTS)
 noinst_HEADERS += tests/unit/unit.h
