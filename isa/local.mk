@@ -6,8 +6,12 @@
 # A generated .c file of the library also goes to nodist_libptxloom_la_SOURCES (or, when it holds lane
 # loops, to nodist_pl_exec_sources). To add a file: libptxloom_la_SOURCES += isa/NAME.c isa/NAME.h
 # To add a unit test: unit_tests += tests/unit/test_NAME
-isa_generated =
-isa_tables =
+isa_generated = isa/gen_words.h isa/gen_names.h isa/gen_forms.c $(isa_exec_generated)
+isa_exec_generated = isa/gen_exec_index.c isa/gen_exec_0.c isa/gen_exec_1.c isa/gen_exec_2.c isa/gen_exec_3.c \
+	isa/gen_exec_4.c isa/gen_exec_5.c isa/gen_exec_6.c isa/gen_exec_7.c
+isa_tables = isa/ptx.isa isa/int.isa isa/logic.isa isa/float.isa isa/half.isa isa/approx.isa isa/cmp.isa isa/cvt.isa \
+	isa/video.isa isa/mem.isa isa/atom.isa isa/control.isa isa/barrier.isa isa/warp.isa isa/matrix.isa isa/async.isa \
+	isa/texture.isa isa/misc.isa
 
 isa_isagen = isa/isagen$(BUILD_EXEEXT)
 $(isa_isagen): $(srcdir)/isa/isagen.c
@@ -19,6 +23,10 @@ isa/gen.stamp: $(isa_isagen) $(isa_tables)
 $(isa_generated): isa/gen.stamp
 	@test -f $@ || { rm -f isa/gen.stamp; $(MAKE) $(AM_MAKEFLAGS) isa/gen.stamp; }
 
+libptxloom_la_SOURCES += isa/form.c isa/form.h isa/rules.c isa/insn.h isa/program.h
+nodist_libptxloom_la_SOURCES += isa/gen_forms.c
+nodist_pl_exec_sources_isa = $(isa_exec_generated)
+
 BUILT_SOURCES += $(isa_generated)
 CLEANFILES += $(isa_generated) isa/gen.stamp $(isa_isagen)
-EXTRA_DIST += $(isa_tables)
+EXTRA_DIST += $(isa_tables) isa/isagen.c isa/README.md isa/classes.md
