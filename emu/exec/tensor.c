@@ -61,21 +61,32 @@ pl_tensor_num pl_tensor_number(const pl_tensor_op *op)
 /* ------------------------------------------------------------------ one quad-layout product */
 
 /* The elements of a quad-layout matrix of LINES rows and K elements along k into OUT[line][k], or
- * OUT[k][line] for the right-hand side. */
-static void unpack(uint32_t *out, const void *const *regs, int lines, int k, int bits,
-                   int line_step, int k_step)
+ * OUT[k][line] for the right-hand side. PER is a constant in each of the copies below. */
+__attribute__((always_inline)) static inline void unpack_per(uint32_t *out,
+                                                             const void *const *regs, int lines,
+                                                             int k, int per, int line_step,
+                                                             int k_step)
 {
-    const int per = bits == 1 ? 1 : 32 / bits, tall = lines == 16 ? 2 : 1;
-    const int count = lines * k / (LANES * per);
-    const uint32_t mask = bits == 1 || bits == 32 ? ~0u : (1u << bits) - 1;
+    const int tall = lines == 16 ? 2 : 1, count = lines * k / (LANES * per), bits = 32 / per;
+    const uint32_t mask = ~0u >> (32 - bits);
     for (int r = 0; r < count; r++) {
         const uint32_t *row = regs[r];
         uint32_t *base = out + 8 * (r % tall) * line_step + 4 * per * (r / tall) * k_step;
         for (int l = 0; l < LANES; l++) {
             uint32_t *at = base + l / 4 * line_step + l % 4 * per * k_step;
-            uint32_t x = row[l];
-            for (int j = 0; j < per; j++, at += k_step, x >>= bits & 31) *at = x & mask;
+            for (int j = 0; j < per; j++) at[j * k_step] = row[l] >> (bits * j) & mask;
         }
+    }
+}
+
+static void unpack(uint32_t *out, const void *const *regs, int lines, int k, int bits,
+                   int line_step, int k_step)
+{
+    switch (bits) {
+    case 4: unpack_per(out, regs, lines, k, 8, line_step, k_step); break;
+    case 8: unpack_per(out, regs, lines, k, 4, line_step, k_step); break;
+    case 16: unpack_per(out, regs, lines, k, 2, line_step, k_step); break;
+    default: unpack_per(out, regs, lines, k, 1, line_step, k_step); break; /* words of b1 too */
     }
 }
 
