@@ -150,7 +150,9 @@ static inline uint32_t b32_shf_r(uint32_t a, uint32_t b, uint32_t n, bool wrap)
     return (uint32_t)(((uint64_t)b << 32 | a) >> n);
 }
 
-/* ---- bit fields: position and length are the low bytes of b and c ------------------------------------------------------ */
+/* ---- bit fields ------------------------------------------------------------------------------------------------------------
+ * Position and length are the low bytes of their operands in the 32-bit forms, and the whole words in the 64-bit forms,
+ * which the hardware runs as shifts (measured). */
 
 static inline uint32_t low_ones(uint32_t n)
 {
@@ -169,7 +171,7 @@ static inline uint32_t u32_bfe(uint32_t a, uint32_t pos, uint32_t len)
 
 static inline uint64_t u64_bfe(uint64_t a, uint32_t pos, uint32_t len)
 {
-    return u64_shr(a, pos & 0xff) & low_ones64(len & 0xff);
+    return u64_shr(a, pos) & low_ones64(len);
 }
 
 /* The field's own top bit is copied upwards; a field that reaches past the operand copies the operand's sign. */
@@ -184,8 +186,8 @@ static inline int32_t s32_bfe(int32_t a, uint32_t pos, uint32_t len)
 
 static inline int64_t s64_bfe(int64_t a, uint32_t pos, uint32_t len)
 {
-    pos &= 0xff;
-    len &= 0xff;
+    pos = pos > 64 ? 64 : pos;
+    len = len > 64 ? 64 : len;
     uint32_t top = pos + len - 1;
     uint64_t mask = low_ones64(len), field = (uint64_t)s64_shr(a, pos);
     uint64_t sign = len == 0 ? 0 : (uint64_t)(a >> (top > 63 ? 63 : top)) & 1;
@@ -201,8 +203,8 @@ static inline uint32_t b32_bfi(uint32_t a, uint32_t b, uint32_t pos, uint32_t le
 
 static inline uint64_t b64_bfi(uint64_t a, uint64_t b, uint32_t pos, uint32_t len)
 {
-    uint64_t mask = b64_shl(low_ones64(len & 0xff), pos & 0xff);
-    return (b64_shl(a, pos & 0xff) & mask) | (b & ~mask);
+    uint64_t mask = b64_shl(low_ones64(len), pos);
+    return (b64_shl(a, pos) & mask) | (b & ~mask);
 }
 
 /* szext: extend the low n bits of a. n = 0 gives 0. */

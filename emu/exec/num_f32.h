@@ -23,21 +23,53 @@ static inline uint32_t f32_sub(uint32_t a, uint32_t b, int rnd, bool ftz, bool s
     return f32_add(a, b ^ PL_F32_SIGN, rnd, ftz, sat);
 }
 
+/* .ftz flushes what is below 2^-126 after rounding as if the exponent had no lower limit: a result that gradual underflow
+ * would round up to 2^-126 may still be flushed. `s` is exact, or rounded to odd. */
+static inline bool f32_is_tiny(double s, int rnd)
+{
+    uint64_t b = f64_bits(s), m = b & PL_F64_MAG;
+    bool negative = (int64_t)b < 0;
+    bool away = rnd == PL_RM ? negative : rnd == PL_RP ? !negative : false;
+    double limit = rnd == PL_RN ? 0x1.ffffffp-127 : 0x1p-126;
+    return away ? f64_value(m) <= 0x1.fffffep-127 : f64_value(m) < limit;
+}
+
+/* The same question for round to nearest in f32 alone: `scaled` is the result of the operation on operands that were
+ * multiplied so that it came out 2^50 times as large. */
+static inline bool f32_is_tiny_scaled(float scaled)
+{
+    return f32_value(f32_bits(scaled) & PL_F32_MAG) < 0x1p-76f;
+}
+
+static inline uint32_t f32_finish_tiny(uint32_t r, bool tiny, bool ftz, bool sat)
+{
+    r = ftz && tiny ? r & PL_F32_SIGN : r;
+    return f32_finish(r, false, sat);
+}
+
 static inline uint32_t f32_mul(uint32_t a, uint32_t b, int rnd, bool ftz, bool sat)
 {
     float x = f32_value(f32_ftz(a, ftz)), y = f32_value(f32_ftz(b, ftz));
-    if (rnd == PL_RN) return f32_finish(f32_bits(x * y), ftz, sat);
-    return f32_finish(f32_narrow((double)x * y, rnd), ftz, sat);
+    if (rnd == PL_RN) {
+        bool tiny = ftz && f32_is_tiny_scaled(x * 0x1p50f * y);
+        return f32_finish_tiny(f32_bits(x * y), tiny, ftz, sat);
+    }
+    double p = (double)x * y;
+    return f32_finish_tiny(f32_narrow(p, rnd), f32_is_tiny(p, rnd), ftz, sat);
 }
 
 static inline uint32_t f32_fma(uint32_t a, uint32_t b, uint32_t c, int rnd, bool ftz, bool sat)
 {
     float x = f32_value(f32_ftz(a, ftz)), y = f32_value(f32_ftz(b, ftz)), z = f32_value(f32_ftz(c, ftz));
 #ifdef __FMA__
-    if (rnd == PL_RN) return f32_finish(f32_bits(__builtin_fmaf(x, y, z)), ftz, sat);
+    if (rnd == PL_RN) {
+        bool tiny = ftz && f32_is_tiny_scaled(__builtin_fmaf(x * 0x1p50f, y, z * 0x1p50f));
+        return f32_finish_tiny(f32_bits(__builtin_fmaf(x, y, z)), tiny, ftz, sat);
+    }
 #endif
     double p = (double)x * y, q = z;
-    return f32_finish(f32_narrow(zero_sum_sign(f64_sum_odd(p, q), p, q, rnd), rnd), ftz, sat);
+    double s = zero_sum_sign(f64_sum_odd(p, q), p, q, rnd);
+    return f32_finish_tiny(f32_narrow(s, rnd), f32_is_tiny(s, rnd), ftz, sat);
 }
 
 /* A quotient or square root of 24-bit numbers that is not itself a 24-bit number differs from every 25-bit number by
@@ -63,12 +95,12 @@ static inline uint32_t f32_sqrt(uint32_t a, int rnd, bool ftz)
 
 static inline uint32_t f32_abs(uint32_t a, bool ftz)
 {
-    return f32_ftz(a, ftz) & PL_F32_MAG;
+    return f32_finish(f32_ftz(a, ftz) & PL_F32_MAG, false, false);
 }
 
 static inline uint32_t f32_neg(uint32_t a, bool ftz)
 {
-    return f32_ftz(a, ftz) ^ PL_F32_SIGN;
+    return f32_finish(f32_ftz(a, ftz) ^ PL_F32_SIGN, false, false);
 }
 
 static inline uint32_t f32_copysign(uint32_t a, uint32_t b)
@@ -122,6 +154,7 @@ static inline uint32_t f32_max3(uint32_t a, uint32_t b, uint32_t c, bool ftz, bo
     return f32_max(f32_max(a & keep, b & keep, ftz, nan, false), c & keep, ftz, nan, false);
 }
 
+/* Zero counts as normal (measured). */
 static inline bool f32_testp(uint32_t a, int test)
 {
     uint32_t m = a & PL_F32_MAG;
@@ -130,7 +163,7 @@ static inline bool f32_testp(uint32_t a, int test)
     case PL_TESTP_INFINITE: return m == PL_F32_INF;
     case PL_TESTP_NUMBER: return m <= PL_F32_INF;
     case PL_TESTP_NOTANUMBER: return m > PL_F32_INF;
-    case PL_TESTP_NORMAL: return m >= 0x00800000u && m < PL_F32_INF;
+    case PL_TESTP_NORMAL: return (m == 0 || m >= 0x00800000u) && m < PL_F32_INF;
     default: return m != 0 && m < 0x00800000u;
     }
 }

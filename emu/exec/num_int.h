@@ -106,7 +106,8 @@ static inline int32_t s32_mul24(int32_t a, int32_t b, bool hi)
 }
 
 /* ---- sums with carry --------------------------------------------------------------------------------------------------
- * CC.CF is one bit per thread. add.cc writes the carry; sub.cc writes the borrow. */
+ * CC.CF is one bit per thread. Subtraction adds the complement of b, so that after sub.cc the flag is the carry (no borrow):
+ * sub.cc is addc(a, ~b, true), subc is addc(a, ~b, flag). A following addc shows it (measured). */
 
 static inline uint32_t u32_addc(uint32_t a, uint32_t b, bool carry_in, bool *carry_out)
 {
@@ -122,21 +123,7 @@ static inline uint64_t u64_addc(uint64_t a, uint64_t b, bool carry_in, bool *car
     return t;
 }
 
-static inline uint32_t u32_subc(uint32_t a, uint32_t b, bool borrow_in, bool *borrow_out)
-{
-    uint64_t s = (uint64_t)a - b - borrow_in;
-    *borrow_out = s >> 63;
-    return (uint32_t)s;
-}
-
-static inline uint64_t u64_subc(uint64_t a, uint64_t b, bool borrow_in, bool *borrow_out)
-{
-    uint64_t s = a - b;
-    *borrow_out = a < b || s < borrow_in;
-    return s - borrow_in;
-}
-
-/* ---- quotients ---------------------------------------------------------------------------------------------------- */
+/* ---- quotients: dividing by zero gives all ones, quotient and remainder alike -------------------------------------------- */
 
 static inline uint32_t u32_div(uint32_t a, uint32_t b)
 {
@@ -145,7 +132,7 @@ static inline uint32_t u32_div(uint32_t a, uint32_t b)
 
 static inline uint32_t u32_rem(uint32_t a, uint32_t b)
 {
-    return b ? a % b : a;
+    return b ? a % b : UINT32_MAX;
 }
 
 static inline uint64_t u64_div(uint64_t a, uint64_t b)
@@ -155,7 +142,7 @@ static inline uint64_t u64_div(uint64_t a, uint64_t b)
 
 static inline uint64_t u64_rem(uint64_t a, uint64_t b)
 {
-    return b ? a % b : a;
+    return b ? a % b : UINT64_MAX;
 }
 
 static inline int32_t s32_div(int32_t a, int32_t b)
@@ -165,7 +152,7 @@ static inline int32_t s32_div(int32_t a, int32_t b)
 
 static inline int32_t s32_rem(int32_t a, int32_t b)
 {
-    return b == 0 ? a : b == -1 ? 0 : a % b;
+    return b == 0 ? -1 : b == -1 ? 0 : a % b;
 }
 
 static inline int64_t s64_div(int64_t a, int64_t b)
@@ -175,7 +162,7 @@ static inline int64_t s64_div(int64_t a, int64_t b)
 
 static inline int64_t s64_rem(int64_t a, int64_t b)
 {
-    return b == 0 ? a : b == -1 ? 0 : a % b;
+    return b == 0 ? -1 : b == -1 ? 0 : a % b;
 }
 
 static inline uint16_t u16_div(uint16_t a, uint16_t b)

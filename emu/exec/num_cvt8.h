@@ -1,0 +1,99 @@
+/* num_cvt8.h - the 8-, 6- and 4-bit floats of the tensor cores, and cvt.pack.
+ *
+ *   type    exponent fraction bias  largest        Inf / NaN
+ *   e5m2        5        2     15   57344  (0x7b)   yes, as f16
+ *   e4m3        4        3      7     448  (0x7e)   NaN 0x7f only
+ *   e3m2        3        2      3      28  (0x1f)   none
+ *   e2m3        2        3      1     7.5  (0x1f)   none
+ *   e2m1        2        1      1       6  (0x7)    none
+ *   ue8m0       8        0    127   2^127           NaN 0xff; no sign, no zero
+ *
+ * All conversions to them are .satfinite: what lies beyond the largest number becomes it. PTX manual, section
+ * "Alternate Floating-Point Data Formats"; e4m3 and e5m2 as measured (H200, driver 580.159.04, 2026-11).
+ */
+#ifndef PL_EMU_EXEC_NUM_CVT8_H
+#define PL_EMU_EXEC_NUM_CVT8_H
+
+#include "num_cvt.h"
+
+/* Round to a small format, saturate at `max`, give NaN as `nan`. `relu` turns negative numbers into +0. */
+static inline uint32_t small_from_f32(uint32_t a, int ebits, int mbits, uint32_t max, uint32_t nan, bool relu)
+{
+    uint32_t m = a & PL_F32_MAG, r = float_shrink(a, ebits, mbits, PL_RN);
+    r = r > max || m >= PL_F32_INF ? max : r;
+    r |= (a >> 31) << (ebits + mbits);
+    r = relu && (int32_t)a < 0 ? 0 : r;
+    return m > PL_F32_INF ? nan : r;
+}
+
+/* Every value of a small format is exact in f32 (special patterns are the caller's business). */
+static inline uint32_t f32_from_small(uint32_t h, int ebits, int mbits)
+{
+    uint32_t m = h & ((1u << (ebits + mbits)) - 1), sign = (h >> (ebits + mbits) & 1) << 31;
+    uint32_t bias = (1u << (ebits - 1)) - 1;
+    uint32_t normal = (m << (23 - mbits)) + ((127 - bias) << 23);
+    uint32_t unit = (128 - bias - (uint32_t)mbits) << 23; /* the weight of the last bit of a subnormal */
+    uint32_t small = f32_bits((float)(int32_t)m * f32_value(unit));
+    return (m >> mbits ? normal : small) | sign;
+}
+
+static inline uint32_t e4m3_from_f32(uint32_t a, bool relu)
+{
+    return small_from_f32(a, 4, 3, 0x7e, 0x7f, relu);
+}
+
+static inline uint32_t e5m2_from_f32(uint32_t a, bool relu)
+{
+    return small_from_f32(a, 5, 2, 0x7b, 0x7f, relu);
+}
+
+static inline uint32_t e3m2_from_f32(uint32_t a, bool relu)
+{
+    return small_from_f32(a, 3, 2, 0x1f, 0x1f, relu);
+}
+
+static inline uint32_t e2m3_from_f32(uint32_t a, bool relu)
+{
+    return small_from_f32(a, 2, 3, 0x1f, 0x1f, relu);
+}
+
+static inline uint32_t e2m1_from_f32(uint32_t a, bool relu)
+{
+    return small_from_f32(a, 2, 1, 0x7, 0x7, relu);
+}
+
+static inline uint16_t f16_from_e4m3(uint32_t h)
+{
+    return (h & 0x7f) == 0x7f ? PL_F16_NAN : f16_from_f32(f32_from_small(h, 4, 3), PL_RN);
+}
+
+static inline uint16_t f16_from_e5m2(uint32_t h)
+{
+    return (uint16_t)((h & 0x7f) > 0x7c ? PL_F16_NAN : h << 8);
+}
+
+static inline uint16_t f16_from_e3m2(uint32_t h)
+{
+    return f16_from_f32(f32_from_small(h, 3, 2), PL_RN);
+}
+
+static inline uint16_t f16_from_e2m3(uint32_t h)
+{
+    return f16_from_f32(f32_from_small(h, 2, 3), PL_RN);
+}
+
+static inline uint16_t f16_from_e2m1(uint32_t h)
+{
+    return f16_from_f32(f32_from_small(h, 2, 1), PL_RN);
+}
+
+/* cvt.pack: saturate a and b to `width` bits and put them side by side, a above b, below the low bits of c. */
+static inline uint32_t cvt_pack(int32_t a, int32_t b, uint32_t c, int width, bool is_signed)
+{
+    int32_t span = 1 << width, hi = (is_signed ? span >> 1 : span) - 1, lo = is_signed ? -hi - 1 : 0;
+    int32_t x = a < lo ? lo : a > hi ? hi : a, y = b < lo ? lo : b > hi ? hi : b;
+    uint32_t ones = (uint32_t)span - 1, pair = ((uint32_t)x & ones) << width | ((uint32_t)y & ones);
+    return width == 16 ? pair : c << (2 * width) | pair;
+}
+
+#endif
