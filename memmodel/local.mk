@@ -1,3 +1,10 @@
 # memmodel: ports, caches, crossbar, DRAM: knows requests, never warps or opcodes. Depends on base.
 # To add a file: libptxloom_la_SOURCES += memmodel/NAME.c memmodel/NAME.h
 # To add a unit test: unit_tests += tests/unit/test_NAME
+libptxloom_la_SOURCES += \
+	memmodel/cache.c memmodel/cache.h \
+	memmodel/coalesce.c memmodel/coalesce.h \
+	memmodel/dram.c memmodel/dram.h \
+	memmodel/l1.c memmodel/l1.h \
+	memmodel/memsys.c memmodel/memsys.h \
+	memmodel/port.h memmodel/request.h

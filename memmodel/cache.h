@@ -1,0 +1,38 @@
+/* cache.h - the tags of a sectored cache: which sectors of which lines are present, on their way, or changed.
+ *
+ * Sets x ways with least-recently-used replacement. A line has one tag and a presence bit for each sector, so a miss fetches single
+ * sectors. Holds no data. Used for L1, L2, the instruction caches and the constant caches. */
+#ifndef PL_MEMMODEL_CACHE_H
+#define PL_MEMMODEL_CACHE_H
+
+#include "base/arena.h"
+#include <stdint.h>
+
+#define PL_NO_LINE UINT32_MAX
+
+typedef struct pl_cache_line {
+    uint64_t tag;     /* line number + 1; 0: empty */
+    uint32_t used;    /* time stamp of the last access */
+    uint32_t waiters; /* head of the owner's list of those who wait for a fill; PL_NO_LINE: none */
+    uint8_t valid, pending, dirty; /* sector masks */
+} pl_cache_line;
+
+typedef struct pl_cache {
+    pl_cache_line *line; /* sets x ways */
+    uint32_t sets, ways, line_shift;
+    uint32_t clock;
+    bool hashed; /* spread lines over sets by more than the low bits */
+} pl_cache;
+
+/* line_bytes must be a power of two; the number of sets need not be. */
+void pl_cache_init(pl_cache *c, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed);
+void pl_cache_clear(pl_cache *c);
+/* Index of the line that holds the address, or PL_NO_LINE. Marks it as used. */
+uint32_t pl_cache_find(pl_cache *c, uint64_t address);
+/* Makes room for the address: the index of an emptied line whose tag is set, or PL_NO_LINE when every way has a fill pending.
+ * *evicted is the line as it was (tag 0: nothing was there). */
+uint32_t pl_cache_claim(pl_cache *c, uint64_t address, pl_cache_line *evicted);
+/* Address of the first byte of a line. */
+static inline uint64_t pl_cache_address(const pl_cache *c, const pl_cache_line *l) { return (l->tag - 1) << c->line_shift; }
+
+#endif

@@ -1,0 +1,140 @@
+/* coalesce.c - lines, sectors and bank passes of a vector access; see coalesce.h. */
+#include "memmodel/coalesce.h"
+#include <stdbool.h>
+#include <string.h>
+
+static void add(pl_lines *out, uint64_t line, uint8_t mask)
+{
+    /* neighbouring lanes mostly share a line, so look backwards */
+    for (uint32_t i = out->n; i-- > 0;) {
+        if (out->at[i].line != line) continue;
+        out->at[i].mask |= mask;
+        out->at[i].lanes++;
+        return;
+    }
+    out->at[out->n].line = line;
+    out->at[out->n].mask = mask;
+    out->at[out->n].lanes = 1;
+    out->at[out->n].depth = 1;
+    out->n++;
+}
+
+void pl_coalesce(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size, uint32_t line, uint32_t sector)
+{
+    out->n = out->sectors = out->unique = 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t first = address[__builtin_ctz(m)], last = first + (size ? size : 1) - 1;
+        for (uint64_t l = first & ~(uint64_t)(line - 1); l <= last; l += line) {
+            uint64_t from = first > l ? first - l : 0, to = last - l < line - 1 ? last - l : line - 1;
+            unsigned low = (unsigned)(from / sector), high = (unsigned)(to / sector);
+            add(out, l, (uint8_t)((2u << high) - (1u << low)));
+        }
+    }
+    for (uint32_t i = 0; i < out->n; i++) out->sectors += (uint32_t)__builtin_popcount(out->at[i].mask);
+}
+
+void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size, uint32_t line,
+                        uint32_t sector)
+{
+    pl_coalesce(out, mask, address, size, line, sector);
+    uint64_t seen[PL_COALESCE_LANES];
+    uint8_t times[PL_COALESCE_LANES];
+    uint32_t n = 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t a = address[__builtin_ctz(m)];
+        uint32_t k = 0;
+        while (k < n && seen[k] != a) k++;
+        if (k == n) {
+            seen[n] = a;
+            times[n++] = 0;
+        }
+        times[k]++;
+    }
+    out->unique = n;
+    for (uint32_t k = 0; k < n; k++) {
+        for (uint32_t i = 0; i < out->n; i++) {
+            if (out->at[i].line != (seen[k] & ~(uint64_t)(line - 1))) continue;
+            if (times[k] > out->at[i].depth) out->at[i].depth = times[k];
+            break;
+        }
+    }
+}
+
+/* Passes of one group of lanes: the busiest bank decides. Lanes that read the same word share it. Words are kept in one list for
+ * each bank, so patterns without conflicts compare nothing. */
+static uint32_t group_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks, uint32_t width)
+{
+    enum { BANKS = 64, END = 255 };
+    uint64_t word[4 * PL_COALESCE_LANES];
+    uint8_t next[4 * PL_COALESCE_LANES], head[BANKS], in_bank[BANKS];
+    uint32_t n = 0, most = 0;
+    memset(head, END, sizeof head);
+    memset(in_bank, 0, sizeof in_bank);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t a = address[__builtin_ctz(m)];
+        for (uint64_t w = a / width; w <= (a + size - 1) / width && n < 4 * PL_COALESCE_LANES; w++) {
+            uint32_t b = (uint32_t)(w % banks) % BANKS, k = head[b];
+            while (k != END && word[k] != w) k = next[k];
+            if (k != END) continue;
+            word[n] = w;
+            next[n] = head[b];
+            head[b] = (uint8_t)n++;
+            uint32_t c = ++in_bank[b];
+            if (c > most) most = c;
+        }
+    }
+    return most;
+}
+
+/* Lanes at consecutive words from an aligned first one: by far the most frequent pattern, and free of conflicts. */
+static bool consecutive(uint32_t mask, const uint64_t *address, uint32_t size)
+{
+    if (mask != UINT32_MAX) return false;
+    for (unsigned i = 1; i < PL_COALESCE_LANES; i++) {
+        if (address[i] != address[0] + (uint64_t)i * size) return false;
+    }
+    return address[0] % size == 0;
+}
+
+uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks, uint32_t width,
+                        uint32_t *extra)
+{
+    uint32_t lanes = PL_COALESCE_LANES, passes = 0, least = 0;
+    *extra = 0;
+    if (!mask) return 0;
+    if (size > 16) size = 16;
+    uint32_t row = banks * width; /* bytes that one pass can move */
+    uint32_t group = size <= width ? lanes : row / size;
+    if (group > lanes) group = lanes;
+    if (size >= width && consecutive(mask, address, size)) return lanes / group;
+    for (uint32_t first = 0; first < lanes; first += group) {
+        uint32_t part = group == lanes ? mask : mask & (((1u << group) - 1) << first);
+        if (!part) continue;
+        uint32_t p = group_passes(part, address, size, banks, width);
+        passes += p;
+        least++;
+    }
+    /* groups whose union is free of conflicts share a pass: 64-bit broadcasts, lanes that agree in pairs */
+    if (least > 1 && passes == least) {
+        uint32_t all = size <= 8 ? group_passes(mask, address, size, banks, width) : least;
+        if (all < passes) passes = all;
+    }
+    *extra = passes > least ? passes - least : 0;
+    return passes;
+}
+
+uint32_t pl_distinct(uint32_t mask, const uint64_t *address)
+{
+    uint32_t n = 0;
+    while (mask) {
+        uint64_t a = address[__builtin_ctz(mask)];
+        uint32_t same = 0;
+        for (uint32_t m = mask; m; m &= m - 1) {
+            unsigned l = (unsigned)__builtin_ctz(m);
+            if (address[l] == a) same |= 1u << l;
+        }
+        mask &= ~same;
+        n++;
+    }
+    return n;
+}

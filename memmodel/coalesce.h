@@ -1,0 +1,37 @@
+/* coalesce.h - from the addresses of a vector access to the lines and sectors that the memory system sees.
+ *
+ * Global and local accesses: lanes that touch the same 128-byte line share one tag look-up, lanes that touch the same
+ * 32-byte sector share one sector. Shared memory: 32 banks of 4 bytes; lanes that want different words of one bank go in different
+ * passes ("wavefronts"). 64-bit accesses are served half a warp, 128-bit accesses a quarter of a warp at a time.
+ * Source: NVIDIA developer forum, "bank conflicts of vector loads", and smem.csv / coalescing.csv recorded on an H200. */
+#ifndef PL_MEMMODEL_COALESCE_H
+#define PL_MEMMODEL_COALESCE_H
+
+#include <stdint.h>
+
+enum { PL_COALESCE_LANES = 32, PL_COALESCE_LINES = 2 * PL_COALESCE_LANES };
+
+typedef struct pl_lines {
+    uint32_t n;       /* distinct lines, in the order of the first lane that touches them */
+    uint32_t sectors; /* distinct sectors in all */
+    uint32_t unique;  /* distinct addresses among the lanes */
+    struct {
+        uint64_t line;
+        uint8_t mask;  /* sectors */
+        uint8_t lanes; /* lanes that touch it */
+        uint8_t depth; /* most lanes with one and the same address */
+    } at[PL_COALESCE_LINES];
+} pl_lines;
+
+/* Lines of `line` bytes with sectors of `sector` bytes that the lanes in `mask` touch with `size` bytes each. */
+void pl_coalesce(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size, uint32_t line, uint32_t sector);
+/* As above, and also counts lanes with equal addresses (atomics). */
+void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size, uint32_t line,
+                        uint32_t sector);
+/* Passes through `banks` banks of `width` bytes; `extra` gets those beyond what conflict-free addresses would need. */
+uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks, uint32_t width,
+                        uint32_t *extra);
+/* Distinct addresses: passes of a unit that serves one address at a time (the constant cache). */
+uint32_t pl_distinct(uint32_t mask, const uint64_t *address);
+
+#endif

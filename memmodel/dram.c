@@ -1,0 +1,57 @@
+/* dram.c - memory channels, banks and rows; see dram.h. */
+#include "memmodel/dram.h"
+
+void pl_dram_init(pl_dram *d, pl_arena *a, const pl_dram_config *config)
+{
+    *d = (pl_dram){.config = config};
+    d->channel = pl_arena_array(a, pl_dram_channel, config->channels);
+    d->bank = pl_arena_array(a, pl_dram_bank, (size_t)config->channels * config->banks);
+}
+
+/* Folds the higher bits of a number into its lower ones: real machines spread addresses over channels by such XOR trees, which are not
+ * published. */
+static uint64_t fold(uint64_t x)
+{
+    x ^= x >> 5 ^ x >> 11;
+    x ^= x >> 17;
+    return x;
+}
+
+uint32_t pl_dram_channel_of(const pl_dram *d, uint64_t address)
+{
+    return (uint32_t)(fold(address >> 8) % d->config->channels);
+}
+
+uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sectors, uint32_t sector_bytes, bool write)
+{
+    const pl_dram_config *c = d->config;
+    uint32_t ch = pl_dram_channel_of(d, address);
+    pl_dram_channel *channel = &d->channel[ch];
+    uint64_t row = address / c->row_bytes / c->channels;
+    pl_dram_bank *bank = &d->bank[(size_t)ch * c->banks + fold(row) % c->banks];
+    uint64_t ready = now + c->latency;
+    if (c->refresh_interval) {
+        /* channels refresh one after the other, not all at once */
+        uint64_t phase = (now + (uint64_t)ch * c->refresh_interval / c->channels) % c->refresh_interval;
+        if (phase < c->refresh_time) ready += c->refresh_time - phase;
+    }
+    if (bank->row == row + 1) {
+        d->row_hits++;
+    } else {
+        d->row_misses++;
+        uint64_t open = now > bank->ready ? now : bank->ready;
+        bank->row = row + 1;
+        bank->ready = open + c->row_cycle;
+        ready += open - now + c->row_miss;
+    }
+    uint32_t bytes = sectors * sector_bytes;
+    if (bytes % c->atom_bytes) bytes += c->atom_bytes - bytes % c->atom_bytes;
+    double width = c->bytes_per_cycle / c->channels;
+    uint64_t cost = pl_port_cost(bytes, width);
+    if (channel->writing != write) cost += (uint64_t)c->turnaround * PL_FINE;
+    channel->writing = write;
+    if (write) d->sectors_written += bytes / sector_bytes;
+    else d->sectors_read += bytes / sector_bytes;
+    channel->bus.latency = 1;
+    return pl_port_pass(&channel->bus, ready, cost);
+}

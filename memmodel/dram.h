@@ -1,0 +1,47 @@
+/* dram.h - memory partitions: channels with a data bus each, banks with one open row each.
+ *
+ * An access to the open row of its bank waits for the column latency only; another row must be closed and opened first, and a bank
+ * can open a row once in a row cycle. The bus moves one sector after the other. Requests are served first come, first
+ * served for each channel; banks work in parallel, which gives most of what reordering would. */
+#ifndef PL_MEMMODEL_DRAM_H
+#define PL_MEMMODEL_DRAM_H
+
+#include "base/arena.h"
+#include "memmodel/port.h"
+
+typedef struct pl_dram_config {
+    uint32_t channels, banks;   /* banks of a channel */
+    uint32_t row_bytes;
+    uint32_t atom_bytes;        /* smallest transfer */
+    double bytes_per_cycle;     /* all channels together, SM cycles */
+    uint32_t latency;           /* controller and column access, SM cycles */
+    uint32_t row_miss;          /* further cycles to close and open a row */
+    uint32_t row_cycle;         /* cycles between two openings of one bank */
+    uint32_t refresh_interval, refresh_time; /* all banks of a channel stand still */
+    uint32_t turnaround;        /* bus cycles lost between reads and writes */
+} pl_dram_config;
+
+typedef struct pl_dram_bank {
+    uint64_t row;   /* open row + 1 */
+    uint64_t ready; /* when another row may be opened */
+} pl_dram_bank;
+
+typedef struct pl_dram_channel {
+    pl_port bus;
+    bool writing;
+} pl_dram_channel;
+
+typedef struct pl_dram {
+    const pl_dram_config *config; /* not owned */
+    pl_dram_channel *channel;
+    pl_dram_bank *bank;
+    uint64_t sectors_read, sectors_written, row_hits, row_misses;
+} pl_dram;
+
+void pl_dram_init(pl_dram *d, pl_arena *a, const pl_dram_config *config);
+/* Channel that holds an address. */
+uint32_t pl_dram_channel_of(const pl_dram *d, uint64_t address);
+/* Moves `sectors` sectors of the line at `address`, arriving at the channel at `now`; returns when the last is there. */
+uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sectors, uint32_t sector_bytes, bool write);
+
+#endif

@@ -1,0 +1,109 @@
+/* l1.c - tags and miss table of a first-level cache; see l1.h. */
+#include "memmodel/l1.h"
+#include <assert.h>
+
+void pl_l1_init(pl_l1 *l, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways,
+                uint32_t misses, uint32_t waiters)
+{
+    *l = (pl_l1){.sector_bytes = sector_bytes, .nmiss = misses + PL_L1_BURST, .nwaiter = waiters + PL_L1_BURST};
+    pl_cache_init(&l->tags, a, bytes, line_bytes, ways, true);
+    l->miss = pl_arena_array(a, pl_l1_miss, l->nmiss);
+    l->waiter = pl_arena_array(a, pl_l1_waiter, l->nwaiter);
+    if (!pl_arena_ok(a)) return;
+    for (uint32_t i = 0; i < l->nmiss; i++) l->miss[i].next = i + 1 < l->nmiss ? i + 1 : PL_NO_LINE;
+    for (uint32_t i = 0; i < l->nwaiter; i++) l->waiter[i].next = i + 1 < l->nwaiter ? i + 1 : PL_NO_LINE;
+}
+
+static void wait_for(pl_l1 *l, pl_l1_miss *m, uint32_t token)
+{
+    uint32_t w = l->free_waiter;
+    assert(w != PL_NO_LINE && "pl_l1_room was asked before the access");
+    l->free_waiter = l->waiter[w].next;
+    l->used_waiter++;
+    l->waiter[w] = (pl_l1_waiter){.token = token, .next = m->waiters};
+    m->waiters = w;
+}
+
+uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, bool cached, uint32_t *request, uint8_t *ask)
+{
+    uint32_t fills = 0, slot = PL_NO_LINE;
+    uint8_t missing = sectors;
+    *ask = 0;
+    if (cached) {
+        slot = pl_cache_find(&l->tags, line);
+        if (slot != PL_NO_LINE) {
+            pl_cache_line *t = &l->tags.line[slot];
+            missing &= (uint8_t)~t->valid;
+            l->hits += (uint32_t)__builtin_popcount(sectors & t->valid);
+            if (!missing) return 0;
+            for (uint32_t i = t->waiters; i != PL_NO_LINE && missing; i = l->miss[i].next) {
+                uint8_t shared = missing & l->miss[i].sectors;
+                if (!shared) continue;
+                wait_for(l, &l->miss[i], token);
+                fills++;
+                l->merges += (uint32_t)__builtin_popcount(shared);
+                missing &= (uint8_t)~shared;
+            }
+            if (!missing) return fills;
+        } else {
+            pl_cache_line old;
+            slot = pl_cache_claim(&l->tags, line, &old);
+        }
+    }
+    uint32_t i = l->free_miss;
+    assert(i != PL_NO_LINE && "pl_l1_room was asked before the access");
+    l->free_miss = l->miss[i].next;
+    l->used_miss++;
+    l->misses += (uint32_t)__builtin_popcount(missing);
+    l->miss[i] = (pl_l1_miss){.line = line, .waiters = PL_NO_LINE, .next = PL_NO_LINE, .slot = slot, .sectors = missing};
+    if (slot != PL_NO_LINE) {
+        pl_cache_line *t = &l->tags.line[slot];
+        t->pending |= missing;
+        l->miss[i].next = t->waiters;
+        t->waiters = i;
+    }
+    wait_for(l, &l->miss[i], token);
+    *request = i;
+    *ask = missing;
+    return fills + 1;
+}
+
+uint8_t pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors)
+{
+    uint32_t slot = pl_cache_find(&l->tags, line);
+    return slot == PL_NO_LINE ? 0 : sectors & l->tags.line[slot].valid;
+}
+
+void pl_l1_fill(pl_l1 *l, uint32_t request, void (*done)(void *ctx, uint32_t token), void *ctx)
+{
+    pl_l1_miss *m = &l->miss[request];
+    if (m->slot != PL_NO_LINE) {
+        pl_cache_line *t = &l->tags.line[m->slot];
+        t->pending &= (uint8_t)~m->sectors;
+        t->valid |= m->sectors;
+        uint32_t *link = &t->waiters;
+        while (*link != request) link = &l->miss[*link].next;
+        *link = m->next;
+    }
+    uint32_t w = m->waiters;
+    m->next = l->free_miss;
+    l->free_miss = request;
+    l->used_miss--;
+    while (w != PL_NO_LINE) {
+        uint32_t next = l->waiter[w].next, token = l->waiter[w].token;
+        l->waiter[w].next = l->free_waiter;
+        l->free_waiter = w;
+        l->used_waiter--;
+        done(ctx, token);
+        w = next;
+    }
+}
+
+void pl_l1_invalidate(pl_l1 *l)
+{
+    for (size_t i = 0; i < (size_t)l->tags.sets * l->tags.ways; i++) {
+        pl_cache_line *t = &l->tags.line[i];
+        t->valid = 0;
+        if (!t->pending) t->tag = 0;
+    }
+}

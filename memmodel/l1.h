@@ -1,0 +1,56 @@
+/* l1.h - the first-level cache of an SM: sectored tags, and a table of misses that are under way.
+ *
+ * A load asks for lines with sector masks. Present sectors answer at once. A missing sector sends one request; a second load that
+ * needs a sector already under way waits for the same fill (a "merge"). Each load is known by a token of its owner, which is handed
+ * back when the last of its sectors is there. Stores go through to the L2 and keep present sectors up to date; they never
+ * bring a line in. */
+#ifndef PL_MEMMODEL_L1_H
+#define PL_MEMMODEL_L1_H
+
+#include "base/arena.h"
+#include "memmodel/cache.h"
+#include "memmodel/request.h"
+
+/* Room that is kept in the tables, so that an access that was let in always finds a place. */
+enum { PL_L1_BURST = 64 };
+
+typedef struct pl_l1_miss {
+    uint64_t line;
+    uint32_t waiters; /* list of pl_l1_waiter */
+    uint32_t next;    /* next miss of the same cache line, or free list */
+    uint32_t slot;    /* index in the tags, PL_NO_LINE when the line could not be claimed */
+    uint8_t sectors;
+} pl_l1_miss;
+
+typedef struct pl_l1_waiter {
+    uint32_t token, next;
+} pl_l1_waiter;
+
+typedef struct pl_l1 {
+    pl_cache tags;
+    pl_l1_miss *miss;
+    pl_l1_waiter *waiter;
+    uint32_t nmiss, nwaiter, free_miss, free_waiter, used_miss, used_waiter;
+    uint32_t sector_bytes;
+    uint64_t hits, merges, misses; /* sectors */
+} pl_l1;
+
+/* misses: entries of the miss table; waiters: loads that may wait, all together. */
+void pl_l1_init(pl_l1 *l, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways,
+                uint32_t misses, uint32_t waiters);
+/* May a new access start? False: tables are full, try after the next fill. */
+static inline bool pl_l1_room(const pl_l1 *l)
+{
+    return l->used_miss + PL_L1_BURST <= l->nmiss && l->used_waiter + PL_L1_BURST <= l->nwaiter;
+}
+/* Looks the sectors up for `token`. Returns how many fills the token must wait for (0: all present). For a new miss,
+ * *request gets its number and *ask the sectors to fetch, else *ask is 0. cached false: go past the tags (no hits, no fill). */
+uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, bool cached, uint32_t *request, uint8_t *ask);
+/* A store passes: returns the mask of its sectors that were present. */
+uint8_t pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors);
+/* The fill of miss `request` has come. Calls done(ctx, token) for each wait that ends. */
+void pl_l1_fill(pl_l1 *l, uint32_t request, void (*done)(void *ctx, uint32_t token), void *ctx);
+/* Forgets all lines (fence at gpu scope, start of a kernel). */
+void pl_l1_invalidate(pl_l1 *l);
+
+#endif

@@ -1,0 +1,457 @@
+/* memsys.c - crossbar, L2 slices and memory partitions as one event-driven system; see memsys.h.
+ *
+ * A request is a record that moves through stages. Records wait in a wheel: one list for each of the next WHEEL cycles, and a list of
+ * those beyond. A stage takes a record from the list of its cycle, passes it through ports (which tell when it comes out),
+ * and files it under the cycle of its next stage. A record that waits for a fill hangs on its cache line instead. */
+#include "memmodel/memsys.h"
+#include <string.h>
+
+enum { WHEEL = 8192 };
+#define NONE UINT32_MAX
+
+typedef enum stage { AT_SLICE, AT_DRAM, FILLED, IDLE } stage;
+
+typedef struct record {
+    pl_mem_req r;
+    uint32_t next; /* in a list of the wheel, of waiters, or of free records */
+    uint32_t line; /* FILLED: index in the slice's cache, NONE when it bypasses */
+    uint16_t slice;
+    uint8_t stage, level;
+    uint8_t fetch; /* sectors on their way from DRAM */
+} record;
+
+typedef struct heap {
+    pl_mem_reply *at;
+    uint32_t n, cap;
+} heap;
+
+struct pl_memsys {
+    const pl_memsys_config *c; /* not owned */
+    record *rec;
+    uint32_t nrec, free, used;
+    uint32_t head[WHEEL], tail[WHEEL];
+    uint64_t busy[WHEEL / 64];       /* which lists are not empty */
+    uint32_t beyond;                 /* records due after the wheel's end */
+    uint64_t now;                    /* all events before it are played */
+    uint64_t drawn;                  /* when `beyond` was last looked through */
+    pl_cache *l2;                    /* one a slice */
+    pl_port *slice;
+    pl_port *atomic;                 /* arithmetic of a slice */
+    pl_port *up, *down, *group_down; /* by node, by node, by group */
+    heap *reply;                     /* by node */
+    pl_dram dram;
+    pl_memsys_stat stat;
+    uint64_t order;
+    uint32_t header_cost, sector_cost, up_sector, down_sector, group_sector;
+    uint32_t atomic_sector[PL_ALU_KINDS], atomic_same[PL_ALU_KINDS];
+    bool overflow;
+};
+
+pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *c)
+{
+    pl_memsys *m = pl_arena_new(a, pl_memsys);
+    if (!m) return NULL;
+    m->c = c;
+    m->nrec = c->in_flight;
+    m->rec = pl_arena_array(a, record, m->nrec);
+    m->l2 = pl_arena_array(a, pl_cache, c->slices);
+    m->slice = pl_arena_array(a, pl_port, c->slices);
+    m->atomic = pl_arena_array(a, pl_port, c->slices);
+    m->up = pl_arena_array(a, pl_port, c->nodes);
+    m->down = pl_arena_array(a, pl_port, c->nodes);
+    m->group_down = pl_arena_array(a, pl_port, c->groups);
+    m->reply = pl_arena_array(a, heap, c->nodes);
+    if (!pl_arena_ok(a)) return NULL;
+    for (uint32_t i = 0; i < m->nrec; i++) {
+        m->rec[i].next = i + 1 < m->nrec ? i + 1 : NONE;
+        m->rec[i].stage = IDLE;
+    }
+    for (unsigned i = 0; i < WHEEL; i++) m->head[i] = NONE;
+    m->beyond = NONE;
+    for (uint32_t s = 0; s < c->slices; s++) {
+        pl_cache_init(&m->l2[s], a, c->l2_bytes / c->slices, c->line_bytes, c->l2_ways, true);
+        m->slice[s].latency = c->l2_latency;
+    }
+    for (uint32_t n = 0; n < c->nodes; n++) {
+        m->up[n].latency = c->xbar_latency;
+        m->down[n].latency = 1;
+        m->reply[n].cap = m->nrec / c->nodes + 64;
+        m->reply[n].at = pl_arena_array(a, pl_mem_reply, m->reply[n].cap);
+    }
+    for (uint32_t g = 0; g < c->groups; g++) m->group_down[g].latency = c->xbar_latency;
+    pl_dram_init(&m->dram, a, &c->dram);
+    m->header_cost = pl_port_cost(c->header_bytes, c->up_bytes);
+    m->up_sector = pl_port_cost(c->sector_bytes, c->up_bytes);
+    m->down_sector = pl_port_cost(c->sector_bytes, c->down_bytes);
+    m->group_sector = pl_port_cost(c->sector_bytes, c->group_down_bytes);
+    m->sector_cost = pl_port_cost(c->sector_bytes, c->slice_bytes);
+    for (unsigned k = 0; k < PL_ALU_KINDS; k++) {
+        m->atomic_sector[k] = pl_port_cost(c->atomic_sector[k], 1);
+        m->atomic_same[k] = pl_port_cost(c->atomic_same[k], 1);
+    }
+    return pl_arena_ok(a) ? m : NULL;
+}
+
+/* --- the wheel --- */
+
+static void link_bucket(pl_memsys *m, uint32_t i, unsigned bucket)
+{
+    m->rec[i].next = NONE;
+    if (m->head[bucket] == NONE) {
+        m->head[bucket] = i;
+        m->busy[bucket / 64] |= 1ull << (bucket % 64);
+    } else {
+        m->rec[m->tail[bucket]].next = i;
+    }
+    m->tail[bucket] = i;
+}
+
+/* Files record i under cycle `at`, its stage set by the caller. */
+static void file(pl_memsys *m, uint32_t i, uint64_t at)
+{
+    m->rec[i].r.time = at;
+    if (at >= m->now + WHEEL) {
+        m->rec[i].next = m->beyond;
+        m->beyond = i;
+        return;
+    }
+    link_bucket(m, i, (unsigned)(at % WHEEL));
+}
+
+/* Moves what has come into the wheel's reach. Keeps the order of filing among records of one cycle. */
+static void draw_in(pl_memsys *m)
+{
+    uint32_t list = NONE, i = m->beyond, next;
+    m->beyond = NONE;
+    m->drawn = m->now;
+    for (; i != NONE; i = next) { /* reverse: the list is last in, first out */
+        next = m->rec[i].next;
+        m->rec[i].next = list;
+        list = i;
+    }
+    for (i = list; i != NONE; i = next) {
+        next = m->rec[i].next;
+        file(m, i, m->rec[i].r.time);
+    }
+}
+
+/* First cycle >= m->now with an event inside the wheel, or UINT64_MAX. */
+static uint64_t next_in_wheel(const pl_memsys *m)
+{
+    unsigned start = (unsigned)(m->now % WHEEL), word = start / 64;
+    uint64_t bits = m->busy[word] & (~0ull << (start % 64));
+    for (unsigned k = 0; k <= WHEEL / 64; k++) {
+        if (bits) {
+            unsigned bucket = word * 64 + (unsigned)__builtin_ctzll(bits);
+            return m->now + (bucket + WHEEL - start) % WHEEL;
+        }
+        word = (word + 1) % (WHEEL / 64);
+        bits = m->busy[word];
+        if (k + 1 == WHEEL / 64) bits &= ~(~0ull << (start % 64));
+    }
+    return UINT64_MAX;
+}
+
+uint64_t pl_memsys_next(const pl_memsys *m)
+{
+    uint64_t at = next_in_wheel(m);
+    for (uint32_t i = m->beyond; i != NONE; i = m->rec[i].next) {
+        if (m->rec[i].r.time < at) at = m->rec[i].r.time;
+    }
+    return at;
+}
+
+/* --- replies --- */
+
+static bool earlier(const pl_mem_reply *a, const pl_mem_reply *b)
+{
+    return a->time != b->time ? a->time < b->time : a->order < b->order;
+}
+
+static void heap_push(pl_memsys *m, heap *h, pl_mem_reply r)
+{
+    if (h->n == h->cap) {
+        m->overflow = true;
+        return;
+    }
+    uint32_t i = h->n++;
+    while (i > 0 && earlier(&r, &h->at[(i - 1) / 2])) {
+        h->at[i] = h->at[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    h->at[i] = r;
+}
+
+uint64_t pl_memsys_reply_time(const pl_memsys *m, uint32_t node)
+{
+    return m->reply[node].n ? m->reply[node].at[0].time : UINT64_MAX;
+}
+
+bool pl_memsys_reply(pl_memsys *m, uint32_t node, uint64_t now, pl_mem_reply *out)
+{
+    heap *h = &m->reply[node];
+    if (h->n == 0 || h->at[0].time > now) return false;
+    *out = h->at[0];
+    pl_mem_reply last = h->at[--h->n];
+    uint32_t i = 0;
+    for (;;) {
+        uint32_t child = 2 * i + 1;
+        if (child >= h->n) break;
+        if (child + 1 < h->n && earlier(&h->at[child + 1], &h->at[child])) child++;
+        if (!earlier(&h->at[child], &last)) break;
+        h->at[i] = h->at[child];
+        i = child;
+    }
+    if (h->n) h->at[i] = last;
+    return true;
+}
+
+/* --- stages --- */
+
+static uint32_t slice_of(const pl_memsys *m, uint64_t line)
+{
+    uint64_t n = line / m->c->line_bytes;
+    n ^= n >> 4 ^ n >> 9 ^ n >> 15;
+    n *= 0x9E3779B97F4A7C15ull; /* stands for the unpublished hash: neighbours fall on unrelated slices */
+    return (uint32_t)((n >> 32) * m->c->slices >> 32);
+}
+
+/* Cycles between a node and a slice of the other half. */
+static uint32_t distance(const pl_memsys *m, uint32_t node, uint32_t slice)
+{
+    if (m->c->partitions < 2) return 0;
+    uint32_t mine = node * m->c->partitions / m->c->nodes, its = slice * m->c->partitions / m->c->slices;
+    return mine == its ? 0 : m->c->far_latency;
+}
+
+static void answer(pl_memsys *m, uint32_t i, uint64_t at)
+{
+    record *x = &m->rec[i];
+    const pl_mem_req *r = &x->r;
+    uint32_t data = r->op == PL_MEM_READ ? (uint32_t)__builtin_popcount(r->sectors) : r->op == PL_MEM_ATOMIC ? 1u : 0;
+    at += distance(m, r->node, x->slice);
+    uint32_t group = r->node * m->c->groups / m->c->nodes;
+    at = pl_port_pass(&m->group_down[group], at, (uint64_t)m->group_sector * data);
+    at = pl_port_pass(&m->down[r->node], at, (uint64_t)m->down_sector * data);
+    pl_mem_reply reply = {.time = at,
+                          .order = m->order++,
+                          .line = r->line,
+                          .token = r->token,
+                          .client = r->client,
+                          .sectors = r->sectors,
+                          .level = x->level};
+    heap_push(m, &m->reply[r->node], reply);
+    x->stage = IDLE;
+    x->next = m->free;
+    m->free = i;
+    m->used--;
+}
+
+void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box)
+{
+    for (uint32_t k = 0; k < box->n; k++) {
+        if (m->free == NONE) {
+            m->overflow = true;
+            break;
+        }
+        uint32_t i = m->free;
+        m->free = m->rec[i].next;
+        m->used++;
+        record *x = &m->rec[i];
+        x->r = box->at[k];
+        x->stage = AT_SLICE;
+        x->slice = (uint16_t)slice_of(m, x->r.line);
+        x->level = PL_LV_L2;
+        uint32_t cost = m->header_cost;
+        if (x->r.op != PL_MEM_READ) cost += m->up_sector * x->r.bytes * 4 / m->c->sector_bytes;
+        uint64_t at = pl_port_pass(&m->up[x->r.node], x->r.time, cost) + distance(m, x->r.node, x->slice);
+        file(m, i, at);
+    }
+    box->n = 0;
+}
+
+/* Changed sectors of an evicted line go to memory; nobody waits for them. */
+static void write_back(pl_memsys *m, uint64_t now, const pl_cache *l2, const pl_cache_line *old)
+{
+    if (old->tag == 0 || old->dirty == 0) return;
+    pl_dram_access(&m->dram, now, pl_cache_address(l2, old), (uint32_t)__builtin_popcount(old->dirty), m->c->sector_bytes,
+                   true);
+}
+
+/* Sectors that are fetched when `want` are missing. */
+static uint8_t fetch_mask(const pl_memsys *m, uint8_t want)
+{
+    uint32_t per = m->c->l2_fill_sectors, sectors = m->c->line_bytes / m->c->sector_bytes;
+    uint8_t out = 0, block = (uint8_t)((1u << per) - 1);
+    for (uint32_t s = 0; s < sectors; s += per) {
+        if (want >> s & block) out |= (uint8_t)(block << s);
+    }
+    return out;
+}
+
+static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
+{
+    record *x = &m->rec[i];
+    const pl_mem_req *r = &x->r;
+    pl_cache *l2 = &m->l2[x->slice];
+    uint32_t n = (uint32_t)__builtin_popcount(r->sectors);
+    uint64_t out = pl_port_pass(&m->slice[x->slice], now, (uint64_t)m->sector_cost * n);
+    m->stat.requests++;
+    switch (r->op) {
+    case PL_MEM_READ: m->stat.read_sectors += n; break;
+    case PL_MEM_WRITE: m->stat.write_sectors += n; break;
+    case PL_MEM_ATOMIC: m->stat.atomic_sectors += n; break;
+    default: m->stat.reduce_sectors += n; break;
+    }
+    uint32_t k = pl_cache_find(l2, r->line);
+    if (k == PL_NO_LINE) {
+        pl_cache_line old = {0};
+        k = pl_cache_claim(l2, r->line, &old);
+        write_back(m, now, l2, &old);
+    }
+    if (r->op == PL_MEM_WRITE) {
+        if (k != PL_NO_LINE) {
+            pl_cache_line *line = &l2->line[k];
+            uint8_t there = line->valid & r->sectors;
+            m->stat.hit_sectors += (uint32_t)__builtin_popcount(there);
+            m->stat.miss_sectors += n - (uint32_t)__builtin_popcount(there);
+            line->valid |= r->sectors;
+            line->dirty |= r->sectors;
+        }
+        if (out > m->stat.last_effect) m->stat.last_effect = out;
+        answer(m, i, out);
+        return;
+    }
+    if (k == PL_NO_LINE) { /* every way waits for a fill: go past the cache */
+        m->stat.miss_sectors += n;
+        x->line = NONE;
+        x->fetch = r->sectors;
+        x->stage = AT_DRAM;
+        file(m, i, out);
+        return;
+    }
+    pl_cache_line *line = &l2->line[k];
+    uint8_t missing = r->sectors & (uint8_t)~line->valid;
+    m->stat.hit_sectors += n - (uint32_t)__builtin_popcount(missing);
+    m->stat.miss_sectors += (uint32_t)__builtin_popcount(missing);
+    x->line = k;
+    if (!missing) {
+        x->stage = FILLED;
+        file(m, i, out);
+        return;
+    }
+    x->level = PL_LV_DRAM;
+    uint8_t ask = missing & (uint8_t)~line->pending;
+    if (!ask) { /* someone else fetches all that is missing */
+        x->next = line->waiters;
+        line->waiters = i;
+        x->stage = FILLED;
+        return;
+    }
+    x->fetch = fetch_mask(m, ask) & (uint8_t)~(line->valid | line->pending);
+    line->pending |= x->fetch;
+    x->stage = AT_DRAM;
+    file(m, i, out);
+}
+
+/* Data, or the right to compute on it, is in the slice. */
+static void filled(pl_memsys *m, uint32_t i, uint64_t now)
+{
+    record *x = &m->rec[i];
+    const pl_mem_req *r = &x->r;
+    if (r->op == PL_MEM_ATOMIC || r->op == PL_MEM_REDUCE) {
+        uint32_t n = (uint32_t)__builtin_popcount(r->sectors);
+        uint64_t cost = (uint64_t)m->atomic_sector[r->alu] * n, same = (uint64_t)m->atomic_same[r->alu] * (r->depth + 1u);
+        now = pl_port_pass(&m->atomic[x->slice], now, same > cost ? same : cost);
+        if (x->line != NONE) {
+            pl_cache *l2 = &m->l2[x->slice];
+            pl_cache_line *line = &l2->line[x->line];
+            if (pl_cache_address(l2, line) == r->line) line->dirty |= r->sectors;
+        }
+        if (now > m->stat.last_effect) m->stat.last_effect = now;
+    }
+    answer(m, i, now);
+}
+
+static void at_dram(pl_memsys *m, uint32_t i, uint64_t now)
+{
+    record *x = &m->rec[i];
+    uint32_t sectors = (uint32_t)__builtin_popcount(x->fetch);
+    uint64_t done = pl_dram_access(&m->dram, now, x->r.line, sectors, m->c->sector_bytes, false);
+    m->stat.fills += sectors;
+    x->stage = FILLED;
+    file(m, i, done);
+}
+
+/* A fill arrived with record i: those who waited for it go on too. */
+static void fill(pl_memsys *m, uint32_t i, uint64_t now)
+{
+    record *x = &m->rec[i];
+    if (x->fetch && x->line != NONE) {
+        pl_cache_line *line = &m->l2[x->slice].line[x->line];
+        line->pending &= (uint8_t)~x->fetch;
+        line->valid |= x->fetch;
+        x->fetch = 0;
+        uint32_t w = line->waiters, again = NONE, ready = NONE;
+        while (w != NONE) { /* the list is last in, first out; this turns it round */
+            uint32_t next = m->rec[w].next;
+            bool complete = (m->rec[w].r.sectors & (uint8_t)~line->valid) == 0;
+            uint32_t *to = complete ? &ready : &again;
+            m->rec[w].next = *to;
+            *to = w;
+            w = next;
+        }
+        line->waiters = NONE;
+        while (again != NONE) {
+            uint32_t next = m->rec[again].next;
+            m->rec[again].next = line->waiters;
+            line->waiters = again;
+            again = next;
+        }
+        if (x->r.sectors & (uint8_t)~line->valid) { /* the rest comes with another fill */
+            x->next = line->waiters;
+            line->waiters = i;
+        } else {
+            filled(m, i, now);
+        }
+        while (ready != NONE) {
+            uint32_t next = m->rec[ready].next;
+            filled(m, ready, now);
+            ready = next;
+        }
+        return;
+    }
+    filled(m, i, now);
+}
+
+void pl_memsys_run(pl_memsys *m, uint64_t until)
+{
+    for (;;) {
+        if (m->now >= m->drawn + WHEEL / 4) draw_in(m);
+        uint64_t at = next_in_wheel(m);
+        uint64_t stop = m->drawn + WHEEL / 4;
+        if (stop > until) stop = until;
+        if (at >= stop) {
+            m->now = stop;
+            if (m->now >= until) return;
+            continue;
+        }
+        m->now = at;
+        unsigned bucket = (unsigned)(at % WHEEL);
+        while (m->head[bucket] != NONE) {
+            uint32_t i = m->head[bucket];
+            m->head[bucket] = m->rec[i].next;
+            switch (m->rec[i].stage) {
+            case AT_SLICE: at_slice(m, i, at); break;
+            case AT_DRAM: at_dram(m, i, at); break;
+            default: fill(m, i, at); break;
+            }
+        }
+        m->busy[bucket / 64] &= ~(1ull << (bucket % 64));
+    }
+}
+
+const pl_memsys_stat *pl_memsys_stats(const pl_memsys *m) { return &m->stat; }
+const pl_dram *pl_memsys_dram(const pl_memsys *m) { return &m->dram; }
+uint32_t pl_memsys_pending(const pl_memsys *m) { return m->used; }
+bool pl_memsys_overflowed(const pl_memsys *m) { return m->overflow; }

@@ -1,0 +1,67 @@
+/* memsys.h - everything behind the SMs: crossbar, L2 slices, memory partitions.
+ *
+ *     SM --outbox--> [request port of the SM] --> slice port --> L2 slice --> DRAM channel
+ *     SM <--heap---- [reply port of the SM] <------ slice <------ fill <----------'
+ *
+ * Time advances in windows: the SMs run up to some cycle and leave their requests in outboxes; then pl_memsys_run plays all events up to
+ * a cycle that no further request can precede, in the order of their cycles, and puts replies where the SMs find them.
+ * The crossbar takes at least `min_latency` cycles, so a window may be that long. Events of one cycle are played in the order of
+ * requesters, so the result does not depend on the order in which SMs ran, nor on how many threads ran them. */
+#ifndef PL_MEMMODEL_MEMSYS_H
+#define PL_MEMMODEL_MEMSYS_H
+
+#include "base/event.h"
+#include "base/status.h"
+#include "memmodel/cache.h"
+#include "memmodel/dram.h"
+#include "memmodel/request.h"
+
+typedef struct pl_memsys_config {
+    uint32_t nodes;              /* SMs */
+    uint32_t groups;             /* GPCs: SMs that share a port into the crossbar */
+    uint32_t line_bytes, sector_bytes;
+    /* crossbar */
+    uint32_t xbar_latency;       /* one way */
+    uint32_t far_latency;        /* further cycles, one way, to slices of the other half */
+    uint32_t partitions;         /* halves of the L2, 1 or 2 */
+    double up_bytes, down_bytes; /* per cycle and SM */
+    double group_down_bytes;     /* per cycle and group */
+    uint32_t header_bytes;       /* of a request */
+    /* L2 */
+    uint64_t l2_bytes;
+    uint32_t slices, l2_ways;
+    uint32_t l2_latency;         /* look-up and data of a hit */
+    double slice_bytes;          /* per SM cycle and slice */
+    double atomic_sector[PL_ALU_KINDS]; /* cycles that a slice needs for one sector of different addresses */
+    double atomic_same[PL_ALU_KINDS];   /* cycles between operations on one address */
+    uint32_t l2_fill_sectors;    /* sectors fetched together from DRAM */
+    pl_dram_config dram;
+    uint32_t in_flight;          /* most requests under way, all nodes together */
+} pl_memsys_config;
+
+typedef struct pl_memsys_stat {
+    uint64_t requests, read_sectors, write_sectors, atomic_sectors, reduce_sectors;
+    uint64_t hit_sectors, miss_sectors, fills;
+    uint64_t last_effect; /* cycle of the last write, reduction or atomic performed */
+} pl_memsys_stat;
+
+typedef struct pl_memsys pl_memsys;
+
+/* Allocates everything from the arena. NULL: out of memory. The configuration must outlive it. */
+pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *config);
+/* Takes the requests of an outbox (all with time >= the last `until`) and empties it. Call once for each node, in order. */
+void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box);
+/* Plays events before cycle `until`. */
+void pl_memsys_run(pl_memsys *m, uint64_t until);
+/* Earliest cycle with an event, or UINT64_MAX. */
+uint64_t pl_memsys_next(const pl_memsys *m);
+/* Earliest reply for a node, or UINT64_MAX; and its removal when it is due. */
+uint64_t pl_memsys_reply_time(const pl_memsys *m, uint32_t node);
+bool pl_memsys_reply(pl_memsys *m, uint32_t node, uint64_t now, pl_mem_reply *out);
+const pl_memsys_stat *pl_memsys_stats(const pl_memsys *m);
+const pl_dram *pl_memsys_dram(const pl_memsys *m);
+/* Requests under way, for the report of a deadlock. */
+uint32_t pl_memsys_pending(const pl_memsys *m);
+bool pl_memsys_overflowed(const pl_memsys *m);
+
+#endif

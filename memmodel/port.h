@@ -1,0 +1,56 @@
+/* port.h - the clocked port: the only way by which values travel between components of the memory model.
+ *
+ * A port has one reader, a width and a latency of at least one cycle. A value that enters at cycle t leaves at t + latency, or later
+ * when earlier values still occupy the port: each value holds it for the time its size takes. Nothing that enters in a cycle
+ * can be seen in the same cycle, so the order in which components look at their ports cannot matter. Because a port is first
+ * in, first out, the cycle at which a value leaves is known when it enters; no one has to tick the port meanwhile.
+ *
+ * Widths are seldom whole numbers of bytes a cycle (L2 and DRAM have clocks of their own), so occupation is counted in
+ * 1/PL_FINE cycles. */
+#ifndef PL_MEMMODEL_PORT_H
+#define PL_MEMMODEL_PORT_H
+
+#include <stdint.h>
+
+enum { PL_FINE = 256 };
+
+typedef struct pl_port {
+    uint64_t free; /* 1/PL_FINE cycles: when the next value can enter */
+    uint64_t busy; /* 1/PL_FINE cycles of occupation so far, for utilisation counters */
+    uint64_t count;
+    uint32_t latency; /* cycles */
+} pl_port;
+
+/* The cycle at which a value that arrives at `now` and holds the port for `cost` (1/PL_FINE cycles) starts to pass. */
+static inline uint64_t pl_port_enter(pl_port *p, uint64_t now, uint64_t cost)
+{
+    uint64_t at = now * PL_FINE;
+    if (p->free < at) p->free = at;
+    uint64_t start = p->free;
+    p->free += cost;
+    p->busy += cost;
+    p->count++;
+    return (start + PL_FINE - 1) / PL_FINE;
+}
+
+/* The cycle at which it leaves: the last of it is through, and the latency is over. */
+static inline uint64_t pl_port_pass(pl_port *p, uint64_t now, uint64_t cost)
+{
+    pl_port_enter(p, now, cost);
+    return (p->free + PL_FINE - 1) / PL_FINE + p->latency;
+}
+
+/* Cycles that a value arriving now would have to wait. */
+static inline uint64_t pl_port_wait(const pl_port *p, uint64_t now)
+{
+    uint64_t free = (p->free + PL_FINE - 1) / PL_FINE;
+    return free > now ? free - now : 0;
+}
+
+/* Cost of `bytes` through a width of `bytes_per_cycle`. */
+static inline uint32_t pl_port_cost(double bytes, double bytes_per_cycle)
+{
+    return (uint32_t)(bytes / bytes_per_cycle * PL_FINE + 0.5);
+}
+
+#endif
