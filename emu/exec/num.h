@@ -72,6 +72,20 @@ static inline uint64_t f64_bits(double x)
     return bits;
 }
 
+/* a where the condition holds, else b, as a blend. Written with ?:, gcc may move the floating-point work behind one arm
+ * into a branch, and the loop around it is then no longer vector code. */
+static inline uint32_t blend32(bool first, uint32_t a, uint32_t b)
+{
+    uint32_t mask = 0u - (uint32_t)first;
+    return (a & mask) | (b & ~mask);
+}
+
+static inline uint64_t blend64(bool first, uint64_t a, uint64_t b)
+{
+    uint64_t mask = (uint64_t)0 - (uint64_t)first;
+    return (a & mask) | (b & ~mask);
+}
+
 /* ---- NaN, subnormals, saturation ------------------------------------------------------------------------------- */
 
 static inline bool f32_is_nan(uint32_t a)

@@ -229,15 +229,25 @@ static inline uint32_t b32_bmsk(uint32_t pos, uint32_t n, bool wrap)
     return b32_shl(low_ones(n), pos);
 }
 
-/* lop3: bit i of the result is bit (4a + 2b + c) of the table, for the three bits at i. */
+/* lop3: bit i of the result is bit (4a + 2b + c) of the table, for the three bits at i. Each step halves the table with
+ * one operand (Shannon expansion); a constant table folds to a few operations. */
+static inline uint32_t lop3_choose(uint32_t x, uint32_t one, uint32_t zero)
+{
+    return (x & one) | (~x & zero);
+}
+
+static inline uint32_t table_word(uint32_t table, int i)
+{
+    return 0u - (table >> i & 1);
+}
+
 static inline uint32_t b32_lop3(uint32_t a, uint32_t b, uint32_t c, uint32_t table)
 {
-    uint32_t r = 0;
-    for (int i = 0; i < 8; i++) {
-        uint32_t term = (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
-        r |= table >> i & 1 ? term : 0;
-    }
-    return r;
+    uint32_t c0 = lop3_choose(c, table_word(table, 1), table_word(table, 0));
+    uint32_t c1 = lop3_choose(c, table_word(table, 3), table_word(table, 2));
+    uint32_t c2 = lop3_choose(c, table_word(table, 5), table_word(table, 4));
+    uint32_t c3 = lop3_choose(c, table_word(table, 7), table_word(table, 6));
+    return lop3_choose(a, lop3_choose(b, c3, c2), lop3_choose(b, c1, c0));
 }
 
 /* ---- prmt: build a word from the bytes of b:a ------------------------------------------------------------------------- */

@@ -21,10 +21,8 @@ static inline double f64_round(double x, int rnd)
     double m = f64_value(f64_bits(x) & PL_F64_MAG);
     double t = (m + 0x1p52) - 0x1p52;
     bool away = rnd == PL_RM ? sign != 0 : rnd == PL_RP ? sign == 0 : false;
-    double up = t < m ? t + 1.0 : t, down = t > m ? t - 1.0 : t;
-    double r = rnd == PL_RN ? t : away ? up : down;
-    r = m < 0x1p52 ? r : m;
-    return f64_value(f64_bits(r) | sign);
+    if (rnd != PL_RN) t += away ? (t < m ? 1.0 : 0.0) : (t > m ? -1.0 : 0.0);
+    return f64_value(blend64(m < 0x1p52, f64_bits(t), f64_bits(m)) | sign);
 }
 
 static inline float f32_round(float x, int rnd)
@@ -33,10 +31,8 @@ static inline float f32_round(float x, int rnd)
     float m = f32_value(f32_bits(x) & PL_F32_MAG);
     float t = (m + 0x1p23f) - 0x1p23f;
     bool away = rnd == PL_RM ? sign != 0 : rnd == PL_RP ? sign == 0 : false;
-    float up = t < m ? t + 1.0f : t, down = t > m ? t - 1.0f : t;
-    float r = rnd == PL_RN ? t : away ? up : down;
-    r = m < 0x1p23f ? r : m;
-    return f32_value(f32_bits(r) | sign);
+    if (rnd != PL_RN) t += away ? (t < m ? 1.0f : 0.0f) : (t > m ? -1.0f : 0.0f);
+    return f32_value(blend32(m < 0x1p23f, f32_bits(t), f32_bits(m)) | sign);
 }
 
 static inline uint32_t f32_to_integral(uint32_t a, int rnd, bool ftz, bool sat)
@@ -72,10 +68,10 @@ static inline int32_t s32_from_f32(uint32_t a, int rnd, bool ftz)
 /* Unsigned: moved down by 2^31, which keeps the conversion a signed one that vector units have. */
 static inline uint32_t u32_from_double(double x, int rnd)
 {
-    double r = f64_round(x, rnd);
-    r = r > 0.0 ? r : 0.0;
-    r = r < 0x1.fffffffep31 ? r : 0x1.fffffffep31;
-    return (uint32_t)(int32_t)(r - 0x1p31) ^ 0x80000000u;
+    double r = f64_round(x, rnd) - 0x1p31;
+    r = r > -0x1p31 ? r : -0x1p31;
+    r = r < 0x1.fffffffcp30 ? r : 0x1.fffffffcp30;
+    return (uint32_t)(int32_t)r ^ 0x80000000u;
 }
 
 /* u8, s8, u16, s16. */
@@ -97,7 +93,8 @@ static inline int32_t narrow_from_f64(uint64_t a, int rnd, int width, bool is_si
 static inline uint32_t u32_from_f32(uint32_t a, int rnd, bool ftz)
 {
     uint32_t x = f32_ftz(a, ftz);
-    return f32_is_nan(x) ? 0 : u32_from_double(f32_value(x), rnd);
+    uint32_t r = u32_from_double(f32_value(x), rnd);
+    return f32_is_nan(x) ? 0 : r;
 }
 
 static inline int32_t s32_from_f64(uint64_t a, int rnd)

@@ -15,12 +15,14 @@
 /* NaN operands in order of precedence: the first that is NaN is the result. */
 static inline uint64_t f64_nan2(uint64_t a, uint64_t b)
 {
-    return f64_is_nan(a) ? a | PL_F64_QUIET : f64_is_nan(b) ? b | PL_F64_QUIET : PL_F64_INVALID;
+    uint64_t r = f64_is_nan(b) ? b | PL_F64_QUIET : PL_F64_INVALID;
+    return f64_is_nan(a) ? a | PL_F64_QUIET : r;
 }
 
 static inline uint64_t f64_nan3(uint64_t a, uint64_t b, uint64_t c)
 {
-    return f64_is_nan(a) ? a | PL_F64_QUIET : f64_nan2(b, c);
+    uint64_t r = f64_nan2(b, c);
+    return f64_is_nan(a) ? a | PL_F64_QUIET : r;
 }
 
 static inline uint64_t f64_add(uint64_t a, uint64_t b, int rnd)

@@ -46,17 +46,32 @@ static inline uint32_t f32_from_f16(uint16_t h)
 {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, m = h & 0x7fff;
     uint32_t normal = (m << 13) + (112u << 23);
+    uint32_t special = m < 0x7c00 ? 0 : PL_F32_INF;
     uint32_t small = f32_bits((float)(int32_t)m * 0x1p-24f);
-    uint32_t special = (m << 13) | PL_F32_INF;
-    uint32_t r = m < 0x400 ? small : m < 0x7c00 ? normal : special;
-    return r | sign;
+    return sign | blend32(m < 0x400, small, normal | special);
+}
+
+/* To nearest even. Adding 2^13 times the operand's power of two (at least f16's smallest normal one) leaves room for ten
+ * fraction bits, so the host rounds where f16 does; what was added comes off again in the integer pattern. */
+static inline uint16_t f16_from_f32_rn(uint32_t a)
+{
+    uint32_t m = a & PL_F32_MAG;
+    bool nan = (int32_t)m > (int32_t)PL_F32_INF;
+    uint32_t x = m < 0x47800000u ? m : 0x47800000u; /* 2^16 becomes Inf by itself */
+    uint32_t power = x & PL_F32_INF;
+    power = power > 113u << 23 ? power : 113u << 23;
+    uint32_t big = power + (13u << 23);
+    uint32_t kept = f32_bits(f32_value(x) + f32_value(big)) - big;
+    uint32_t r = ((power - (113u << 23)) >> 13) + kept;
+    return (uint16_t)(r | (nan ? PL_F16_NAN : a >> 16 & 0x8000));
 }
 
 static inline uint16_t f16_from_f32(uint32_t a, int rnd)
 {
+    if (rnd == PL_RN) return f16_from_f32_rn(a);
     uint32_t m = a & PL_F32_MAG, r = float_shrink(a, 5, 10, rnd);
     bool negative = (int32_t)a < 0;
-    bool to_inf = rnd == PL_RN || rnd == PL_RNA || (rnd == PL_RM && negative) || (rnd == PL_RP && !negative);
+    bool to_inf = rnd == PL_RNA || (rnd == PL_RM && negative) || (rnd == PL_RP && !negative);
     r = r < 0x7c00 ? r : 0x7c00 - (uint32_t)!to_inf;
     r = m < PL_F32_INF ? r : 0x7c00;
     r |= a >> 16 & 0x8000;

@@ -294,18 +294,18 @@ static inline int32_t half_of(uint32_t x, int i, bool is_signed)
 
 static inline uint32_t b32_dp4a(uint32_t a, uint32_t b, uint32_t c, bool a_signed, bool b_signed)
 {
-    for (int i = 0; i < 4; i++)
-        c += (uint32_t)(byte_of(a, i, a_signed) * byte_of(b, i, b_signed));
-    return c;
+    int32_t p0 = byte_of(a, 0, a_signed) * byte_of(b, 0, b_signed), p1 = byte_of(a, 1, a_signed) * byte_of(b, 1, b_signed);
+    int32_t p2 = byte_of(a, 2, a_signed) * byte_of(b, 2, b_signed), p3 = byte_of(a, 3, a_signed) * byte_of(b, 3, b_signed);
+    return c + (uint32_t)(p0 + p1 + p2 + p3);
 }
 
 /* dp2a: the two halves of a with the lower or upper two bytes of b. */
 static inline uint32_t b32_dp2a(uint32_t a, uint32_t b, uint32_t c, bool a_signed, bool b_signed, bool hi)
 {
     int base = hi ? 2 : 0;
-    for (int i = 0; i < 2; i++)
-        c += (uint32_t)(half_of(a, i, a_signed) * byte_of(b, base + i, b_signed));
-    return c;
+    int32_t p0 = half_of(a, 0, a_signed) * byte_of(b, base, b_signed);
+    int32_t p1 = half_of(a, 1, a_signed) * byte_of(b, base + 1, b_signed);
+    return c + (uint32_t)p0 + (uint32_t)p1;
 }
 
 #endif
