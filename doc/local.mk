@@ -1,1 +1,2 @@
-# doc: pages in Markdown. Commands they show are run by tests/docs.sh.
+# doc: pages in Markdown, installed as they are. Sessions that they show are run by tests/docs.c.
+dist_doc_DATA += README.md doc/architecture.md doc/building.md doc/testing.md

@@ -14,3 +14,4 @@ LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver
 TEST_EXTENSIONS = .ptx
 TESTS = $(check_unit_tests) $(PL_PTX_TESTS)
 noinst_HEADERS += tests/unit/unit.h
+EXTRA_DIST += tests/data tests/ptx examples

@@ -1,0 +1,202 @@
+/* docs.c - runs the sessions that the documentation shows and compares what they print.
+ *
+ * A fenced block that begins with ```console is a session: lines that begin with "$ " are commands, the lines after
+ * each are what it prints (standard output and error together). A line "..." stands for any number of lines, "..." inside a
+ * line for anything. A command whose last line is "[exit 2]" must end with that status, any other with 0.
+ * All sessions of a page share one scratch folder, which has the tree's examples/ in it and ptxloom in its path.
+ *
+ *     tests/docs              checks README.md, doc/ and labs/, as `make check` does
+ *     tests/docs --update F   prints page F with the outputs as they are now (sessions with "..." stay) */
+#include "tests/harness.h"
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COMMAND_SECONDS 300
+
+typedef struct text {
+    char *at;
+    size_t n, cap;
+} text;
+
+static void append(text *t, const char *s, size_t n)
+{
+    if (t->n + n + 1 > t->cap) {
+        t->at = realloc(t->at, t->cap = (t->n + n + 1) * 2);
+        if (!t->at) exit(EXIT_FAILURE);
+    }
+    memcpy(t->at + t->n, s, n);
+    t->at[t->n += n] = '\0';
+}
+
+/* Whether a line matches a pattern in which "..." stands for anything. */
+static bool line_matches(const char *p, size_t np, const char *s, size_t n)
+{
+    if (np == 0) return n == 0;
+    if (np >= 3 && memcmp(p, "...", 3) == 0) {
+        for (size_t skip = 0; skip <= n; skip++)
+            if (line_matches(p + 3, np - 3, s + skip, n - skip)) return true;
+        return false;
+    }
+    return n > 0 && *p == *s && line_matches(p + 1, np - 1, s + 1, n - 1);
+}
+
+static size_t line_length(const char *s)
+{
+    return strcspn(s, "\n");
+}
+
+static const char *next_line(const char *s)
+{
+    s += line_length(s);
+    return *s ? s + 1 : s;
+}
+
+static bool output_matches(const char *p, const char *s)
+{
+    for (; *p; p = next_line(p)) {
+        if (line_length(p) == 3 && memcmp(p, "...", 3) == 0) {
+            const char *rest = next_line(p);
+            for (;; s = next_line(s)) {
+                if (output_matches(rest, s)) return true;
+                if (!*s) return false;
+            }
+        }
+        if (!*s || !line_matches(p, line_length(p), s, line_length(s))) return false;
+        s = next_line(s);
+    }
+    return !*s;
+}
+
+static char *shell_folder; /* where commands run */
+
+static run_result run_shell(const char *command)
+{
+    const char *const argv[] = {"sh", "-c", "cd \"$0\" && eval \"$1\" 2>&1", shell_folder, command, NULL};
+    return run_command(argv, COMMAND_SECONDS);
+}
+
+/* A page while it is read: the commands of its sessions are run as they come. */
+typedef struct page {
+    const char *name;
+    bool update;
+    text rewritten;
+    int sessions, failed;
+    unsigned line;
+} page;
+
+static void run_session_command(page *g, const char *command, const char *expected)
+{
+    text wanted = {0};
+    char status_line[32] = "";
+    int wanted_status = 0;
+    append(&wanted, expected, strlen(expected));
+    char *last = strstr(wanted.at, "[exit ");
+    if (last && (last == wanted.at || last[-1] == '\n') && sscanf(last, "[exit %d]", &wanted_status) == 1) *last = '\0';
+    run_result r = run_shell(command);
+    g->sessions++;
+    bool same = r.status == wanted_status && output_matches(wanted.at, r.out);
+    if (g->update) {
+        if (strstr(wanted.at, "...")) append(&g->rewritten, wanted.at, strlen(wanted.at));
+        else append(&g->rewritten, r.out, r.nout);
+        if (r.status != 0) snprintf(status_line, sizeof status_line, "[exit %d]\n", r.status);
+        append(&g->rewritten, status_line, strlen(status_line));
+    } else if (!same) {
+        g->failed++;
+        printf("# %s:%u: $ %s\n# ended with %d and printed:\n", g->name, g->line, command, r.status);
+        for (const char *p = r.out; *p; p = next_line(p)) printf("#   %.*s\n", (int)line_length(p), p);
+    }
+    free(wanted.at);
+    run_free(&r);
+}
+
+static void run_page(page *g, const char *source)
+{
+    bool in_session = false;
+    text command = {0}, expected = {0};
+    unsigned number = 0;
+    for (const char *p = source; *p; p = next_line(p)) {
+        size_t n = line_length(p);
+        number++;
+        bool fence = n >= 3 && memcmp(p, "```", 3) == 0;
+        bool is_command = in_session && n > 2 && memcmp(p, "$ ", 2) == 0;
+        if (in_session && (fence || is_command) && command.n > 0) {
+            run_session_command(g, command.at, expected.at ? expected.at : "");
+            command.n = expected.n = 0;
+            if (expected.at) *expected.at = '\0';
+        }
+        if (is_command) {
+            g->line = number;
+            append(&command, p + 2, n - 2);
+        } else if (in_session && !fence) {
+            append(&expected, p, n);
+            append(&expected, "\n", 1);
+        }
+        if (g->update && (!in_session || fence || is_command)) {
+            append(&g->rewritten, p, n);
+            append(&g->rewritten, "\n", 1);
+        }
+        if (fence) in_session = !in_session && n == 10 && memcmp(p, "```console", 10) == 0;
+    }
+    free(command.at);
+    free(expected.at);
+}
+
+/* A scratch folder with examples/ in it; ptxloom goes in front of PATH. */
+static char *prepare(void)
+{
+    char here[4096], command[16384];
+    const char *root = getenv("abs_srcdir"), *path = getenv("PATH");
+    char *folder = scratch_make();
+    if (!getcwd(here, sizeof here)) exit(EXIT_FAILURE);
+    if (!root) root = here;
+    snprintf(command, sizeof command, "%s:%s", here, path ? path : "");
+    setenv("PATH", command, 1);
+    setenv("SRC", root, 1);
+    shell_folder = folder;
+    snprintf(command, sizeof command, "cp -r \"$SRC/examples\" . && chmod -R u+w examples");
+    run_result r = run_shell(command);
+    if (r.status != 0) printf("Bail out! cannot copy examples: %s\n", r.out);
+    run_free(&r);
+    return folder;
+}
+
+static page read_and_run(const char *name, bool update)
+{
+    page g = {.name = name, .update = update};
+    char *source = read_whole(name, NULL), *folder = prepare();
+    run_page(&g, source);
+    scratch_remove(folder);
+    free(source);
+    return g;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const pattern[] = {"/README.md", "/doc/*.md", "/labs/*/README.md"};
+    const char *root = getenv("abs_srcdir");
+    glob_t pages = {0};
+    char full[4096];
+    if (argc == 3 && strcmp(argv[1], "--update") == 0) {
+        page g = read_and_run(argv[2], true);
+        fwrite(g.rewritten.at, 1, g.rewritten.n, stdout);
+        free(g.rewritten.at);
+        return EXIT_SUCCESS;
+    }
+    int sessions = 0;
+    for (size_t i = 0; i < sizeof pattern / sizeof *pattern; i++) {
+        snprintf(full, sizeof full, "%s%s", root ? root : ".", pattern[i]);
+        glob(full, i > 0 ? GLOB_APPEND : 0, NULL, &pages);
+    }
+    for (size_t i = 0; i < pages.gl_pathc; i++) {
+        page g = read_and_run(pages.gl_pathv[i], false);
+        const char *base = strrchr(g.name, '/');
+        sessions += g.sessions;
+        if (g.sessions > 0) tap(g.failed == 0, "%d commands of %s do what the page shows", g.sessions, base ? base + 1 : g.name);
+    }
+    tap(sessions > 0, "the documentation shows %d commands", sessions);
+    globfree(&pages);
+    return tap_done();
+}
