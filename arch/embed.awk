@@ -7,7 +7,7 @@ FNR == 1 {
     name = FILENAME
     sub(/.*\//, "", name)
     sub(/\.conf$/, "", name)
-    if (names == 0) print "/* Written by arch/embed.awk from arch/*.conf. */\n#include \"arch/machines.h\"\n"
+    if (names == 0) print "/* Written by arch/embed.awk from the machine files. */\n#include \"arch/machines.h\"\n"
     all[names++] = name
     printf "static const char text_%d[] =", names - 1
 }
