@@ -23,7 +23,7 @@ isa/gen.stamp: $(isa_isagen) $(isa_tables)
 $(isa_generated): isa/gen.stamp
 	@test -f $@ || { rm -f isa/gen.stamp; $(MAKE) $(AM_MAKEFLAGS) isa/gen.stamp; }
 
-libptxloom_la_SOURCES += isa/form.c isa/form.h isa/rules.c isa/insn.h isa/program.h
+libptxloom_la_SOURCES += isa/form.c isa/form.h isa/match.c isa/match.h isa/rules.c isa/insn.h isa/program.h
 nodist_libptxloom_la_SOURCES += isa/gen_forms.c
 nodist_pl_exec_sources_isa = $(isa_exec_generated)
 

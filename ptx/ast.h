@@ -9,18 +9,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "isa/form.h"
-
-typedef enum pl_space {
-    PL_SP_GENERIC,
-    PL_SP_REG,
-    PL_SP_SREG,
-    PL_SP_CONST,
-    PL_SP_GLOBAL,
-    PL_SP_LOCAL,
-    PL_SP_PARAM, /* kernel parameters, function parameters and call-site .param variables */
-    PL_SP_SHARED,
-    PL_SP_TEX
-} pl_space;
+#include "isa/insn.h" /* pl_space */
 
 typedef enum pl_linkage { PL_LINK_NONE, PL_LINK_EXTERN, PL_LINK_VISIBLE, PL_LINK_WEAK, PL_LINK_COMMON } pl_linkage;
 
@@ -110,6 +99,8 @@ typedef struct pl_operand {
     pl_operand_kind kind;
     bool neg;     /* ! before a predicate, or - before a register where a form allows it */
     uint8_t sel;  /* pl_sel */
+    uint8_t nlanes; /* vadd2/vadd4 selectors (%r1.b7654, %r1.h10): number of digits, else 0 */
+    uint16_t lanes; /* their digits, four bits each, rightmost digit lowest */
     bool is_float; /* the immediate was written as a floating literal */
     pl_loc at;
     union {
@@ -156,6 +147,7 @@ typedef struct pl_func {
     uint32_t index; /* in module->funcs */
     pl_loc at;
     const char *local_maxnreg_pragma;
+    uint32_t abi_preserve, abi_preserve_control;
 } pl_func;
 
 typedef struct pl_ast {

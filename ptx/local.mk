@@ -1,5 +1,8 @@
 # ptx: lexer, parser, names and types, lowering to the machine program. Depends on isa and base.
 # To add a file: libptxloom_la_SOURCES += ptx/NAME.c ptx/NAME.h    A unit test: unit_tests += tests/unit/test_NAME
-# The grammar: libptxloom_la_SOURCES += ptx/lex.l ptx/parse.y and BUILT_SOURCES += ptx/parse.h (automake runs
-# flex and bison -d; the C files go into `make dist`). Generated code that -Wconversion objects to gets a
-# `#pragma GCC diagnostic ignored` in the prologue of the .l or .y file itself.
+# The grammar: ptx/lex.l and ptx/parse.y; the C files that flex and bison make of them go into `make dist`.
+libptxloom_la_SOURCES += \
+	ptx/ast.h ptx/internal.h \
+	ptx/lex.l ptx/parse.y \
+	ptx/names.c ptx/number.c ptx/expr.c ptx/module.c ptx/decl.c ptx/func.c ptx/stmt.c ptx/call.c
+BUILT_SOURCES += ptx/parse.h

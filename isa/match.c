@@ -1,0 +1,391 @@
+/* match.c - fits the words of an instruction to the forms of the table (see match.h).
+ *
+ * A form's slots are like boxes, each taking one word of its list. fits() puts the words into boxes one after the other and takes
+ * a step back when a later word finds none; there are at most 16 boxes, and the answers are cached by the words, so this
+ * runs once for each distinct instruction of a module. When no form fits, the nearest is the one that leaves the fewest words
+ * over and the fewest boxes empty; what is left over is the mistake. */
+#include "isa/match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WORDS = 32 };
+
+typedef struct entry {
+    struct entry *next;
+    uint64_t hash;
+    int mnem;
+    unsigned n;
+    const uint16_t *words;
+    pl_match match;
+} entry;
+
+struct pl_matcher {
+    pl_arena *arena;
+    unsigned ptx, sm;
+    char suffix;
+    entry **bucket;
+    size_t n, cap;
+};
+
+pl_matcher *pl_matcher_new(pl_arena *arena)
+{
+    pl_matcher *m = pl_arena_new(arena, pl_matcher);
+    if (!m)
+        return NULL;
+    m->arena = arena;
+    m->cap = 256;
+    m->bucket = pl_arena_array(arena, entry *, m->cap);
+    return m->bucket ? m : NULL;
+}
+
+void pl_matcher_target(pl_matcher *m, unsigned ptx, unsigned sm, char suffix)
+{
+    m->ptx = ptx;
+    m->sm = sm;
+    m->suffix = suffix;
+    memset(m->bucket, 0, m->cap * sizeof *m->bucket);
+    m->n = 0;
+}
+
+/* ---- targets ------------------------------------------------------------------------------------------------------------ */
+
+bool pl_target_has(unsigned sm, char suffix, const char *target)
+{
+    for (const char *s = target; s && *s; s = strchr(s, '|') ? strchr(s, '|') + 1 : NULL) {
+        char *end;
+        unsigned need = (unsigned)strtoul(s + 3, &end, 10);
+        if (*end == 'a' ? suffix == 'a' && sm == need
+            : *end == 'f' ? suffix && sm / 10 == need / 10 && sm >= need
+                          : sm >= need)
+            return true;
+    }
+    return false;
+}
+
+const char *pl_target_text(pl_arena *arena, const char *target)
+{
+    const char *text = "";
+    for (const char *s = target; *s;) {
+        size_t n = strcspn(s, "|");
+        bool last = !s[n];
+        char end = s[n - 1];
+        text = pl_arena_printf(arena, "%s%s%.*s%s", text, s == target ? "" : last ? " or " : ", ", (int)n, s,
+                               end == 'f' ? " (or a newer one of its family)" : end == 'a' || !last ? "" : " or newer");
+        s += n + !last;
+    }
+    return text;
+}
+
+/* ---- words into slots --------------------------------------------------------------------------------------------------- */
+
+static bool slot_takes(const pl_slot *s, pl_word w)
+{
+    for (unsigned k = 0; k < s->n; k++)
+        if (s->word[k] == w)
+            return true;
+    return false;
+}
+
+static bool complete(const pl_form *f, const uint16_t *mods)
+{
+    for (unsigned s = 0; s < f->nslots; s++)
+        if (!f->slot[s].optional && !mods[s])
+            return false;
+    return true;
+}
+
+/* The depth of the recursion is the number of words. */
+static bool fits(const pl_form *f, const pl_match_word *words, unsigned n, unsigned k, unsigned type_slot, uint16_t *mods)
+{
+    if (k == n)
+        return complete(f, mods);
+    for (unsigned s = 0; s < f->nslots; s++) {
+        const pl_slot *slot = &f->slot[s];
+        if (mods[s] || (slot->type && s < type_slot) || !slot_takes(slot, words[k].word))
+            continue;
+        mods[s] = (uint16_t)words[k].word;
+        if (fits(f, words, n, k + 1, slot->type ? s + 1 : type_slot, mods))
+            return true;
+        mods[s] = W_none;
+    }
+    return false;
+}
+
+/* How far a form is from the words: the first word without a place, and the first slot that stays empty. */
+typedef struct distance {
+    unsigned score;
+    int left_over, empty;
+} distance;
+
+static distance measure(const pl_form *f, const pl_match_word *words, unsigned n)
+{
+    uint16_t mods[PL_MAX_SLOTS] = {0};
+    distance d = {.left_over = -1, .empty = -1};
+    for (unsigned k = 0; k < n; k++) {
+        unsigned s = 0;
+        while (s < f->nslots && (mods[s] || !slot_takes(&f->slot[s], words[k].word)))
+            s++;
+        if (s < f->nslots) {
+            mods[s] = (uint16_t)words[k].word;
+            continue;
+        }
+        /* A type that does not fit says more than a modifier that does not. */
+        d.score += pl_type_bits(words[k].word) ? 5 : 4;
+        if (d.left_over < 0)
+            d.left_over = (int)k;
+    }
+    for (unsigned s = 0; s < f->nslots; s++)
+        if (!mods[s] && !f->slot[s].optional) {
+            d.score += 3;
+            if (d.empty < 0)
+                d.empty = (int)s;
+        }
+    return d;
+}
+
+static bool has_word(int mnem, pl_word w)
+{
+    for (unsigned f = 0; f < pl_mnems[mnem].count; f++)
+        for (unsigned s = 0; s < pl_forms[pl_mnems[mnem].first + f].nslots; s++)
+            if (slot_takes(&pl_forms[pl_mnems[mnem].first + f].slot[s], w))
+                return true;
+    return false;
+}
+
+/* Some names hold a dot for ptxas: mul.lo, mad.wide, shf.l. Their second half may not wander (measured: ptxas 13.0 takes
+ * `add.f32.rn` and refuses `mul.s32.lo`). */
+static bool name_goes_on(int mnem, pl_word w)
+{
+    switch ((pl_mnem)mnem) {
+    default: return false;
+    }
+    (void)w;
+}
+
+static void diagnose(pl_match *r, int mnem, const pl_match_word *words, unsigned n)
+{
+    unsigned best = ~0u;
+    distance d = {0};
+    for (unsigned k = 0; k < pl_mnems[mnem].count; k++) {
+        const pl_form *f = &pl_forms[pl_mnems[mnem].first + k];
+        distance e = measure(f, words, n);
+        if (e.score < best) {
+            best = e.score;
+            d = e;
+            r->form = f;
+        }
+    }
+    r->fault = PL_FAULT_COMBINATION;
+    r->index = n ? n - 1 : 0;
+    for (unsigned k = 0; k < n; k++)
+        if (!words[k].word || !has_word(mnem, words[k].word)) {
+            r->fault = words[k].word ? PL_FAULT_FOREIGN : PL_FAULT_UNKNOWN;
+            r->index = k;
+            return;
+        }
+    if (d.left_over >= 0) {
+        r->index = (unsigned)d.left_over;
+        for (unsigned k = 0; k < r->index; k++)
+            if (words[k].word == words[r->index].word)
+                r->fault = PL_FAULT_DUPLICATE;
+    } else if (d.empty >= 0) {
+        r->fault = PL_FAULT_MISSING;
+        r->index = (unsigned)d.empty;
+    }
+}
+
+/* The words fit f with these mods: do its conditions hold, and does the module's version have it? */
+static bool allowed(const pl_matcher *m, const pl_form *f, const uint16_t *mods, pl_match *r)
+{
+    for (unsigned k = 0; k < f->nwhere; k++)
+        if (f->where[k].holds && !f->where[k].holds(mods)) {
+            if (r->fault != PL_FAULT_SINCE && r->fault != PL_FAULT_WHERE) {
+                r->fault = PL_FAULT_WHERE;
+                r->form = f;
+                r->message = f->where[k].message;
+            }
+            return false;
+        }
+    unsigned ptx = 0;
+    const char *target = NULL;
+    bool has = true;
+    for (unsigned k = 0; k < f->nsince; k++) {
+        const pl_since *s = &f->since[k];
+        if (s->applies && !s->applies(mods))
+            continue;
+        bool new_target = !pl_target_has(m->sm, m->suffix, s->target);
+        has &= s->ptx <= m->ptx && !new_target;
+        ptx = s->ptx > ptx ? s->ptx : ptx;
+        if (!target || new_target)
+            target = s->target;
+    }
+    if (!has && r->fault != PL_FAULT_SINCE) {
+        r->fault = PL_FAULT_SINCE;
+        r->form = f;
+        r->ptx = ptx;
+        r->target = target;
+    }
+    return has;
+}
+
+static void match(const pl_matcher *m, int mnem, const pl_match_word *words, unsigned n, pl_match *r)
+{
+    pl_choice *found = NULL;
+    *r = (pl_match){0};
+    for (unsigned k = 1; k < n; k++)
+        if (name_goes_on(mnem, words[k].word)) {
+            r->fault = PL_FAULT_ORDER;
+            r->index = k;
+            r->form = &pl_forms[pl_mnems[mnem].first];
+            return;
+        }
+    for (unsigned k = 0; k < pl_mnems[mnem].count; k++) {
+        const pl_form *f = &pl_forms[pl_mnems[mnem].first + k];
+        uint16_t mods[PL_MAX_SLOTS] = {0};
+        if (n > f->nslots || !fits(f, words, n, 0, 0, mods) || !allowed(m, f, mods, r))
+            continue;
+        if (!found)
+            found = pl_arena_array(m->arena, pl_choice, pl_mnems[mnem].count - k);
+        found[r->n].form = (uint16_t)(f - pl_forms);
+        memcpy(found[r->n++].mods, mods, sizeof mods);
+    }
+    r->at = found;
+    if (!r->n && !r->fault)
+        diagnose(r, mnem, words, n);
+}
+
+/* ---- cache -------------------------------------------------------------------------------------------------------------- */
+
+static void grow(pl_matcher *m)
+{
+    size_t cap = m->cap * 4;
+    entry **bucket = pl_arena_array(m->arena, entry *, cap);
+    if (!bucket)
+        return;
+    for (size_t k = 0; k < m->cap; k++)
+        for (entry *e = m->bucket[k], *next; e; e = next) {
+            next = e->next;
+            e->next = bucket[e->hash & (cap - 1)];
+            bucket[e->hash & (cap - 1)] = e;
+        }
+    m->bucket = bucket;
+    m->cap = cap;
+}
+
+const pl_match *pl_match_words(pl_matcher *m, int mnem, const pl_match_word *words, unsigned n)
+{
+    uint64_t hash = (uint64_t)mnem + 1;
+    bool known = true;
+    n = n > MAX_WORDS ? MAX_WORDS : n;
+    for (unsigned k = 0; k < n; k++) {
+        hash = (hash ^ words[k].word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 29;
+        known &= words[k].word != W_none;
+    }
+    for (entry *e = known ? m->bucket[hash & (m->cap - 1)] : NULL; e; e = e->next) {
+        if (e->hash != hash || e->mnem != mnem || e->n != n)
+            continue;
+        unsigned k = 0;
+        while (k < n && e->words[k] == words[k].word)
+            k++;
+        if (k == n)
+            return &e->match;
+    }
+    entry *e = pl_arena_new(m->arena, entry);
+    match(m, mnem, words, n, &e->match);
+    if (!known)
+        return &e->match; /* a spelling that is no word: not worth remembering */
+    uint16_t *copy = pl_arena_array(m->arena, uint16_t, n ? n : 1);
+    for (unsigned k = 0; k < n; k++)
+        copy[k] = (uint16_t)words[k].word;
+    e->hash = hash;
+    e->mnem = mnem;
+    e->n = n;
+    e->words = copy;
+    if (m->n >= m->cap)
+        grow(m);
+    e->next = m->bucket[hash & (m->cap - 1)];
+    m->bucket[hash & (m->cap - 1)] = e;
+    m->n++;
+    return &e->match;
+}
+
+/* ---- did you mean ------------------------------------------------------------------------------------------------------- */
+
+unsigned pl_edit_distance(const char *a, size_t n, const char *b, size_t m, unsigned limit)
+{
+    unsigned row[64];
+    size_t apart = n > m ? n - m : m - n;
+    if (apart > limit || m >= sizeof row / sizeof *row || n >= sizeof row / sizeof *row)
+        return limit + 1;
+    for (size_t j = 0; j <= m; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 1; i <= n; i++) {
+        unsigned diagonal = row[0], least = row[0] = (unsigned)i;
+        for (size_t j = 1; j <= m; j++) {
+            unsigned up = row[j], cost = diagonal + (a[i - 1] != b[j - 1]);
+            cost = cost < up + 1 ? cost : up + 1;
+            cost = cost < row[j - 1] + 1 ? cost : row[j - 1] + 1;
+            diagonal = up;
+            row[j] = cost;
+            least = cost < least ? cost : least;
+        }
+        if (least > limit)
+            return limit + 1;
+    }
+    return row[m];
+}
+
+static unsigned reach(size_t n)
+{
+    return n < 4 ? 1 : n < 8 ? 2 : 3;
+}
+
+const char *pl_match_suggest(int mnem, const char *text, size_t n)
+{
+    unsigned best = reach(n) + 1;
+    const char *found = NULL;
+    for (unsigned f = 0; f < pl_mnems[mnem].count; f++) {
+        const pl_form *form = &pl_forms[pl_mnems[mnem].first + f];
+        for (unsigned s = 0; s < form->nslots; s++)
+            for (unsigned k = 0; k < form->slot[s].n; k++) {
+                const char *w = pl_word_text[form->slot[s].word[k]];
+                unsigned e = pl_edit_distance(text, n, w, strlen(w), best);
+                if (e < best) {
+                    best = e;
+                    found = w;
+                }
+            }
+    }
+    return found;
+}
+
+const char *pl_match_suggest_mnem(const char *text, size_t n)
+{
+    unsigned best = reach(n) + 1;
+    const char *found = NULL;
+    for (unsigned k = 0; k < pl_nmnems; k++) {
+        unsigned e = pl_edit_distance(text, n, pl_mnems[k].name, strlen(pl_mnems[k].name), best);
+        if (e < best) {
+            best = e;
+            found = pl_mnems[k].name;
+        }
+    }
+    return found;
+}
+
+const char *pl_match_suggest_type(pl_arena *arena, const char *text, size_t n)
+{
+    unsigned best = 3;
+    const char *found = NULL;
+    for (unsigned k = 0; k < pl_ntypes; k++) {
+        const char *w = pl_word_text[pl_type_rows[k].word];
+        unsigned e = pl_edit_distance(text, n, w, strlen(w), best);
+        if (e < best) {
+            best = e;
+            found = w;
+        }
+    }
+    return found ? pl_arena_printf(arena, "did you mean '.%s'?", found) : NULL;
+}

@@ -1,0 +1,307 @@
+/* internal.h - what the files of the PTX front end share: interned names, scopes, expression nodes, the state of one parse.
+ *
+ * One pass: the grammar (parse.y) calls the functions below as it recognises things, so names are resolved and instructions
+ * checked while the text is read. Only labels may be used before they are declared; they wait in a list until their block
+ * ends (scope.c). Nothing outside ptx/ includes this header. */
+#ifndef PL_PTX_INTERNAL_H
+#define PL_PTX_INTERNAL_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "isa/match.h"
+#include "ptx/ast.h"
+
+/* ---- names ------------------------------------------------------------------------------------------------------------- */
+
+typedef enum pl_bind_kind { PL_B_REG, PL_B_VAR, PL_B_FUNC, PL_B_LABEL, PL_B_TABLE, PL_B_RANGE, PL_B_BAD } pl_bind_kind;
+
+struct pl_sym;
+
+/* What a name means in one scope. The innermost binding of a symbol is on top of its list. */
+typedef struct pl_binding {
+    pl_bind_kind kind;
+    uint32_t depth; /* of the scope: 0 is the module */
+    union {
+        pl_reg *reg;
+        pl_var *var;
+        pl_func *func;
+        pl_label *label;
+        pl_table *table;
+        struct pl_range *range;
+    };
+    pl_loc at;
+    struct pl_sym *sym;
+    struct pl_binding *outer; /* same symbol, enclosing scope */
+    struct pl_binding *next;  /* same scope */
+} pl_binding;
+
+/* `.reg .b32 %r<10>`: registers are made when they are first named. */
+typedef struct pl_range {
+    pl_word type;
+    uint16_t vec;
+    uint32_t count;
+} pl_range;
+
+/* A distinct spelling in the text. */
+typedef struct pl_sym {
+    const char *name; /* NUL-terminated, in the arena */
+    uint32_t len, hash;
+    int token;     /* of a dotted word: its token in the grammar */
+    int16_t mnem;  /* index in pl_mnems, or -1 */
+    int16_t sreg;  /* index in the table of special registers, or -1 */
+    pl_word word;  /* of a dotted word: the word of the instruction table, or W_none */
+    pl_binding *binding; /* innermost meaning, or NULL */
+    pl_binding *range;   /* innermost `name<N>` */
+    struct pl_sym *stem; /* %r12: the symbol %r, when that exists */
+    uint32_t number;     /* %r12: 12 */
+    bool numbered;
+    struct pl_sym *chain; /* in its hash bucket */
+} pl_sym;
+
+/* A use of a label, waiting for the end of its block. */
+typedef struct pl_label_use {
+    pl_sym *sym;
+    pl_label **where; /* the pointer to fill in */
+    pl_loc at;
+    struct pl_label_use *next;
+} pl_label_use;
+
+/* A label named in a .branchtargets list. */
+typedef struct pl_table_use {
+    pl_sym *sym;
+    pl_loc at;
+    struct pl_table_use *next;
+} pl_table_use;
+
+typedef struct pl_scope {
+    pl_binding *bindings;
+    pl_label_use *uses, *last_use;
+    bool has_labels;
+    pl_loc at;
+    struct pl_scope *outer;
+} pl_scope;
+
+/* ---- values ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct pl_number {
+    uint64_t bits; /* integer, or the bits of a double */
+    bool is_unsigned, is_float, single; /* single: written 0f..., bits still hold a double */
+    uint32_t single_bits;               /* of a 0f literal: exactly as written */
+    const char *text;
+    uint32_t len;
+} pl_number;
+
+typedef enum pl_node_kind {
+    PL_N_INT,
+    PL_N_FLOAT,
+    PL_N_NAME, /* sym{.sel}{+value} */
+    PL_N_SINK,
+    PL_N_VEC,  /* { list } */
+    PL_N_LIST, /* ( list ) */
+    PL_N_ADDR, /* [ list ] */
+    PL_N_PAIR, /* first|last */
+    PL_N_WRONG /* already reported */
+} pl_node_kind;
+
+/* An operand or expression as written. Nodes live in a pool that is reused by every statement; 0 is no node. */
+typedef struct pl_node {
+    uint8_t kind;
+    bool not_, minus; /* ! or - before a name */
+    bool is_unsigned, single, paren, generic;
+    bool has_offset;
+    uint64_t mask; /* 0xff00(name): initialisers only */
+    pl_loc at;
+    pl_sym *sym;
+    pl_sym *sel;
+    pl_loc sel_at;
+    int64_t value; /* INT; bits of a double: FLOAT; offset: NAME */
+    uint32_t single_bits;
+    uint32_t first, last, n, next;
+} pl_node;
+
+/* Words and attributes in front of a declaration. */
+typedef struct pl_decl {
+    pl_space space;
+    pl_word type;
+    uint16_t vec;
+    uint64_t align;
+    bool is_ptr, managed, bad, in_ptr;
+    pl_space ptr_space;
+    uint64_t ptr_align;
+    pl_loc at, type_at, vec_at, align_at, ptr_at;
+    pl_linkage linkage;
+} pl_decl;
+
+typedef struct pl_init {
+    pl_var *var;
+    uint8_t *bytes;
+    uint64_t at, cap;
+    uint32_t elem;       /* bytes of a scalar */
+    uint64_t dim[8];     /* bytes of a sub-array at each depth; the last entry is a scalar */
+    uint32_t ndim, depth;
+    uint64_t start[9];
+    bool bad, too_many;
+} pl_init;
+
+enum {
+    PL_MAX_WORDS = 32,
+    PL_MAX_NESTING = 256,
+    PL_WARP_SZ = 32 /* the value of WARP_SZ in constant expressions */
+};
+
+/* The state of one parse. */
+typedef struct pl_parse {
+    pl_ast *ast;
+    pl_arena *arena;
+    pl_diags *diags;
+
+    /* lexer */
+    uint32_t line;
+    const char *line_start;
+    pl_loc open_at;
+    bool strange;
+    uint32_t strange_line;
+
+    /* names */
+    struct {
+        pl_sym **bucket;
+        size_t n, cap;
+    } syms;
+    pl_scope *scope;
+    uint32_t depth;
+    uint32_t max_depth_reported;
+
+    /* the statement being read */
+    struct {
+        pl_node *at;
+        size_t n, cap;
+    } nodes;
+    pl_match_word word[PL_MAX_WORDS];
+    pl_loc word_at[PL_MAX_WORDS];
+    unsigned nwords;
+    bool word_overflow;
+
+    /* the declaration being read */
+    pl_decl decl;
+    pl_linkage linkage;
+    pl_loc linkage_at;
+    bool linkage_set;
+    pl_init init;
+    uint64_t dims[8];
+    pl_loc dims_at[8];
+    unsigned ndims;
+    bool dims_open; /* first dimension is [] */
+
+    /* the function being read */
+    pl_func *func;
+    pl_func *proto; /* .callprototype being read, parameters go there */
+    pl_sym *func_sym;
+    pl_table *table; /* .branchtargets and the like being read */
+    pl_table_use *table_uses;
+    bool in_rets;
+    bool doubtful; /* a syntax error was seen in this function: missing names are no news */
+    uint32_t seen_perf;
+
+    /* the module */
+    bool seen_version, seen_target, seen_address_size;
+    pl_loc version_at;
+    pl_matcher *matcher;
+    uint16_t type_bits[W_count]; /* of every word: pl_type_bits and pl_type_kind as arrays */
+    char type_kind[W_count];
+} pl_parse;
+
+/* names.c */
+pl_sym *pl_sym_intern(pl_parse *p, const char *text, size_t n);
+pl_binding *pl_name_lookup(pl_parse *p, pl_sym *s);
+/* Binds the name in the current scope; reports a duplicate and returns false when it is taken there. */
+bool pl_name_bind(pl_parse *p, pl_sym *s, pl_binding b);
+void pl_name_bind_module(pl_parse *p, pl_sym *s, pl_binding b);
+void pl_scope_open(pl_parse *p, pl_loc at);
+void pl_scope_close(pl_parse *p);
+void pl_label_define(pl_parse *p, pl_sym *s, pl_loc at);
+void pl_label_refer(pl_parse *p, pl_sym *s, pl_loc at, pl_label **where);
+pl_reg *pl_reg_new(pl_parse *p, const char *name, pl_word type, uint16_t vec, pl_loc at);
+/* Reports the undefined name once in this function, with the nearest name that exists. */
+void pl_name_undefined(pl_parse *p, pl_sym *s, pl_loc at);
+const char *pl_bind_noun(const pl_binding *b);
+
+/* number.c */
+int pl_parse_number(pl_parse *p, const char *text, size_t n, pl_loc at, pl_number *out);
+
+/* expr.c */
+uint32_t pl_node_new(pl_parse *p, pl_node_kind kind, pl_loc at);
+uint32_t pl_node_number(pl_parse *p, const pl_number *n, pl_loc at);
+uint32_t pl_node_name(pl_parse *p, pl_sym *s, pl_loc at);
+uint32_t pl_node_select(pl_parse *p, uint32_t node, pl_sym *sel, pl_loc at);
+uint32_t pl_node_unary(pl_parse *p, int op, uint32_t a, pl_loc at);
+uint32_t pl_node_binary(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at);
+uint32_t pl_node_ternary(pl_parse *p, uint32_t c, uint32_t a, uint32_t b, pl_loc at);
+uint32_t pl_node_cast(pl_parse *p, pl_sym *type, uint32_t a, pl_loc at);
+uint32_t pl_node_call(pl_parse *p, uint32_t what, uint32_t arg, pl_loc at);
+/* Lists are built element by element: 0 is the empty list. The list is the node made by the first call. */
+uint32_t pl_node_list(pl_parse *p, uint32_t list, uint32_t elem);
+uint32_t pl_node_close(pl_parse *p, pl_node_kind kind, uint32_t list, pl_loc at);
+/* The value of a constant expression; reports and returns false when it is none. */
+bool pl_node_int(pl_parse *p, uint32_t node, const char *what, int64_t *out);
+uint64_t pl_float_bits(double value, pl_word type, bool single, uint32_t single_bits);
+void pl_nodes_reset(pl_parse *p);
+
+/* module.c: directives of the module and of functions */
+void pl_module_version(pl_parse *p, const pl_number *n, pl_loc at);
+void pl_module_target(pl_parse *p, pl_sym *s, pl_loc at);
+void pl_module_target_done(pl_parse *p, pl_loc at);
+void pl_module_address_size(pl_parse *p, const pl_number *n, pl_loc at);
+void pl_module_file(pl_parse *p, const pl_number *index, const char *path, uint32_t n, pl_loc at);
+void pl_module_alias(pl_parse *p, pl_sym *a, pl_loc a_at, pl_sym *b, pl_loc b_at);
+void pl_module_end(pl_parse *p);
+bool pl_module_started(pl_parse *p, pl_loc at);
+void pl_linkage_add(pl_parse *p, pl_linkage l, pl_loc at);
+void pl_parse_section_text(pl_parse *p, const char *text, size_t n);
+void pl_parse_hash_line(pl_parse *p, const char *text, size_t n, pl_loc at);
+const char *pl_parse_show_byte(pl_parse *p, unsigned char c);
+/* true when the module's .version and .target allow it; otherwise reports that `what` needs them. */
+bool pl_module_needs(pl_parse *p, pl_loc at, const char *what, unsigned ptx, const char *target);
+
+/* decl.c: registers, variables, parameters, initialisers */
+void pl_decl_begin(pl_parse *p, pl_space space, pl_loc at);
+void pl_decl_word(pl_parse *p, pl_sym *s, pl_loc at);
+void pl_decl_align(pl_parse *p, const pl_number *n, pl_loc at);
+void pl_decl_ptr(pl_parse *p, pl_loc at);
+void pl_decl_space(pl_parse *p, pl_space space, pl_loc at);
+void pl_decl_attribute(pl_parse *p, pl_sym *s, pl_loc at);
+void pl_decl_dim(pl_parse *p, uint32_t node, pl_loc at);
+void pl_decl_reg(pl_parse *p, pl_sym *s, pl_loc at);
+void pl_decl_range(pl_parse *p, pl_sym *s, uint32_t count, pl_loc at);
+void pl_decl_var(pl_parse *p, pl_sym *s, pl_loc at); /* s NULL: `_` in a prototype */
+void pl_decl_var_done(pl_parse *p, pl_loc at);
+void pl_decl_param(pl_parse *p, pl_sym *s, pl_loc at);
+void pl_init_begin(pl_parse *p, pl_loc at);
+void pl_init_open(pl_parse *p, pl_loc at);
+void pl_init_close(pl_parse *p, pl_loc at);
+void pl_init_value(pl_parse *p, uint32_t node);
+void pl_init_string(pl_parse *p, const char *text, uint32_t n, pl_loc at);
+void pl_init_property(pl_parse *p, pl_sym *name, uint32_t node, pl_loc at);
+void pl_init_end(pl_parse *p, pl_loc at);
+
+/* func.c: functions and their directives */
+void pl_func_begin(pl_parse *p, bool entry, pl_loc at);
+void pl_func_name(pl_parse *p, pl_sym *s, pl_loc at);
+void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at);
+void pl_func_prototype(pl_parse *p, pl_loc at);
+void pl_func_body(pl_parse *p, pl_loc at);
+void pl_func_end(pl_parse *p, pl_loc at);
+void pl_func_abandon(pl_parse *p, pl_loc at);
+void pl_func_pragma(pl_parse *p, const char *text, uint32_t n, pl_loc at);
+void pl_table_begin(pl_parse *p, pl_sym *label, int kind, pl_loc at);
+void pl_table_add(pl_parse *p, pl_sym *s, pl_loc at);
+void pl_table_end(pl_parse *p);
+
+/* stmt.c: instructions */
+void pl_stmt_words(pl_parse *p);
+void pl_stmt_word(pl_parse *p, pl_sym *s, pl_loc at);
+void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym *opcode, pl_loc at, uint32_t operands);
+void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, const pl_number *column, pl_loc at);
+/* call.c: true when the arguments of a call suit the function; other instructions always do. */
+bool pl_call_check(pl_parse *p, const pl_form *form, pl_operand *op, pl_loc at);
+
+#endif

@@ -1,0 +1,324 @@
+/* names.c - spellings and what they mean: interning, scopes, registers on demand, labels that are used before they stand.
+ *
+ * Every distinct spelling is one pl_sym, so a name is hashed once per occurrence and looked up by following one pointer: the
+ * innermost binding hangs on the symbol itself. Leaving a block takes its bindings off again. A register of
+ * `.reg .b32 %r<100>` is made when it is first named. Labels belong to their block (two blocks may each have a DONE, which
+ * is what inline assembly produces); a branch waits in its block's list until the block ends and moves outwards when the
+ * block has no such label. */
+#include "ptx/internal.h"
+#include "ptx/parse.h"
+
+#include <string.h>
+
+static const struct { const char *name; int token; } directives[] = {
+    {".version", T_VERSION}, {".target", T_TARGET}, {".address_size", T_ADDRESS_SIZE}, {".file", T_FILE}, {".loc", T_LOC},
+    {".section", T_SECTION}, {".pragma", T_PRAGMA}, {".alias", T_ALIAS}, {".entry", T_ENTRY}, {".func", T_FUNC},
+    {".reg", T_REG}, {".const", T_CONST}, {".global", T_GLOBAL}, {".local", T_LOCAL}, {".param", T_PARAM},
+    {".shared", T_SHARED}, {".tex", T_TEX}, {".extern", T_EXTERN}, {".visible", T_VISIBLE}, {".weak", T_WEAK},
+    {".common", T_COMMON}, {".align", T_ALIGN}, {".ptr", T_PTR}, {".attribute", T_ATTRIBUTE},
+    {".branchtargets", T_BRANCHTARGETS}, {".calltargets", T_CALLTARGETS}, {".callprototype", T_CALLPROTOTYPE},
+    {".maxntid", T_PERF}, {".reqntid", T_PERF}, {".minnctapersm", T_PERF}, {".maxnctapersm", T_PERF},
+    {".maxnreg", T_PERF}, {".noreturn", T_PERF}, {".explicitcluster", T_PERF}, {".reqnctapercluster", T_PERF},
+    {".maxclusterrank", T_PERF}, {".blocksareclusters", T_PERF}, {".abi_preserve", T_PERF},
+    {".abi_preserve_control", T_PERF},
+};
+
+static void grow_table(pl_parse *p)
+{
+    size_t cap = p->syms.cap ? p->syms.cap * 4 : 1024;
+    pl_sym **bucket = pl_arena_array(p->arena, pl_sym *, cap);
+    if (!bucket)
+        return;
+    for (size_t k = 0; k < p->syms.cap; k++)
+        for (pl_sym *s = p->syms.bucket[k], *next; s; s = next) {
+            next = s->chain;
+            s->chain = bucket[s->hash & (cap - 1)];
+            bucket[s->hash & (cap - 1)] = s;
+        }
+    p->syms.bucket = bucket;
+    p->syms.cap = cap;
+}
+
+/* What a new spelling is: done once per distinct spelling. */
+static void classify(pl_sym *s)
+{
+    s->mnem = s->sreg = -1;
+    if (s->name[0] == '.') {
+        s->token = T_WORD;
+        s->word = pl_word_find(s->name + 1, s->len - 1);
+        for (size_t k = 0; k < sizeof directives / sizeof *directives; k++)
+            if (!strcmp(directives[k].name, s->name))
+                s->token = directives[k].token;
+        return;
+    }
+    s->mnem = (int16_t)pl_mnem_find(s->name, s->len);
+    if (s->name[0] == '%')
+        s->sreg = (int16_t)pl_sreg_find(s->name + 1, s->len - 1);
+    uint32_t digits = 0;
+    while (digits < s->len && s->name[s->len - 1 - digits] >= '0' && s->name[s->len - 1 - digits] <= '9')
+        digits++;
+    s->numbered = digits > 0 && digits < 10 && digits < s->len;
+}
+
+pl_sym *pl_sym_intern(pl_parse *p, const char *text, size_t n)
+{
+    uint32_t h = 2166136261u;
+    for (size_t k = 0; k < n; k++)
+        h = (h ^ (unsigned char)text[k]) * 16777619u;
+    h ^= h >> 15;
+    if (p->syms.n >= p->syms.cap)
+        grow_table(p);
+    pl_sym **slot = &p->syms.bucket[h & (p->syms.cap - 1)];
+    for (pl_sym *s = *slot; s; s = s->chain)
+        if (s->hash == h && s->len == n && !memcmp(s->name, text, n))
+            return s;
+    pl_sym *s = pl_arena_new(p->arena, pl_sym);
+    s->name = pl_arena_strndup(p->arena, text, n);
+    s->len = (uint32_t)n;
+    s->hash = h;
+    s->chain = *slot;
+    *slot = s;
+    p->syms.n++;
+    classify(s);
+    return s;
+}
+
+/* ---- bindings ----------------------------------------------------------------------------------------------------------- */
+
+const char *pl_bind_noun(const pl_binding *b)
+{
+    switch (b->kind) {
+    case PL_B_REG: return "register";
+    case PL_B_VAR: return b->var->space == PL_SP_PARAM ? "parameter" : "variable";
+    case PL_B_FUNC: return b->func->entry ? "kernel" : "function";
+    case PL_B_LABEL: return "label";
+    case PL_B_TABLE: return "table of targets";
+    case PL_B_RANGE: return "range of registers";
+    default: return "name";
+    }
+}
+
+static pl_scope *scope_at(pl_parse *p, uint32_t depth)
+{
+    pl_scope *s = p->scope;
+    for (uint32_t d = p->depth; d > depth; d--)
+        s = s->outer;
+    return s;
+}
+
+static pl_binding *attach(pl_parse *p, pl_sym *s, const pl_binding *b, uint32_t depth)
+{
+    pl_binding *n = pl_arena_new(p->arena, pl_binding);
+    pl_scope *scope = scope_at(p, depth);
+    pl_binding **top = b->kind == PL_B_RANGE ? &s->range : &s->binding;
+    *n = *b;
+    n->sym = s;
+    n->depth = depth;
+    while (*top && (*top)->depth > depth)
+        top = &(*top)->outer;
+    n->outer = *top;
+    *top = n;
+    n->next = scope->bindings;
+    scope->bindings = n;
+    return n;
+}
+
+pl_reg *pl_reg_new(pl_parse *p, const char *name, pl_word type, uint16_t vec, pl_loc at)
+{
+    pl_reg *r = pl_arena_new(p->arena, pl_reg);
+    r->name = name;
+    r->type = type;
+    r->vec = vec;
+    r->at = at;
+    if (p->func) {
+        r->id = (uint32_t)p->func->regs.n;
+        *pl_push(p->arena, &p->func->regs) = r;
+    }
+    return r;
+}
+
+/* Splits %r12 into the symbol %r and 12, and writes %r012 back to %r12: ptxas takes both for one register. */
+static void find_stem(pl_parse *p, pl_sym *s)
+{
+    uint32_t n = s->len;
+    while (s->name[n - 1] >= '0' && s->name[n - 1] <= '9')
+        n--;
+    for (uint32_t k = n; k < s->len; k++)
+        s->number = s->number * 10 + (uint32_t)(s->name[k] - '0');
+    s->stem = pl_sym_intern(p, s->name, n);
+}
+
+pl_binding *pl_name_lookup(pl_parse *p, pl_sym *s)
+{
+    pl_binding *b = s->binding;
+    if (!s->numbered || (b && b->depth == p->depth))
+        return b;
+    if (!s->stem)
+        find_stem(p, s);
+    pl_binding *r = s->stem->range;
+    while (r && s->number >= r->range->count)
+        r = r->outer;
+    if (!r || (b && b->depth >= r->depth))
+        return b;
+    pl_binding made = {.kind = PL_B_REG, .at = r->at};
+    if (s->name[s->stem->len] == '0' && s->len > s->stem->len + 1) {
+        char *plain = pl_arena_printf(p->arena, "%s%u", s->stem->name, s->number);
+        pl_binding *same = pl_name_lookup(p, pl_sym_intern(p, plain, strlen(plain)));
+        if (!same || same->kind != PL_B_REG)
+            return same;
+        made.reg = same->reg;
+    } else {
+        made.reg = pl_reg_new(p, s->name, r->range->type, r->range->vec, r->at);
+    }
+    return attach(p, s, &made, r->depth);
+}
+
+/* Does a range in this scope already hold the register, or a register of this scope fall into the new range? */
+static const pl_binding *range_clash(pl_parse *p, pl_sym *s, const pl_binding *b)
+{
+    if (b->kind == PL_B_RANGE) {
+        if (s->range && s->range->depth == p->depth)
+            return s->range;
+        for (const pl_binding *o = p->scope->bindings; o; o = o->next)
+            if (o->kind != PL_B_RANGE && o->sym->numbered) {
+                if (!o->sym->stem)
+                    find_stem(p, o->sym);
+                if (o->sym->stem == s && o->sym->number < b->range->count)
+                    return o;
+            }
+        return NULL;
+    }
+    if (!s->numbered)
+        return NULL;
+    if (!s->stem)
+        find_stem(p, s);
+    const pl_binding *r = s->stem->range;
+    return r && r->depth == p->depth && s->number < r->range->count ? r : NULL;
+}
+
+bool pl_name_bind(pl_parse *p, pl_sym *s, pl_binding b)
+{
+    const pl_binding *old = b.kind != PL_B_RANGE && s->binding && s->binding->depth == p->depth ? s->binding : NULL;
+    if (old && old->kind == PL_B_BAD)
+        old = NULL;
+    if (!old)
+        old = range_clash(p, s, &b);
+    if (old) {
+        pl_diag *d = pl_report(p->diags, PL_E0301, b.at, s->name);
+        d->help = pl_arena_printf(p->arena, "the %s '%s' of line %u has this name already", pl_bind_noun(old), old->sym->name,
+                                  old->at.line);
+        return false;
+    }
+    attach(p, s, &b, p->depth);
+    return true;
+}
+
+void pl_name_bind_module(pl_parse *p, pl_sym *s, pl_binding b)
+{
+    attach(p, s, &b, 0);
+}
+
+/* ---- scopes and labels -------------------------------------------------------------------------------------------------- */
+
+void pl_scope_open(pl_parse *p, pl_loc at)
+{
+    pl_scope *s = pl_arena_new(p->arena, pl_scope);
+    if (p->depth == PL_MAX_NESTING)
+        pl_report(p->diags, PL_E0108, at, (int)PL_MAX_NESTING);
+    s->at = at;
+    s->outer = p->scope;
+    p->scope = s;
+    p->depth++;
+}
+
+static void add_use(pl_scope *s, pl_label_use *first, pl_label_use *last)
+{
+    if (s->last_use)
+        s->last_use->next = first;
+    else
+        s->uses = first;
+    s->last_use = last;
+}
+
+void pl_scope_close(pl_parse *p)
+{
+    pl_scope *s = p->scope, *outer = s->outer;
+    if (!s->has_labels && p->depth > 1) {
+        if (s->uses)
+            add_use(outer, s->uses, s->last_use);
+    } else {
+        for (pl_label_use *u = s->uses, *next; u; u = next) {
+            pl_binding *b = u->sym->binding;
+            next = u->next;
+            u->next = NULL;
+            if (b && b->kind == PL_B_LABEL && b->depth == p->depth)
+                *u->where = b->label;
+            else if (p->depth > 1)
+                add_use(outer, u, u);
+            else
+                pl_name_undefined(p, u->sym, u->at);
+        }
+    }
+    for (pl_binding *b = s->bindings; b; b = b->next) {
+        pl_binding **top = b->kind == PL_B_RANGE ? &b->sym->range : &b->sym->binding;
+        /* Bindings made on demand in an outer scope may lie above this one's neighbours, so unlink rather than pop. */
+        while (*top && *top != b)
+            top = &(*top)->outer;
+        if (*top)
+            *top = b->outer;
+    }
+    p->scope = outer;
+    p->depth--;
+}
+
+void pl_label_define(pl_parse *p, pl_sym *s, pl_loc at)
+{
+    pl_label *l = pl_arena_new(p->arena, pl_label);
+    l->name = s->name;
+    l->at = at;
+    if (!p->func || !pl_name_bind(p, s, (pl_binding){.kind = PL_B_LABEL, .label = l, .at = at}))
+        return;
+    l->defined = true;
+    l->stmt = (uint32_t)p->func->body.n;
+    *pl_push(p->arena, &p->func->labels) = l;
+    p->scope->has_labels = true;
+}
+
+void pl_label_refer(pl_parse *p, pl_sym *s, pl_loc at, pl_label **where)
+{
+    pl_label_use *u = pl_arena_new(p->arena, pl_label_use);
+    *u = (pl_label_use){.sym = s, .where = where, .at = at};
+    add_use(p->scope, u, u);
+}
+
+/* ---- names that do not exist -------------------------------------------------------------------------------------------- */
+
+void pl_name_undefined(pl_parse *p, pl_sym *s, pl_loc at)
+{
+    if (p->doubtful)
+        return;
+    pl_diag *d = pl_report(p->diags, PL_E0302, at, s->name);
+    if (s->numbered && s->stem && s->stem->range) {
+        d->help = pl_arena_printf(p->arena, "%s<%u> has the registers %s0 to %s%u", s->stem->name, s->stem->range->range->count,
+                                  s->stem->name, s->stem->name, s->stem->range->range->count - 1);
+    } else {
+        unsigned best = 3;
+        const pl_sym *near = NULL;
+        for (size_t k = 0; k < p->syms.cap; k++)
+            for (const pl_sym *o = p->syms.bucket[k]; o; o = o->chain) {
+                if (!o->binding || o->binding->kind == PL_B_BAD)
+                    continue;
+                unsigned distance = pl_edit_distance(s->name, s->len, o->name, o->len, best);
+                if (distance < best || (distance == best && near && best < 3 && strcmp(o->name, near->name) < 0)) {
+                    best = distance;
+                    near = o;
+                }
+            }
+        if (near)
+            d->help = pl_arena_printf(p->arena, "did you mean the %s '%s'?", pl_bind_noun(near->binding), near->name);
+        else if (s->mnem >= 0)
+            d->help = pl_arena_printf(p->arena, "'%s' is an instruction", s->name);
+    }
+    /* Known from here on, so that it is reported once in this function. */
+    attach(p, s, &(pl_binding){.kind = PL_B_BAD, .at = at}, p->depth ? 1 : 0);
+}
