@@ -3,45 +3,18 @@
  * Compiled once for each mode (MODE is "functional" or "timing"). A case that this version cannot run stands in
  * tests/data/suite/unsupported.tsv with the reason that ptxloom gives; such a case must fail for exactly that reason, so that
  * the list can neither hide a wrong result nor outlive the feature. */
-#include "tests/harness.h"
-#include <jansson.h>
+#include "tests/recorded.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define BATCH 8
-#define BATCH_SECONDS 600
 
 typedef struct suite {
     table results, unsupported;
     size_t name, sums; /* columns of results */
 } suite;
 
-/* The result object of a case, or NULL. */
-static json_t *find_case(json_t *document, const char *name)
-{
-    size_t i;
-    json_t *c;
-    json_array_foreach(json_object_get(document, "cases"), i, c)
-    {
-        const char *n = json_string_value(json_object_get(c, "name"));
-        if (n && strcmp(n, name) == 0) return c;
-    }
-    return NULL;
-}
-
-static json_t *run_cases(char *const *file, size_t n, run_result *r)
-{
-    const char *argv[BATCH + 8] = {loom_path(), "run"};
-    for (size_t i = 0; i < n; i++) argv[2 + i] = file[i];
-    const char *const tail[] = {"--mode", MODE, "--json", NULL};
-    memcpy(argv + 2 + n, tail, sizeof tail);
-    *r = run_command(argv, BATCH_SECONDS);
-    return json_loads(r->out ? r->out : "", 0, NULL);
-}
-
 /* The SHA-256 that the result gives for buffer argument `arg`. */
-static const char *sum_of(json_t *result, int arg)
+static const char *sum_of(const json_t *result, int arg)
 {
     size_t i;
     json_t *o;
@@ -54,7 +27,7 @@ static const char *sum_of(json_t *result, int arg)
 }
 
 /* Compares with "arg1=SUM,arg2=SUM"; notes what differs. */
-static bool outputs_equal(json_t *result, const char *sums)
+static bool outputs_equal(const json_t *result, const char *sums)
 {
     bool equal = true;
     int arg, used;
@@ -78,8 +51,9 @@ static const char *unsupported_reason(const suite *s, const char *name)
     return NULL;
 }
 
-static void judge(const suite *s, size_t row, json_t *result, const run_result *r)
+static void judge(void *ctx, size_t row, const json_t *result, const run_result *r)
 {
+    const suite *s = ctx;
     const char *name = s->results.row[row][s->name], *reason = unsupported_reason(s, name);
     bool equal = result && outputs_equal(result, s->results.row[row][s->sums]);
     if (!reason) {
@@ -97,42 +71,13 @@ static void judge(const suite *s, size_t row, json_t *result, const run_result *
 
 int main(void)
 {
-    suite s = {0};
-    char *path = data_path("suite/results.tsv");
-    s.results = table_read(path);
-    free(path);
-    path = data_path("suite/unsupported.tsv");
+    suite s = {.results = recorded_results()};
+    char *path = data_path("suite/unsupported.tsv");
     s.unsupported = table_read(path);
     free(path);
     s.name = table_column(&s.results, "case");
     s.sums = table_column(&s.results, "outputs_sha256");
-    for (size_t first = 0; first < s.results.rows; first += BATCH) {
-        char *file[BATCH];
-        size_t n = s.results.rows - first < BATCH ? s.results.rows - first : BATCH;
-        for (size_t i = 0; i < n; i++) {
-            char name[256];
-            snprintf(name, sizeof name, "suite/cases/%s.json", s.results.row[first + i][s.name]);
-            file[i] = data_path(name);
-        }
-        run_result r;
-        json_t *document = run_cases(file, n, &r);
-        for (size_t i = 0; i < n; i++) {
-            json_t *result = find_case(document, s.results.row[first + i][s.name]);
-            if (result) {
-                judge(&s, first + i, result, &r);
-                continue;
-            }
-            /* The process ended before this case: once more, alone. */
-            run_result alone;
-            json_t *again = run_cases(&file[i], 1, &alone);
-            judge(&s, first + i, find_case(again, s.results.row[first + i][s.name]), &alone);
-            json_decref(again);
-            run_free(&alone);
-        }
-        json_decref(document);
-        run_free(&r);
-        for (size_t i = 0; i < n; i++) free(file[i]);
-    }
+    recorded_run(&s.results, MODE, judge, &s);
     table_free(&s.results);
     table_free(&s.unsupported);
     return tap_done();

@@ -1,0 +1,17 @@
+/* recorded.h - runs the recorded kernel suite (tests/data/suite) through the ptxloom command. */
+#ifndef PL_TESTS_RECORDED_H
+#define PL_TESTS_RECORDED_H
+
+#include "tests/harness.h"
+#include <jansson.h>
+
+/* Called once for each row of results.tsv, in order. result is the case's object of --json, or NULL when there was none. */
+typedef void recorded_each(void *ctx, size_t row, const json_t *result, const run_result *r);
+
+table recorded_results(void);
+/* Runs every case in `mode`, several to a process; a case whose process died is run again alone. */
+void recorded_run(const table *results, const char *mode, recorded_each *each, void *ctx);
+/* A number of the result, 0 when it is missing. */
+double recorded_number(const json_t *result, const char *key);
+
+#endif
