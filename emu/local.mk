@@ -11,8 +11,12 @@
 #   const pl_exec_fn PL_EXEC(pl_exec_table)[PL_FORM_COUNT] = ...
 # config.h says which exist (PL_HAVE_EXEC_AVX2, PL_HAVE_EXEC_AVX512); one ordinary file picks the table at start with
 # __builtin_cpu_supports. Headers of these files go to noinst_HEADERS.
-pl_exec_sources =
-nodist_pl_exec_sources =
+pl_exec_sources = emu/exec/op_mem.c emu/exec/op_atom.c emu/exec/op_control.c emu/exec/op_barrier.c emu/exec/op_warp.c \
+	emu/exec/op_misc.c emu/exec/op_async.c
+nodist_pl_exec_sources = $(isa_exec_generated)
+libptxloom_la_SOURCES += emu/exec/warp.c emu/exec/cta.c emu/exec/grid.c emu/exec/memory.c emu/exec/access.c emu/exec/bind.c emu/exec/async.c emu/exec/num_soft.c
+noinst_HEADERS += emu/exec/exec.h emu/exec/lane.h emu/exec/memory.h emu/exec/access.h emu/exec/async.h emu/exec/bind.h \
+	emu/exec/num_words.h
 
 noinst_LTLIBRARIES += libpl_exec_base.la
 libpl_exec_base_la_SOURCES = $(pl_exec_sources)
@@ -37,3 +41,10 @@ libpl_exec_avx512_la_CPPFLAGS = $(AM_CPPFLAGS) -DPL_EXEC_SUFFIX=_avx512
 libpl_exec_avx512_la_CFLAGS = $(AM_CFLAGS) $(PL_AVX512_CFLAGS)
 libptxloom_la_LIBADD += libpl_exec_avx512.la
 endif
+
+# Tensor cores.
+pl_exec_sources += emu/exec/op_matrix.c
+libptxloom_la_SOURCES += emu/exec/tensor.c emu/exec/tensor.h emu/exec/tensor_dot.c emu/exec/tensor_map.c \
+	emu/exec/tensor_wgmma.c
+unit_tests += tests/unit/test_tensor
+tests_unit_test_tensor_SOURCES = tests/unit/test_tensor.c tests/harness.c

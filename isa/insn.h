@@ -14,9 +14,22 @@ enum {
     PL_LANES = 32,        /* lanes of a warp: the one place that says so */
     PL_PT = 0,            /* predicate register 0 is always true, 1 always false */
     PL_PF = 1,
-    PL_INLINE_OPERANDS = 6,
+    PL_INLINE_OPERANDS = 8,
     PL_MAX_MODS = 16      /* >= PL_MAX_SLOTS of form.h */
 };
+
+/* State spaces of the PTX machine. */
+typedef enum pl_space {
+    PL_SP_GENERIC,
+    PL_SP_REG,
+    PL_SP_SREG,
+    PL_SP_CONST,
+    PL_SP_GLOBAL,
+    PL_SP_LOCAL,
+    PL_SP_PARAM, /* kernel parameters, function parameters and call-site .param variables */
+    PL_SP_SHARED,
+    PL_SP_TEX
+} pl_space;
 
 struct pl_warp;
 struct pl_insn;
@@ -33,6 +46,23 @@ enum {
     PL_IF_LOOP = 1 << 6        /* backward branch */
 };
 
+/* What sel[] of an instruction with addresses holds. */
+enum {
+    PL_M_LOG2 = 0,  /* log2 of the bytes of one element */
+    PL_M_COUNT = 1, /* elements: 1, 2, 4, 8 */
+    PL_M_FLAGS = 2, /* PL_MF_* */
+    PL_M_SPACE = 3  /* pl_space */
+};
+enum {
+    PL_MF_SIGNED = 1, /* loads extend the sign */
+    PL_MF_WIDE = 2,   /* the data registers are 64 bits wide */
+    PL_MF_ADDR32 = 4, /* the address register is 32 bits wide */
+    PL_MF_POLL = 8,   /* volatile, relaxed, acquire: counts as polling */
+    PL_MF_NOL1 = 16,  /* does not look in L1 */
+    PL_MF_ADDR32_2 = 32, /* the second, third address register is 32 bits wide */
+    PL_MF_ADDR32_3 = 64
+};
+
 typedef struct pl_insn {
     pl_exec_fn *exec;      /* bound to form x types x fast words when the module is loaded */
     uint32_t guard;        /* predicate register, PL_PT when unguarded */
@@ -47,7 +77,7 @@ typedef struct pl_insn {
     uint16_t cls;          /* latency class */
     uint16_t nmore;
     uint8_t neg;           /* bit k: predicate operand k is negated */
-    uint8_t sel[5];        /* byte/half selectors of operands, pl_sel order */
+    uint8_t sel[7];        /* memory instructions: PL_M_*; video: byte/half selectors of operands */
     uint16_t mods[PL_MAX_MODS]; /* words by slot */
 } pl_insn;
 

@@ -1220,7 +1220,9 @@ static void write_lane(FILE *o, const form *f, int n, int v, const int *choice)
         }
         for (int e = 0; e < (len ? len : 1); e++) {
             char *name = len ? format("%s_%d", p->name, e) : dup(p->name);
-            char *index = len ? format("pl_more(w, i, i->op[%d] + %du)", k, e) : format("i->op[%d]", k);
+            char *index = len           ? format("pl_more(w, i, i->op[%d] + %du)", k, e)
+                          : p->optional ? format("i->op[%d] == PL_NO_OPERAND ? 0u : i->op[%d]", k, k)
+                                        : format("i->op[%d]", k);
             if (t.kind == 'p') {
                 if (p->read)
                     fprintf(o, "    const uint32_t r_%s = pl_pred_read(w, i, %d);\n", name, k);

@@ -25,7 +25,7 @@ $(isa_generated): isa/gen.stamp
 
 libptxloom_la_SOURCES += isa/form.c isa/form.h isa/match.c isa/match.h isa/rules.c isa/insn.h isa/program.h
 nodist_libptxloom_la_SOURCES += isa/gen_forms.c
-nodist_pl_exec_sources_isa = $(isa_exec_generated)
+libptxloom_la_SOURCES += isa/cfg.c isa/cfg.h
 
 BUILT_SOURCES += $(isa_generated)
 CLEANFILES += $(isa_generated) isa/gen.stamp $(isa_isagen)

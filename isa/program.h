@@ -8,19 +8,22 @@
 #include "isa/form.h"
 #include "isa/insn.h"
 
+/* Address of function k: PL_CODE_BASE + 16 k. */
+#define PL_CODE_BASE 0x00007c0000000000ull
+
 /* A register row filled when a frame starts: with a constant, or with a special register. */
 typedef struct pl_row_init {
     uint32_t row;
     uint16_t width;    /* 32 or 64 */
     uint16_t sreg;     /* W_none: constant `bits`; else the special register, component in `sel` */
     uint8_t sel;       /* 0..3 = x y z w */
-    uint8_t reloc;     /* 0, or which address is added to bits: PL_RELOC_* */
-    uint32_t symbol;   /* variable index (PL_RELOC_VAR) or function index (PL_RELOC_FUNC) */
+    uint8_t reloc;     /* 0, or which address is added to bits: PL_RELOC_VAR or PL_RELOC_FRAME */
+    uint32_t symbol;   /* variable index */
     uint64_t bits;
 } pl_row_init;
 
-enum { PL_RELOC_NONE, PL_RELOC_VAR, PL_RELOC_FUNC, PL_RELOC_FRAME /* local-memory base of the frame */,
-       PL_RELOC_VAR_GENERIC };
+/* Address of a module variable; start of the frame's local memory. */
+enum { PL_RELOC_NONE, PL_RELOC_VAR, PL_RELOC_FRAME, PL_RELOC_FUNC };
 
 typedef struct pl_prog_param {
     const char *name;
@@ -64,7 +67,7 @@ typedef struct pl_prog_reloc { uint64_t offset; uint8_t bytes, shift, kind; uint
 
 typedef struct pl_prog_var {
     const char *name;
-    uint8_t space; /* pl_space: global, const, shared (module scope) */
+    uint8_t space; /* pl_space: PL_SP_GLOBAL, PL_SP_CONST, PL_SP_SHARED */
     uint8_t linkage;
     bool managed, unsized;
     uint32_t align;

@@ -54,6 +54,7 @@ typedef struct pl_var {
     struct { pl_ast_reloc *at; size_t n, cap; } reloc;
     struct pl_func *owner; /* NULL at module scope */
     uint64_t offset;       /* in its space: set by lower.c / the linker */
+    enum { PL_VAR_PLAIN, PL_VAR_INPUT, PL_VAR_RESULT } role; /* INPUT, RESULT: in a function's parameter lists */
     pl_loc at;
     pl_word from_reg_type; /* a `.reg` parameter of a .func: its type (space is PL_SP_REG), reg below */
     pl_reg *reg;

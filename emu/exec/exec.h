@@ -42,11 +42,21 @@ typedef struct pl_split {
     uint16_t call;   /* call node, 0: the kernel itself */
     uint8_t wait;    /* PL_SPLIT_* */
     uint8_t barrier; /* which barrier, when it waits at one */
+    bool synced;     /* the lanes of a _sync instruction have met: it may execute */
+    bool cluster_arrived; /* has arrived at the cluster barrier and may wait for phase `cluster_phase` */
+    uint64_t cluster_phase;
     uint32_t ran;    /* instructions since it was last chosen */
     uint64_t wake;   /* clock when a sleeping split goes on */
 } pl_split;
 
-enum { PL_SPLIT_READY, PL_SPLIT_CONVERGE, PL_SPLIT_BARRIER, PL_SPLIT_WARP_SYNC, PL_SPLIT_SLEEP, PL_SPLIT_ASYNC };
+enum {
+    PL_SPLIT_READY,
+    PL_SPLIT_CONVERGE,  /* at a reconvergence point */
+    PL_SPLIT_BARRIER,   /* at a block barrier */
+    PL_SPLIT_CLUSTER,   /* at a cluster barrier */
+    PL_SPLIT_WARP_SYNC, /* at bar.warp.sync or another _sync instruction, waiting for lanes of its mask */
+    PL_SPLIT_SLEEP      /* nanosleep */
+};
 
 /* A place where parted lanes meet: created at a divergent branch. */
 typedef struct pl_conv {
@@ -107,16 +117,31 @@ typedef struct pl_warp {
     uint32_t ncalls;
     uint32_t carry;   /* condition-code carry flag, one bit a lane */
     uint64_t executed, lane_executed; /* instructions, thread instructions (as issued by the program) */
+    uint32_t polls;   /* volatile loads, atomics and failed waits since the warp was last chosen: how a spin loop shows */
+    uint32_t spins;   /* pauses for polling since lanes last met */
+    bool yield;       /* the current split asked to let others run */
+    const pl_alloc *hit; /* allocation of the last global access */
+    uint16_t conv_used;  /* highest conv index in use + 1 */
     struct pl_async *async; /* outstanding cp.async groups etc., owned by emu/exec/async.c */
 } pl_warp;
 
+/* A named barrier. Threads that have exited count as arrived when no explicit number of threads was given. */
 typedef struct pl_barrier {
-    uint32_t arrived, expected; /* threads */
-    uint64_t phase;
-    uint32_t red;               /* bar.red accumulator: popc count */
-    bool red_and, red_or;
-    uint32_t warps_waiting;
+    uint32_t arrived;  /* threads */
+    uint32_t expected; /* 0: all live threads of the block */
+    uint32_t popc;     /* bar.red: true predicates so far */
+    bool all, any;     /* bar.red.and, .or */
 } pl_barrier;
+
+/* Blocks that may address each other's shared memory. */
+typedef struct pl_cluster {
+    struct pl_cta *cta[16]; /* by rank; NULL when it has not started or has ended */
+    uint32_t size, ended;
+    uint32_t arrived;       /* threads at the cluster barrier */
+    uint64_t phase;         /* completed phases */
+    uint32_t live;          /* threads of all its blocks that have not exited */
+    bool used;
+} pl_cluster;
 
 typedef struct pl_cta {
     struct pl_grid *grid;
@@ -128,7 +153,7 @@ typedef struct pl_cta {
     uint32_t shared_bytes;
     pl_barrier barrier[PL_NAMED_BARRIERS];
     uint32_t cluster_rank;
-    struct pl_cluster *cluster; /* NULL without clusters */
+    pl_cluster *cluster; /* NULL without clusters */
     uint32_t sm;                /* where it runs (timing), for %smid */
     bool used;
 } pl_cta;
@@ -183,6 +208,33 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit);
 const pl_insn *pl_warp_peek(pl_warp *w);
 /* Executes exactly one instruction. fx may be NULL; fx->mask is 0 when memory was not touched. */
 pl_warp_state pl_warp_step(pl_warp *w, pl_effect *fx);
+/* Lanes of the current split part: `there` go to pc `to`, the rest go on at `from`; they meet at `reconv`. */
+void pl_warp_part(pl_warp *w, uint32_t there, uint32_t to, uint32_t from, uint32_t reconv);
+/* The given lanes of the current split end. */
+void pl_warp_exit(pl_warp *w, uint32_t lanes);
+/* The current split waits: kind is PL_SPLIT_*, it goes on at w->next. */
+void pl_warp_wait(pl_warp *w, uint8_t kind);
+/* A _sync instruction: true when all lanes of the mask are here and it may execute now; else the split waits or parts. */
+bool pl_warp_sync(pl_warp *w, uint32_t mask);
+/* Enters a function with the executing lanes (all of the current split) / leaves it. */
+void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_call *c);
+void pl_warp_return(pl_warp *w, uint32_t lanes);
+/* Register and predicate rows of a split's frame. */
+uint32_t *pl_warp_frame(const pl_warp *w, const pl_split *s);
+uint32_t *pl_warp_preds(const pl_warp *w, const pl_split *s);
+/* Frame size, start of the local frame and its end for the current split. */
+pl_callnode *pl_warp_node(pl_warp *w);
+/* Makes sure that a lane has that much local memory; false: the limit was reached and the launch has failed. */
+bool pl_warp_local(pl_warp *w, uint32_t bytes);
+/* Value of a special register for every lane (64-bit values; 32-bit registers use the low half). */
+void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned component, uint64_t out[PL_LANES]);
+
+/* Barrier arrivals of the current split (cta.c). */
+void pl_bar_arrive(pl_warp *w, uint32_t id, uint32_t threads, bool wait, bool value);
+void pl_cta_thread_exit(pl_cta *c, uint32_t threads);
+void pl_cluster_arrive(pl_warp *w);
+void pl_cluster_wait(pl_warp *w);
+
 /* Re-examines a waiting warp (barrier released, copy landed, time passed); true when it can run again. */
 bool pl_warp_poll(pl_warp *w, uint64_t clock);
 

@@ -52,7 +52,7 @@ static inline uint32_t pl_more(const pl_warp *w, const pl_insn *i, uint32_t k)
 /* Predicate operand k as a mask, negation applied. */
 static inline uint32_t pl_pred_read(const pl_warp *w, const pl_insn *i, unsigned k)
 {
-    uint32_t p = w->pred[i->op[k]];
+    uint32_t p = i->op[k] == PL_NO_OPERAND ? UINT32_MAX : w->pred[i->op[k]];
     return (i->neg >> k) & 1u ? ~p : p;
 }
 

@@ -30,6 +30,9 @@ enum {
     PL_CMP_NUM, PL_CMP_NAN
 };
 
+/* Boolean operators of set, setp and lop3. */
+enum { PL_BOOL_AND, PL_BOOL_OR, PL_BOOL_XOR };
+
 /* The predicate tests of testp. */
 enum { PL_TESTP_FINITE, PL_TESTP_INFINITE, PL_TESTP_NUMBER, PL_TESTP_NOTANUMBER, PL_TESTP_NORMAL, PL_TESTP_SUBNORMAL };
 

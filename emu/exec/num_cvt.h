@@ -169,13 +169,16 @@ static inline uint32_t f32_from_u64(uint64_t a, int rnd)
     return pl_soft_f32_from_int(false, a, rnd);
 }
 
-static inline uint64_t f64_from_s32(int32_t a)
+/* Every 32-bit integer is exact in f64; the mode is there to look like the others. */
+static inline uint64_t f64_from_s32(int32_t a, int rnd)
 {
+    (void)rnd;
     return f64_bits((double)a);
 }
 
-static inline uint64_t f64_from_u32(uint32_t a)
+static inline uint64_t f64_from_u32(uint32_t a, int rnd)
 {
+    (void)rnd;
     return f64_bits((double)a);
 }
 
@@ -278,6 +281,17 @@ static inline uint16_t bf16_from_f64(uint64_t a, int rnd)
     return (uint16_t)(f64_is_nan(a) ? nan : r);
 }
 
+/* .satfinite: the largest finite number instead of Inf. */
+static inline uint16_t half_finite(uint16_t h, bool satfinite, uint16_t inf)
+{
+    return satfinite && (h & 0x7fff) == inf ? (uint16_t)(h - 1) : h;
+}
+
+static inline uint16_t bf16_to_integral(uint16_t a, int rnd)
+{
+    return bf16_from_f32(f32_bits(f32_round(f32_value(f32_from_bf16(a)), rnd)), PL_RN);
+}
+
 static inline uint16_t f16_to_integral(uint16_t a, int rnd, bool sat)
 {
     uint16_t r = f16_from_f32(f32_bits(f32_round(f16_value(a), rnd)), PL_RN);
@@ -299,6 +313,12 @@ static inline uint32_t tf32_from_f32_rna(uint32_t a, bool satfinite)
     uint32_t special = (a & PL_F32_INF) == PL_F32_INF;
     uint32_t r = (special ? a : a + 0x1000) & ~0x1fffu;
     return satfinite && (r & PL_F32_INF) == PL_F32_INF ? r - 0x2000 : r;
+}
+
+/* .rn and .rz with .satfinite (sm_100 and later). */
+static inline uint32_t tf32_finite(uint32_t r)
+{
+    return (r & PL_F32_MAG) == PL_F32_INF ? r - 0x2000 : r;
 }
 
 #endif

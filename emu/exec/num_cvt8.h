@@ -87,6 +87,73 @@ static inline uint16_t f16_from_e2m1(uint32_t h)
     return f16_from_f32(f32_from_small(h, 2, 1), PL_RN);
 }
 
+/* ---- pairs: the first of two operands goes to the upper half ------------------------------------------------------------ */
+
+typedef uint32_t pl_small_from(uint32_t a, bool relu);
+typedef uint16_t pl_small_to(uint32_t h);
+
+static inline uint16_t pair_from_f32(pl_small_from *from, uint32_t a, uint32_t b, bool relu)
+{
+    return (uint16_t)(from(a, relu) << 8 | from(b, relu));
+}
+
+static inline uint16_t pair_from_f16x2(pl_small_from *from, uint32_t a, bool relu)
+{
+    return pair_from_f32(from, f32_from_f16(high_half(a)), f32_from_f16(low_half(a)), relu);
+}
+
+static inline uint32_t pair_to_f16x2(pl_small_to *to, uint16_t a, bool relu)
+{
+    return half2_relu(join_halves(to(a & 0xffu), to((uint32_t)a >> 8)), relu);
+}
+
+/* e2m1x2 holds its pair in one byte. */
+static inline uint8_t e2m1x2_from_f32(uint32_t a, uint32_t b, bool relu)
+{
+    return (uint8_t)(e2m1_from_f32(a, relu) << 4 | e2m1_from_f32(b, relu));
+}
+
+static inline uint8_t e2m1x2_from_f16x2(uint32_t a, bool relu)
+{
+    return e2m1x2_from_f32(f32_from_f16(high_half(a)), f32_from_f16(low_half(a)), relu);
+}
+
+static inline uint32_t f16x2_from_e2m1x2(uint8_t a, bool relu)
+{
+    return half2_relu(join_halves(f16_from_e2m1(a & 15u), f16_from_e2m1((uint32_t)a >> 4)), relu);
+}
+
+/* ue8m0 is an exponent alone: the magnitude rounded to a power of two, towards zero or up. Zero and what lies below
+ * 2^-127 become 2^-127 (code 0); Inf saturates to 2^127 or is NaN. */
+static inline uint32_t ue8m0_from_f32(uint32_t a, int rnd, bool satfinite)
+{
+    uint32_t m = a & PL_F32_MAG, e = m >> 23, up = rnd == PL_RP && (m & 0x7fffff) != 0;
+    if (e == 0) return rnd == PL_RP && m > 0x400000 ? 1 : 0; /* 2^-127 is the subnormal 0x400000 */
+    if (m > PL_F32_INF) return 0xff;
+    uint32_t r = e + up;
+    return satfinite && r > 0xfe ? 0xfe : r;
+}
+
+static inline uint16_t ue8m0x2_from_f32(uint32_t a, uint32_t b, int rnd, bool satfinite)
+{
+    return (uint16_t)(ue8m0_from_f32(a, rnd, satfinite) << 8 | ue8m0_from_f32(b, rnd, satfinite));
+}
+
+static inline uint16_t ue8m0x2_from_bf16x2(uint32_t a, int rnd, bool satfinite)
+{
+    return ue8m0x2_from_f32(a & 0xffff0000u, a << 16, rnd, satfinite);
+}
+
+static inline uint16_t bf16_from_ue8m0(uint32_t h)
+{
+    return (uint16_t)(h == 0xff ? PL_F16_NAN : h == 0 ? 0x0040 : h << 7);
+}
+
+static inline uint32_t bf16x2_from_ue8m0x2(uint16_t a)
+{
+    return join_halves(bf16_from_ue8m0(a & 0xffu), bf16_from_ue8m0((uint32_t)a >> 8));
+}
+
 /* cvt.pack: saturate a and b to `width` bits and put them side by side, a above b, below the low bits of c. */
 static inline uint32_t cvt_pack(int32_t a, int32_t b, uint32_t c, int width, bool is_signed)
 {

@@ -127,6 +127,17 @@ static inline uint16_t f16_fma(uint16_t a, uint16_t b, uint16_t c, bool ftz, boo
     return f16_finish(f32_sum_odd(p, f16_value(f16_ftz(c, ftz))), ftz, sat, relu);
 }
 
+/* ---- .oob: what TMA fills in outside a tensor when told to ask for zero ----------------------------------------------- */
+
+/* The value is the same for f16 and bf16 (read back from copies with that fill mode; H200, driver 580.159.04, 2026-11). */
+#define PL_OOB_NAN 0x7ff7u
+
+/* fma.oob: +0 when a factor is that value. */
+static inline uint16_t half_oob(uint16_t a, uint16_t b, uint16_t r)
+{
+    return a == PL_OOB_NAN || b == PL_OOB_NAN ? 0 : r;
+}
+
 /* ---- bf16: the upper half of an f32 ------------------------------------------------------------------------------------ */
 
 static inline uint32_t f32_from_bf16(uint16_t h)

@@ -111,6 +111,12 @@ static inline uint32_t half2_relu(uint32_t a, bool relu)
     return join_halves(half_relu(low_half(a), relu), half_relu(high_half(a), relu));
 }
 
+static inline uint32_t half2_oob(uint32_t a, uint32_t b, uint32_t r)
+{
+    return join_halves(half_oob(low_half(a), low_half(b), low_half(r)),
+                       half_oob(high_half(a), high_half(b), high_half(r)));
+}
+
 static inline bool f16_cmp(uint16_t a, uint16_t b, int op, bool ftz)
 {
     return f32_cmp(f32_from_f16(f16_ftz(a, ftz)), f32_from_f16(f16_ftz(b, ftz)), op, false);

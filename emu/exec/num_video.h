@@ -10,7 +10,8 @@
 
 #include "num_cmp.h"
 
-enum { PL_SEL_W, PL_SEL_B0, PL_SEL_B1, PL_SEL_B2, PL_SEL_B3, PL_SEL_H0, PL_SEL_H1 };
+/* Parts of a word, in the order in which the parser numbers operand selectors. */
+enum { PL_PART_W, PL_PART_B0, PL_PART_B1, PL_PART_B2, PL_PART_B3, PL_PART_H0, PL_PART_H1 };
 enum { PL_VADD, PL_VSUB, PL_VABSDIFF, PL_VMIN, PL_VMAX, PL_VAVRG, PL_VSHL, PL_VSHR };
 enum { PL_OP2_NONE, PL_OP2_ADD, PL_OP2_MIN, PL_OP2_MAX };
 
@@ -19,12 +20,12 @@ __extension__ typedef __int128 video_wide; /* vmad sums need 66 bits */
 /* Bit offset and width of a part of a word. */
 static inline int part_shift(int sel)
 {
-    return sel == PL_SEL_W ? 0 : sel >= PL_SEL_H0 ? 16 * (sel - PL_SEL_H0) : 8 * (sel - PL_SEL_B0);
+    return sel == PL_PART_W ? 0 : sel >= PL_PART_H0 ? 16 * (sel - PL_PART_H0) : 8 * (sel - PL_PART_B0);
 }
 
 static inline int part_width(int sel)
 {
-    return sel == PL_SEL_W ? 32 : sel >= PL_SEL_H0 ? 16 : 8;
+    return sel == PL_PART_W ? 32 : sel >= PL_PART_H0 ? 16 : 8;
 }
 
 static inline int64_t extend(uint64_t x, int width, bool is_signed)

@@ -1,0 +1,11 @@
+/* bind.h - which compiled function executes an instruction. */
+#ifndef PL_EMU_BIND_H
+#define PL_EMU_BIND_H
+
+#include "isa/program.h"
+
+/* Sets exec of every instruction to the best version for this processor (AVX-512, AVX2 or baseline; the results are the same).
+ * level: -1 the best, else 0 baseline, 1 AVX2, 2 AVX-512 at most. An instruction without meaning keeps NULL. */
+void pl_bind(pl_program *p, int level);
+
+#endif

@@ -1,0 +1,518 @@
+/* cta.c - blocks and clusters: starting and ending them, barriers between their warps, special registers.
+ *
+ * Storage of finished blocks is kept in a pool of the grid and used again, so that a launch allocates no more than its resident
+ * blocks need. A register frame starts as a copy of a template (constants in place, everything else zero). */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/exec/async.h"
+#include "emu/exec/exec.h"
+
+struct pl_exec_pool {
+    pl_cta **cta; /* all blocks ever made: used or free */
+    size_t n, cap;
+    pl_cluster **cluster;
+    size_t nclusters, capclusters;
+    uint32_t *image;   /* register frame of the entry function with its constants */
+    uint32_t nwarps, nthreads;
+    uint32_t shared_bytes;
+};
+
+/* ---- special registers ---- */
+
+static uint32_t dim(const uint32_t *d, unsigned k)
+{
+    return k < 3 ? d[k] : 0;
+}
+
+void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned k, uint64_t out[PL_LANES])
+{
+    const pl_grid *g = w->grid;
+    const pl_cta *c = w->cta;
+    uint64_t v = 0;
+    uint32_t cl[3], rank[3];
+    for (unsigned d = 0; d < 3; d++) {
+        cl[d] = g->cluster[d] ? g->cluster[d] : 1;
+        rank[d] = c->id[d] % cl[d];
+    }
+    switch ((int)sreg) {
+    case W_tid: {
+        uint32_t first = w->index * PL_LANES, x = g->block[0], y = g->block[1];
+        for (unsigned l = 0; l < PL_LANES; l++) {
+            uint32_t t = first + l;
+            out[l] = k == 0 ? t % x : k == 1 ? t / x % y : k == 2 ? t / x / y : 0;
+        }
+        return;
+    }
+    case W_laneid:
+        for (unsigned l = 0; l < PL_LANES; l++)
+            out[l] = l;
+        return;
+    case W_lanemask_eq:
+    case W_lanemask_le:
+    case W_lanemask_lt:
+    case W_lanemask_ge:
+    case W_lanemask_gt:
+        for (unsigned l = 0; l < PL_LANES; l++) {
+            uint32_t eq = 1u << l, lt = eq - 1u;
+            out[l] = sreg == W_lanemask_eq ? eq : sreg == W_lanemask_lt ? lt : sreg == W_lanemask_le ? lt | eq
+                     : sreg == W_lanemask_ge ? ~lt : ~(lt | eq);
+        }
+        return;
+    case W_ntid: v = k < 3 ? g->block[k] : 0; break;
+    case W_ctaid: v = dim(c->id, k); break;
+    case W_nctaid: v = dim(g->grid, k); break;
+    case W_warpid: v = w->index; break;
+    case W_nwarpid: v = 64; break;
+    case W_smid: v = c->sm; break;
+    case W_nsmid: v = g->nsm; break;
+    case W_gridid: v = g->launch_id; break;
+    case W_is_explicit_cluster: v = g->cluster[0] != 0; break;
+    case W_clusterid: v = k < 3 ? c->id[k] / cl[k] : 0; break;
+    case W_nclusterid: v = k < 3 ? g->grid[k] / cl[k] : 0; break;
+    case W_cluster_ctaid: v = dim(rank, k); break;
+    case W_cluster_nctaid: v = dim(cl, k); break;
+    case W_cluster_ctarank: v = rank[0] + cl[0] * (rank[1] + cl[1] * rank[2]); break;
+    case W_cluster_nctarank: v = cl[0] * cl[1] * cl[2]; break;
+    case W_clock:
+    case W_clock64: v = w->clock; break;
+    case W_clock_hi: v = w->clock >> 32; break;
+    case W_globaltimer:
+    case W_globaltimer_lo: v = w->clock / 2; break;
+    case W_globaltimer_hi: v = w->clock / 2 >> 32; break;
+    case W_dynamic_smem_size: v = g->dynamic_shared; break;
+    case W_total_smem_size: v = c->shared_bytes; break;
+    case W_aggr_smem_size: v = c->shared_bytes + 1024; break;
+    default: break; /* %envreg, %pm, %current_graph_exec: zero */
+    }
+    for (unsigned l = 0; l < PL_LANES; l++)
+        out[l] = v;
+}
+
+/* ---- faults ---- */
+
+void pl_fault(pl_warp *w, uint32_t lanes, uint64_t address, const char *error, const char *fmt, ...)
+{
+    pl_fault_info *f = &w->grid->fault;
+    w->stop = true;
+    if (f->set)
+        return;
+    f->set = true;
+    f->error = error;
+    f->pc = w->pc;
+    f->address = address;
+    memcpy(f->block, w->cta->id, sizeof f->block);
+    uint32_t lane = lanes ? (uint32_t)__builtin_ctz(lanes) : 0, t = w->index * PL_LANES + lane;
+    uint32_t x = w->grid->block[0], y = w->grid->block[1];
+    f->thread[0] = t % x;
+    f->thread[1] = t / x % y;
+    f->thread[2] = t / x / y;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(f->text, sizeof f->text, fmt, ap);
+    va_end(ap);
+}
+
+/* ---- barriers ---- */
+
+/* The predicate result of bar.red for the lanes of a released split. */
+static void deliver(pl_warp *w, pl_split *s, const pl_barrier *b)
+{
+    const pl_insn *i = &w->code[s->pc - 1];
+    const pl_form *f = &pl_forms[i->form];
+    if (!f->noperands || !f->operand[0].written)
+        return;
+    if (f->operand[0].type == W_pred) {
+        bool v = pl_mod(f, i->mods, G_op) == W_and ? b->all : b->any;
+        uint32_t *p = pl_warp_preds(w, s) + i->op[0];
+        *p = (*p & ~s->mask) | (v ? s->mask : 0u);
+        return;
+    }
+    uint32_t *d = pl_warp_frame(w, s) + (size_t)i->op[0] * PL_LANES;
+    for (unsigned l = 0; l < PL_LANES; l++)
+        if ((s->mask >> l) & 1u)
+            d[l] = b->popc;
+}
+
+static void release(pl_cta *c, uint32_t id)
+{
+    pl_barrier *b = &c->barrier[id];
+    for (uint32_t n = 0; n < c->nwarps; n++) {
+        pl_warp *w = &c->warp[n];
+        for (unsigned k = 0; k < w->nsplits; k++) {
+            pl_split *s = &w->split[k];
+            if (s->wait == PL_SPLIT_BARRIER && s->barrier == id) {
+                deliver(w, s, b);
+                s->wait = PL_SPLIT_READY;
+                if (w->state == PL_WARP_BARRIER)
+                    w->state = PL_WARP_READY;
+            }
+        }
+    }
+    *b = (pl_barrier){0};
+}
+
+static bool complete(const pl_cta *c, const pl_barrier *b)
+{
+    return b->arrived && b->arrived >= (b->expected ? b->expected : c->live);
+}
+
+void pl_bar_arrive(pl_warp *w, uint32_t id, uint32_t threads, bool wait, bool value)
+{
+    pl_cta *c = w->cta;
+    if (id >= PL_NAMED_BARRIERS) {
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "barrier number %u; there are %d", id, PL_NAMED_BARRIERS);
+        return;
+    }
+    pl_barrier *b = &c->barrier[id];
+    if (threads % PL_LANES) {
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "barrier %u: %u threads is no multiple of the warp size", id, threads);
+        return;
+    }
+    if (!b->arrived)
+        *b = (pl_barrier){.expected = threads, .all = true};
+    uint32_t lanes = (uint32_t)__builtin_popcount(w->exec);
+    /* with a thread count, a warp that arrives as a whole counts as a whole warp, missing lanes included */
+    bool whole = w->exec == (w->lanes & ~w->exited);
+    b->arrived += threads && whole ? PL_LANES : lanes;
+    (void)value;
+    if (wait) {
+        w->split[w->current].barrier = (uint8_t)id;
+        pl_warp_wait(w, PL_SPLIT_BARRIER);
+    }
+    if (complete(c, b))
+        release(c, id);
+}
+
+void pl_cta_thread_exit(pl_cta *c, uint32_t threads)
+{
+    c->live -= threads;
+    if (c->cluster) {
+        pl_cluster *k = c->cluster;
+        k->live -= threads;
+        if (k->arrived && k->arrived >= k->live) {
+            k->arrived = 0;
+            k->phase++;
+        }
+    }
+    for (uint32_t id = 0; id < PL_NAMED_BARRIERS; id++)
+        if (!c->barrier[id].expected && complete(c, &c->barrier[id]))
+            release(c, id);
+}
+
+void pl_cluster_arrive(pl_warp *w)
+{
+    pl_cluster *k = w->cta->cluster;
+    pl_split *s = &w->split[w->current];
+    if (s->cluster_arrived) {
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "barrier.cluster.arrive twice without a wait between");
+        return;
+    }
+    s->cluster_arrived = true;
+    if (!k)
+        return;
+    s->cluster_phase = k->phase;
+    k->arrived += (uint32_t)__builtin_popcount(w->exec);
+    if (k->arrived >= k->live) {
+        k->arrived = 0;
+        k->phase++;
+    }
+}
+
+void pl_cluster_wait(pl_warp *w)
+{
+    pl_cluster *k = w->cta->cluster;
+    pl_split *s = &w->split[w->current];
+    if (!s->cluster_arrived) {
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "barrier.cluster.wait without an arrive before");
+        return;
+    }
+    if (!k || k->phase > s->cluster_phase)
+        s->cluster_arrived = false;
+    else
+        pl_warp_wait(w, PL_SPLIT_CLUSTER);
+}
+
+/* ---- blocks ---- */
+
+static void free_cta(pl_cta *c)
+{
+    for (uint32_t k = 0; c->warp && k < c->nwarps; k++) {
+        pl_warp *w = &c->warp[k];
+        free(w->file);
+        free(w->predfile);
+        free(w->local);
+        free(w->call);
+        pl_async_free(w->async);
+    }
+    free(c->warp);
+    free(c->shared);
+    free(c);
+}
+
+/* Storage for one more block. */
+static pl_cta *make_cta(pl_grid *g)
+{
+    pl_exec_pool *p = g->pool;
+    const pl_prog_func *f = g->entry;
+    if (p->n == p->cap) {
+        size_t cap = p->cap ? 2 * p->cap : 16;
+        pl_cta **a = realloc(p->cta, cap * sizeof *a);
+        if (!a)
+            return NULL;
+        p->cta = a;
+        p->cap = cap;
+    }
+    pl_cta *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->grid = g;
+    c->nwarps = p->nwarps;
+    c->shared_bytes = p->shared_bytes;
+    c->shared = calloc(1, (size_t)p->shared_bytes + 64);
+    c->warp = aligned_alloc(64, (sizeof *c->warp * p->nwarps + 63) / 64 * 64);
+    if (!c->shared || !c->warp) {
+        free(c->warp);
+        c->warp = NULL;
+        free_cta(c);
+        return NULL;
+    }
+    memset(c->warp, 0, sizeof *c->warp * p->nwarps);
+    bool ok = true;
+    for (uint32_t k = 0; k < c->nwarps; k++) {
+        pl_warp *w = &c->warp[k];
+        w->file_rows = (f->rows + 1u) & ~1u;
+        w->pred_rows = f->preds > 2 ? f->preds : 2;
+        w->file = aligned_alloc(64, ((size_t)w->file_rows + 1) / 2 * 2 * PL_LANES * 4);
+        w->predfile = malloc(w->pred_rows * sizeof *w->predfile);
+        w->ncalls = 8;
+        w->call = calloc(w->ncalls, sizeof *w->call);
+        w->local_bytes = f->frame_bytes;
+        w->local = f->frame_bytes ? calloc(PL_LANES, f->frame_bytes) : NULL;
+        ok &= w->file && w->predfile && w->call && (w->local || !f->frame_bytes);
+    }
+    if (!ok) {
+        free_cta(c);
+        return NULL;
+    }
+    p->cta[p->n++] = c;
+    return c;
+}
+
+static void start_warp(pl_cta *c, uint32_t index)
+{
+    pl_grid *g = c->grid;
+    const pl_prog_func *f = g->entry;
+    pl_warp *w = &c->warp[index];
+    uint32_t first = index * PL_LANES, n = c->nthreads - first < PL_LANES ? c->nthreads - first : PL_LANES;
+    w->lanes = n == PL_LANES ? UINT32_MAX : (1u << n) - 1u;
+    w->program = g->program;
+    w->code = g->program->code.at;
+    w->cta = c;
+    w->grid = g;
+    w->index = index;
+    w->exited = 0;
+    w->clock = 0;
+    w->executed = w->lane_executed = 0;
+    w->state = PL_WARP_READY;
+    w->carry = 0;
+    w->polls = w->spins = 0;
+    w->yield = w->stop = false;
+    w->hit = NULL;
+    w->fx = NULL;
+    w->conv_used = 1;
+    memset(w->conv, 0, sizeof w->conv);
+    for (uint32_t k = 0; k < w->ncalls; k++)
+        w->call[k].used = false;
+    w->call[0] = (pl_callnode){.func = (uint32_t)(f - g->program->funcs.at), .local_top = f->frame_bytes, .used = true};
+    w->nsplits = 1;
+    w->current = 0;
+    w->split[0] = (pl_split){.pc = f->first, .mask = w->lanes};
+    w->active = w->lanes;
+    w->pc = f->first;
+    w->regs = w->file;
+    w->pred = w->predfile;
+    w->exec = w->wide = 0;
+    memset(w->mask, 0, sizeof w->mask);
+    memcpy(w->file, g->pool->image, (size_t)f->rows * PL_LANES * 4);
+    memset(w->predfile, 0, w->pred_rows * sizeof *w->predfile);
+    w->predfile[PL_PT] = UINT32_MAX;
+    if (w->local)
+        memset(w->local, 0, (size_t)PL_LANES * w->local_bytes);
+    for (size_t k = 0; k < f->init.n; k++) {
+        const pl_row_init *r = &f->init.at[k];
+        if (!r->sreg)
+            continue;
+        uint64_t v[PL_LANES];
+        pl_warp_sreg(w, (pl_word)r->sreg, r->sel, v);
+        uint32_t *d = w->file + (size_t)r->row * PL_LANES;
+        if (r->width == 64)
+            memcpy(d, v, sizeof v);
+        else
+            for (unsigned l = 0; l < PL_LANES; l++)
+                d[l] = (uint32_t)v[l];
+    }
+    pl_async_reset(w->async);
+}
+
+static pl_cluster *cluster_of(pl_grid *g, pl_cta *c)
+{
+    if (!g->cluster[0])
+        return NULL;
+    uint32_t size = g->cluster[0] * g->cluster[1] * g->cluster[2];
+    uint32_t rank[3], base[3];
+    for (unsigned d = 0; d < 3; d++) {
+        rank[d] = c->id[d] % g->cluster[d];
+        base[d] = c->id[d] - rank[d];
+    }
+    c->cluster_rank = rank[0] + g->cluster[0] * (rank[1] + g->cluster[1] * rank[2]);
+    pl_exec_pool *p = g->pool;
+    for (size_t k = 0; k < p->nclusters; k++) { /* a cluster-mate that runs already */
+        pl_cluster *x = p->cluster[k];
+        for (uint32_t r = 0; x->used && r < x->size; r++) {
+            const pl_cta *o = x->cta[r];
+            if (o && o->id[0] - o->id[0] % g->cluster[0] == base[0] && o->id[1] - o->id[1] % g->cluster[1] == base[1] &&
+                o->id[2] - o->id[2] % g->cluster[2] == base[2]) {
+                x->cta[c->cluster_rank] = c;
+                return x;
+            }
+        }
+    }
+    pl_cluster *x = NULL;
+    for (size_t k = 0; k < p->nclusters && !x; k++)
+        x = p->cluster[k]->used ? NULL : p->cluster[k];
+    if (!x) {
+        if (p->nclusters == p->capclusters) {
+            size_t cap = p->capclusters ? 2 * p->capclusters : 16;
+            pl_cluster **a = realloc(p->cluster, cap * sizeof *a);
+            if (!a)
+                return NULL;
+            p->cluster = a;
+            p->capclusters = cap;
+        }
+        x = malloc(sizeof *x);
+        if (!x)
+            return NULL;
+        p->cluster[p->nclusters++] = x;
+    }
+    *x = (pl_cluster){.size = size, .used = true, .live = size * c->nthreads};
+    x->cta[c->cluster_rank] = c;
+    return x;
+}
+
+pl_cta *pl_cta_start(pl_grid *g, uint32_t linear, uint32_t sm)
+{
+    pl_cta *c = NULL;
+    for (size_t k = 0; k < g->pool->n && !c; k++)
+        c = g->pool->cta[k]->used ? NULL : g->pool->cta[k];
+    if (!c)
+        c = make_cta(g);
+    if (!c)
+        return NULL;
+    c->used = true;
+    c->linear = linear;
+    if (g->cluster[0]) { /* the blocks of a cluster start one after the other */
+        uint32_t size = g->cluster[0] * g->cluster[1] * g->cluster[2], n = linear / size, r = linear % size;
+        uint32_t nx = g->grid[0] / g->cluster[0], ny = g->grid[1] / g->cluster[1];
+        c->id[0] = n % nx * g->cluster[0] + r % g->cluster[0];
+        c->id[1] = n / nx % ny * g->cluster[1] + r / g->cluster[0] % g->cluster[1];
+        c->id[2] = n / nx / ny * g->cluster[2] + r / g->cluster[0] / g->cluster[1];
+        c->linear = c->id[0] + g->grid[0] * (c->id[1] + g->grid[1] * c->id[2]);
+    } else {
+        c->id[0] = linear % g->grid[0];
+        c->id[1] = linear / g->grid[0] % g->grid[1];
+        c->id[2] = linear / g->grid[0] / g->grid[1];
+    }
+    c->sm = sm;
+    c->done = 0;
+    c->nthreads = c->live = g->pool->nthreads;
+    memset(c->barrier, 0, sizeof c->barrier);
+    memset(c->shared, 0, c->shared_bytes);
+    for (size_t k = 0; k < g->program->vars.n; k++) { /* initialised shared variables of the module */
+        const pl_prog_var *v = &g->program->vars.at[k];
+        if (v->space == PL_SP_SHARED && v->init && v->address + v->size <= c->shared_bytes)
+            memcpy(c->shared + v->address, v->init, v->size);
+    }
+    c->cluster = cluster_of(g, c);
+    if (g->cluster[0] && !c->cluster)
+        return NULL;
+    for (uint32_t k = 0; k < c->nwarps; k++)
+        start_warp(c, k);
+    return c;
+}
+
+void pl_cta_end(pl_cta *c)
+{
+    pl_grid *g = c->grid;
+    for (uint32_t k = 0; k < c->nwarps; k++) {
+        g->executed += c->warp[k].executed;
+        g->lane_executed += c->warp[k].lane_executed;
+    }
+    g->blocks_done++;
+    if (c->cluster) {
+        /* its shared memory stays addressable until all blocks of the cluster have ended */
+        pl_cluster *x = c->cluster;
+        if (++x->ended == x->size) {
+            for (uint32_t r = 0; r < x->size; r++)
+                if (x->cta[r])
+                    x->cta[r]->used = false;
+            x->used = false;
+        }
+        return;
+    }
+    c->used = false;
+}
+
+/* ---- grids ---- */
+
+pl_status pl_grid_open(pl_grid *g)
+{
+    const pl_prog_func *f = g->entry;
+    pl_exec_pool *p = calloc(1, sizeof *p);
+    if (!p)
+        return PL_NOMEM;
+    g->pool = p;
+    p->nthreads = g->block[0] * g->block[1] * g->block[2];
+    p->nwarps = (p->nthreads + PL_LANES - 1) / PL_LANES;
+    p->shared_bytes = f->static_shared + g->dynamic_shared;
+    p->image = aligned_alloc(64, ((size_t)f->rows + 2) / 2 * 2 * PL_LANES * 4);
+    if (!p->image) {
+        pl_grid_close(g);
+        return PL_NOMEM;
+    }
+    memset(p->image, 0, (size_t)f->rows * PL_LANES * 4);
+    for (size_t k = 0; k < f->init.n; k++) {
+        const pl_row_init *r = &f->init.at[k];
+        if (r->sreg)
+            continue;
+        uint64_t bits = r->bits;
+        if (r->reloc == PL_RELOC_VAR)
+            bits += g->program->vars.at[r->symbol].address;
+        for (unsigned l = 0; l < PL_LANES; l++)
+            if (r->width == 64)
+                ((uint64_t *)(void *)(p->image + (size_t)r->row * PL_LANES))[l] = bits;
+            else
+                p->image[(size_t)r->row * PL_LANES + l] = (uint32_t)bits;
+    }
+    g->fault.set = false;
+    g->executed = g->lane_executed = g->blocks_done = 0;
+    return PL_OK;
+}
+
+void pl_grid_close(pl_grid *g)
+{
+    pl_exec_pool *p = g->pool;
+    if (!p)
+        return;
+    for (size_t k = 0; k < p->n; k++)
+        free_cta(p->cta[k]);
+    for (size_t k = 0; k < p->nclusters; k++)
+        free(p->cluster[k]);
+    free(p->cta);
+    free(p->cluster);
+    free(p->image);
+    free(p);
+    g->pool = NULL;
+}

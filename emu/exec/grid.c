@@ -1,0 +1,143 @@
+/* grid.c - functional mode: runs the blocks of a launch one after the other, or side by side when they wait for each other.
+ *
+ * A block runs alone until it ends or all its warps spin or wait. Then the next block gets its turn, up to max_resident blocks:
+ * as many as the machine holds at once, so that blocks which wait for others (grid barriers, locks) behave as on hardware. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/exec/exec.h"
+
+enum {
+    TURN = 1 << 16,     /* instructions of a warp's turn */
+    IDLE_ROUNDS = 3     /* turns of a block without an instruction before the next block starts */
+};
+
+/* One turn of every warp of a block. Returns the instructions executed; *paused counts warps that only polled. */
+static uint64_t turn(pl_cta *c, bool *paused)
+{
+    uint64_t executed = 0;
+    *paused = true;
+    for (uint32_t k = 0; k < c->nwarps; k++) {
+        pl_warp *w = &c->warp[k];
+        if (w->state == PL_WARP_DONE)
+            continue;
+        if (w->state == PL_WARP_SLEEP)
+            w->clock += TURN;
+        uint64_t before = w->executed;
+        pl_warp_state s = pl_warp_run(w, TURN);
+        executed += w->executed - before;
+        if (s == PL_WARP_DONE)
+            c->done++;
+        if (s == PL_WARP_DONE || w->executed - before >= TURN)
+            *paused = false;
+        if (s == PL_WARP_BARRIER && w->executed > before)
+            *paused = false;
+        if (c->grid->fault.set)
+            break;
+    }
+    return executed;
+}
+
+/* Says which warps wait, and for what. */
+static void report_deadlock(pl_grid *g, pl_cta **live, size_t n)
+{
+    static const char *const what[] = {"is ready", "waits for other lanes at a meeting point", "waits at a barrier",
+                                       "waits at a cluster barrier", "waits for the other lanes of a _sync mask", "sleeps"};
+    for (size_t k = 0; k < n; k++)
+        for (uint32_t j = 0; j < live[k]->nwarps; j++) {
+            pl_warp *w = &live[k]->warp[j];
+            if (w->state == PL_WARP_DONE || !w->nsplits)
+                continue;
+            const pl_split *s = &w->split[0];
+            for (unsigned m = 0; m < w->nsplits; m++)
+                if (w->split[m].wait == PL_SPLIT_BARRIER || w->split[m].wait == PL_SPLIT_WARP_SYNC)
+                    s = &w->split[m];
+            w->pc = s->pc && s->wait == PL_SPLIT_BARRIER ? s->pc - 1 : s->pc;
+            uint32_t arrived = s->wait == PL_SPLIT_BARRIER ? live[k]->barrier[s->barrier].arrived : 0;
+            uint32_t expected = s->wait == PL_SPLIT_BARRIER ? live[k]->barrier[s->barrier].expected : 0;
+            if (s->wait == PL_SPLIT_BARRIER)
+                pl_fault(w, s->mask, 0, "CUDA_ERROR_LAUNCH_TIMEOUT", "deadlock: warp %u (lanes 0x%08x) waits at barrier %u, where %u of %u threads have arrived",
+                         j, s->mask, s->barrier, arrived, expected ? expected : live[k]->live);
+            else
+                pl_fault(w, s->mask, 0, "CUDA_ERROR_LAUNCH_TIMEOUT", "deadlock: warp %u (lanes 0x%08x) %s, and nothing else can run", j, s->mask,
+                         what[s->wait]);
+            return;
+        }
+    g->fault.set = true;
+    g->fault.error = "CUDA_ERROR_LAUNCH_TIMEOUT";
+}
+
+pl_status pl_grid_run(pl_grid *g)
+{
+    uint64_t total = (uint64_t)g->grid[0] * g->grid[1] * g->grid[2], started = 0;
+    uint32_t cluster = g->cluster[0] ? g->cluster[0] * g->cluster[1] * g->cluster[2] : 1;
+    uint32_t most = g->max_resident > cluster ? g->max_resident : cluster;
+    pl_status st = pl_grid_open(g);
+    if (st != PL_OK)
+        return st;
+    pl_cta **live = malloc(sizeof *live * most);
+    size_t n = 0, at = 0;
+    unsigned idle = 0;
+    if (!live)
+        st = PL_NOMEM;
+    bool more = true; /* another block should start */
+    while (st == PL_OK && (n || started < total)) {
+        while (more && started < total && n + cluster <= most && st == PL_OK) {
+            for (uint32_t k = 0; k < cluster && started < total; k++) {
+                live[n] = pl_cta_start(g, (uint32_t)started++, (uint32_t)(started % (g->nsm ? g->nsm : 1)));
+                if (!live[n++])
+                    st = PL_NOMEM;
+            }
+            at = n - cluster;
+            more = false;
+        }
+        if (st != PL_OK)
+            break;
+        if (at >= n)
+            at = 0;
+        pl_cta *c = live[at];
+        bool paused;
+        uint64_t before = g->blocks_done, executed = turn(c, &paused);
+        if (g->fault.set)
+            break;
+        if (c->done == c->nwarps) {
+            pl_cta_end(c);
+            memmove(&live[at], &live[at + 1], (n - at - 1) * sizeof *live);
+            n--;
+            more = n < cluster;
+            idle = 0;
+            if (g->progress)
+                g->progress(g->progress_ctx, g->blocks_done, total, g->executed);
+        } else if (executed && !paused && cluster == 1) {
+            idle = 0; /* it gets on: the same block again */
+        } else {
+            idle = executed ? 0 : idle + 1;
+            at++;
+            if (at >= n) {
+                at = 0;
+                more = true; /* everybody waits or polls: perhaps for a block that has not started */
+            }
+        }
+        if (idle > (n + 1) * IDLE_ROUNDS && g->blocks_done == before && (started == total || n + cluster > most)) {
+            bool sleeping = false;
+            for (size_t k = 0; k < n; k++)
+                for (uint32_t j = 0; j < live[k]->nwarps; j++)
+                    sleeping |= live[k]->warp[j].state == PL_WARP_SLEEP;
+            if (!sleeping) {
+                report_deadlock(g, live, n);
+                break;
+            }
+        }
+        if (g->cancel && *g->cancel)
+            st = PL_INTERRUPTED;
+    }
+    for (size_t k = 0; k < n; k++) { /* blocks that never ended count too */
+        for (uint32_t j = 0; live[k] && j < live[k]->nwarps; j++) {
+            g->executed += live[k]->warp[j].executed;
+            g->lane_executed += live[k]->warp[j].lane_executed;
+        }
+    }
+    free(live);
+    pl_grid_close(g);
+    return st != PL_OK ? st : g->fault.set ? PL_FAULT : PL_OK;
+}

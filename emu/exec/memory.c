@@ -1,0 +1,96 @@
+/* memory.c - the allocations that make up global memory. See memory.h. */
+#include "emu/exec/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void pl_memory_init(pl_memory *m)
+{
+    memset(m, 0, sizeof *m);
+    m->next = PL_GLOBAL_BASE;
+}
+
+void pl_memory_free(pl_memory *m)
+{
+    for (size_t k = 0; k < m->n; k++)
+        free(m->alloc[k].bytes);
+    free(m->alloc);
+    memset(m, 0, sizeof *m);
+}
+
+uint64_t pl_memory_alloc(pl_memory *m, uint64_t size, const char *name)
+{
+    if (m->n == m->cap) {
+        size_t cap = m->cap ? 2 * m->cap : 16;
+        pl_alloc *a = realloc(m->alloc, cap * sizeof *a);
+        if (!a)
+            return 0;
+        m->alloc = a;
+        m->cap = cap;
+    }
+    if (size > (uint64_t)1 << 44)
+        return 0;
+    /* 64 bytes more than asked for: lane loops may read a whole vector at the last element */
+    uint8_t *bytes = calloc(1, (size_t)size + 64);
+    if (!bytes)
+        return 0;
+    uint64_t address = m->next;
+    m->next += (size + 4096 + 511) / 512 * 512; /* a gap, so that overruns hit nothing */
+    m->alloc[m->n++] = (pl_alloc){.address = address, .size = size, .bytes = bytes, .name = name};
+    return address;
+}
+
+static size_t position(const pl_memory *m, uint64_t address)
+{
+    size_t lo = 0, hi = m->n; /* first allocation that starts after the address */
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (m->alloc[mid].address <= address)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+pl_status pl_memory_release(pl_memory *m, uint64_t address)
+{
+    size_t k = position(m, address);
+    if (!k || m->alloc[k - 1].address != address)
+        return PL_INVALID;
+    free(m->alloc[k - 1].bytes);
+    memmove(&m->alloc[k - 1], &m->alloc[k], (m->n - k) * sizeof *m->alloc);
+    m->n--;
+    return PL_OK;
+}
+
+const pl_alloc *pl_memory_find(const pl_memory *m, uint64_t address)
+{
+    size_t k = position(m, address);
+    if (!k || address - m->alloc[k - 1].address >= m->alloc[k - 1].size)
+        return NULL;
+    return &m->alloc[k - 1];
+}
+
+const pl_alloc *pl_memory_nearest(const pl_memory *m, uint64_t address)
+{
+    size_t k = position(m, address);
+    if (!m->n)
+        return NULL;
+    if (!k)
+        return &m->alloc[0];
+    if (k == m->n)
+        return &m->alloc[k - 1];
+    const pl_alloc *before = &m->alloc[k - 1], *after = &m->alloc[k];
+    uint64_t end = before->address + before->size;
+    uint64_t behind = address > end ? address - end : 0;
+    return behind <= after->address - address ? before : after;
+}
+
+uint8_t *pl_memory_at(const pl_memory *m, uint64_t address, uint64_t size)
+{
+    const pl_alloc *a = pl_memory_find(m, address);
+    if (!a || size > a->size || address - a->address > a->size - size)
+        return NULL;
+    return a->bytes + (address - a->address);
+}

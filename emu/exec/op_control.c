@@ -1,0 +1,109 @@
+/* op_control.c - branches, calls, returns and exits: what they do to the splits of a warp (warp.c). */
+#include "emu/exec/access.h"
+
+/* Lanes in w->exec go to `target`; the others of the split go on behind the instruction. */
+static inline void branch_to(pl_warp *w, const pl_insn *i, uint32_t target)
+{
+    if (w->exec == w->active) {
+        w->next = target;
+        return;
+    }
+    if (w->grid->pc_stat)
+        w->grid->pc_stat[w->pc].divergent++;
+    pl_warp_part(w, w->exec, target, w->pc + 1, i->reconv);
+}
+
+void exec_bra(pl_warp *w, const pl_insn *i)
+{
+    branch_to(w, i, i->target);
+}
+
+/* Lanes of `group` execute the instruction now; the rest of the split comes back to it as a split of its own. */
+static void take_group(pl_warp *w, uint32_t group, uint32_t reconv)
+{
+    uint32_t pc = w->pc;
+    if (w->exec != w->active) /* lanes whose guard is false go on */
+        pl_warp_part(w, w->exec, pc, pc + 1, reconv);
+    else
+        pl_warp_part(w, group, pc, pc, reconv);
+    w->next = w->pc;
+}
+
+void exec_brx(pl_warp *w, const pl_insn *i)
+{
+    const uint32_t *a = pl_row32(w, i->op[0]);
+    uint32_t first = a[__builtin_ctz(w->exec)], same = 0, n = i->nmore;
+    for (unsigned l = 0; l < PL_LANES; l++)
+        same |= (uint32_t)(a[l] == first) << l;
+    same &= w->exec;
+    if (first >= n) {
+        pl_fault(w, same, first, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "brx.idx with index %u; the table has %u labels", first, n);
+        return;
+    }
+    uint32_t target = pl_more(w, i, first);
+    if (same == w->active) {
+        w->next = target;
+        return;
+    }
+    if (w->grid->pc_stat)
+        w->grid->pc_stat[w->pc].divergent++;
+    /* one group leaves for its label, the rest stands at this instruction again (or behind it when its guard is false) */
+    pl_warp_part(w, same, target, w->exec == w->active ? w->pc : w->pc + 1, i->reconv);
+    if (w->exec != w->active && (w->exec & ~same))
+        take_group(w, w->exec & ~same, i->reconv);
+}
+
+void exec_call(pl_warp *w, const pl_insn *i)
+{
+    const pl_prog_call *c = &w->program->calls.at[i->target];
+    uint32_t callee = c->callee;
+    if (w->exec != w->active) { /* lanes whose guard is false wait behind the call */
+        pl_warp_part(w, w->exec, w->pc, w->pc + 1, w->pc + 1);
+        w->next = w->pc;
+        return;
+    }
+    if (callee == UINT32_MAX) {
+        unsigned k = pl_forms[i->form].operand[0].kind == PL_K_RETS;
+        const uint64_t *a = pl_row64(w, i->op[k]);
+        uint64_t first = a[__builtin_ctz(w->exec)];
+        uint32_t same = 0;
+        for (unsigned l = 0; l < PL_LANES; l++)
+            same |= (uint32_t)(a[l] == first) << l;
+        same &= w->exec;
+        if (same != w->active) { /* one group calls now, the others come back to this instruction */
+            pl_warp_part(w, same, w->pc, w->pc, w->pc + 1);
+            w->next = w->pc;
+            return;
+        }
+        callee = (uint32_t)(first - PL_CODE_BASE) / 16;
+        if (first < PL_CODE_BASE || callee >= w->program->funcs.n || (first - PL_CODE_BASE) % 16) {
+            pl_fault(w, same, first, "CUDA_ERROR_INVALID_PC", "indirect call to 0x%llx, which is no function", (unsigned long long)first);
+            return;
+        }
+    }
+    pl_warp_call(w, i, callee, c);
+}
+
+void exec_ret(pl_warp *w, const pl_insn *i)
+{
+    (void)i;
+    pl_warp_return(w, w->exec);
+}
+
+void exec_exit(pl_warp *w, const pl_insn *i)
+{
+    (void)i;
+    pl_warp_exit(w, w->exec);
+}
+
+void exec_trap(pl_warp *w, const pl_insn *i)
+{
+    (void)i;
+    pl_fault(w, w->exec, 0, "CUDA_ERROR_LAUNCH_FAILED", "trap");
+}
+
+void exec_brkpt(pl_warp *w, const pl_insn *i)
+{
+    (void)i;
+    pl_fault(w, w->exec, 0, "CUDA_ERROR_LAUNCH_FAILED", "breakpoint");
+}

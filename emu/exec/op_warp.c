@@ -1,0 +1,161 @@
+/* op_warp.c - shfl, vote, match, redux, elect, activemask: instructions whose lanes look at each other.
+ *
+ * The _sync forms name the lanes that take part. Lanes of the mask that have parted are waited for (pl_warp_sync): each of them
+ * will come to this instruction, and the last one lets all go on together. */
+#include "emu/exec/access.h"
+
+/* Member mask operand k; the first lane's value counts (the manual demands the same in all). */
+static uint32_t member_mask(const pl_warp *w, const pl_insn *i, unsigned k)
+{
+    return pl_row32(w, i->op[k])[__builtin_ctz(w->exec)];
+}
+
+/* Waits until all lanes of the mask are here. True when they are: the instruction executes. */
+static bool gather(pl_warp *w, uint32_t mask)
+{
+    mask &= w->lanes & ~w->exited;
+    return (mask & ~w->exec) == 0 || pl_warp_sync(w, mask);
+}
+
+void exec_shfl(pl_warp *w, const pl_insn *i, int mode)
+{
+    const pl_form *f = &pl_forms[i->form];
+    if (f->noperands == 6 && !gather(w, member_mask(w, i, 5)))
+        return;
+    const uint32_t *a = pl_row32(w, i->op[2]), *b = pl_row32(w, i->op[3]), *c = pl_row32(w, i->op[4]);
+    uint32_t v[PL_LANES], p = 0;
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        uint32_t n = b[l] & 31u, clamp = c[l] & 31u, seg = (c[l] >> 8) & 31u;
+        uint32_t max = (l & seg) | (clamp & ~seg), min = l & seg, j = l;
+        bool in;
+        switch (mode) {
+        case W_up:
+            j = l - n;
+            in = (int32_t)j >= (int32_t)max;
+            break;
+        case W_down:
+            j = l + n;
+            in = j <= max;
+            break;
+        case W_bfly:
+            j = l ^ n;
+            in = j <= max;
+            break;
+        default:
+            j = min | (n & ~seg);
+            in = j <= max;
+            break;
+        }
+        if (!in)
+            j = l;
+        p |= (uint32_t)in << l;
+        v[l] = a[j & 31u];
+    }
+    if (i->op[0] != PL_NO_OPERAND)
+        pl_blend32(w, pl_row32(w, i->op[0]), v);
+    pl_pred_write(w, i->op[1], p);
+}
+
+static void put_all(pl_warp *w, uint32_t row, uint32_t value)
+{
+    uint32_t v[PL_LANES];
+    for (unsigned l = 0; l < PL_LANES; l++)
+        v[l] = value;
+    if (row != PL_NO_OPERAND)
+        pl_blend32(w, pl_row32(w, row), v);
+}
+
+void exec_vote(pl_warp *w, const pl_insn *i, int mode)
+{
+    uint32_t mask = member_mask(w, i, 2);
+    if (!gather(w, mask))
+        return;
+    uint32_t in = mask & w->exec, p = pl_pred_read(w, i, 1) & in;
+    if (mode == W_ballot) {
+        put_all(w, i->op[0], p);
+        return;
+    }
+    bool r = mode == W_all ? p == in : mode == W_any ? p != 0 : p == in || p == 0;
+    pl_pred_write(w, i->op[0], r ? UINT32_MAX : 0);
+}
+
+void exec_match(pl_warp *w, const pl_insn *i, int mode, int type)
+{
+    const pl_form *f = &pl_forms[i->form];
+    unsigned k = f->noperands - 2u;
+    uint32_t mask = member_mask(w, i, k + 1);
+    if (!gather(w, mask))
+        return;
+    uint32_t in = mask & w->exec, v[PL_LANES] = {0};
+    uint64_t x[PL_LANES];
+    for (unsigned l = 0; l < PL_LANES; l++)
+        x[l] = type == W_b64 ? pl_row64(w, i->op[k])[l] : pl_row32(w, i->op[k])[l];
+    bool all = true;
+    unsigned first = (unsigned)__builtin_ctz(w->exec);
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        if (!((in >> l) & 1u))
+            continue;
+        all &= x[l] == x[first];
+        for (unsigned j = 0; j < PL_LANES; j++)
+            v[l] |= (uint32_t)(((in >> j) & 1u) && x[j] == x[l]) << j;
+    }
+    if (mode == W_any) {
+        pl_blend32(w, pl_row32(w, i->op[0]), v);
+        return;
+    }
+    put_all(w, i->op[0], all ? in : 0);
+    pl_pred_write(w, i->op[1], all ? UINT32_MAX : 0);
+}
+
+void exec_activemask(pl_warp *w, const pl_insn *i)
+{
+    put_all(w, i->op[0], w->exec);
+}
+
+void exec_redux(pl_warp *w, const pl_insn *i, int op, int type)
+{
+    uint32_t mask = member_mask(w, i, 2);
+    if (!gather(w, mask))
+        return;
+    const uint32_t *a = pl_row32(w, i->op[1]);
+    uint32_t in = mask & w->exec, r = a[__builtin_ctz(in ? in : w->exec)];
+    for (uint32_t m = in & (in - 1); m; m &= m - 1) {
+        uint32_t x = a[__builtin_ctz(m)];
+        bool less = type == W_s32 ? (int32_t)x < (int32_t)r : x < r;
+        switch (op) {
+        case W_add: r += x; break;
+        case W_min: r = less ? x : r; break;
+        case W_max: r = less ? r : x; break;
+        case W_and: r &= x; break;
+        case W_or: r |= x; break;
+        default: r ^= x; break;
+        }
+    }
+    put_all(w, i->op[0], r);
+}
+
+/* redux.sync on f32 (sm_100a): by the manual, not recorded on hardware. */
+void exec_redux_f32(pl_warp *w, const pl_insn *i, int op, int abs, int nan)
+{
+    uint32_t mask = member_mask(w, i, 2);
+    if (!gather(w, mask))
+        return;
+    const uint32_t *a = pl_row32(w, i->op[1]);
+    uint32_t in = mask & w->exec, sign = abs ? PL_F32_MAG : UINT32_MAX, r = a[__builtin_ctz(in ? in : w->exec)] & sign;
+    for (uint32_t m = in & (in - 1); m; m &= m - 1) {
+        uint32_t x = a[__builtin_ctz(m)] & sign;
+        r = op == W_min ? f32_min(r, x, false, nan != 0, false) : f32_max(r, x, false, nan != 0, false);
+    }
+    put_all(w, i->op[0], r);
+}
+
+/* The elected lane is the lowest of the mask (H200, driver 580.159.04, 2026-11). */
+void exec_elect(pl_warp *w, const pl_insn *i)
+{
+    uint32_t mask = member_mask(w, i, 2);
+    if (!gather(w, mask))
+        return;
+    uint32_t in = mask & w->exec, lane = (uint32_t)__builtin_ctz(in ? in : w->exec);
+    put_all(w, i->op[0], lane);
+    pl_pred_write(w, i->op[1], 1u << lane);
+}

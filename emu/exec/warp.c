@@ -1,0 +1,681 @@
+/* warp.c - running a warp: the instruction loop, and splits that part and meet again.
+ *
+ * A warp holds one or more splits (lanes that share a pc). Lanes that part at a branch get a convergence frame: who belongs to
+ * it, who has arrived at the meeting point. A split that arrives early waits; when all members have arrived (or exited) they go
+ * on as one split. Volta's forward-progress guarantee needs one more rule: when the running split polls memory while
+ * others wait at a meeting point, the waiting ones are let go, since one of them may hold the lock that is polled for.
+ *
+ * Read next: cta.c (barriers between warps), op_control.c (the instructions that call the functions below). */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/exec/exec.h"
+
+enum {
+    SPLIT_QUANTUM = 4096, /* instructions before another ready split gets its turn */
+    POLL_YIELD = 24,      /* polls after which other warps get their turn */
+    SPIN_RELEASE = 4      /* such turns after which splits that wait to converge are let go */
+};
+
+static inline void widen(pl_warp *w, uint32_t exec)
+{
+    w->exec = exec;
+    if (w->wide == exec)
+        return;
+    w->wide = exec;
+    for (unsigned l = 0; l < PL_LANES; l++)
+        w->mask[l] = 0u - ((exec >> l) & 1u);
+}
+
+uint32_t *pl_warp_frame(const pl_warp *w, const pl_split *s)
+{
+    return w->file + (size_t)w->call[s->call].row * PL_LANES;
+}
+
+uint32_t *pl_warp_preds(const pl_warp *w, const pl_split *s)
+{
+    return w->predfile + w->call[s->call].pred;
+}
+
+pl_callnode *pl_warp_node(pl_warp *w)
+{
+    return &w->call[w->split[w->current].call];
+}
+
+/* Makes split k the current one. */
+static void enter(pl_warp *w, unsigned k)
+{
+    pl_split *s = &w->split[k];
+    w->current = (uint8_t)k;
+    w->active = s->mask;
+    w->pc = s->pc;
+    w->regs = pl_warp_frame(w, s);
+    w->pred = pl_warp_preds(w, s);
+    s->ran = 0;
+    w->stop = false;
+}
+
+/* Writes the cached state of the current split back. */
+static void leave(pl_warp *w)
+{
+    w->split[w->current].pc = w->pc;
+    w->split[w->current].mask = w->active;
+}
+
+static void remove_split(pl_warp *w, unsigned k)
+{
+    w->nsplits--;
+    if (k != w->nsplits)
+        w->split[k] = w->split[w->nsplits];
+    if (w->current == w->nsplits)
+        w->current = (uint8_t)k;
+}
+
+static unsigned add_split(pl_warp *w, uint32_t mask, uint32_t pc, uint16_t frame, uint16_t call)
+{
+    assert(w->nsplits < PL_MAX_SPLITS); /* every split holds at least one lane */
+    w->split[w->nsplits] = (pl_split){.pc = pc, .mask = mask, .frame = frame, .call = call,
+                                      .cluster_arrived = w->split[w->current].cluster_arrived,
+                                      .cluster_phase = w->split[w->current].cluster_phase};
+    return w->nsplits++;
+}
+
+/* ---- convergence frames; 0 is none ---- */
+
+static uint16_t new_frame(pl_warp *w, uint32_t pc, uint32_t members, uint16_t parent, uint16_t call)
+{
+    for (uint16_t k = 1; k < PL_MAX_FRAMES; k++)
+        if (!w->conv[k].used) {
+            w->conv[k] = (pl_conv){.pc = pc, .members = members, .parent = parent, .call = call, .used = true};
+            if (k >= w->conv_used)
+                w->conv_used = (uint16_t)(k + 1);
+            return k;
+        }
+    return parent; /* too deep: the lanes meet at the enclosing point instead */
+}
+
+/* All members have arrived: the waiting splits become one. */
+static void merge(pl_warp *w, uint16_t f)
+{
+    pl_conv *c = &w->conv[f];
+    unsigned keep = PL_MAX_SPLITS;
+    for (unsigned k = 0; k < w->nsplits; k++) {
+        pl_split *s = &w->split[k];
+        if (s->frame != f || s->wait != PL_SPLIT_CONVERGE)
+            continue;
+        if (keep == PL_MAX_SPLITS) {
+            keep = k;
+            continue;
+        }
+        w->split[keep].mask |= s->mask;
+        remove_split(w, k);
+        k--;
+    }
+    if (keep < PL_MAX_SPLITS) {
+        w->split[keep].wait = PL_SPLIT_READY;
+        w->split[keep].frame = c->parent;
+    }
+    c->used = false;
+    w->spins = 0;
+}
+
+/* After lanes left (exit, release): frames that have become complete or empty. */
+static void settle(pl_warp *w)
+{
+    for (uint16_t f = 1; f < w->conv_used; f++) {
+        pl_conv *c = &w->conv[f];
+        if (!c->used)
+            continue;
+        if (!c->members) {
+            for (unsigned k = 0; k < w->nsplits; k++)
+                if (w->split[k].frame == f)
+                    w->split[k].frame = c->parent;
+            for (uint16_t g = 1; g < w->conv_used; g++)
+                if (w->conv[g].used && w->conv[g].parent == f)
+                    w->conv[g].parent = c->parent;
+            c->used = false;
+        } else if (c->arrived == c->members)
+            merge(w, f);
+    }
+}
+
+/* The current split stands at pc: if this is the meeting point of its frame it waits or merges. Returns false when it must wait. */
+static bool converge(pl_warp *w)
+{
+    for (;;) {
+        pl_split *s = &w->split[w->current];
+        uint16_t f = s->frame;
+        if (!f || w->conv[f].pc != w->pc || w->conv[f].call != s->call)
+            return true;
+        pl_conv *c = &w->conv[f];
+        c->arrived |= w->active;
+        if (c->arrived == c->members && c->members == w->active) { /* nobody else was waiting */
+            s->frame = c->parent;
+            c->used = false;
+            continue;
+        }
+        leave(w);
+        s->wait = PL_SPLIT_CONVERGE;
+        w->stop = true;
+        if (c->arrived == c->members)
+            merge(w, f);
+        return false;
+    }
+}
+
+/* Lets splits that wait at meeting points go on alone. */
+static bool release_waiting(pl_warp *w)
+{
+    bool any = false;
+    for (unsigned k = 0; k < w->nsplits; k++) {
+        pl_split *s = &w->split[k];
+        if (s->wait != PL_SPLIT_CONVERGE)
+            continue;
+        pl_conv *c = &w->conv[s->frame];
+        c->members &= ~s->mask;
+        c->arrived &= ~s->mask;
+        s->frame = c->parent;
+        s->wait = PL_SPLIT_READY;
+        any = true;
+    }
+    if (any)
+        settle(w);
+    return any;
+}
+
+void pl_warp_part(pl_warp *w, uint32_t there, uint32_t to, uint32_t from, uint32_t reconv)
+{
+    pl_split *s = &w->split[w->current];
+    uint32_t rest = w->active & ~there;
+    uint16_t frame = s->frame, call = s->call, where = call;
+    if (reconv == UINT32_MAX && call) { /* they part until the function returns: meet behind the call */
+        reconv = w->call[call].ret_pc;
+        where = w->call[call].parent;
+    }
+    if (reconv != UINT32_MAX && !(frame && w->conv[frame].pc == reconv && w->conv[frame].call == where))
+        frame = new_frame(w, reconv, w->active, frame, where);
+    /* the lanes that have further to go run first */
+    uint32_t here = rest, here_pc = from, other = there, other_pc = to;
+    if (from == reconv) {
+        here = there;
+        here_pc = to;
+        other = rest;
+        other_pc = from;
+    }
+    s->frame = frame;
+    w->active = s->mask = here;
+    w->next = here_pc;
+    add_split(w, other, other_pc, frame, call);
+}
+
+void pl_warp_exit(pl_warp *w, uint32_t lanes)
+{
+    w->exited |= lanes;
+    w->active &= ~lanes;
+    w->split[w->current].mask = w->active;
+    for (uint16_t f = 1; f < w->conv_used; f++)
+        if (w->conv[f].used) {
+            w->conv[f].members &= ~lanes;
+            w->conv[f].arrived &= ~lanes;
+        }
+    if (!w->active) {
+        remove_split(w, w->current);
+        w->stop = true;
+    }
+    settle(w);
+    pl_cta_thread_exit(w->cta, (uint32_t)__builtin_popcount(lanes));
+}
+
+void pl_warp_wait(pl_warp *w, uint8_t kind)
+{
+    pl_split *s = &w->split[w->current];
+    s->wait = kind;
+    s->pc = w->next;
+    s->mask = w->active;
+    w->stop = true;
+}
+
+/* ---- _sync instructions ---- */
+
+/* Is frame a the frame f or one of its ancestors? 0 is everybody's ancestor. */
+static bool encloses(const pl_warp *w, uint16_t a, uint16_t f)
+{
+    for (; f; f = w->conv[f].parent)
+        if (f == a)
+            return true;
+    return a == 0;
+}
+
+bool pl_warp_sync(pl_warp *w, uint32_t mask)
+{
+    pl_split *s = &w->split[w->current];
+    uint32_t pc = w->pc;
+    mask &= w->lanes & ~w->exited;
+    if (s->synced || !(mask & ~w->exec)) {
+        s->synced = false;
+        return true;
+    }
+    if (w->exec != w->active) { /* lanes whose guard is false go on; the others come back to this instruction as a split */
+        pl_warp_part(w, w->exec, pc, pc + 1, UINT32_MAX);
+        return false;
+    }
+    uint32_t here = w->active;
+    for (unsigned k = 0; k < w->nsplits; k++)
+        if (k != w->current && w->split[k].wait == PL_SPLIT_WARP_SYNC)
+            here |= w->split[k].mask;
+    if (mask & ~here) {
+        w->next = pc;
+        pl_warp_wait(w, PL_SPLIT_WARP_SYNC);
+        return false;
+    }
+    /* all are here: those at the same instruction become one split, others (bar.warp.sync elsewhere) just go on */
+    uint16_t frame = s->frame;
+    for (unsigned k = 0; k < w->nsplits; k++)
+        if (w->split[k].wait == PL_SPLIT_WARP_SYNC && w->split[k].pc == pc && w->split[k].call == s->call)
+            while (!encloses(w, frame, w->split[k].frame))
+                frame = w->conv[frame].parent;
+    for (unsigned k = 0; k < w->nsplits; k++) {
+        pl_split *o = &w->split[k];
+        bool waits = o->wait == PL_SPLIT_WARP_SYNC;
+        if (k != w->current && !waits)
+            continue;
+        if (k != w->current && (o->pc != pc || o->call != s->call)) {
+            o->wait = PL_SPLIT_READY;
+            o->synced = true;
+            continue;
+        }
+        for (uint16_t f = o->frame; f != frame; f = w->conv[f].parent) {
+            w->conv[f].members &= ~o->mask;
+            w->conv[f].arrived &= ~o->mask;
+        }
+        o->frame = frame;
+    }
+    for (unsigned k = 0; k < w->nsplits; k++) {
+        pl_split *o = &w->split[k];
+        if (k == w->current || o->wait != PL_SPLIT_WARP_SYNC)
+            continue;
+        w->split[w->current].mask |= o->mask;
+        remove_split(w, k);
+        k--;
+    }
+    settle(w);
+    w->active = w->split[w->current].mask;
+    w->split[w->current].synced = true;
+    w->next = pc; /* once more, with all lanes */
+    return false;
+}
+
+/* ---- calls ---- */
+
+/* A free call node; nodes that nothing refers to are found again when the array is full. */
+static uint16_t new_node(pl_warp *w)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t k = 1; k < w->ncalls; k++)
+            if (!w->call[k].used)
+                return (uint16_t)k;
+        for (uint32_t k = 1; k < w->ncalls; k++)
+            w->call[k].refs = 0;
+        for (unsigned k = 0; k < w->nsplits; k++)
+            for (uint16_t c = w->split[k].call; c && !w->call[c].refs; c = w->call[c].parent)
+                w->call[c].refs = 1;
+        for (uint16_t k = 1; k < w->conv_used; k++)
+            for (uint16_t c = w->conv[k].used ? w->conv[k].call : 0; c && !w->call[c].refs; c = w->call[c].parent)
+                w->call[c].refs = 1;
+        for (uint32_t k = 1; k < w->ncalls; k++)
+            w->call[k].used = w->call[k].refs;
+    }
+    uint32_t n = w->ncalls * 2;
+    pl_callnode *c = n <= 65536 ? realloc(w->call, n * sizeof *c) : NULL;
+    if (!c)
+        return 0;
+    memset(c + w->ncalls, 0, (n - w->ncalls) * sizeof *c);
+    w->call = c;
+    uint16_t k = (uint16_t)w->ncalls;
+    w->ncalls = n;
+    return k;
+}
+
+bool pl_warp_local(pl_warp *w, uint32_t bytes)
+{
+    if (bytes <= w->local_bytes)
+        return true;
+    if (bytes > w->grid->stack_limit) {
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_ADDRESS", "stack overflow: %u bytes of local memory needed, the limit is %u", bytes,
+                 w->grid->stack_limit);
+        return false;
+    }
+    uint32_t n = w->local_bytes ? w->local_bytes * 2 : 256;
+    while (n < bytes)
+        n *= 2;
+    uint8_t *p = calloc(PL_LANES, n);
+    if (!p) {
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_OUT_OF_MEMORY", "no memory for %u bytes of local memory a thread", n);
+        return false;
+    }
+    for (unsigned l = 0; w->local && l < PL_LANES; l++)
+        memcpy(p + (size_t)l * n, w->local + (size_t)l * w->local_bytes, w->local_bytes);
+    free(w->local);
+    w->local = p;
+    w->local_bytes = n;
+    return true;
+}
+
+/* Makes room for a frame; the current frame's pointers are renewed. */
+static bool grow_files(pl_warp *w, uint32_t rows, uint32_t preds)
+{
+    if (rows > w->file_rows) {
+        uint32_t n = w->file_rows * 2 > rows ? w->file_rows * 2 : rows;
+        uint32_t *p = aligned_alloc(64, (size_t)n * PL_LANES * sizeof *p);
+        if (!p)
+            return false;
+        memcpy(p, w->file, (size_t)w->file_rows * PL_LANES * sizeof *p);
+        memset(p + (size_t)w->file_rows * PL_LANES, 0, (size_t)(n - w->file_rows) * PL_LANES * sizeof *p);
+        free(w->file);
+        w->file = p;
+        w->file_rows = n;
+    }
+    if (preds > w->pred_rows) {
+        uint32_t n = w->pred_rows * 2 > preds ? w->pred_rows * 2 : preds;
+        uint32_t *p = realloc(w->predfile, n * sizeof *p);
+        if (!p)
+            return false;
+        memset(p + w->pred_rows, 0, (n - w->pred_rows) * sizeof *p);
+        w->predfile = p;
+        w->pred_rows = n;
+    }
+    return true;
+}
+
+/* Fills the constant and special rows of a frame for the executing lanes. */
+static void init_frame(pl_warp *w, const pl_prog_func *f, const pl_callnode *node)
+{
+    uint32_t *rows = w->file + (size_t)node->row * PL_LANES, *preds = w->predfile + node->pred;
+    preds[PL_PT] |= w->exec;
+    preds[PL_PF] &= ~w->exec;
+    for (size_t k = 0; k < f->init.n; k++) {
+        const pl_row_init *r = &f->init.at[k];
+        uint64_t v[PL_LANES];
+        if (r->sreg)
+            pl_warp_sreg(w, (pl_word)r->sreg, r->sel, v);
+        else {
+            uint64_t bits = r->bits;
+            if (r->reloc == PL_RELOC_VAR)
+                bits += w->program->vars.at[r->symbol].address;
+            else if (r->reloc == PL_RELOC_FRAME)
+                bits += node->local;
+            for (unsigned l = 0; l < PL_LANES; l++)
+                v[l] = bits;
+        }
+        uint32_t *d = rows + (size_t)r->row * PL_LANES;
+        for (unsigned l = 0; l < PL_LANES; l++) {
+            if (!((w->exec >> l) & 1u))
+                continue;
+            if (r->width == 64)
+                ((uint64_t *)(void *)d)[l] = v[l];
+            else
+                d[l] = (uint32_t)v[l];
+        }
+    }
+}
+
+/* Copies arguments or results between two frames for the given lanes. */
+static void copy_moves(pl_warp *w, const pl_prog_move *from, const pl_prog_move *to, uint32_t n, const pl_callnode *a,
+                       const pl_callnode *b, uint32_t lanes)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        uint16_t bytes = from[k].bytes < to[k].bytes ? from[k].bytes : to[k].bytes;
+        if (from[k].pred || to[k].pred) {
+            uint32_t *d = &w->predfile[b->pred + to[k].to], s = w->predfile[a->pred + from[k].from];
+            *d = (*d & ~lanes) | (s & lanes);
+            continue;
+        }
+        for (unsigned l = 0; l < PL_LANES; l++) {
+            if (!((lanes >> l) & 1u))
+                continue;
+            uint8_t *s, *d;
+            uint8_t *fa = (uint8_t *)(w->file + (size_t)(a->row + from[k].from) * PL_LANES);
+            uint8_t *fb = (uint8_t *)(w->file + (size_t)(b->row + to[k].to) * PL_LANES);
+            size_t ea = from[k].bytes > 4 ? 8 : 4, eb = to[k].bytes > 4 ? 8 : 4;
+            s = from[k].reg ? fa + l * ea : w->local + (size_t)l * w->local_bytes + a->local + from[k].from;
+            d = to[k].reg ? fb + l * eb : w->local + (size_t)l * w->local_bytes + b->local + to[k].to;
+            memcpy(d, s, bytes);
+        }
+    }
+}
+
+void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_call *c)
+{
+    const pl_prog_func *f = &w->program->funcs.at[callee];
+    uint16_t parent = w->split[w->current].call;
+    const pl_prog_func *g = &w->program->funcs.at[w->call[parent].func];
+    uint16_t n = new_node(w);
+    pl_callnode node = {.ret_pc = w->pc + 1, .site = (uint32_t)(i - w->code), .func = callee, .parent = parent, .used = true};
+    node.row = (w->call[parent].row + g->rows + 1u) & ~1u;
+    node.pred = w->call[parent].pred + g->preds;
+    node.local = (w->call[parent].local_top + 15u) & ~15u;
+    node.local_top = node.local + f->frame_bytes;
+    if (!n || node.row + f->rows > 1u << 22 || !grow_files(w, node.row + f->rows, node.pred + f->preds)) {
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_ADDRESS", "calls are nested too deeply (function '%s')", f->name);
+        return;
+    }
+    if (!pl_warp_local(w, node.local_top))
+        return;
+    w->call[n] = node;
+    init_frame(w, f, &w->call[n]);
+    copy_moves(w, w->program->moves.at + c->first_arg, f->formal.at, c->nargs, &w->call[parent], &w->call[n], w->exec);
+    w->split[w->current].call = n;
+    w->regs = pl_warp_frame(w, &w->split[w->current]);
+    w->pred = pl_warp_preds(w, &w->split[w->current]);
+    w->next = f->first;
+}
+
+void pl_warp_return(pl_warp *w, uint32_t lanes)
+{
+    pl_split *s = &w->split[w->current];
+    uint16_t n = s->call;
+    if (!n) {
+        pl_warp_exit(w, lanes);
+        return;
+    }
+    const pl_callnode node = w->call[n];
+    const pl_insn *site = &w->code[node.site];
+    const pl_prog_call *c = &w->program->calls.at[site->target];
+    const pl_prog_func *f = &w->program->funcs.at[node.func];
+    copy_moves(w, f->result.at, w->program->moves.at + c->first_ret, c->nrets, &w->call[n], &w->call[node.parent], lanes);
+    if (lanes != w->active) { /* the others go on in the function */
+        pl_warp_part(w, lanes, node.ret_pc, w->pc + 1, UINT32_MAX);
+        w->split[w->nsplits - 1].call = node.parent;
+        return;
+    }
+    s->call = node.parent;
+    w->regs = pl_warp_frame(w, s);
+    w->pred = pl_warp_preds(w, s);
+    w->next = node.ret_pc;
+}
+
+/* ---- choosing a split ---- */
+
+/* Finds a split that can run, beginning after the current one. */
+static bool choose(pl_warp *w)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        for (unsigned n = 0; n < w->nsplits; n++) {
+            unsigned k = (w->current + n) % w->nsplits;
+            pl_split *s = &w->split[k];
+            if (s->wait == PL_SPLIT_SLEEP && s->wake <= w->clock)
+                s->wait = PL_SPLIT_READY;
+            if (s->wait == PL_SPLIT_CLUSTER && w->cta->cluster && w->cta->cluster->phase > s->cluster_phase) {
+                s->wait = PL_SPLIT_READY;
+                s->cluster_arrived = false;
+            }
+            if (s->wait == PL_SPLIT_READY) {
+                enter(w, k);
+                return true;
+            }
+        }
+        bool converging = false, others = false; /* only lanes at meeting points are left: whom they wait for is at a barrier */
+        for (unsigned k = 0; k < w->nsplits; k++) {
+            converging |= w->split[k].wait == PL_SPLIT_CONVERGE;
+            others |= w->split[k].wait == PL_SPLIT_SLEEP;
+        }
+        if (!converging || others || !release_waiting(w))
+            break;
+    }
+    return false;
+}
+
+static pl_warp_state waiting_state(pl_warp *w)
+{
+    if (w->grid->fault.set)
+        return PL_WARP_FAULT;
+    if (!w->nsplits)
+        return PL_WARP_DONE;
+    for (unsigned k = 0; k < w->nsplits; k++)
+        if (w->split[k].wait == PL_SPLIT_SLEEP)
+            return PL_WARP_SLEEP;
+    return PL_WARP_BARRIER;
+}
+
+/* Brings the warp to an instruction that can execute. */
+static bool ready(pl_warp *w)
+{
+    for (;;) {
+        if (w->stop || !w->nsplits || w->split[w->current].wait != PL_SPLIT_READY) {
+            if (w->grid->fault.set || !w->nsplits || !choose(w))
+                return false;
+        }
+        if (!(w->code[w->pc].flags & PL_IF_SYNC_POINT) || converge(w))
+            return true;
+    }
+}
+
+bool pl_warp_poll(pl_warp *w, uint64_t clock)
+{
+    w->clock = clock;
+    if (w->state == PL_WARP_DONE || w->state == PL_WARP_FAULT)
+        return false;
+    bool ok = ready(w);
+    w->state = (uint8_t)(ok ? PL_WARP_READY : waiting_state(w));
+    return ok;
+}
+
+const pl_insn *pl_warp_peek(pl_warp *w)
+{
+    if (!ready(w)) {
+        w->state = (uint8_t)waiting_state(w);
+        return NULL;
+    }
+    w->state = PL_WARP_READY;
+    return &w->code[w->pc];
+}
+
+/* Gives the next ready split of the warp its turn. */
+static void rotate(pl_warp *w)
+{
+    for (unsigned n = 1; n < w->nsplits; n++) {
+        unsigned k = (w->current + n) % w->nsplits;
+        if (w->split[k].wait == PL_SPLIT_READY) {
+            leave(w);
+            enter(w, k);
+            return;
+        }
+    }
+}
+
+/* After an instruction with PL_IF_CONTROL. Spinning splits make room for others: true when the warp should pause. */
+static bool after_control(pl_warp *w)
+{
+    if (w->grid->fault.set || !w->nsplits)
+        return false;
+    if (w->stop)
+        return false;
+    w->pc = w->next;
+    if (w->polls >= POLL_YIELD || w->yield) {
+        w->polls = 0;
+        w->yield = false;
+        if (w->nsplits > 1) {
+            if (++w->spins >= SPIN_RELEASE && release_waiting(w))
+                w->spins = 0;
+            rotate(w);
+        }
+        return true;
+    }
+    if (w->nsplits > 1 && ++w->split[w->current].ran > SPLIT_QUANTUM)
+        rotate(w);
+    return false;
+}
+
+/* Executes the instruction at pc for the lanes that its guard leaves. */
+static inline void execute(pl_warp *w, const pl_insn *i)
+{
+    uint32_t p = w->pred[i->guard];
+    uint32_t exec = w->active & (i->flags & PL_IF_GUARD_NEG ? ~p : p);
+    w->next = w->pc + 1;
+    if (exec) {
+        widen(w, exec);
+        i->exec(w, i);
+    }
+}
+
+pl_warp_state pl_warp_step(pl_warp *w, pl_effect *fx)
+{
+    if (!ready(w))
+        return (pl_warp_state)(w->state = (uint8_t)waiting_state(w));
+    const pl_insn *i = &w->code[w->pc];
+    w->executed++;
+    w->lane_executed += (unsigned)__builtin_popcount(w->active);
+    if (fx)
+        fx->mask = 0;
+    w->fx = fx;
+    execute(w, i);
+    w->fx = NULL;
+    if (i->flags & PL_IF_CONTROL)
+        after_control(w);
+    else
+        w->pc = w->next;
+    return (pl_warp_state)(w->state = (uint8_t)(w->nsplits && !w->grid->fault.set ? PL_WARP_READY : waiting_state(w)));
+}
+
+/* The loop of functional mode. Counts are kept in locals; memory events are off (pl_warp_step serves traces). */
+pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
+{
+    uint64_t n = 0, lanes = 0;
+    pl_pc_stat *stat = w->grid->pc_stat;
+    const pl_insn *code = w->code;
+    for (;;) {
+        if (!ready(w)) {
+            w->state = (uint8_t)waiting_state(w);
+            break;
+        }
+        w->state = PL_WARP_READY;
+        if (n >= limit)
+            break;
+        const pl_insn *i = &code[w->pc];
+        bool pause = false;
+        uint64_t before = n;
+        do { /* straight-line code of one split */
+            unsigned here = (unsigned)__builtin_popcount(w->active);
+            n++;
+            lanes += here;
+            if (stat) {
+                stat[w->pc].executed++;
+                stat[w->pc].lanes += here;
+            }
+            execute(w, i);
+            if (i->flags & PL_IF_CONTROL) {
+                pause = after_control(w);
+                break;
+            }
+            w->pc = w->next;
+            i = &code[w->pc];
+        } while (!(i->flags & PL_IF_SYNC_POINT));
+        w->clock += n - before;
+        if (pause)
+            break;
+    }
+    w->executed += n;
+    w->lane_executed += lanes;
+    return (pl_warp_state)w->state;
+}

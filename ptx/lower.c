@@ -1,0 +1,842 @@
+/* lower.c - from a checked module to a machine program: registers become rows, names become numbers.
+ *
+ * One PTX instruction becomes one machine instruction (isa/insn.h). Every operand of a lane loop is a register row, so constants,
+ * special registers and addresses get rows of their own, filled when a frame starts (pl_row_init). Function-local variables and the
+ * .param variables of calls live in the frame's local memory; a call copies arguments between two frames (pl_prog_move).
+ *
+ * Read next: isa/cfg.c (meeting points), isa/live.c (register allocation), emu/exec/warp.c (what a call does). */
+#include "ptx/lower.h"
+
+#include <string.h>
+
+#include "base/map.h"
+#include "isa/cfg.h"
+
+typedef struct constant {
+    uint64_t bits;
+    uint32_t symbol;
+    uint16_t width, sreg;
+    uint8_t reloc, sel;
+    uint32_t row;
+} constant;
+
+typedef struct lower {
+    const pl_ast *ast;
+    pl_program *p;
+    pl_arena *scratch;
+    uint32_t *var_index; /* program variable of each module variable, by position in ast->vars */
+    /* the current function */
+    const pl_func *func;
+    pl_prog_func *out;
+    uint32_t *reg_row;   /* by register id: row, or predicate number */
+    struct { constant *at; size_t n, cap; } constants;
+    uint32_t rows, preds, scratch_row, scratch_pred;
+    uint32_t *stmt_pc;   /* code index of each statement */
+    struct { struct fixup { uint32_t pc, pool; const pl_label *label; } *at; size_t n, cap; } fixups;
+    uint32_t line;       /* index of the current line row */
+    uint32_t src_file, src_line;
+    size_t unsupported;
+} lower;
+
+static uint32_t type_width(pl_word t)
+{
+    int bits = pl_type_bits(t);
+    return bits > 64 ? 128 : bits > 32 ? 64 : 32;
+}
+
+static uint32_t row_count(pl_word t)
+{
+    return type_width(t) / 32;
+}
+
+/* ---- rows for values that do not change ---- */
+
+static uint32_t constant_row(lower *c, constant k)
+{
+    for (size_t n = 0; n < c->constants.n; n++) {
+        const constant *o = &c->constants.at[n];
+        if (o->bits == k.bits && o->width == k.width && o->sreg == k.sreg && o->reloc == k.reloc && o->sel == k.sel && o->symbol == k.symbol)
+            return o->row;
+    }
+    k.row = c->rows;
+    c->rows += k.width / 32u;
+    *pl_push(c->scratch, &c->constants) = k;
+    *pl_push(c->p->arena, &c->out->init) = (pl_row_init){.row = k.row, .width = k.width, .sreg = k.sreg, .sel = k.sel,
+                                                         .reloc = k.reloc, .symbol = k.symbol, .bits = k.bits};
+    return k.row;
+}
+
+static uint32_t immediate_row(lower *c, uint64_t bits, uint32_t width)
+{
+    return constant_row(c, (constant){.bits = width == 32 ? (uint32_t)bits : bits, .width = (uint16_t)width});
+}
+
+static bool is_formal(const pl_func *f, const pl_var *v)
+{
+    for (size_t k = 0; k < f->params.n; k++)
+        if (f->params.at[k] == v)
+            return true;
+    return false;
+}
+
+/* Does the variable live in the frame's local memory? */
+static bool in_frame(const lower *c, const pl_var *v)
+{
+    return v->space == PL_SP_LOCAL || (v->space == PL_SP_PARAM && !(c->func->entry && is_formal(c->func, v)));
+}
+
+static uint32_t module_variable(const lower *c, const pl_var *v)
+{
+    for (size_t k = 0; k < c->ast->vars.n; k++)
+        if (c->ast->vars.at[k] == v)
+            return c->var_index[k];
+    for (size_t k = 0; k < c->p->vars.n; k++) /* a .global declared inside a function */
+        if (c->p->vars.at[k].name == v->name && c->p->vars.at[k].size == v->size)
+            return (uint32_t)k;
+    return 0;
+}
+
+/* Row that holds the address of a variable (plus offset) in its own space. */
+static uint32_t address_row(lower *c, const pl_var *v, int64_t offset, uint32_t width)
+{
+    constant k = {.bits = (uint64_t)offset, .width = (uint16_t)width};
+    if (v->space == PL_SP_SHARED || (v->space == PL_SP_PARAM && !in_frame(c, v)))
+        k.bits += v->offset;
+    else if (in_frame(c, v)) {
+        k.bits += v->offset;
+        k.reloc = PL_RELOC_FRAME;
+    } else {
+        k.reloc = PL_RELOC_VAR;
+        k.symbol = module_variable(c, v);
+    }
+    return constant_row(c, k);
+}
+
+/* ---- emitting ---- */
+
+static pl_insn *emit(lower *c, uint16_t form)
+{
+    pl_insn *i = pl_push(c->p->arena, &c->p->code);
+    *i = (pl_insn){.form = form, .guard = PL_PT, .reconv = UINT32_MAX, .line = c->line, .more = (uint32_t)c->p->pool.n};
+    for (int k = 0; k < PL_INLINE_OPERANDS; k++)
+        i->op[k] = UINT32_MAX;
+    return i;
+}
+
+static uint16_t machine_form(const char *name)
+{
+    int m = pl_mnem_find(name, strlen(name));
+    return m < 0 ? 0 : pl_mnems[m].first;
+}
+
+static void finish(pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    i->cls = f->cls(i->mods);
+    uint32_t e = f->effects;
+    if (e & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC))
+        i->flags |= PL_IF_MEM;
+    if ((e & (PL_EF_BARRIER | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_CONVERGE | PL_EF_ASYNC | PL_EF_VOLATILE | PL_EF_ATOMIC)) ||
+        i->cls == C_sleep || i->cls == C_alloca)
+        i->flags |= PL_IF_CONTROL;
+}
+
+/* A value between 32 and 64-bit registers: inserted machine instruction, guarded like its neighbour. */
+static void convert(lower *c, const char *name, pl_word type, uint32_t d, uint32_t a, const pl_insn *like)
+{
+    uint32_t guard = like->guard;
+    uint16_t neg = like->flags & PL_IF_GUARD_NEG;
+    pl_insn *i = emit(c, machine_form(name));
+    if (pl_forms[i->form].nslots)
+        i->mods[0] = (uint16_t)type;
+    i->op[0] = d;
+    i->op[1] = a;
+    i->guard = guard;
+    i->flags |= neg;
+    finish(i);
+}
+
+/* ---- operands ---- */
+
+static uint32_t reg_row(const lower *c, const pl_operand *o)
+{
+    uint32_t row = c->reg_row[o->reg->id];
+    if (o->reg->vec && o->sel >= PL_SEL_X)
+        row += (uint32_t)(o->sel - PL_SEL_X) * (o->reg->type == W_pred ? 1 : row_count(o->reg->type));
+    return row;
+}
+
+static bool changes(pl_word sreg)
+{
+    return sreg == W_clock || sreg == W_clock64 || sreg == W_clock_hi || sreg == W_globaltimer || sreg == W_globaltimer_lo ||
+           sreg == W_globaltimer_hi;
+}
+
+static uint32_t sreg_row(lower *c, const pl_operand *o, uint32_t width)
+{
+    uint8_t sel = (uint8_t)(o->sel >= PL_SEL_X ? o->sel - PL_SEL_X : 0);
+    return constant_row(c, (constant){.width = (uint16_t)width, .sreg = (uint16_t)o->sreg, .sel = sel});
+}
+
+/* Row of one scalar value of the given type; 64-bit registers read as 32 bits are narrowed first. */
+static uint32_t value_row(lower *c, const pl_operand *o, pl_word type, const pl_insn *like, bool keep_width)
+{
+    uint32_t width = type_width(type);
+    switch (o->kind) {
+    case PL_O_REG:
+        if (!keep_width && width == 32 && type_width(o->reg->type) == 64) {
+            uint32_t row = c->rows++;
+            convert(c, "~narrow", W_none, row, reg_row(c, o), like);
+            return row;
+        }
+        return reg_row(c, o);
+    case PL_O_SREG:
+        return sreg_row(c, o, width);
+    case PL_O_VAR:
+        return address_row(c, o->var, o->imm, width);
+    case PL_O_FUNC:
+        return immediate_row(c, PL_CODE_BASE + 16ull * o->func->index, width);
+    case PL_O_SINK:
+        return c->scratch_row;
+    default:
+        if (width == 128) { /* both halves */
+            uint32_t row = c->rows;
+            c->rows += 4;
+            *pl_push(c->p->arena, &c->out->init) = (pl_row_init){.row = row, .width = 64, .bits = (uint64_t)o->imm};
+            return row;
+        }
+        return immediate_row(c, (uint64_t)o->imm, width);
+    }
+}
+
+static uint32_t pred_number(lower *c, const pl_operand *o, pl_insn *i, unsigned k)
+{
+    if (o->kind == PL_O_SINK)
+        return c->scratch_pred;
+    if (o->kind != PL_O_REG)
+        return o->imm ? PL_PT : PL_PF;
+    if (o->neg)
+        i->neg |= (uint8_t)(1u << k);
+    return reg_row(c, o);
+}
+
+static void use_label(lower *c, uint32_t pc, uint32_t pool, const pl_label *l)
+{
+    *pl_push(c->scratch, &c->fixups) = (struct fixup){.pc = pc, .pool = pool, .label = l};
+}
+
+/* Address operand: base row, offset, whether the register is 32 bits wide, and the space for a variable's own address. */
+typedef struct place {
+    uint32_t row;
+    int64_t offset;
+    bool narrow;
+    pl_space space; /* PL_SP_REG: as the instruction says */
+} place;
+
+static place address(lower *c, const pl_operand *o)
+{
+    place r = {.row = UINT32_MAX, .offset = o->imm, .space = PL_SP_REG};
+    const pl_var *v = o->var;
+    if (v && in_frame(c, v)) {
+        r.row = constant_row(c, (constant){.width = 64, .reloc = PL_RELOC_FRAME});
+        r.offset += (int64_t)v->offset;
+        r.space = PL_SP_LOCAL;
+    } else if (v && v->space == PL_SP_PARAM) {
+        r.offset += (int64_t)v->offset;
+        r.space = PL_SP_PARAM;
+    } else if (v && v->space == PL_SP_SHARED) {
+        r.offset += (int64_t)v->offset;
+    } else if (v) {
+        r.row = address_row(c, v, 0, 64);
+    } else if (o->reg) {
+        r.row = reg_row(c, o);
+        r.narrow = type_width(o->reg->type) == 32;
+    }
+    return r;
+}
+
+static uint8_t log2_of(int bits)
+{
+    return (uint8_t)(bits <= 8 ? 0 : bits <= 16 ? 1 : bits <= 32 ? 2 : bits <= 64 ? 3 : 4);
+}
+
+static pl_space space_word(pl_word w)
+{
+    switch ((int)w) {
+    case W_global: return PL_SP_GLOBAL;
+    case W_const: return PL_SP_CONST;
+    case W_local: return PL_SP_LOCAL;
+    case W_shared:
+    case W_shared__cta:
+    case W_shared__cluster: return PL_SP_SHARED;
+    case W_param:
+    case W_param__entry:
+    case W_param__func: return PL_SP_PARAM;
+    default: return PL_SP_GENERIC;
+    }
+}
+
+/* The sel[] bytes of an instruction with an address (isa/insn.h, PL_M_*). */
+static void memory_shape(lower *c, pl_insn *i, const pl_stmt *s)
+{
+    const pl_form *f = &pl_forms[i->form];
+    pl_word type = pl_mod(f, i->mods, G_type);
+    unsigned data = f->operand[0].kind == PL_K_ADDR ? 1 : 0;
+    if (type == W_none && data < f->noperands)
+        type = pl_operand_type(f, data, i->mods);
+    unsigned flags = i->sel[PL_M_FLAGS];
+    i->sel[PL_M_LOG2] = log2_of(pl_type_bits(type));
+    int count = data < f->noperands ? pl_operand_count(f, data, i->mods) : 0;
+    i->sel[PL_M_COUNT] = (uint8_t)(count ? count : 1);
+    if (pl_type_kind(type) == 's')
+        flags |= PL_MF_SIGNED;
+    if (data < f->noperands && type_width(type) == 64)
+        flags |= PL_MF_WIDE;
+    const pl_operand *o = data < s->nop || s->op ? &s->op[data] : NULL;
+    if (o && o->kind == PL_O_VEC && o->n) {
+        const pl_operand *e = o->elem;
+        for (uint16_t k = 0; k < o->n; k++)
+            e = o->elem[k].kind == PL_O_REG ? &o->elem[k] : e;
+        o = e;
+    }
+    if (o && o->kind == PL_O_REG && type_width(o->reg->type) == 64)
+        flags |= PL_MF_WIDE;
+    if (f->effects & PL_EF_VOLATILE)
+        flags |= PL_MF_POLL | PL_MF_NOL1;
+    pl_word cop = pl_mod(f, i->mods, G_cop);
+    if (cop == W_cg || cop == W_cv)
+        flags |= PL_MF_NOL1;
+    pl_space space = i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : space_word(pl_mod(f, i->mods, G_ss));
+    if (space == PL_SP_GENERIC) /* `.global` written as a fixed word of the form */
+        for (unsigned k = 0; k < f->nslots; k++)
+            if (f->slot[k].group == G_none || f->slot[k].group == G_global) {
+                pl_space t = space_word((pl_word)i->mods[k]);
+                space = t != PL_SP_GENERIC ? t : space;
+            }
+    if (space == PL_SP_PARAM && !c->func->entry)
+        space = PL_SP_LOCAL;
+    i->sel[PL_M_SPACE] = (uint8_t)space;
+    i->sel[PL_M_FLAGS] = (uint8_t)flags;
+}
+
+/* ---- calls ---- */
+
+static uint16_t move_bytes(const pl_var *v)
+{
+    return (uint16_t)(v->space == PL_SP_REG ? (pl_type_bits(v->type) > 32 ? 8 : 4) : v->size);
+}
+
+/* One argument or result on the caller's side. */
+static pl_prog_move caller_side(lower *c, const pl_operand *o, bool is_result)
+{
+    pl_prog_move m = {0};
+    uint32_t at;
+    if (o->kind == PL_O_VAR && o->var && in_frame(c, o->var)) {
+        at = (uint32_t)o->var->offset + (uint32_t)o->imm;
+        m.bytes = move_bytes(o->var);
+    } else if (o->kind == PL_O_REG) {
+        at = reg_row(c, o);
+        m.reg = true;
+        m.pred = o->reg->type == W_pred;
+        m.bytes = (uint16_t)(type_width(o->reg->type) / 8);
+    } else {
+        at = value_row(c, o, W_b64, NULL, true);
+        m.reg = true;
+        m.bytes = 8;
+    }
+    if (is_result)
+        m.to = at;
+    else
+        m.from = at;
+    return m;
+}
+
+static void lower_call(lower *c, pl_insn *i, const pl_stmt *s)
+{
+    const pl_form *f = &pl_forms[s->form];
+    uint32_t pc = (uint32_t)(c->p->code.n - 1);
+    pl_prog_call call = {.callee = UINT32_MAX};
+    for (unsigned k = 0; k < f->noperands; k++) {
+        const pl_operand *o = &s->op[k];
+        switch ((pl_okind)f->operand[k].kind) {
+        case PL_K_FUNC:
+            if (o->kind == PL_O_FUNC)
+                call.callee = o->func->alias_of ? o->func->alias_of->index : o->func->index;
+            else
+                i->op[k] = value_row(c, o, W_b64, i, true);
+            break;
+        case PL_K_ARGS:
+            call.first_arg = (uint32_t)c->p->moves.n;
+            call.nargs = o->n;
+            for (uint16_t e = 0; e < o->n; e++)
+                *pl_push(c->p->arena, &c->p->moves) = caller_side(c, &o->elem[e], false);
+            break;
+        case PL_K_RETS:
+            call.first_ret = (uint32_t)c->p->moves.n;
+            call.nrets = o->n;
+            for (uint16_t e = 0; e < o->n; e++)
+                *pl_push(c->p->arena, &c->p->moves) = caller_side(c, &o->elem[e], true);
+            break;
+        default:
+            break;
+        }
+    }
+    c->p->code.at[pc].target = (uint32_t)c->p->calls.n;
+    *pl_push(c->p->arena, &c->p->calls) = call;
+}
+
+/* ---- one statement ---- */
+
+static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
+{
+    const pl_form *f = &pl_forms[s->form];
+    unsigned addresses = 0;
+    struct { uint32_t row; unsigned from; pl_word type; } widen = {UINT32_MAX, 0, W_none};
+    uint32_t final_row = 0;
+    bool memory = (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)) != 0;
+    pl_insn t = *i; /* emit() below may move the code array */
+    uint32_t pool[256], npool = 0;
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
+        const pl_ospec *sp = &f->operand[k];
+        const pl_operand *o = &s->op[k];
+        pl_word type = sp->kind == PL_K_VALUE || sp->kind == PL_K_VAR ? pl_operand_type(f, k, s->mods) : W_b64;
+        if (o->kind == PL_O_NONE)
+            continue;
+        if (o->sel && o->sel < PL_SEL_X && k < sizeof t.sel && !memory)
+            t.sel[k] = o->sel;
+        switch ((pl_okind)sp->kind) {
+        case PL_K_IMM:
+            t.op[k] = (uint32_t)o->imm;
+            t.imm = o->imm;
+            break;
+        case PL_K_ADDR: {
+            place a = address(c, o);
+            t.op[k] = a.row;
+            if (a.narrow)
+                t.sel[PL_M_FLAGS] |= (uint8_t)(addresses ? PL_MF_ADDR32_2 : PL_MF_ADDR32);
+            if (!addresses) {
+                t.imm = a.offset;
+                if (a.space != PL_SP_REG)
+                    t.sel[PL_M_SPACE] = (uint8_t)a.space;
+            } else if (addresses == 1)
+                t.target = (uint32_t)(int32_t)a.offset;
+            else
+                t.op[PL_INLINE_OPERANDS - 1] = (uint32_t)(int32_t)a.offset;
+            if (addresses == 2 && a.narrow)
+                t.sel[PL_M_FLAGS] |= PL_MF_ADDR32_3;
+            addresses++;
+            break;
+        }
+        case PL_K_LABEL:
+            use_label(c, (uint32_t)(c->p->code.n), UINT32_MAX, o->label);
+            break;
+        case PL_K_LABELS:
+            for (size_t n = 0; n < o->table->labels.n; n++) {
+                use_label(c, UINT32_MAX, (uint32_t)c->p->pool.n, o->table->labels.at[n]);
+                *pl_push(c->p->arena, &c->p->pool) = 0;
+                t.nmore++;
+            }
+            break;
+        case PL_K_VALUE:
+        case PL_K_VAR:
+        case PL_K_OPAQUE:
+            if (o->kind == PL_O_VEC) {
+                t.op[k] = npool;
+                for (uint16_t e = 0; e < o->n && npool < 256; e++)
+                    pool[npool++] = type == W_pred ? pred_number(c, &o->elem[e], &t, k) : value_row(c, &o->elem[e], type, &t, memory);
+            } else if (type == W_pred)
+                t.op[k] = pred_number(c, o, &t, k);
+            else if (o->kind == PL_O_REG && sp->written && !sp->read && !memory && type_width(type) == 32 && type_width(o->reg->type) == 64) {
+                widen.row = t.op[k] = c->rows++;
+                widen.type = pl_type_kind(type) == 's' ? W_s32 : W_u32;
+                final_row = reg_row(c, o);
+            } else
+                t.op[k] = value_row(c, o, type, &t, memory);
+            break;
+        default:
+            break;
+        }
+    }
+    if (npool) {
+        t.more = (uint32_t)c->p->pool.n;
+        t.nmore = (uint16_t)npool;
+        for (uint32_t k = 0; k < npool; k++)
+            *pl_push(c->p->arena, &c->p->pool) = pool[k];
+    }
+    i = emit(c, t.form);
+    *i = t;
+    if (addresses)
+        memory_shape(c, i, s);
+    finish(i);
+    if (f->effects & PL_EF_CALL)
+        lower_call(c, i, s);
+    if (widen.row != UINT32_MAX) {
+        pl_insn like = c->p->code.at[c->p->code.n - 1];
+        convert(c, "~wide", widen.type, final_row, widen.row, &like);
+    }
+}
+
+/* mov from a register that changes while the warp runs. */
+static bool lower_clock(lower *c, const pl_insn *i, const pl_stmt *s)
+{
+    const pl_form *f = &pl_forms[s->form];
+    if (f->noperands != 2 || s->op[1].kind != PL_O_SREG || !changes(s->op[1].sreg) || s->op[0].kind != PL_O_REG)
+        return false;
+    pl_insn *n = emit(c, machine_form("~sreg"));
+    n->guard = i->guard;
+    n->flags = i->flags;
+    n->mods[0] = type_width(s->op[0].reg->type) == 64 ? W_u64 : W_u32;
+    n->op[0] = reg_row(c, &s->op[0]);
+    n->op[1] = (uint32_t)s->op[1].sreg;
+    finish(n);
+    return true;
+}
+
+static void lower_stmt(lower *c, const pl_stmt *s)
+{
+    const pl_form *f = &pl_forms[s->form];
+    if (f->unsupported) {
+        c->unsupported++;
+        pl_report(c->ast->diags, PL_E0801, s->at, pl_mnems[f->mnem].name, f->syntax, f->unsupported);
+        return;
+    }
+    const pl_prog_line *last = c->p->lines.n ? &c->p->lines.at[c->p->lines.n - 1] : NULL;
+    if (!last || last->ptx_line != s->at.line || last->src_line != c->src_line || last->src_file != c->src_file)
+        *pl_push(c->p->arena, &c->p->lines) = (pl_prog_line){s->at.line, s->at.column, c->src_file, c->src_line};
+    c->line = (uint32_t)c->p->lines.n - 1;
+    pl_insn i = {.form = s->form, .guard = PL_PT, .reconv = UINT32_MAX, .line = c->line, .more = (uint32_t)c->p->pool.n};
+    for (int k = 0; k < PL_INLINE_OPERANDS; k++)
+        i.op[k] = UINT32_MAX;
+    memcpy(i.mods, s->mods, sizeof i.mods);
+    if (s->guard) {
+        i.guard = c->reg_row[s->guard->id];
+        i.flags = s->guard_neg ? PL_IF_GUARD_NEG : 0;
+    }
+    if (!lower_clock(c, &i, s))
+        lower_operands(c, &i, s);
+}
+
+/* ---- functions ---- */
+
+static uint64_t align_up(uint64_t x, uint64_t a)
+{
+    return a > 1 ? (x + a - 1) / a * a : x;
+}
+
+static void place_frame(lower *c, const pl_func *f)
+{
+    uint64_t at = 0;
+    for (size_t k = 0; k < f->vars.n; k++) {
+        pl_var *v = f->vars.at[k];
+        if (!in_frame(c, v))
+            continue;
+        at = align_up(at, v->align);
+        v->offset = at;
+        at += v->size;
+    }
+    for (int which = 0; which < 2 && !f->entry; which++)
+        for (size_t k = 0; k < (which ? f->rets.n : f->params.n); k++) {
+            pl_var *v = which ? f->rets.at[k] : f->params.at[k];
+            if (v->space == PL_SP_REG)
+                continue;
+            at = align_up(at, v->align);
+            v->offset = at;
+            at += v->size;
+        }
+    c->out->frame_bytes = (uint32_t)align_up(at, 8);
+}
+
+static void place_params(lower *c, const pl_func *f)
+{
+    uint64_t at = 0;
+    for (size_t k = 0; k < f->params.n && f->entry; k++) {
+        pl_var *v = f->params.at[k];
+        at = align_up(at, v->align ? v->align : 1);
+        v->offset = at;
+        *pl_push(c->p->arena, &c->out->params) =
+            (pl_prog_param){v->name, (uint32_t)at, (uint32_t)v->size, v->align, (uint16_t)v->type, v->is_ptr};
+        at += v->size;
+    }
+    c->out->param_bytes = (uint32_t)at;
+}
+
+static pl_prog_move callee_side(const lower *c, const pl_var *v, bool result)
+{
+    pl_prog_move m = {.bytes = move_bytes(v)};
+    uint32_t at = (uint32_t)v->offset;
+    if (v->space == PL_SP_REG) {
+        at = c->reg_row[v->reg->id];
+        m.reg = true;
+        m.pred = v->reg->type == W_pred;
+    }
+    if (result)
+        m.from = at;
+    else
+        m.to = at;
+    return m;
+}
+
+static bool ends_here(const lower *c)
+{
+    if (c->p->code.n == c->out->first)
+        return false;
+    const pl_insn *i = &c->p->code.at[c->p->code.n - 1];
+    uint32_t e = pl_forms[i->form].effects;
+    return i->guard == PL_PT && (e & (PL_EF_EXIT | PL_EF_BRANCH));
+}
+
+static void lower_function(lower *c, pl_func *f, pl_prog_func *out)
+{
+    c->func = f;
+    c->out = out;
+    c->rows = 0;
+    c->preds = 2; /* true, false */
+    c->constants.n = c->fixups.n = 0;
+    c->src_file = c->src_line = 0;
+    out->name = f->name;
+    out->entry = f->entry;
+    out->first = (uint32_t)c->p->code.n;
+    memcpy(out->maxntid, f->maxntid, sizeof out->maxntid);
+    memcpy(out->reqntid, f->reqntid, sizeof out->reqntid);
+    memcpy(out->reqnctapercluster, f->reqnctapercluster, sizeof out->reqnctapercluster);
+    out->minnctapersm = f->minnctapersm;
+    out->maxnreg = f->maxnreg;
+    out->maxclusterrank = f->maxclusterrank;
+    out->explicitcluster = f->explicitcluster;
+    c->reg_row = pl_arena_array(c->scratch, uint32_t, f->regs.n + 1);
+    for (size_t k = 0; k < f->regs.n; k++) {
+        const pl_reg *r = f->regs.at[k];
+        uint32_t n = r->vec ? r->vec : 1;
+        if (r->type == W_pred) {
+            c->reg_row[r->id] = c->preds;
+            c->preds += n;
+        } else {
+            c->reg_row[r->id] = c->rows;
+            c->rows += n * row_count(r->type);
+        }
+    }
+    c->scratch_row = c->rows;
+    c->rows += 4;
+    c->scratch_pred = c->preds++;
+    place_params(c, f);
+    place_frame(c, f);
+    c->stmt_pc = pl_arena_array(c->scratch, uint32_t, f->body.n + 1);
+    for (size_t k = 0; k < f->body.n; k++) {
+        const pl_stmt *s = &f->body.at[k];
+        c->stmt_pc[k] = (uint32_t)c->p->code.n;
+        if (s->kind == PL_S_LOC) {
+            c->src_file = s->src_file;
+            c->src_line = s->src_line;
+        } else if (s->kind == PL_S_INSN)
+            lower_stmt(c, s);
+    }
+    c->stmt_pc[f->body.n] = (uint32_t)c->p->code.n;
+    bool label_at_end = false;
+    for (size_t k = 0; k < f->labels.n; k++)
+        label_at_end |= c->stmt_pc[f->labels.at[k]->stmt] == c->p->code.n;
+    if (!ends_here(c) || label_at_end) { /* running off the end returns */
+        pl_insn *i = emit(c, machine_form("ret"));
+        finish(i);
+    }
+    for (size_t k = 0; k < c->fixups.n; k++) {
+        const struct fixup *x = &c->fixups.at[k];
+        uint32_t pc = c->stmt_pc[x->label->stmt];
+        if (x->pc != UINT32_MAX)
+            c->p->code.at[x->pc].target = pc;
+        else
+            c->p->pool.at[x->pool] = pc;
+    }
+    out->count = (uint32_t)c->p->code.n - out->first;
+    for (uint32_t k = 0; k + 1 < out->count; k++)
+        if (pl_forms[c->p->code.at[out->first + k].form].effects & PL_EF_CALL)
+            c->p->code.at[out->first + k + 1].flags |= PL_IF_SYNC_POINT;
+    for (uint32_t k = 0; k < out->count; k++) {
+        pl_insn *i = &c->p->code.at[out->first + k];
+        if ((pl_forms[i->form].effects & PL_EF_BRANCH) && pl_forms[i->form].noperands == 1 && i->target <= out->first + k)
+            i->flags |= PL_IF_LOOP;
+    }
+    for (size_t k = 0; k < f->params.n && !f->entry; k++)
+        *pl_push(c->p->arena, &out->formal) = callee_side(c, f->params.at[k], false);
+    for (size_t k = 0; k < f->rets.n; k++)
+        *pl_push(c->p->arena, &out->result) = callee_side(c, f->rets.at[k], true);
+    out->rows = c->rows;
+    out->preds = c->preds;
+}
+
+/* ---- module data ---- */
+
+/* Marks the shared variables that a function uses, its callees included. */
+static void mark_shared(const pl_ast *ast, const pl_func *f, uint8_t *seen, uint8_t *used)
+{
+    /* an explicit work list: recursion on input depth is not wanted */
+    size_t todo = 1;
+    const pl_func **stack = (const pl_func **)(void *)(seen + ((ast->funcs.n + 15) / 16 * 16));
+    memset(seen, 0, ast->funcs.n);
+    stack[0] = f;
+    seen[f->index] = 1;
+    while (todo) {
+        const pl_func *g = stack[--todo];
+        for (size_t k = 0; k < g->body.n; k++) {
+            const pl_stmt *s = &g->body.at[k];
+            if (s->kind != PL_S_INSN)
+                continue;
+            for (unsigned n = 0; n < pl_forms[s->form].noperands; n++) {
+                const pl_operand *o = &s->op[n];
+                if ((o->kind == PL_O_ADDR || o->kind == PL_O_VAR) && o->var && o->var->space == PL_SP_SHARED && !o->var->owner)
+                    for (size_t v = 0; v < ast->vars.n; v++)
+                        used[v] |= (uint8_t)(ast->vars.at[v] == o->var);
+                if (o->kind == PL_O_FUNC && !seen[o->func->index]) {
+                    seen[o->func->index] = 1;
+                    stack[todo++] = o->func;
+                }
+                for (uint16_t e = 0; (o->kind == PL_O_ARGS || o->kind == PL_O_VEC) && e < o->n; e++)
+                    if (o->elem[e].kind == PL_O_VAR && o->elem[e].var->space == PL_SP_SHARED)
+                        for (size_t v = 0; v < ast->vars.n; v++)
+                            used[v] |= (uint8_t)(ast->vars.at[v] == o->elem[e].var);
+            }
+        }
+    }
+}
+
+/* Places shared variables: those of one kernel start at 0 for that kernel; those that several kernels use come first in all. */
+static void place_shared(lower *c)
+{
+    const pl_ast *ast = c->ast;
+    size_t nv = ast->vars.n, nf = ast->funcs.n;
+    uint8_t *users = pl_arena_array(c->scratch, uint8_t, nv + 1), *used = pl_arena_array(c->scratch, uint8_t, (nv + 1) * (nf + 1));
+    uint8_t *seen = pl_arena_alloc(c->scratch, (nf + 16) + (nf + 2) * sizeof(void *));
+    for (size_t k = 0; k < nf; k++) {
+        if (!ast->funcs.at[k]->entry)
+            continue;
+        mark_shared(ast, ast->funcs.at[k], seen, used + k * nv);
+        for (size_t v = 0; v < nv; v++)
+            users[v] = (uint8_t)(users[v] + (used[k * nv + v] && users[v] < 3));
+    }
+    uint64_t common = 0;
+    for (size_t v = 0; v < nv; v++) {
+        pl_var *x = ast->vars.at[v];
+        if (x->space == PL_SP_SHARED && users[v] > 1 && !x->unsized) {
+            common = align_up(common, x->align);
+            x->offset = common;
+            common += x->size;
+        }
+    }
+    uint64_t dynamic = 0; /* where unsized arrays start: behind the largest static part, so that all kernels agree */
+    for (size_t k = 0; k < nf; k++) {
+        const pl_func *f = ast->funcs.at[k];
+        uint64_t at = common;
+        for (size_t v = 0; v < nv && f->entry; v++) {
+            pl_var *x = ast->vars.at[v];
+            if (x->space != PL_SP_SHARED || !used[k * nv + v] || users[v] > 1 || x->unsized)
+                continue;
+            at = align_up(at, x->align);
+            x->offset = at;
+            at += x->size;
+        }
+        for (size_t v = 0; v < f->vars.n; v++) { /* declared in the function's body */
+            pl_var *x = f->vars.at[v];
+            if (x->space != PL_SP_SHARED)
+                continue;
+            at = align_up(at, x->align);
+            x->offset = at;
+            at += x->size;
+        }
+        if (!f->entry && at > common)
+            common = at;
+        c->p->funcs.at[k].static_shared = (uint32_t)at;
+        bool uses_dynamic = false;
+        for (size_t v = 0; v < nv && f->entry; v++)
+            uses_dynamic |= used[k * nv + v] && ast->vars.at[v]->unsized;
+        if (uses_dynamic && at > dynamic)
+            dynamic = at;
+    }
+    for (size_t v = 0; v < nv; v++) {
+        pl_var *x = ast->vars.at[v];
+        if (x->space == PL_SP_SHARED && x->unsized)
+            x->offset = align_up(dynamic, x->align > 16 ? x->align : 16);
+    }
+    for (size_t k = 0; k < nf; k++) { /* dynamic memory starts at that offset in every kernel that uses it */
+        const pl_func *f = ast->funcs.at[k];
+        for (size_t v = 0; v < nv && f->entry; v++)
+            if (used[k * nv + v] && ast->vars.at[v]->unsized && c->p->funcs.at[k].static_shared)
+                c->p->funcs.at[k].static_shared = (uint32_t)ast->vars.at[v]->offset;
+    }
+}
+
+static void lower_variable(lower *c, const pl_var *v)
+{
+    pl_prog_var *o = pl_push(c->p->arena, &c->p->vars);
+    *o = (pl_prog_var){.name = v->name, .space = (uint8_t)v->space, .linkage = (uint8_t)v->linkage, .managed = v->managed,
+                       .unsized = v->unsized, .align = v->align, .size = v->size, .init = v->init};
+    if (v->space == PL_SP_SHARED)
+        o->address = v->offset;
+    for (size_t k = 0; k < v->reloc.n; k++) {
+        const pl_ast_reloc *r = &v->reloc.at[k];
+        pl_prog_reloc x = {.offset = r->offset, .bytes = r->bytes, .shift = r->shift, .addend = r->addend};
+        if (r->func) {
+            x.kind = PL_RELOC_FUNC;
+            x.symbol = r->func->index;
+        } else if (r->var && r->var->space == PL_SP_SHARED) {
+            x.kind = PL_RELOC_NONE;
+            x.addend += (int64_t)r->var->offset;
+        } else {
+            x.kind = PL_RELOC_VAR;
+            for (size_t n = 0; n < c->ast->vars.n; n++)
+                if (c->ast->vars.at[n] == r->var)
+                    x.symbol = (uint32_t)n;
+        }
+        *pl_push(c->p->arena, &o->reloc) = x;
+    }
+}
+
+pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **out)
+{
+    *out = NULL;
+    pl_arena *arena = pl_arena_open(), *scratch = pl_arena_open();
+    if (!arena || !scratch) {
+        pl_arena_close(arena);
+        pl_arena_close(scratch);
+        return PL_NOMEM;
+    }
+    pl_program *p = pl_arena_new(arena, pl_program);
+    lower c = {.ast = ast, .p = p, .scratch = scratch};
+    *p = (pl_program){.arena = arena, .ptx = ast->ptx, .sm = ast->sm, .sm_suffix = ast->sm_suffix, .target = ast->target,
+                      .text = opt ? opt->text : NULL, .text_bytes = opt ? opt->text_bytes : 0};
+    for (size_t k = 0; k < ast->funcs.n; k++) {
+        ast->funcs.at[k]->index = (uint32_t)k;
+        *pl_push(arena, &p->funcs) = (pl_prog_func){0};
+    }
+    for (size_t k = 0; k < ast->files.n; k++)
+        *pl_push(arena, &p->files) = ast->files.at[k];
+    place_shared(&c);
+    c.var_index = pl_arena_array(scratch, uint32_t, ast->vars.n + 1);
+    for (size_t k = 0; k < ast->vars.n; k++) {
+        c.var_index[k] = (uint32_t)k;
+        lower_variable(&c, ast->vars.at[k]);
+    }
+    for (size_t k = 0; k < ast->funcs.n; k++) /* .global and .const variables declared in functions */
+        for (size_t v = 0; v < ast->funcs.at[k]->vars.n; v++) {
+            pl_space s = ast->funcs.at[k]->vars.at[v]->space;
+            if (s == PL_SP_GLOBAL || s == PL_SP_CONST)
+                lower_variable(&c, ast->funcs.at[k]->vars.at[v]);
+        }
+    pl_status st = PL_OK;
+    for (size_t k = 0; k < ast->funcs.n && st == PL_OK; k++) {
+        if (ast->funcs.at[k]->prototype_only)
+            continue;
+        lower_function(&c, ast->funcs.at[k], &p->funcs.at[k]);
+        if (!c.unsupported && pl_arena_ok(arena) && pl_arena_ok(scratch))
+            st = pl_cfg_reconverge(p, &p->funcs.at[k], scratch);
+    }
+    if (!pl_arena_ok(arena) || !pl_arena_ok(scratch))
+        st = PL_NOMEM;
+    else if (c.unsupported)
+        st = PL_UNSUPPORTED;
+    pl_arena_close(scratch);
+    if (st != PL_OK) {
+        pl_arena_close(arena);
+        return st;
+    }
+    *out = p;
+    return PL_OK;
+}

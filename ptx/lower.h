@@ -1,0 +1,18 @@
+/* lower.h - from a checked module to a machine program. */
+#ifndef PL_PTX_LOWER_H
+#define PL_PTX_LOWER_H
+
+#include "isa/program.h"
+#include "ptx/ast.h"
+
+typedef struct pl_lower_options {
+    int opt_level;    /* 0: one machine instruction for each PTX instruction */
+    const char *text; /* the PTX, kept by reference for listings; may be NULL */
+    size_t text_bytes;
+} pl_lower_options;
+
+/* Makes the machine program of a module without errors. Forms that cannot be executed are reported as E0801 errors (PL_UNSUPPORTED).
+ * *out owns its own arena; close it with pl_arena_close((*out)->arena). */
+pl_status pl_lower(const pl_ast *ast, const pl_lower_options *o, pl_program **out);
+
+#endif
