@@ -1,3 +1,16 @@
 # traces: events into SQLite files, and the views that read them. Depends on isa and base.
+#
+# The schema, the metric views (metrics.list) and the named queries (queries/NAME.sql) are text that embed.awk turns into
+# traces/gen_sql.c. Adding a metric is adding a line, adding a query is adding a file.
 # To add a file: libptxloom_la_SOURCES += traces/NAME.c traces/NAME.h
 # To add a unit test: unit_tests += tests/unit/test_NAME
+libptxloom_la_SOURCES += traces/trace.h traces/internal.h traces/writer.c traces/listing.c traces/opcode.c traces/rows.c
+nodist_libptxloom_la_SOURCES += traces/gen_sql.c
+
+traces/gen_sql.c: $(srcdir)/traces/schema.sql $(srcdir)/traces/metrics.list $(srcdir)/traces/embed.awk \
+		$(srcdir)/traces/queries $(wildcard $(srcdir)/traces/queries/*.sql)
+	$(AM_V_GEN)$(MKDIR_P) traces && cd $(srcdir) && \
+	LC_ALL=C $(AWK) -f traces/embed.awk traces/schema.sql traces/metrics.list traces/queries/*.sql \
+		>"$(abs_top_builddir)/$@.tmp" && mv "$(abs_top_builddir)/$@.tmp" "$(abs_top_builddir)/$@"
+CLEANFILES += traces/gen_sql.c traces/gen_sql.c.tmp
+EXTRA_DIST += traces/schema.sql traces/metrics.list traces/embed.awk traces/queries

@@ -1,0 +1,106 @@
+# embed.awk - writes traces/gen_sql.c: the schema, the metric views and the named queries as C strings.
+#
+# Arguments: schema.sql, metrics.list, queries/*.sql. The short forms C{} P{} A{} S{} T{} M{} of metrics.list are spelled out here.
+
+function quoted(s) # a C string literal without its line end
+{
+    gsub(/\\/, "\\\\", s)
+    gsub(/"/, "\\\"", s)
+    gsub(/\t/, "\\t", s)
+    return "\"" s
+}
+
+function line(s) { printf "\n    %s\\n\"", quoted(s) }
+
+function end_text()
+{
+    if (open_text) printf ";\n\n"
+    open_text = 0
+}
+
+function trim(s)
+{
+    gsub(/^[ \t]+|[ \t]+$/, "", s)
+    return s
+}
+
+# Replaces every WORD{argument} of a formula by the sub-select it stands for.
+function expand(f,    at, kind, arg, out, part)
+{
+    out = ""
+    while (match(f, /[CPASTM][{][^}]*[}]/)) {
+        kind = substr(f, RSTART, 1)
+        arg = substr(f, RSTART + 2, RLENGTH - 3)
+        out = out substr(f, 1, RSTART - 1)
+        f = substr(f, RSTART + RLENGTH)
+        if (kind == "C") out = out "(SELECT sum(c.value) FROM counter c WHERE c.kernel = k.id AND c.name = '" arg "')"
+        if (kind == "P") out = out "(SELECT sum(p." arg ") FROM pc_stat p WHERE p.kernel = k.id)"
+        if (kind == "S") out = out "(SELECT t.cycles FROM stall_sum t WHERE t.kernel = k.id AND t.reason = '" arg "')"
+        if (kind == "T") out = out "(SELECT sum(t.cycles) FROM stall_sum t WHERE t.kernel = k.id AND t.reason <> 'selected')"
+        if (kind == "M") out = out "(SELECT m." arg " FROM machine m WHERE m.id = k.machine)"
+        if (kind == "A") {
+            split(arg, part, ",")
+            out = out "(SELECT a." part[3] " FROM access a WHERE a.kernel = k.id AND a.space = '" part[1] "' AND a.kind = '" part[2] "')"
+        }
+    }
+    return out f
+}
+
+BEGIN { print "/* Written by traces/embed.awk from schema.sql, metrics.list and queries/. */\n#include \"traces/internal.h\"\n" }
+
+FILENAME ~ /schema\.sql$/ {
+    if (!schema++) {
+        printf "const char pl_tracedb_schema[] ="
+        open_text = 1
+    }
+    line($0)
+    next
+}
+
+FILENAME ~ /metrics\.list$/ {
+    end_text()
+    if (/^#/ || /^[ \t]*$/) next
+    if (/^\[/) {
+        family = substr($0, 2, length($0) - 2)
+        next
+    }
+    if (split($0, field, / \| /) != 4) {
+        print FILENAME ":" FNR ": expected four fields" > "/dev/stderr"
+        failed = 1
+        exit 1
+    }
+    name[++metrics] = trim(field[1])
+    group[metrics] = family
+    unit[metrics] = trim(field[2])
+    formula[metrics] = expand(trim(field[3]))
+    meaning[metrics] = trim(field[4])
+    if (family == "ncu") {
+        own = expand("C{" name[metrics] "}")
+        formula[metrics] = formula[metrics] == "-" ? own : "coalesce(" own ", " formula[metrics] ")"
+    }
+    next
+}
+
+FNR == 1 {
+    end_text()
+    q = FILENAME
+    sub(/.*\//, "", q)
+    sub(/\.sql$/, "", q)
+    query[++queries] = q
+    title[queries] = substr($0, 4)
+    printf "static const char query_%d[] =", queries
+    open_text = 1
+}
+{ line($0) }
+
+END {
+    if (failed) exit 1
+    end_text()
+    printf "const pl_tracedb_metric pl_tracedb_metrics[] = {\n"
+    for (i = 1; i <= metrics; i++)
+        printf "    {%s\", %s\", %s\",\n     %s\",\n     %s\"},\n", quoted(name[i]), quoted(group[i]), quoted(unit[i]),
+            quoted(meaning[i]), quoted(formula[i])
+    printf "    {0, 0, 0, 0, 0},\n};\n\nconst pl_tracedb_query pl_tracedb_queries[] = {\n"
+    for (i = 1; i <= queries; i++) printf "    {\"%s\", %s\", query_%d},\n", query[i], quoted(title[i]), i
+    print "    {0, 0, 0},\n};"
+}

@@ -1,0 +1,228 @@
+/* listing.c - the program side of a trace: modules, their source lines, their machine instructions and the forms these are of.
+ *
+ * A module is named by its content, so a kernel launched a thousand times has its listing once. CUDA lines are known through
+ * .loc; their text is read from the file when it is still there, as named or beside the working folder, and is NULL otherwise. */
+#include "base/sha256.h"
+#include "isa/form.h"
+#include "traces/internal.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_SOURCE_BYTES = 8 << 20 };
+
+/* A source file: its row, and its text by line when that could be read. */
+typedef struct source_file {
+    int64_t id;
+    const char *const *line; /* NULL: unknown */
+    uint32_t nlines;
+} source_file;
+
+typedef struct statements {
+    sqlite3_stmt *source, *line, *form, *insn;
+} statements;
+
+static const char *const effect_words[] = {"load", "store", "atomic", "barrier", "branch",  "exit",
+                                           "call", "async", "fence",  "volatile", "converge"};
+
+static bool no_memory(pl_tracedb *t)
+{
+    return pl_tracedb_fail(t, PL_NOMEM, "out of memory while the program was written to the trace");
+}
+
+/* Cuts text into lines, in the arena; a last line without its end counts. */
+static void cut(pl_tracedb *t, source_file *f, const char *text, size_t bytes)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < bytes; i++) n += text[i] == '\n';
+    if (bytes && text[bytes - 1] != '\n') n++;
+    const char **line = pl_arena_array(t->arena, const char *, n + 1);
+    if (!line || !pl_arena_ok(t->arena)) {
+        no_memory(t);
+        return;
+    }
+    const char *p = text, *end = text + bytes;
+    for (uint32_t i = 0; i < n; i++) {
+        const char *stop = memchr(p, '\n', (size_t)(end - p));
+        if (!stop) stop = end;
+        size_t length = (size_t)(stop - p);
+        if (length && p[length - 1] == '\r') length--;
+        line[i] = pl_arena_strndup(t->arena, p, length);
+        p = stop + 1;
+    }
+    f->line = line;
+    f->nlines = n;
+}
+
+static source_file *add_source(pl_tracedb *t, statements *s, const char *name, const char *language)
+{
+    source_file *f = pl_arena_new(t->arena, source_file);
+    f->id = t->next_source++;
+    sqlite3_bind_int64(s->source, 1, f->id);
+    pl_tracedb_text(s->source, 2, name);
+    pl_tracedb_text(s->source, 3, language);
+    pl_tracedb_step(t, s->source);
+    return f;
+}
+
+static void add_line(pl_tracedb *t, statements *s, const source_file *f, uint32_t line)
+{
+    sqlite3_bind_int64(s->line, 1, f->id);
+    sqlite3_bind_int64(s->line, 2, line);
+    pl_tracedb_text(s->line, 3, line <= f->nlines ? f->line[line - 1] : NULL);
+    pl_tracedb_step(t, s->line);
+}
+
+static void read_text(pl_tracedb *t, source_file *f, const char *path)
+{
+    FILE *in = fopen(path, "rb");
+    if (!in) return;
+    char *text = malloc(MAX_SOURCE_BYTES);
+    if (text) {
+        size_t n = fread(text, 1, MAX_SOURCE_BYTES, in);
+        if (feof(in) && !ferror(in)) cut(t, f, text, n);
+    }
+    free(text);
+    fclose(in);
+}
+
+/* The source that .loc names, and in it the line, adding what is new. */
+static source_file *cuda_line(pl_tracedb *t, statements *s, const char *path, uint32_t line)
+{
+    source_file *f = pl_map_get(&t->sources, path, strlen(path));
+    if (!f) {
+        f = add_source(t, s, path, "cuda");
+        read_text(t, f, path);
+        const char *name = strrchr(path, '/');
+        if (!f->line && name) read_text(t, f, name + 1);
+        pl_map_put(&t->sources, pl_arena_strdup(t->arena, path), strlen(path), f);
+    }
+    char key[48];
+    int n = snprintf(key, sizeof key, "%lld:%u", (long long)f->id, line);
+    if (!pl_map_put(&t->lines, pl_arena_strdup(t->arena, key), (size_t)n, f)) add_line(t, s, f, line);
+    return f;
+}
+
+static void add_form(pl_tracedb *t, statements *s, const pl_tracedb_insn *i)
+{
+    if (i->form >= t->nforms * 8) {
+        size_t n = i->form / 8 + 64;
+        uint8_t *more = realloc(t->forms, n);
+        if (!more) {
+            no_memory(t);
+            return;
+        }
+        memset(more + t->nforms, 0, n - t->nforms);
+        t->forms = more;
+        t->nforms = n;
+    }
+    uint8_t bit = (uint8_t)(1u << i->form % 8);
+    if (t->forms[i->form / 8] & bit) return;
+    t->forms[i->form / 8] |= bit;
+
+    char effects[128] = "";
+    size_t used = 0;
+    for (size_t e = 0; e < sizeof effect_words / sizeof *effect_words; e++)
+        if (i->effects >> e & 1)
+            used += (size_t)snprintf(effects + used, sizeof effects - used, "%s%s", used ? " " : "", effect_words[e]);
+    sqlite3_bind_int64(s->form, 1, i->form);
+    pl_tracedb_text(s->form, 2, i->mnemonic ? i->mnemonic : "");
+    pl_tracedb_text(s->form, 3, i->syntax ? i->syntax : "");
+    pl_tracedb_text(s->form, 4, i->cls ? i->cls : "");
+    pl_tracedb_text(s->form, 5, effects);
+    pl_tracedb_step(t, s->form);
+}
+
+static void bind_place(sqlite3_stmt *s, int column, const source_file *f, uint32_t line)
+{
+    if (f && line) {
+        sqlite3_bind_int64(s, column, f->id);
+        sqlite3_bind_int64(s, column + 1, line);
+    } else {
+        sqlite3_bind_null(s, column);
+        sqlite3_bind_null(s, column + 1);
+    }
+}
+
+static void add_insn(pl_tracedb *t, statements *s, const source_file *ptx, uint32_t pc, const pl_tracedb_insn *i)
+{
+    const char *text = i->text ? i->text : "";
+    pl_tracedb_access a = pl_tracedb_opcode(text, i->effects);
+    bool located = i->src_file && i->src_line;
+    const source_file *cuda = located ? cuda_line(t, s, i->src_file, i->src_line) : NULL;
+    add_form(t, s, i);
+    sqlite3_bind_int64(s->insn, 1, t->module);
+    sqlite3_bind_int64(s->insn, 2, pc);
+    pl_tracedb_text(s->insn, 3, i->function ? i->function : "");
+    pl_tracedb_text(s->insn, 4, text);
+    sqlite3_bind_int64(s->insn, 5, i->form);
+    bind_place(s->insn, 6, ptx, i->ptx_line <= ptx->nlines ? i->ptx_line : 0);
+    bind_place(s->insn, 8, cuda, i->src_line);
+    pl_tracedb_text(s->insn, 10, a.kind);
+    pl_tracedb_text(s->insn, 11, a.space);
+    if (a.bytes) sqlite3_bind_int64(s->insn, 12, a.bytes);
+    else sqlite3_bind_null(s->insn, 12);
+    pl_tracedb_step(t, s->insn);
+}
+
+static void add_module(pl_tracedb *t, statements *s, const pl_tracedb_kernel *k, const char *digest)
+{
+    const char *name = k->module ? k->module : "";
+    source_file *ptx = add_source(t, s, name, "ptx");
+    if (k->text) cut(t, ptx, k->text, k->text_bytes);
+    for (uint32_t i = 1; i <= ptx->nlines; i++) add_line(t, s, ptx, i);
+    sqlite3_stmt *m = pl_tracedb_prepare(t, "INSERT INTO module VALUES (?, ?, ?, ?, ?, ?)");
+    if (!m) return;
+    sqlite3_bind_int64(m, 1, t->module);
+    pl_tracedb_text(m, 2, name);
+    pl_tracedb_text(m, 3, digest);
+    pl_tracedb_text(m, 4, k->target);
+    sqlite3_bind_int(m, 5, k->opt_level);
+    sqlite3_bind_int64(m, 6, ptx->id);
+    pl_tracedb_step(t, m);
+    sqlite3_finalize(m);
+    for (uint32_t pc = 0; pc < k->ninsns && t->status == PL_OK; pc++) {
+        pl_tracedb_insn insn = {0};
+        k->insn(k->ctx, pc, &insn);
+        add_insn(t, s, ptx, pc, &insn);
+    }
+}
+
+static void digest_of(const pl_tracedb_kernel *k, char hex[65])
+{
+    pl_sha256 h;
+    char level[16];
+    int n = snprintf(level, sizeof level, "O%d", k->opt_level);
+    pl_sha256_init(&h);
+    if (k->module) pl_sha256_add(&h, k->module, strlen(k->module) + 1);
+    pl_sha256_add(&h, level, (size_t)n + 1);
+    if (k->text) pl_sha256_add(&h, k->text, k->text_bytes);
+    pl_sha256_hex(&h, hex);
+}
+
+bool pl_tracedb_listing(pl_tracedb *t, const pl_tracedb_kernel *k)
+{
+    char digest[65];
+    if (t->status != PL_OK) return false;
+    digest_of(k, digest);
+    void *known = pl_map_get(&t->modules, digest, 64);
+    if (known) {
+        t->module = (int64_t)(intptr_t)known;
+        return true;
+    }
+    t->module = (int64_t)t->modules.n + 1;
+    pl_map_put(&t->modules, pl_arena_strdup(t->arena, digest), 64, (void *)(intptr_t)t->module);
+    statements s = {
+        .source = pl_tracedb_prepare(t, "INSERT INTO source VALUES (?, ?, ?)"),
+        .line = pl_tracedb_prepare(t, "INSERT INTO source_line VALUES (?, ?, ?)"),
+        .form = pl_tracedb_prepare(t, "INSERT INTO isa_form VALUES (?, ?, ?, ?, ?)"),
+        .insn = pl_tracedb_prepare(t, "INSERT INTO instruction VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+    };
+    if (t->status == PL_OK) add_module(t, &s, k, digest);
+    sqlite3_finalize(s.source);
+    sqlite3_finalize(s.line);
+    sqlite3_finalize(s.form);
+    sqlite3_finalize(s.insn);
+    if (!pl_arena_ok(t->arena)) no_memory(t);
+    return t->status == PL_OK;
+}

@@ -1,0 +1,334 @@
+/* rows.c - the event side of a trace: rows of inst and mem, and what follows from them for warps, blocks, barriers and time.
+ *
+ * Each event becomes one prepared INSERT; sums per warp and per window of time are kept in memory and written when the launch
+ * ends. One thread at a time may call the sink. */
+#include "isa/form.h"
+#include "isa/insn.h"
+#include "traces/internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+bool pl_tracedb_rows_open(pl_tracedb *t)
+{
+    t->add_inst = pl_tracedb_prepare(t, "INSERT INTO inst VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    t->add_mem = pl_tracedb_prepare(t, "INSERT INTO mem VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    t->add_barrier = pl_tracedb_prepare(t, "INSERT INTO barrier VALUES (NULL, ?, ?, ?, ?, ?, ?)");
+    t->add_event = pl_tracedb_prepare(t, "INSERT INTO event VALUES (NULL, ?, ?, ?)");
+    t->page_count = pl_tracedb_prepare(t, "PRAGMA page_count");
+    return t->status == PL_OK;
+}
+
+/* True while rows may still be written; every now and then looks at the size of the file. */
+static bool has_room(pl_tracedb *t)
+{
+    if (t->full) return false;
+    if (t->max_bytes == 0 || ++t->rows_since_check < PL_TRACEDB_SIZE_CHECK) return true;
+    t->rows_since_check = 0;
+    uint64_t pages = 0;
+    if (sqlite3_step(t->page_count) == SQLITE_ROW) pages = (uint64_t)sqlite3_column_int64(t->page_count, 0);
+    sqlite3_reset(t->page_count);
+    /* The index on mem, made at the end, takes about a tenth of the rows' size; statistics need little. */
+    t->full = pages * t->page_size > t->max_bytes - t->max_bytes / 8;
+    return !t->full;
+}
+
+static void count_dropped(pl_tracedb *t)
+{
+    t->dropped++;
+    t->dropped_total++;
+}
+
+/* The window of a cycle. When the launch outgrows the last one, neighbours are added up and windows become twice as long. */
+static pl_tracedb_window *window_of(pl_tracedb *t, uint64_t cycle)
+{
+    while (cycle / t->window_cycles >= PL_TRACEDB_WINDOWS) {
+        for (size_t i = 0; i < PL_TRACEDB_WINDOWS; i++) {
+            pl_tracedb_window w = {{0}};
+            for (size_t half = 2 * i; half < 2 * i + 2 && half < PL_TRACEDB_WINDOWS; half++)
+                for (int k = 0; k < PL_SERIES_COUNT; k++) w.sum[k] += t->window[half].sum[k];
+            t->window[i] = w;
+        }
+        t->window_cycles *= 2;
+    }
+    return &t->window[cycle / t->window_cycles];
+}
+
+static void write_barrier(pl_tracedb *t, uint64_t index, const pl_tracedb_warp *w, const uint64_t *resumed)
+{
+    sqlite3_bind_int64(t->add_barrier, 1, t->kernel);
+    sqlite3_bind_int64(t->add_barrier, 2, (int64_t)(index / t->warps_per_block));
+    sqlite3_bind_int64(t->add_barrier, 3, (int64_t)(index % t->warps_per_block));
+    sqlite3_bind_int64(t->add_barrier, 4, w->barrier_pc);
+    sqlite3_bind_int64(t->add_barrier, 5, (int64_t)w->barrier_cycle);
+    if (resumed) sqlite3_bind_int64(t->add_barrier, 6, (int64_t)*resumed);
+    else sqlite3_bind_null(t->add_barrier, 6);
+    pl_tracedb_step(t, t->add_barrier);
+}
+
+static void count_warp(pl_tracedb *t, const pl_inst_event *e, unsigned lanes)
+{
+    uint64_t index = (uint64_t)e->block * t->warps_per_block + e->warp;
+    if (e->warp >= t->warps_per_block || index >= t->nwarps) return;
+    pl_tracedb_warp *w = &t->warp[index];
+    if (w->executed == 0) {
+        w->first_cycle = w->last_cycle = e->cycle;
+        w->first_seq = w->last_seq = e->seq;
+        w->sm = e->sm;
+        w->subcore = e->subcore;
+    }
+    if (e->cycle < w->first_cycle) w->first_cycle = e->cycle;
+    if (e->cycle > w->last_cycle) w->last_cycle = e->cycle;
+    if (e->seq < w->first_seq) w->first_seq = e->seq;
+    if (e->seq > w->last_seq) w->last_seq = e->seq;
+    w->executed++;
+    w->lanes += lanes;
+    w->stall_cycles += e->stall_cycles;
+    if (w->at_barrier) {
+        w->at_barrier = false;
+        if (!t->full) write_barrier(t, index, w, &e->cycle);
+    }
+    if (e->pc < t->ninsns && t->is_barrier[e->pc]) {
+        w->at_barrier = true;
+        w->barrier_pc = e->pc;
+        w->barrier_cycle = e->cycle;
+    }
+}
+
+static void on_inst(void *ctx, const pl_inst_event *e)
+{
+    pl_tracedb *t = ctx;
+    if (t->status != PL_OK) return;
+    unsigned lanes = (unsigned)__builtin_popcount(e->mask);
+    if (e->seq > t->last_seq) t->last_seq = e->seq;
+    count_warp(t, e, lanes);
+    if (t->timing) {
+        pl_tracedb_window *w = window_of(t, e->cycle);
+        w->sum[PL_SERIES_inst_executed]++;
+        w->sum[PL_SERIES_thread_inst_executed] += lanes;
+        w->sum[PL_SERIES_stall_cycles] += e->stall_cycles;
+    }
+    if (!has_room(t)) {
+        count_dropped(t);
+        return;
+    }
+    sqlite3_stmt *s = t->add_inst;
+    sqlite3_bind_int64(s, 1, t->first_inst + (int64_t)e->seq);
+    sqlite3_bind_int64(s, 2, t->kernel);
+    sqlite3_bind_int64(s, 3, (int64_t)e->cycle);
+    sqlite3_bind_int64(s, 4, e->sm);
+    sqlite3_bind_int64(s, 5, e->subcore);
+    sqlite3_bind_int64(s, 6, e->block);
+    sqlite3_bind_int64(s, 7, e->warp);
+    sqlite3_bind_int64(s, 8, e->pc);
+    sqlite3_bind_int64(s, 9, e->mask);
+    sqlite3_bind_int64(s, 10, lanes);
+    sqlite3_bind_int64(s, 11, e->stall);
+    sqlite3_bind_int64(s, 12, e->stall_cycles);
+    sqlite3_bind_int64(s, 13, e->latency);
+    if (pl_tracedb_step(t, s)) t->inst_rows++;
+}
+
+/* Addresses of the active lanes as first address and stride, or, when there is no stride, as offsets by lane in `json`. Returns whether
+ * the stride holds. */
+static bool regular(uint32_t mask, const uint64_t *addr, uint64_t *first, int64_t *stride)
+{
+    unsigned lowest = (unsigned)__builtin_ctz(mask);
+    uint32_t rest = mask & (mask - 1);
+    *first = addr[lowest];
+    *stride = 0;
+    if (!rest) return true;
+    unsigned second = (unsigned)__builtin_ctz(rest);
+    int64_t distance = (int64_t)(addr[second] - addr[lowest]), step = (int64_t)(second - lowest);
+    if (distance % step != 0) return false;
+    *stride = distance / step;
+    for (; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        if (addr[i] != addr[lowest] + (uint64_t)(*stride * (int64_t)(i - lowest))) return false;
+    }
+    return true;
+}
+
+static char *put_number(char *p, int64_t v)
+{
+    char digit[24];
+    int n = 0;
+    uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+    if (v < 0) *p++ = '-';
+    do digit[n++] = (char)('0' + u % 10);
+    while (u /= 10);
+    while (n) *p++ = digit[--n];
+    return p;
+}
+
+static size_t put_offsets(char *buf, uint32_t mask, const uint64_t *addr, uint64_t first)
+{
+    char *p = buf;
+    *p++ = '[';
+    for (unsigned i = 0; i < PL_LANES; i++) {
+        if (i) *p++ = ',';
+        if (mask >> i & 1) {
+            p = put_number(p, (int64_t)(addr[i] - first));
+        } else {
+            memcpy(p, "null", 4);
+            p += 4;
+        }
+    }
+    *p++ = ']';
+    return (size_t)(p - buf);
+}
+
+static void count_access(pl_tracedb *t, const pl_mem_event *e)
+{
+    pl_tracedb_window *w = window_of(t, e->cycle);
+    w->sum[PL_SERIES_requests]++;
+    w->sum[PL_SERIES_sectors] += e->sectors;
+    w->sum[PL_SERIES_wavefronts] += e->wavefronts;
+    w->sum[PL_SERIES_from_l1] += e->level == PL_LV_L1;
+    w->sum[PL_SERIES_from_l2] += e->level == PL_LV_L2;
+    w->sum[PL_SERIES_from_dram] += e->level == PL_LV_DRAM;
+}
+
+static void on_mem(void *ctx, const pl_mem_event *e)
+{
+    pl_tracedb *t = ctx;
+    if (t->status != PL_OK) return;
+    if (t->timing) count_access(t, e);
+    if (!has_room(t)) {
+        count_dropped(t);
+        return;
+    }
+    char offsets[PL_LANES * 22 + 2];
+    uint64_t first;
+    int64_t stride;
+    sqlite3_stmt *s = t->add_mem;
+    sqlite3_bind_int64(s, 1, t->next_mem++);
+    sqlite3_bind_int64(s, 2, t->first_inst + (int64_t)e->seq);
+    sqlite3_bind_int64(s, 3, t->kernel);
+    sqlite3_bind_int64(s, 4, (int64_t)e->cycle);
+    sqlite3_bind_int64(s, 5, e->sm);
+    sqlite3_bind_int64(s, 6, e->block);
+    sqlite3_bind_int64(s, 7, e->warp);
+    sqlite3_bind_int64(s, 8, e->pc);
+    sqlite3_bind_int64(s, 9, e->space);
+    sqlite3_bind_int64(s, 10, e->kind);
+    sqlite3_bind_int64(s, 11, e->mask);
+    sqlite3_bind_int64(s, 12, e->size);
+    for (int c = 13; c <= 16; c++) sqlite3_bind_null(s, c);
+    if (e->mask && e->addr) {
+        if (regular(e->mask, e->addr, &first, &stride)) sqlite3_bind_int64(s, 15, stride);
+        else sqlite3_bind_text(s, 16, offsets, (int)put_offsets(offsets, e->mask, e->addr, first), SQLITE_STATIC);
+        sqlite3_bind_int(s, 13, __builtin_ctz(e->mask));
+        sqlite3_bind_int64(s, 14, (int64_t)first);
+    }
+    sqlite3_bind_int64(s, 17, e->sectors);
+    sqlite3_bind_int64(s, 18, e->wavefronts);
+    sqlite3_bind_int64(s, 19, e->level);
+    sqlite3_bind_int64(s, 20, e->latency);
+    pl_tracedb_step(t, s);
+}
+
+static bool no_memory(pl_tracedb *t)
+{
+    return pl_tracedb_fail(t, PL_NOMEM, "out of memory for the sums per warp of the trace");
+}
+
+void pl_tracedb_rows_free(pl_tracedb *t)
+{
+    free(t->warp);
+    free(t->window);
+    free(t->is_barrier);
+    t->warp = NULL;
+    t->window = NULL;
+    t->is_barrier = NULL;
+}
+
+bool pl_tracedb_rows_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
+{
+    if (t->status != PL_OK) return false;
+    t->first_inst = t->next_inst;
+    t->inst_rows = t->dropped = t->last_seq = 0;
+    if (t->level == PL_TRACEDB_SUMMARY) return true;
+
+    uint64_t threads = (uint64_t)k->block[0] * k->block[1] * k->block[2];
+    t->warps_per_block = (uint32_t)((threads + PL_LANES - 1) / PL_LANES);
+    t->nwarps = (uint64_t)k->grid[0] * k->grid[1] * k->grid[2] * t->warps_per_block;
+    memcpy(t->grid, k->grid, sizeof t->grid);
+    t->ninsns = k->ninsns;
+    t->window_cycles = PL_TRACEDB_FIRST_WINDOW;
+    t->warp = calloc(t->nwarps ? t->nwarps : 1, sizeof *t->warp);
+    t->window = calloc(PL_TRACEDB_WINDOWS, sizeof *t->window);
+    t->is_barrier = calloc(k->ninsns ? k->ninsns : 1, 1);
+    if (!t->warp || !t->window || !t->is_barrier) return no_memory(t);
+    for (uint32_t pc = 0; pc < k->ninsns; pc++) {
+        pl_tracedb_insn insn = {0};
+        k->insn(k->ctx, pc, &insn);
+        t->is_barrier[pc] = (insn.effects & PL_EF_BARRIER) != 0;
+    }
+    t->sink = (pl_sink){.ctx = t, .inst = on_inst, .mem = t->level == PL_TRACEDB_MEM ? on_mem : NULL};
+    return true;
+}
+
+static void write_warps(pl_tracedb *t)
+{
+    sqlite3_stmt *b = pl_tracedb_prepare(t, "INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    sqlite3_stmt *s = pl_tracedb_prepare(t, "INSERT INTO warp VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    for (uint64_t first = 0; b && s && first < t->nwarps; first += t->warps_per_block) {
+        uint64_t block = first / t->warps_per_block, begin = UINT64_MAX, end = 0, executed = 0, ran = 0, sm = 0;
+        for (uint64_t i = first; i < first + t->warps_per_block; i++) {
+            const pl_tracedb_warp *w = &t->warp[i];
+            if (w->executed == 0) continue;
+            if (w->at_barrier) write_barrier(t, i, w, NULL);
+            const uint64_t column[] = {(uint64_t)t->kernel, block, i - first, w->subcore, w->first_cycle, w->last_cycle,
+                                       (uint64_t)t->first_inst + w->first_seq, (uint64_t)t->first_inst + w->last_seq, w->executed,
+                                       w->lanes, w->stall_cycles};
+            for (int c = 0; c < (int)(sizeof column / sizeof *column); c++) sqlite3_bind_int64(s, c + 1, (int64_t)column[c]);
+            pl_tracedb_step(t, s);
+            if (w->first_cycle < begin) begin = w->first_cycle;
+            if (w->last_cycle > end) end = w->last_cycle;
+            executed += w->executed;
+            sm = w->sm;
+            ran++;
+        }
+        if (!ran) continue;
+        const uint64_t x = block % t->grid[0], y = block / t->grid[0] % t->grid[1], z = block / t->grid[0] / t->grid[1];
+        const uint64_t column[] = {(uint64_t)t->kernel, block, x, y, z, sm, begin, end, ran, executed};
+        for (int c = 0; c < (int)(sizeof column / sizeof *column); c++) sqlite3_bind_int64(b, c + 1, (int64_t)column[c]);
+        pl_tracedb_step(t, b);
+    }
+    sqlite3_finalize(b);
+    sqlite3_finalize(s);
+}
+
+static void write_windows(pl_tracedb *t)
+{
+    static const char *const series[][2] = {
+#define X(name, component) {component, #name},
+        PL_TRACEDB_SERIES(X)
+#undef X
+    };
+    sqlite3_stmt *s = pl_tracedb_prepare(t, "INSERT INTO counter_time VALUES (?, ?, ?, ?, ?, ?)");
+    for (size_t k = 0; s && k < PL_SERIES_COUNT; k++) {
+        for (size_t i = 0; i < PL_TRACEDB_WINDOWS; i++) {
+            if (t->window[i].sum[k] == 0) continue;
+            sqlite3_bind_int64(s, 1, t->kernel);
+            pl_tracedb_text(s, 2, series[k][0]);
+            pl_tracedb_text(s, 3, series[k][1]);
+            sqlite3_bind_int64(s, 4, (int64_t)(i * t->window_cycles));
+            sqlite3_bind_int64(s, 5, (int64_t)t->window_cycles);
+            sqlite3_bind_int64(s, 6, (int64_t)t->window[i].sum[k]);
+            pl_tracedb_step(t, s);
+        }
+    }
+    sqlite3_finalize(s);
+}
+
+bool pl_tracedb_rows_end(pl_tracedb *t)
+{
+    if (t->level != PL_TRACEDB_SUMMARY && t->status == PL_OK) {
+        write_warps(t);
+        write_windows(t);
+        t->next_inst = t->first_inst + (int64_t)t->last_seq + 1;
+    }
+    pl_tracedb_rows_free(t);
+    return t->status == PL_OK;
+}

@@ -1,0 +1,323 @@
+-- schema.sql - the tables of a ptxloom trace, schema version 1. ptxloom-trace(5) draws and explains them.
+--
+-- Read in this order: run and machine say who computed and on what; module, source_line and instruction are the program;
+-- kernel is one launch of it; everything else belongs to a launch. Statistics (pc_stat, stall, counter) are always there.
+-- inst and what is made from it (warp, block, barrier, counter_time) need --trace-level inst, mem needs --trace-level mem.
+-- Change anything here: raise PL_TRACEDB_SCHEMA in trace.h and say so in ptxloom-trace(5).
+
+CREATE TABLE run (
+    id          INTEGER PRIMARY KEY,
+    schema      INTEGER NOT NULL, -- version of these tables, also PRAGMA user_version
+    version     TEXT NOT NULL,    -- of ptxloom
+    started     TEXT NOT NULL,    -- UTC, ISO 8601
+    command     TEXT,
+    level       TEXT NOT NULL CHECK (level IN ('summary', 'inst', 'mem'))
+);
+
+CREATE TABLE machine (
+    id          INTEGER PRIMARY KEY,
+    name        TEXT NOT NULL,
+    sms         INTEGER, -- multiprocessors
+    subcores    INTEGER, -- warp schedulers of one multiprocessor
+    max_warps   INTEGER, -- warp slots of one multiprocessor
+    clock_mhz   REAL
+);
+
+CREATE TABLE machine_value (
+    machine     INTEGER NOT NULL REFERENCES machine (id),
+    section     TEXT NOT NULL,
+    key         TEXT NOT NULL,
+    value       NUMERIC,
+    unit        TEXT,
+    provenance  TEXT, -- documented, measured, inferred, guessed, chosen
+    source      TEXT, -- document or measurement the value comes from
+    PRIMARY KEY (machine, section, key)
+) WITHOUT ROWID;
+
+CREATE TABLE module (
+    id          INTEGER PRIMARY KEY,
+    name        TEXT NOT NULL,
+    digest      TEXT NOT NULL UNIQUE, -- SHA-256 of name, text and optimisation level: names a module by content
+    target      TEXT,
+    opt_level   INTEGER NOT NULL,
+    source      INTEGER NOT NULL REFERENCES source (id)
+);
+
+CREATE TABLE source (
+    id          INTEGER PRIMARY KEY,
+    name        TEXT NOT NULL,
+    language    TEXT NOT NULL CHECK (language IN ('ptx', 'cuda'))
+);
+
+CREATE TABLE source_line (
+    source      INTEGER NOT NULL REFERENCES source (id),
+    line        INTEGER NOT NULL,
+    text        TEXT, -- NULL: the file could not be read
+    PRIMARY KEY (source, line)
+) WITHOUT ROWID;
+
+CREATE TABLE isa_form (
+    id          INTEGER PRIMARY KEY, -- row of the instruction table
+    mnemonic    TEXT NOT NULL,
+    syntax      TEXT NOT NULL, -- line of the PTX manual
+    class       TEXT NOT NULL, -- latency class
+    effects     TEXT NOT NULL  -- words: load store atomic barrier branch exit call async fence volatile converge
+);
+
+CREATE TABLE instruction (
+    module      INTEGER NOT NULL REFERENCES module (id),
+    pc          INTEGER NOT NULL, -- number of the machine instruction in the module, from 0
+    function    TEXT NOT NULL,
+    text        TEXT NOT NULL,    -- disassembly
+    form        INTEGER NOT NULL REFERENCES isa_form (id),
+    ptx_source  INTEGER REFERENCES source (id),
+    ptx_line    INTEGER,
+    src_source  INTEGER REFERENCES source (id), -- CUDA file and line, through .loc
+    src_line    INTEGER,
+    access      TEXT,    -- load, store, atomic, reduction, prefetch, async; NULL: does not touch memory
+    space       TEXT,    -- as written: global, shared, local, const, param, generic
+    bytes       INTEGER, -- a lane moves; NULL: not fixed by the instruction
+    PRIMARY KEY (module, pc),
+    FOREIGN KEY (ptx_source, ptx_line) REFERENCES source_line (source, line),
+    FOREIGN KEY (src_source, src_line) REFERENCES source_line (source, line)
+) WITHOUT ROWID;
+
+CREATE TABLE kernel ( -- one launch
+    id          INTEGER PRIMARY KEY,
+    run         INTEGER NOT NULL REFERENCES run (id),
+    machine     INTEGER NOT NULL REFERENCES machine (id),
+    module      INTEGER NOT NULL REFERENCES module (id),
+    name        TEXT NOT NULL, -- of the launch file, else the entry
+    entry       TEXT NOT NULL,
+    mode        TEXT NOT NULL CHECK (mode IN ('timing', 'functional')),
+    grid_x      INTEGER NOT NULL, grid_y    INTEGER NOT NULL, grid_z    INTEGER NOT NULL,
+    block_x     INTEGER NOT NULL, block_y   INTEGER NOT NULL, block_z   INTEGER NOT NULL,
+    cluster_x   INTEGER NOT NULL, cluster_y INTEGER NOT NULL, cluster_z INTEGER NOT NULL, -- 0: no clusters
+    blocks      INTEGER NOT NULL,
+    warps       INTEGER NOT NULL, -- of the whole grid
+    threads     INTEGER NOT NULL,
+    registers   INTEGER NOT NULL, -- a thread
+    static_shared INTEGER NOT NULL, dynamic_shared INTEGER NOT NULL, -- bytes a block
+    local_bytes INTEGER NOT NULL, -- a thread
+    status      TEXT,             -- ok, fault, ...
+    error       TEXT, error_text TEXT,
+    cycles      INTEGER,          -- launch to last effect; NULL in functional mode
+    duration_us REAL,             -- cycles at the machine's clock
+    inst_executed INTEGER,        -- warp instructions = sum(issues) of pc_stat
+    thread_inst_executed INTEGER,
+    theoretical_occupancy REAL,   -- 0..1
+    wall_seconds REAL,            -- of the emulation
+    first_inst  INTEGER,          -- inst.id of the launch's issue 0; NULL: no inst rows
+    dropped     INTEGER NOT NULL DEFAULT 0 -- events left out because the file reached its size limit
+);
+
+CREATE TABLE pc_stat ( -- one row per machine instruction that ran
+    kernel      INTEGER NOT NULL REFERENCES kernel (id),
+    pc          INTEGER NOT NULL,
+    module      INTEGER NOT NULL,
+    issues      INTEGER NOT NULL, -- as hardware would issue: a priced sequence counts its length
+    executed    INTEGER NOT NULL, -- times a warp executed this row
+    lanes       INTEGER NOT NULL, -- active lanes, summed over issues
+    stall_cycles INTEGER NOT NULL, -- of all reasons but "selected" (table stall has them apart)
+    requests    INTEGER NOT NULL, -- memory instructions from here on
+    sectors     INTEGER NOT NULL, -- of 32 bytes
+    wavefronts  INTEGER NOT NULL, -- passes through L1 or shared memory
+    conflicts   INTEGER NOT NULL, -- passes beyond the unavoidable ones
+    l1_hits     INTEGER NOT NULL, -- sectors served by L1 ...
+    l2_hits     INTEGER NOT NULL, -- ... by L2 ...
+    dram        INTEGER NOT NULL, -- ... by DRAM
+    branches    INTEGER NOT NULL, divergent INTEGER NOT NULL,
+    latency     INTEGER NOT NULL, -- sum
+    PRIMARY KEY (kernel, pc),
+    FOREIGN KEY (module, pc) REFERENCES instruction (module, pc)
+) WITHOUT ROWID;
+
+CREATE TABLE stall_reason (
+    id          INTEGER PRIMARY KEY,
+    name        TEXT NOT NULL UNIQUE, -- Nsight Compute's word
+    meaning     TEXT NOT NULL
+);
+
+CREATE TABLE stall ( -- cycles that warps waited before an instruction, by reason; only where not 0
+    kernel      INTEGER NOT NULL,
+    pc          INTEGER NOT NULL,
+    reason      INTEGER NOT NULL REFERENCES stall_reason (id),
+    cycles      INTEGER NOT NULL,
+    PRIMARY KEY (kernel, pc, reason),
+    FOREIGN KEY (kernel, pc) REFERENCES pc_stat (kernel, pc)
+) WITHOUT ROWID;
+
+CREATE TABLE stall_sum ( -- stall over the whole launch
+    kernel      INTEGER NOT NULL REFERENCES kernel (id),
+    reason      TEXT NOT NULL REFERENCES stall_reason (name),
+    cycles      INTEGER NOT NULL,
+    PRIMARY KEY (kernel, reason)
+) WITHOUT ROWID;
+
+CREATE TABLE access ( -- pc_stat over the memory instructions of a launch, by state space and kind
+    kernel      INTEGER NOT NULL REFERENCES kernel (id),
+    space       TEXT NOT NULL, -- generic addresses count as global
+    kind        TEXT NOT NULL,
+    executed    INTEGER NOT NULL, requests INTEGER NOT NULL, sectors INTEGER NOT NULL, wavefronts INTEGER NOT NULL,
+    conflicts   INTEGER NOT NULL, l1_hits INTEGER NOT NULL, l2_hits INTEGER NOT NULL, dram INTEGER NOT NULL,
+    bytes       INTEGER, -- asked for by lanes; NULL: some instruction does not fix its size
+    PRIMARY KEY (kernel, space, kind)
+) WITHOUT ROWID;
+
+CREATE TABLE counter ( -- sums over the launch, by component
+    kernel      INTEGER NOT NULL REFERENCES kernel (id),
+    name        TEXT NOT NULL, -- Nsight Compute's metric name where one exists
+    component   TEXT NOT NULL,
+    unit        TEXT,
+    value       REAL,
+    PRIMARY KEY (kernel, name, component)
+) WITHOUT ROWID;
+
+CREATE TABLE counter_time ( -- counters over time: sums over windows of equal length, at most 256 a launch
+    kernel      INTEGER NOT NULL REFERENCES kernel (id),
+    component   TEXT NOT NULL,
+    name        TEXT NOT NULL,
+    cycle       INTEGER NOT NULL, -- first of the window
+    cycles      INTEGER NOT NULL, -- length of the window
+    value       INTEGER NOT NULL,
+    PRIMARY KEY (kernel, component, name, cycle)
+) WITHOUT ROWID;
+
+CREATE TABLE inst ( -- one executed warp instruction
+    id          INTEGER PRIMARY KEY, -- kernel.first_inst + number of the issue in its launch
+    kernel      INTEGER NOT NULL,
+    cycle       INTEGER NOT NULL, -- of the issue; functional mode: the warp's instruction count
+    sm          INTEGER NOT NULL,
+    subcore     INTEGER NOT NULL,
+    block       INTEGER NOT NULL, -- linear number
+    warp        INTEGER NOT NULL, -- in its block
+    pc          INTEGER NOT NULL,
+    mask        INTEGER NOT NULL, -- lanes that executed it: bit 0 is lane 0
+    lanes       INTEGER NOT NULL, -- number of them
+    stall       INTEGER NOT NULL REFERENCES stall_reason (id), -- main reason for waiting before this issue
+    stall_cycles INTEGER NOT NULL,
+    latency     INTEGER NOT NULL, -- cycles to the result; 0: unknown
+    FOREIGN KEY (kernel, pc) REFERENCES pc_stat (kernel, pc)
+);
+
+CREATE TABLE mem ( -- one memory access of one warp instruction
+    id          INTEGER PRIMARY KEY,
+    inst        INTEGER NOT NULL REFERENCES inst (id),
+    kernel      INTEGER NOT NULL,
+    cycle       INTEGER NOT NULL,
+    sm          INTEGER NOT NULL,
+    block       INTEGER NOT NULL,
+    warp        INTEGER NOT NULL,
+    pc          INTEGER NOT NULL,
+    space       INTEGER NOT NULL REFERENCES space (id), -- as resolved
+    kind        INTEGER NOT NULL REFERENCES access_kind (id),
+    mask        INTEGER NOT NULL,
+    size        INTEGER NOT NULL, -- bytes a lane
+    first_lane  INTEGER,          -- lowest active lane
+    address     INTEGER,          -- of that lane
+    stride      INTEGER,          -- lane i is at address + stride * (i - first_lane); NULL: see offsets
+    offsets     TEXT,             -- irregular accesses: JSON array by lane, each relative to address, null: inactive
+    sectors     INTEGER NOT NULL,
+    wavefronts  INTEGER NOT NULL,
+    level       INTEGER NOT NULL REFERENCES mem_level (id), -- that served the slowest part
+    latency     INTEGER NOT NULL,
+    FOREIGN KEY (kernel, pc) REFERENCES pc_stat (kernel, pc)
+);
+
+CREATE TABLE lane        (lane INTEGER PRIMARY KEY); -- the numbers of a warp's lanes
+CREATE TABLE space       (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE access_kind (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE mem_level   (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+
+CREATE TABLE block ( -- a thread block that ran
+    kernel      INTEGER NOT NULL REFERENCES kernel (id),
+    block       INTEGER NOT NULL,
+    x           INTEGER NOT NULL, y INTEGER NOT NULL, z INTEGER NOT NULL, -- %ctaid
+    sm          INTEGER NOT NULL,
+    first_cycle INTEGER NOT NULL, -- first issue of any of its warps
+    last_cycle  INTEGER NOT NULL, -- last issue
+    warps       INTEGER NOT NULL,
+    executed    INTEGER NOT NULL, -- warp instructions
+    PRIMARY KEY (kernel, block)
+) WITHOUT ROWID;
+
+CREATE TABLE warp ( -- a warp that ran
+    kernel      INTEGER NOT NULL,
+    block       INTEGER NOT NULL,
+    warp        INTEGER NOT NULL,
+    subcore     INTEGER NOT NULL,
+    first_cycle INTEGER NOT NULL,
+    last_cycle  INTEGER NOT NULL,
+    first_inst  INTEGER NOT NULL, last_inst INTEGER NOT NULL, -- its rows in inst lie between these
+    executed    INTEGER NOT NULL,
+    lanes       INTEGER NOT NULL, -- active lanes, summed over its instructions
+    stall_cycles INTEGER NOT NULL,
+    PRIMARY KEY (kernel, block, warp),
+    FOREIGN KEY (kernel, block) REFERENCES block (kernel, block)
+) WITHOUT ROWID;
+
+CREATE TABLE barrier ( -- one arrival of one warp at a barrier instruction
+    id          INTEGER PRIMARY KEY,
+    kernel      INTEGER NOT NULL,
+    block       INTEGER NOT NULL,
+    warp        INTEGER NOT NULL,
+    pc          INTEGER NOT NULL,
+    arrived     INTEGER NOT NULL, -- cycle in which the barrier instruction issued
+    resumed     INTEGER,          -- cycle of the warp's next instruction; NULL: it never ran on
+    FOREIGN KEY (kernel, block, warp) REFERENCES warp (kernel, block, warp),
+    FOREIGN KEY (kernel, pc) REFERENCES pc_stat (kernel, pc)
+);
+
+CREATE TABLE event ( -- what happened once: faults, printed lines, the size limit
+    id          INTEGER PRIMARY KEY,
+    kernel      INTEGER NOT NULL REFERENCES kernel (id),
+    kind        TEXT NOT NULL, -- fault, print, dropped
+    text        TEXT
+);
+
+CREATE TABLE metric_info ( -- the metrics that have a view of their own
+    name        TEXT PRIMARY KEY,
+    family      TEXT NOT NULL CHECK (family IN ('nvprof', 'ncu')),
+    unit        TEXT NOT NULL,
+    meaning     TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE query ( -- for `ptxloom query FILE NAME`, or by hand: SELECT sql FROM query WHERE name = '...'
+    name        TEXT PRIMARY KEY,
+    title       TEXT NOT NULL,
+    sql         TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- Views that join what is usually wanted together.
+
+CREATE VIEW listing AS -- the program of each launch with what every instruction cost
+SELECT k.id AS kernel, k.entry, i.pc, i.function, i.text, i.ptx_line, p.text AS ptx, f.name AS src_file, i.src_line,
+       c.text AS src, s.issues, s.executed, s.lanes, s.stall_cycles, s.requests, s.sectors, s.wavefronts, s.conflicts
+FROM kernel k
+JOIN instruction i ON i.module = k.module
+LEFT JOIN pc_stat s ON s.kernel = k.id AND s.pc = i.pc
+LEFT JOIN source_line p ON p.source = i.ptx_source AND p.line = i.ptx_line
+LEFT JOIN source f ON f.id = i.src_source
+LEFT JOIN source_line c ON c.source = i.src_source AND c.line = i.src_line;
+
+CREATE VIEW async AS -- asynchronous copies: from the instruction to the arrival of the data (--trace-level mem)
+SELECT m.kernel, m.inst, m.block, m.warp, m.pc, m.cycle AS issued, m.cycle + m.latency AS completed, s.name AS space,
+       m.address, m.size, m.sectors
+FROM mem m JOIN access_kind a ON a.id = m.kind JOIN space s ON s.id = m.space
+WHERE a.name = 'async';
+
+CREATE VIEW mem_lane AS -- one row per active lane of each memory access
+SELECT m.id AS mem, m.inst, m.kernel, m.pc, m.block, m.warp, s.name AS space, a.name AS kind, n.lane,
+       m.address + m.stride * (n.lane - m.first_lane) AS address
+FROM mem m CROSS JOIN space s ON s.id = m.space CROSS JOIN access_kind a ON a.id = m.kind CROSS JOIN lane n ON m.mask >> n.lane & 1
+WHERE m.stride IS NOT NULL
+UNION ALL
+SELECT m.id, m.inst, m.kernel, m.pc, m.block, m.warp, s.name, a.name, o.key, m.address + o.value
+FROM mem m CROSS JOIN space s ON s.id = m.space CROSS JOIN access_kind a ON a.id = m.kind CROSS JOIN json_each(m.offsets) o
+WHERE m.stride IS NULL AND o.value IS NOT NULL;
+
+CREATE VIEW timeline AS -- beginnings and ends in the order of time
+SELECT kernel, first_cycle AS cycle, 'block starts' AS what, sm, block, NULL AS warp, NULL AS pc FROM block
+UNION ALL SELECT kernel, last_cycle, 'block ends', sm, block, NULL, NULL FROM block
+UNION ALL SELECT kernel, arrived, 'warp at barrier', NULL, block, warp, pc FROM barrier
+UNION ALL SELECT kernel, resumed, 'warp leaves barrier', NULL, block, warp, pc FROM barrier WHERE resumed IS NOT NULL;

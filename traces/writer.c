@@ -1,0 +1,543 @@
+/* writer.c - the file behind a trace: opening it safely, one transaction per launch, and its good name at the very end.
+ *
+ * SQLite writes PATH.part without journal and without waiting for the disk: nobody needs a half-written file, and rows go in
+ * several times faster. What makes this safe is the order at the end: indexes, commit, close, fsync, rename. Whenever the process
+ * dies before the rename, PATH is what it was before. Read listing.c for the program and rows.c for the events. */
+#include "traces/internal.h"
+#include "isa/insn.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+bool pl_tracedb_fail(pl_tracedb *t, pl_status status, const char *what)
+{
+    if (t->status != PL_OK) return false;
+    t->status = status;
+    int code = t->db ? sqlite3_errcode(t->db) : SQLITE_OK;
+    if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) {
+        snprintf(t->error, sizeof t->error, "%s", what);
+        return false;
+    }
+    /* SQLite knows what happened; the system knows why. */
+    int system_error = sqlite3_system_errno(t->db);
+    if (code == SQLITE_NOMEM) t->status = PL_NOMEM;
+    snprintf(t->error, sizeof t->error, "%s: %s%s%s", what, sqlite3_errmsg(t->db), system_error ? ": " : "",
+             system_error ? strerror(system_error) : "");
+    return false;
+}
+
+static bool cannot_write(pl_tracedb *t)
+{
+    char what[600];
+    snprintf(what, sizeof what, "cannot write the trace '%.500s'", t->part);
+    return pl_tracedb_fail(t, PL_IO, what);
+}
+
+bool pl_tracedb_exec(pl_tracedb *t, const char *sql)
+{
+    if (t->status != PL_OK) return false;
+    return sqlite3_exec(t->db, sql, NULL, NULL, NULL) == SQLITE_OK || cannot_write(t);
+}
+
+sqlite3_stmt *pl_tracedb_prepare(pl_tracedb *t, const char *sql)
+{
+    sqlite3_stmt *s = NULL;
+    if (t->status != PL_OK) return NULL;
+    if (sqlite3_prepare_v3(t->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &s, NULL) != SQLITE_OK) cannot_write(t);
+    return s;
+}
+
+bool pl_tracedb_step(pl_tracedb *t, sqlite3_stmt *s)
+{
+    if (t->status != PL_OK) return false;
+    if (sqlite3_step(s) != SQLITE_DONE) cannot_write(t); /* before the reset, which may change the message */
+    sqlite3_reset(s);
+    return t->status == PL_OK;
+}
+
+void pl_tracedb_text(sqlite3_stmt *stmt, int column, const char *s)
+{
+    if (s) sqlite3_bind_text(stmt, column, s, -1, SQLITE_TRANSIENT);
+    else sqlite3_bind_null(stmt, column);
+}
+
+static char *joined(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b);
+    char *s = malloc(n + m + 1);
+    if (!s) return NULL;
+    memcpy(s, a, n);
+    memcpy(s + n, b, m + 1);
+    return s;
+}
+
+/* A file that is there already may be replaced only when it is a trace (or empty): `--trace kernel.ptx` is a slip. The first 100
+ * bytes of an SQLite file hold its format name and, big-endian at 68, the application id. */
+static bool may_replace(const char *path)
+{
+    unsigned char head[72];
+    FILE *f = fopen(path, "rb");
+    if (!f) return errno == ENOENT;
+    size_t n = fread(head, 1, sizeof head, f);
+    fclose(f);
+    if (n == 0) return true;
+    uint32_t id = n < sizeof head ? 0
+                                  : (uint32_t)head[68] << 24 | (uint32_t)head[69] << 16 | (uint32_t)head[70] << 8 | head[71];
+    return n == sizeof head && memcmp(head, "SQLite format 3", 16) == 0 && id == PL_TRACEDB_APPLICATION;
+}
+
+/* Makes PATH.part ours: a file left by a run that died is removed, one that another run is writing is not. */
+static bool claim(pl_tracedb *t)
+{
+    char what[1100];
+    struct stat st;
+    if (stat(t->path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        snprintf(what, sizeof what, "cannot write the trace '%.900s': it is not an ordinary file", t->path);
+        return pl_tracedb_fail(t, PL_IO, what);
+    }
+    if (!may_replace(t->path)) {
+        snprintf(what, sizeof what, "'%.900s' exists and is not a ptxloom trace; it is left as it is", t->path);
+        return pl_tracedb_fail(t, PL_INVALID, what);
+    }
+    if (stat(t->part, &st) == 0) {
+        sqlite3 *other = NULL;
+        int code = sqlite3_open_v2(t->part, &other, SQLITE_OPEN_READWRITE, NULL);
+        if (code == SQLITE_OK) code = sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
+        if (code != SQLITE_BUSY) unlink(t->part); /* while it is locked: nobody else is between opening and locking it */
+        sqlite3_close(other);
+        if (code == SQLITE_BUSY) {
+            snprintf(what, sizeof what, "cannot write the trace '%.900s': another program is writing it", t->part);
+            return pl_tracedb_fail(t, PL_IO, what);
+        }
+    }
+    int fd = open(t->part, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        snprintf(what, sizeof what, "cannot write the trace '%.900s': %s", t->part, strerror(errno));
+        return pl_tracedb_fail(t, PL_IO, what);
+    }
+    close(fd);
+    return true;
+}
+
+static void now_utc(char *buf, size_t size)
+{
+    /* SOURCE_DATE_EPOCH makes equal runs write equal bytes (reproducible-builds.org). */
+    const char *fixed = getenv("SOURCE_DATE_EPOCH");
+    time_t now = fixed ? (time_t)strtoll(fixed, NULL, 10) : time(NULL);
+    struct tm tm;
+    if (!gmtime_r(&now, &tm) || strftime(buf, size, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0) snprintf(buf, size, "unknown");
+}
+
+/* Rows of the tables that only name numbers. */
+static bool write_words(pl_tracedb *t, const pl_tracedb_options *o)
+{
+    static const char *const stall[][2] = {
+#define X(name, word, text) {word, text},
+        PL_STALLS(X)
+#undef X
+    };
+    static const char *const kind[] = {[PL_AC_LOAD] = "load",           [PL_AC_STORE] = "store",       [PL_AC_ATOMIC] = "atomic",
+                                       [PL_AC_REDUCTION] = "reduction", [PL_AC_PREFETCH] = "prefetch", [PL_AC_ASYNC] = "async"};
+    static const char *const level[] = {[PL_LV_NONE] = "none", [PL_LV_SHARED] = "shared", [PL_LV_L1] = "l1", [PL_LV_L2] = "l2",
+                                        [PL_LV_DRAM] = "dram", [PL_LV_CONST] = "const",   [PL_LV_REMOTE_SHARED] = "remote_shared"};
+    static const char *const table[] = {"access_kind", "mem_level", "space"};
+    const char *const *const names[] = {kind, level, o->space};
+    const size_t count[] = {sizeof kind / sizeof *kind, sizeof level / sizeof *level, o->nspaces};
+
+    sqlite3_stmt *s = pl_tracedb_prepare(t, "INSERT INTO stall_reason VALUES (?, ?, ?)");
+    for (int i = 0; s && i < PL_STALL_COUNT; i++) {
+        sqlite3_bind_int(s, 1, i);
+        pl_tracedb_text(s, 2, stall[i][0]);
+        pl_tracedb_text(s, 3, stall[i][1]);
+        pl_tracedb_step(t, s);
+    }
+    sqlite3_finalize(s);
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
+        char sql[80];
+        snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (?, ?)", table[k]);
+        s = pl_tracedb_prepare(t, sql);
+        for (size_t i = 0; s && i < count[k]; i++) {
+            if (!names[k][i]) continue;
+            sqlite3_bind_int64(s, 1, (int64_t)i);
+            pl_tracedb_text(s, 2, names[k][i]);
+            pl_tracedb_step(t, s);
+        }
+        sqlite3_finalize(s);
+    }
+    s = pl_tracedb_prepare(t, "INSERT INTO lane VALUES (?)");
+    for (int i = 0; s && i < PL_LANES; i++) {
+        sqlite3_bind_int(s, 1, i);
+        pl_tracedb_step(t, s);
+    }
+    sqlite3_finalize(s);
+    return t->status == PL_OK;
+}
+
+/* One view per metric, the rows that explain them, and the view `metric` over all of them. */
+static bool write_metrics(pl_tracedb *t)
+{
+    sqlite3_str *all = sqlite3_str_new(t->db);
+    sqlite3_str_appendall(all, "CREATE VIEW metric AS -- every metric of every launch\n");
+    sqlite3_stmt *s = pl_tracedb_prepare(t, "INSERT INTO metric_info VALUES (?, ?, ?, ?)");
+    for (const pl_tracedb_metric *m = pl_tracedb_metrics; s && m->name; m++) {
+        char *view = sqlite3_mprintf("CREATE VIEW \"%w\" AS -- %s [%s]\nSELECT k.id AS kernel, %s AS value FROM kernel k", m->name,
+                                     m->meaning, m->unit, m->formula);
+        if (!view) pl_tracedb_fail(t, PL_NOMEM, "out of memory while the trace was opened");
+        pl_tracedb_exec(t, view);
+        sqlite3_free(view);
+        pl_tracedb_text(s, 1, m->name);
+        pl_tracedb_text(s, 2, m->family);
+        pl_tracedb_text(s, 3, m->unit);
+        pl_tracedb_text(s, 4, m->meaning);
+        pl_tracedb_step(t, s);
+        sqlite3_str_appendf(all, "SELECT kernel, %Q AS name, value FROM \"%w\" WHERE value IS NOT NULL UNION ALL\n", m->name, m->name);
+    }
+    sqlite3_finalize(s);
+    sqlite3_str_appendall(all, "SELECT kernel, name, sum(value) FROM counter WHERE name NOT IN (SELECT name FROM metric_info)"
+                               " GROUP BY kernel, name");
+    char *sql = sqlite3_str_finish(all);
+    if (!sql) pl_tracedb_fail(t, PL_NOMEM, "out of memory while the trace was opened");
+    pl_tracedb_exec(t, sql);
+    sqlite3_free(sql);
+
+    s = pl_tracedb_prepare(t, "INSERT INTO query VALUES (?, ?, ?)");
+    for (const pl_tracedb_query *q = pl_tracedb_queries; s && q->name; q++) {
+        pl_tracedb_text(s, 1, q->name);
+        pl_tracedb_text(s, 2, q->title);
+        pl_tracedb_text(s, 3, q->sql);
+        pl_tracedb_step(t, s);
+    }
+    sqlite3_finalize(s);
+    return t->status == PL_OK;
+}
+
+static bool write_run(pl_tracedb *t, const pl_tracedb_options *o)
+{
+    static const char *const level[] = {"summary", "inst", "mem"};
+    char started[40];
+    now_utc(started, sizeof started);
+    sqlite3_stmt *s = pl_tracedb_prepare(t, "INSERT INTO run VALUES (1, ?, ?, ?, ?, ?)");
+    if (s) {
+        sqlite3_bind_int(s, 1, PL_TRACEDB_SCHEMA);
+        pl_tracedb_text(s, 2, o->version ? o->version : "");
+        pl_tracedb_text(s, 3, started);
+        pl_tracedb_text(s, 4, o->command);
+        pl_tracedb_text(s, 5, level[o->level]);
+        pl_tracedb_step(t, s);
+        sqlite3_finalize(s);
+    }
+    s = pl_tracedb_prepare(t, "INSERT INTO machine VALUES (1, ?, nullif(?, 0), nullif(?, 0), nullif(?, 0), nullif(?, 0.0))");
+    if (s) {
+        pl_tracedb_text(s, 1, o->machine ? o->machine : "");
+        sqlite3_bind_int64(s, 2, o->sms);
+        sqlite3_bind_int64(s, 3, o->subcores);
+        sqlite3_bind_int64(s, 4, o->max_warps);
+        sqlite3_bind_double(s, 5, o->clock_mhz);
+        pl_tracedb_step(t, s);
+        sqlite3_finalize(s);
+    }
+    s = pl_tracedb_prepare(t, "INSERT OR REPLACE INTO machine_value VALUES (1, ?, ?, ?, ?, ?, ?)");
+    for (size_t i = 0; s && i < o->nvalues; i++) {
+        const pl_tracedb_value *v = &o->value[i];
+        const char *const column[] = {v->section ? v->section : "", v->key ? v->key : "", v->value, v->unit, v->provenance, v->source};
+        for (int c = 0; c < 6; c++) pl_tracedb_text(s, c + 1, column[c]);
+        pl_tracedb_step(t, s);
+    }
+    sqlite3_finalize(s);
+    return t->status == PL_OK;
+}
+
+static bool create(pl_tracedb *t, const pl_tracedb_options *o)
+{
+    char sql[400];
+    /* Pages of 64 KiB suit millions of appended rows; with them a summary, some thirty small tables, would be 2 MB instead of 0.2. */
+    t->page_size = o->level == PL_TRACEDB_SUMMARY ? 4096 : 65536;
+    snprintf(sql, sizeof sql,
+             "PRAGMA page_size = %u; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+             "PRAGMA foreign_keys = OFF; PRAGMA application_id = %d; PRAGMA user_version = %d; BEGIN EXCLUSIVE",
+             (unsigned)t->page_size, PL_TRACEDB_APPLICATION, PL_TRACEDB_SCHEMA);
+    return pl_tracedb_exec(t, sql) && pl_tracedb_exec(t, pl_tracedb_schema) && write_words(t, o) && write_run(t, o) &&
+           write_metrics(t) && pl_tracedb_rows_open(t) && pl_tracedb_exec(t, "COMMIT");
+}
+
+pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_options *o)
+{
+    pl_tracedb *t = calloc(1, sizeof *t);
+    *out = t;
+    if (!t) return PL_NOMEM;
+    t->level = o->level;
+    t->max_bytes = o->max_bytes;
+    t->clock_mhz = o->clock_mhz;
+    t->machine = 1;
+    t->next_inst = t->next_mem = t->next_source = 1;
+    t->path = joined(path, "");
+    char *part = joined(path, ".part");
+    t->arena = pl_arena_open();
+    if (!t->path || !part || !t->arena) {
+        free(part);
+        pl_tracedb_fail(t, PL_NOMEM, "out of memory while the trace was opened");
+        return t->status;
+    }
+    t->part = part;
+    pl_map_init(&t->modules, t->arena);
+    pl_map_init(&t->sources, t->arena);
+    pl_map_init(&t->lines, t->arena);
+    if (!claim(t)) {
+        free(t->part);
+        t->part = NULL; /* not ours to remove */
+        return t->status;
+    }
+    if (sqlite3_open_v2(t->part, &t->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) cannot_write(t);
+    if (t->status == PL_OK) create(t, o);
+    return t->status;
+}
+
+pl_status pl_tracedb_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
+{
+    if (t->status != PL_OK) return t->status;
+    pl_tracedb_exec(t, "BEGIN EXCLUSIVE");
+    pl_tracedb_listing(t, k);
+    sqlite3_stmt *s = pl_tracedb_prepare(
+        t, "INSERT INTO kernel (id, run, machine, module, name, entry, mode, grid_x, grid_y, grid_z, block_x, block_y, block_z,"
+           " cluster_x, cluster_y, cluster_z, blocks, warps, threads, registers, static_shared, dynamic_shared, local_bytes)"
+           " VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    uint64_t blocks = (uint64_t)k->grid[0] * k->grid[1] * k->grid[2];
+    uint64_t threads = (uint64_t)k->block[0] * k->block[1] * k->block[2], warps = (threads + PL_LANES - 1) / PL_LANES;
+    t->kernel++;
+    t->timing = k->timing;
+    if (s) {
+        sqlite3_bind_int64(s, 1, t->kernel);
+        sqlite3_bind_int64(s, 2, t->machine);
+        sqlite3_bind_int64(s, 3, t->module);
+        pl_tracedb_text(s, 4, k->name ? k->name : k->entry);
+        pl_tracedb_text(s, 5, k->entry);
+        pl_tracedb_text(s, 6, k->timing ? "timing" : "functional");
+        for (int i = 0; i < 3; i++) {
+            sqlite3_bind_int64(s, 7 + i, k->grid[i]);
+            sqlite3_bind_int64(s, 10 + i, k->block[i]);
+            sqlite3_bind_int64(s, 13 + i, k->cluster[i]);
+        }
+        const uint64_t rest[] = {blocks,           blocks * warps,    blocks * threads, k->registers,
+                                 k->static_shared, k->dynamic_shared, k->local_bytes};
+        for (int i = 0; i < 7; i++) sqlite3_bind_int64(s, 16 + i, (int64_t)rest[i]);
+        pl_tracedb_step(t, s);
+        sqlite3_finalize(s);
+    }
+    pl_tracedb_rows_begin(t, k);
+    t->launched = t->status == PL_OK;
+    return t->status;
+}
+
+const pl_sink *pl_tracedb_sink(const pl_tracedb *t)
+{
+    return t->launched && t->level != PL_TRACEDB_SUMMARY ? &t->sink : NULL;
+}
+
+static uint64_t all_stalls(const pl_pc_stat *p)
+{
+    uint64_t sum = 0;
+    for (int i = PL_STALL_NONE + 1; i < PL_STALL_COUNT; i++) sum += p->stall[i];
+    return sum;
+}
+
+static void write_statistics(pl_tracedb *t, const pl_tracedb_result *r)
+{
+    sqlite3_stmt *s = pl_tracedb_prepare(t, "INSERT INTO pc_stat VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    sqlite3_stmt *w = pl_tracedb_prepare(t, "INSERT INTO stall VALUES (?, ?, ?, ?)");
+    for (size_t pc = 0; s && w && pc < r->npc; pc++) {
+        const pl_pc_stat *p = &r->pc_stat[pc];
+        uint64_t stalls = all_stalls(p);
+        if (p->issues == 0 && p->executed == 0 && stalls == 0) continue;
+        const uint64_t column[] = {(uint64_t)t->kernel, pc,           (uint64_t)t->module, p->issues,  p->executed, p->lanes,
+                                   stalls,              p->requests,  p->sectors,          p->wavefronts, p->conflicts, p->l1_hits,
+                                   p->l2_hits,          p->dram,      p->branches,         p->divergent, p->latency};
+        for (int c = 0; c < (int)(sizeof column / sizeof *column); c++) sqlite3_bind_int64(s, c + 1, (int64_t)column[c]);
+        pl_tracedb_step(t, s);
+        for (int i = 0; i < PL_STALL_COUNT; i++) {
+            if (p->stall[i] == 0) continue;
+            sqlite3_bind_int64(w, 1, t->kernel);
+            sqlite3_bind_int64(w, 2, (int64_t)pc);
+            sqlite3_bind_int(w, 3, i);
+            sqlite3_bind_int64(w, 4, (int64_t)p->stall[i]);
+            pl_tracedb_step(t, w);
+        }
+    }
+    sqlite3_finalize(s);
+    sqlite3_finalize(w);
+    s = pl_tracedb_prepare(t, "INSERT OR REPLACE INTO counter VALUES (?, ?, ?, ?, ?)");
+    for (size_t i = 0; s && i < r->ncounters; i++) {
+        const pl_counter *c = &r->counter[i];
+        sqlite3_bind_int64(s, 1, t->kernel);
+        pl_tracedb_text(s, 2, c->name);
+        pl_tracedb_text(s, 3, c->component ? c->component : "");
+        pl_tracedb_text(s, 4, c->unit);
+        sqlite3_bind_double(s, 5, c->value);
+        pl_tracedb_step(t, s);
+    }
+    sqlite3_finalize(s);
+
+    /* Sums of the launch that most metrics need: kept as rows, so that listing 200 metrics does not add up pc_stat 200 times. */
+    static const char *const sums[] = {
+        "INSERT INTO stall_sum SELECT s.kernel, r.name, sum(s.cycles) FROM stall s JOIN stall_reason r ON r.id = s.reason"
+        " WHERE s.kernel = ? GROUP BY r.id",
+        "INSERT INTO access SELECT s.kernel, iif(i.space = 'generic', 'global', i.space), i.access, sum(s.executed), sum(s.requests),"
+        " sum(s.sectors), sum(s.wavefronts), sum(s.conflicts), sum(s.l1_hits), sum(s.l2_hits), sum(s.dram),"
+        " iif(count(i.bytes) = count(*), sum(s.lanes * s.executed / s.issues * i.bytes), NULL)"
+        " FROM pc_stat s JOIN instruction i ON i.module = s.module AND i.pc = s.pc"
+        " WHERE s.kernel = ? AND i.access IS NOT NULL AND s.issues > 0 GROUP BY 2, 3"};
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        s = pl_tracedb_prepare(t, sums[i]);
+        if (!s) return;
+        sqlite3_bind_int64(s, 1, t->kernel);
+        pl_tracedb_step(t, s);
+        sqlite3_finalize(s);
+    }
+}
+
+static void write_event(pl_tracedb *t, const char *kind, const char *text)
+{
+    if (!t->add_event) return;
+    sqlite3_bind_int64(t->add_event, 1, t->kernel);
+    pl_tracedb_text(t->add_event, 2, kind);
+    pl_tracedb_text(t->add_event, 3, text);
+    pl_tracedb_step(t, t->add_event);
+}
+
+static void write_events(pl_tracedb *t, const pl_tracedb_result *r)
+{
+    if (r->error) write_event(t, "fault", r->error_text ? r->error_text : r->error);
+    for (const char *p = r->printed; p && *p;) {
+        size_t n = strcspn(p, "\n");
+        char *line = sqlite3_mprintf("%.*s", (int)n, p);
+        if (line) write_event(t, "print", line);
+        sqlite3_free(line);
+        p += n + (p[n] == '\n');
+    }
+    if (t->dropped) {
+        char text[100];
+        snprintf(text, sizeof text, "%llu events left out: the file reached its size limit", (unsigned long long)t->dropped);
+        write_event(t, "dropped", text);
+    }
+}
+
+pl_status pl_tracedb_end(pl_tracedb *t, const pl_tracedb_result *r)
+{
+    if (t->status != PL_OK || !t->launched) return t->status;
+    t->launched = false;
+    pl_tracedb_rows_end(t);
+    write_statistics(t, r);
+    write_events(t, r);
+    sqlite3_stmt *s = pl_tracedb_prepare(
+        t, "UPDATE kernel SET status = ?, error = ?, error_text = ?, cycles = ?, duration_us = ?, inst_executed = ?,"
+           " thread_inst_executed = ?, theoretical_occupancy = ?, wall_seconds = ?, first_inst = ?, dropped = ?, registers = ?,"
+           " static_shared = ?, dynamic_shared = ?, local_bytes = ? WHERE id = ?");
+    if (s) {
+        pl_tracedb_text(s, 1, r->status);
+        pl_tracedb_text(s, 2, r->error);
+        pl_tracedb_text(s, 3, r->error_text);
+        if (t->timing) {
+            sqlite3_bind_int64(s, 4, (int64_t)r->cycles);
+            if (t->clock_mhz > 0) sqlite3_bind_double(s, 5, (double)r->cycles / t->clock_mhz);
+            sqlite3_bind_double(s, 8, r->theoretical_occupancy);
+        }
+        sqlite3_bind_int64(s, 6, (int64_t)r->inst_executed);
+        sqlite3_bind_int64(s, 7, (int64_t)r->thread_inst_executed);
+        sqlite3_bind_double(s, 9, r->wall_seconds);
+        if (t->inst_rows) sqlite3_bind_int64(s, 10, t->first_inst);
+        const uint64_t rest[] = {t->dropped,        r->registers,      r->static_shared,
+                                 r->dynamic_shared, r->local_bytes, (uint64_t)t->kernel};
+        for (int i = 0; i < 6; i++) sqlite3_bind_int64(s, 11 + i, (int64_t)rest[i]);
+        pl_tracedb_step(t, s);
+        sqlite3_finalize(s);
+    }
+    pl_tracedb_exec(t, "COMMIT");
+    return t->status;
+}
+
+/* Indexes come last: one sort of all rows instead of one tree descent per row. */
+static bool finish(pl_tracedb *t)
+{
+    if (!pl_tracedb_exec(t, "BEGIN EXCLUSIVE; CREATE INDEX kernel_entry ON kernel (entry)")) return false;
+    if (t->level == PL_TRACEDB_MEM && !pl_tracedb_exec(t, "CREATE INDEX mem_inst ON mem (inst)")) return false;
+    return pl_tracedb_exec(t, "PRAGMA analysis_limit = 400; ANALYZE; COMMIT");
+}
+
+static void close_file(pl_tracedb *t)
+{
+    sqlite3_finalize(t->add_inst);
+    sqlite3_finalize(t->add_mem);
+    sqlite3_finalize(t->add_barrier);
+    sqlite3_finalize(t->add_event);
+    sqlite3_finalize(t->page_count);
+    t->add_inst = t->add_mem = t->add_barrier = t->add_event = t->page_count = NULL;
+    if (t->db && sqlite3_close(t->db) != SQLITE_OK) cannot_write(t);
+    t->db = NULL;
+}
+
+/* PATH.part is complete: to the disk with it, then its good name, then the folder that holds the name. */
+static bool publish(pl_tracedb *t)
+{
+    char what[1100];
+    int fd = open(t->part, O_RDWR | O_CLOEXEC);
+    bool good = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0) good = close(fd) == 0 && good;
+    if (!good || rename(t->part, t->path) != 0) {
+        snprintf(what, sizeof what, "cannot write the trace '%.900s': %s", t->path, strerror(errno));
+        return pl_tracedb_fail(t, PL_IO, what);
+    }
+    free(t->part);
+    t->part = NULL;
+    char *slash = strrchr(t->path, '/');
+    if (slash) slash[slash == t->path] = '\0';
+    fd = open(slash ? t->path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd); /* best effort: the file itself is safe */
+        close(fd);
+    }
+    return true;
+}
+
+pl_status pl_tracedb_close(pl_tracedb *t, bool keep)
+{
+    if (!t) return PL_OK;
+    if (keep && t->launched) pl_tracedb_fail(t, PL_INTERRUPTED, "the trace was closed in the middle of a launch");
+    if (keep && t->status == PL_OK) finish(t);
+    pl_tracedb_rows_free(t);
+    close_file(t);
+    if (keep && t->status == PL_OK) publish(t);
+    if (t->part) unlink(t->part);
+    pl_status status = keep ? t->status : PL_OK;
+    if (status != PL_OK) {
+        free(t->part);
+        t->part = NULL;
+        return status;
+    }
+    pl_arena_close(t->arena);
+    free(t->forms);
+    free(t->path);
+    free(t->part);
+    free(t);
+    return PL_OK;
+}
+
+const char *pl_tracedb_error(const pl_tracedb *t)
+{
+    return t && t->status != PL_OK ? t->error : NULL;
+}
+
+uint64_t pl_tracedb_dropped(const pl_tracedb *t)
+{
+    return t->dropped_total;
+}
+
+const pl_tracedb_metric *pl_tracedb_metric_find(const char *name)
+{
+    for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++)
+        if (strcmp(m->name, name) == 0) return m;
+    return NULL;
+}
