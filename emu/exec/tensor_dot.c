@@ -52,7 +52,7 @@ static const format formats[PL_TT_COUNT] = {
     [PL_TT_E5M2] = { 2, 5, 15, IEEE, 0 },
     [PL_TT_E3M2] = { 2, 3, 3, FINITE, 0 },
     [PL_TT_E2M3] = { 3, 2, 1, FINITE, 0 },
-    [PL_TT_E2M1] = { 1, 2, 1, FINITE, 0 },
+    [PL_TT_E2M1] = { 1, 2, 1, FINITE, 2 }, /* bits 2-5 of its byte; not recorded */
 };
 
 /* The decoded right-hand matrix or addend of one tile. */
@@ -190,6 +190,14 @@ typedef struct block {
     int32_t (*top)[N];
 } block;
 
+/* A product on the common grid, DOWN being how far its exponent is below the largest. */
+INLINE static inline int32_t aligned(int32_t product, int32_t down, int up)
+{
+    const int32_t neg = product >> 31;
+    const uint32_t size = (uint32_t)((product ^ neg) - neg) << up >> (down > 31 ? 31 : down);
+    return ((int32_t)size ^ neg) - neg;
+}
+
 INLINE static inline void fused_block(const block *x)
 {
     const int up = x->up;
@@ -215,13 +223,8 @@ INLINE static inline void fused_block(const block *x)
             for (int g = i; g < stop; g++) {
                 const int32_t *bs = x->b->sig[x->first + g], *be = x->b->exp[x->first + g];
                 const int32_t s = as[g], e = ae[g];
-                for (int j = 0; j < N; j++) {
-                    int32_t p = s * bs[j], neg = p >> 31;
-                    uint32_t size = (uint32_t)((p ^ neg) - neg) << up;
-                    int32_t down = top[j] - e - be[j];
-                    size >>= down > 31 ? 31 : down;
-                    part[j] += ((int32_t)size ^ neg) - neg;
-                }
+                for (int j = 0; j < N; j++)
+                    part[j] += aligned(s * bs[j], top[j] - e - be[j], up);
             }
             for (int j = 0; j < N; j++) sum[j] += part[j];
         }
@@ -404,8 +407,12 @@ INLINE static inline void tile_int(const pl_tensor_num *num, const pl_tensor_lef
     decode_ints(num->b, k * N, b[0], right[0]);
     for (int r = 0; r < m; r++) {
         int32_t sum[N] = { 0 }; /* at most 128 products of 2^16: no overflow */
-        for (int i = 0; i < k; i++)
-            for (int j = 0; j < N; j++) sum[j] += left->sig[r * k + i] * right[i][j];
+        for (int i = 0; i < k; i += 4) { /* k is 16 or more; four at once keep the sum in a register */
+            const int32_t *x = left->sig + r * k + i;
+            for (int j = 0; j < N; j++)
+                sum[j] += x[0] * right[i][j] + x[1] * right[i + 1][j] + x[2] * right[i + 2][j] +
+                          x[3] * right[i + 3][j];
+        }
         for (int j = 0; j < N; j++) {
             int64_t exact = (int64_t)(int32_t)c[r][j] + sum[j];
             if (num->saturate && exact > INT32_MAX) exact = INT32_MAX;
