@@ -1,3 +1,6 @@
-# cli: the ptxloom command. Uses include/ptxloom.h only.
-# To begin: bin_PROGRAMS += ptxloom, ptxloom_SOURCES = cli/main.c cli/NAME.c ..., ptxloom_LDADD = libptxloom.la
-# (an own LDADD keeps libcheck out of the command).
+# cli: the ptxloom command. Uses include/ptxloom.h only. An own LDADD keeps libcheck out of the command.
+# To add a command: cli/cmd_NAME.c here, its function in cli.h, a row in main.c.
+bin_PROGRAMS += ptxloom
+ptxloom_SOURCES = cli/main.c cli/cli.h cli/options.c cli/output.c \
+	cli/cmd_run.c cli/run.h cli/run_json.c cli/run_text.c cli/cmd_check.c cli/cmd_dis.c cli/cmd_explain.c
+ptxloom_LDADD = libptxloom.la

@@ -31,7 +31,8 @@ typedef uint64_t pl_ptr; /* address in the emulated GPU's memory */
 /* ---- machines ---- */
 
 /* Opens a GPU described by a machine name ("h200") or a path to a .conf file. On failure *out still holds an object whose diagnostics
- * say why (close it), unless memory was exhausted. Machine files are looked for in $PTXLOOM_ARCH_PATH, then in the installed folder. */
+ * say why (close it), unless memory was exhausted. Names are looked for in the folders of $PTXLOOM_ARCH_PATH, among the machines
+ * built into the library, then in the installed folder. machine == NULL: no machine; modules can be loaded and explained, not run. */
 pl_status pl_gpu_open(pl_gpu **out, const char *machine);
 void pl_gpu_close(pl_gpu *gpu);
 const char *pl_gpu_name(const pl_gpu *gpu);
@@ -49,8 +50,11 @@ typedef struct pl_message {
 /* Message k (0-based) of those since the last pl_gpu_diag_clear; colour: with terminal colours in `rendered`. */
 pl_message pl_gpu_diag(pl_gpu *gpu, size_t k, bool colour);
 void pl_gpu_diag_clear(pl_gpu *gpu);
-/* Reports a message of the caller's own (launch files, command line): code as in base/diag.def. */
-void pl_gpu_report(pl_gpu *gpu, const char *code, const char *file, const char *text, uint32_t line, uint32_t column, const char *detail);
+/* Reports a message of the caller's own: a code of base/diag.def whose format takes only strings, those strings (NULL where it takes
+ * fewer than three), and what to do about it (or NULL). */
+void pl_gpu_report(pl_gpu *gpu, const char *code, const char *a, const char *b, const char *c, const char *help);
+/* The one of n words that somebody who wrote `word` probably meant, or NULL. */
+const char *pl_nearest(const char *word, const char *const *words, size_t n);
 
 /* ---- modules ---- */
 typedef struct pl_load_options {
@@ -59,6 +63,10 @@ typedef struct pl_load_options {
 } pl_load_options;
 /* Parses, checks and assembles PTX text. options may be NULL (opt_level 2). PL_INVALID: see the diagnostics. */
 pl_status pl_module_load(pl_gpu *gpu, const char *name, const char *text, size_t bytes, const pl_load_options *options, pl_module **out);
+/* The same from a file. PL_INVALID or PL_IO with a diagnostic when it cannot be read. */
+pl_status pl_module_load_file(pl_gpu *gpu, const char *path, const pl_load_options *options, pl_module **out);
+/* Places the module's variables anew with their initial values, as a fresh load would. */
+pl_status pl_module_reset(pl_module *m);
 void pl_module_close(pl_module *m);
 size_t pl_module_kernel_count(const pl_module *m);
 const char *pl_module_kernel_name(const pl_module *m, size_t k);
@@ -67,6 +75,7 @@ typedef struct pl_kernel_param { const char *name; uint32_t offset, size; const 
 typedef struct pl_kernel_info {
     const char *name;
     uint32_t registers, static_shared, local_bytes, param_bytes, nparams, barriers;
+    uint32_t spill_loads, spill_stores; /* bytes */
     uint32_t reqntid[3], maxntid[3], reqcluster[3];
 } pl_kernel_info;
 pl_status pl_module_kernel(const pl_module *m, const char *name, pl_kernel_info *out);
@@ -79,14 +88,15 @@ typedef struct pl_listing {
     uint32_t pc;
     const char *kernel;  /* function it belongs to */
     char text[256];      /* disassembly */
-    uint32_t ptx_line;
+    uint32_t ptx_line, ptx_bytes;
+    const char *ptx_text; /* that line of the PTX, ptx_bytes long, or NULL */
     const char *src_file; /* from .loc, or NULL */
     uint32_t src_line;
     const char *mnemonic, *syntax, *cls;
     uint32_t form;       /* row of the instruction table */
 } pl_listing;
 size_t pl_module_code_size(const pl_module *m);
-pl_listing pl_module_listing(const pl_module *m, uint32_t pc);
+pl_listing pl_module_listing(pl_module *m, uint32_t pc);
 
 /* ---- memory ---- */
 pl_status pl_alloc_device(pl_gpu *gpu, uint64_t bytes, const char *name, pl_ptr *out);
@@ -132,6 +142,51 @@ typedef struct pl_result {
 } pl_result;
 pl_status pl_launch_kernel(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out);
 
+/* ---- launch files ---- */
+
+/* One argument of a launch. */
+typedef struct pl_case_arg {
+    const char *type;      /* element type: "f32" */
+    bool buffer;           /* passed as a 64-bit address; false: passed by value */
+    bool output;           /* of interest after the launch */
+    uint64_t count, bytes; /* elements and their size together */
+    const char *save;      /* file to write afterwards (.npy, or raw bytes), or NULL */
+    pl_ptr address;        /* of a buffer, between prepare and release */
+} pl_case_arg;
+
+/* A launch as a launch file or a command line describes it: the module, the kernel, the shape and the arguments. */
+typedef struct pl_case {
+    const char *name;
+    const char *ptx;   /* path of the module */
+    const char *entry; /* NULL: the module's only kernel */
+    uint32_t grid[3], block[3], cluster[3], dynamic_shared, stack;
+    bool deterministic;
+    pl_case_arg *arg;
+    size_t nargs;
+    struct pl_case_more *more; /* the library's part */
+} pl_case;
+
+/* An empty case, to be filled in by the caller: set the public members (the strings must outlive it), add arguments. */
+pl_status pl_case_open(pl_gpu *gpu, pl_case **out);
+/* Reads a launch file; paths in it are relative to its folder. PL_INVALID, PL_IO: see the diagnostics; *out is NULL. */
+pl_status pl_case_read(pl_gpu *gpu, const char *path, pl_case **out);
+/* Adds an argument in the notation of the command line: "u32:7", "out:f32[1024]=hash:3,-1,1". */
+pl_status pl_case_add_arg(pl_case *c, const char *text);
+/* Checks the arguments against the kernel, allocates and fills the buffers, and completes *l (kernel, shape, parameters; the other
+ * members stay as they are). The module must be that of c->ptx. */
+pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l);
+/* After the launch: whether the 256 bytes behind every buffer are as they were; otherwise reports warnings. */
+bool pl_case_check_guards(pl_case *c);
+/* SHA-256 of argument k's bytes as 64 hexadecimal digits. */
+void pl_case_sha256(const pl_case *c, size_t k, char hex[65]);
+/* Element i of argument k as text. */
+void pl_case_element(const pl_case *c, size_t k, uint64_t i, char *buf, size_t size);
+/* Writes argument k to its `save` path. */
+pl_status pl_case_save(pl_case *c, size_t k);
+/* Frees the buffers of pl_case_prepare; they may be prepared again. */
+void pl_case_release(pl_case *c);
+void pl_case_close(pl_case *c);
+
 /* Text the kernel printed (vprintf, assert) since the last call; NULL when none. */
 const char *pl_gpu_printed(pl_gpu *gpu);
 
@@ -154,5 +209,7 @@ const char *pl_trace_error(const pl_trace *t);
 /* ---- the instruction table and explanations ---- */
 /* Text about an instruction, diagnostic, machine key or metric, in the gpu's memory; NULL when nothing is known by that name. */
 const char *pl_explain(pl_gpu *gpu, const char *topic);
+/* One line for each instruction form that is parsed and checked but not executed, with the reason. */
+const char *pl_explain_unsupported(pl_gpu *gpu);
 
 #endif

@@ -1,0 +1,68 @@
+/* cli.h - what the commands of `ptxloom` share: exit statuses, messages, options.
+ *
+ * A command is one function in one file (cmd_NAME.c) and one row of the table in main.c. Results go to standard output, messages to
+ * standard error. Commands use include/ptxloom.h only. */
+#ifndef PL_CLI_CLI_H
+#define PL_CLI_CLI_H
+
+#include "ptxloom.h"
+#include <stdio.h>
+
+/* Exit statuses of every command. */
+enum {
+    CLI_OK = 0,
+    CLI_FAILED = 1, /* the program under emulation failed */
+    CLI_INPUT = 2,  /* the input was wrong */
+    CLI_SYSTEM = 3  /* files, memory, interruption */
+};
+
+/* argv[0] is the command's name. */
+int cmd_run(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_as(int argc, char **argv);
+int cmd_dis(int argc, char **argv);
+int cmd_explain(int argc, char **argv);
+int cmd_query(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+
+int cli_status(pl_status st);
+/* The graver of two exit statuses. */
+int cli_worse(int a, int b);
+/* Whether to use colours: a terminal, and the user did not object (NO_COLOR, TERM=dumb). */
+bool cli_colour(FILE *f);
+/* Prints the diagnostics from number `first` on to standard error. */
+void cli_messages(pl_gpu *gpu, size_t first);
+/* Flushes standard output; CLI_SYSTEM with a message when anything written to it was lost, else `status`. */
+int cli_finish(int status);
+
+/* ---- options ---- */
+
+typedef struct cli_option {
+    const char *name;  /* "arch" for --arch */
+    char letter;       /* 'k' for -k, or 0 */
+    const char *takes; /* what the value is called in the help; NULL: no value */
+    const char *help;
+} cli_option;
+
+typedef struct cli_args {
+    pl_gpu *gpu; /* takes the messages */
+    int argc;
+    char **argv;
+    int at;             /* next of argv */
+    bool operands_only; /* after -- */
+    const char *value;  /* of the option, or the operand */
+} cli_args;
+
+enum { CLI_OPERAND = -1, CLI_END = -2, CLI_BAD = -3, CLI_HELP = -4 };
+
+/* The next option (its index in the table), or one of the above. --name VALUE, --name=VALUE, -k VALUE and -kVALUE are all understood;
+ * options and operands may be mixed. */
+int cli_next(cli_args *a, const cli_option *option, size_t n);
+/* Help of a command: its usage lines and its options. */
+void cli_help(const char *usage, const cli_option *option, size_t n);
+/* A number in lo..hi, or a report and false. */
+bool cli_number(cli_args *a, const char *option, uint64_t lo, uint64_t hi, uint64_t *out);
+/* X, X,Y or X,Y,Z. */
+bool cli_shape(cli_args *a, const char *option, uint32_t out[3]);
+
+#endif

@@ -1,0 +1,70 @@
+/* cmd_check.c - `ptxloom check`: reports every error in PTX files, without assembling them. */
+#include "cli/cli.h"
+#include <jansson.h>
+#include <stdlib.h>
+
+enum { O_JSON, O_COUNT };
+static const cli_option option[O_COUNT] = {[O_JSON] = {"json", 0, NULL, "print one JSON object"}};
+
+static json_t *nullable(const char *s)
+{
+    json_t *t = s ? json_string(s) : json_null();
+    return t ? t : json_string("(not UTF-8)");
+}
+
+static json_t *describe(pl_gpu *gpu, const char *path, pl_status st)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < pl_gpu_diag_count(gpu); i++) {
+        pl_message m = pl_gpu_diag(gpu, i, false);
+        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:i, s:i, s:o, s:o}", "severity", m.severity, "code", m.code, "file",
+                                              nullable(m.file), "line", (int)m.line, "column", (int)m.column, "text",
+                                              nullable(m.text), "help", nullable(m.help)));
+    }
+    return json_pack("{s:o, s:s, s:o}", "file", nullable(path), "status", st == PL_OK ? "ok" : "invalid", "diagnostics", list);
+}
+
+int cmd_check(int argc, char **argv)
+{
+    static const char usage[] = "ptxloom check K.ptx ... [--json]\n";
+    const pl_load_options load = {.check_only = true};
+    pl_gpu *gpu;
+    if (pl_gpu_open(&gpu, NULL) != PL_OK) return CLI_SYSTEM;
+    cli_args a = {.gpu = gpu, .argc = argc, .argv = argv, .at = 1};
+    const char **file = calloc((size_t)argc, sizeof *file);
+    int k, status = file ? CLI_OK : CLI_SYSTEM, n = 0;
+    bool json = false;
+    while (file && (k = cli_next(&a, option, O_COUNT)) != CLI_END) {
+        if (k == CLI_HELP) {
+            cli_help(usage, option, O_COUNT);
+            goto done;
+        }
+        if (k == CLI_OPERAND) file[n++] = a.value;
+        else if (k == O_JSON) json = true;
+        else status = CLI_INPUT;
+    }
+    if (status == CLI_OK && n == 0) {
+        pl_gpu_report(gpu, "E0007", "check", "a PTX file", NULL, NULL);
+        status = CLI_INPUT;
+    }
+    cli_messages(gpu, 0);
+    json_t *files = json && status == CLI_OK ? json_array() : NULL;
+    for (int i = 0; status != CLI_SYSTEM && pl_gpu_diag_count(gpu) == 0 && i < n; i++) {
+        pl_module *m;
+        pl_status st = pl_module_load_file(gpu, file[i], &load, &m);
+        status = cli_worse(status, cli_status(st));
+        cli_messages(gpu, 0);
+        if (files) json_array_append_new(files, describe(gpu, file[i], st));
+        pl_gpu_diag_clear(gpu);
+    }
+    if (files) {
+        json_t *root = json_pack("{s:s, s:o}", "version", PTXLOOM_VERSION, "files", files);
+        if (!root || json_dumpf(root, stdout, JSON_INDENT(1)) != 0) status = CLI_SYSTEM;
+        putchar('\n');
+        json_decref(root);
+    }
+done:
+    free(file);
+    pl_gpu_close(gpu);
+    return status;
+}

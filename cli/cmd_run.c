@@ -1,0 +1,396 @@
+/* cmd_run.c - `ptxloom run`: launches what launch files or the command line describe, one after the other in one process.
+ *
+ * A case that fails does not stop the next one: each gets its entry in the results, and the exit status is that of the worst. */
+#include "cli/run.h"
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+enum option_id {
+    O_KERNEL, O_GRID, O_BLOCK, O_SHARED, O_CLUSTER, O_STACK, O_ARCH, O_MODE, O_OPT, O_TRACE, O_TRACE_LEVEL, O_TRACE_LIMIT,
+    O_THREADS, O_ASYNC, O_SIMT, O_CHECK, O_TIMEOUT, O_PROGRESS, O_JSON, O_SUMMARY, O_METRICS, O_COUNT
+};
+static const cli_option option[O_COUNT] = {
+    [O_KERNEL] = {"kernel", 'k', "NAME", "entry point; needed when the module has several"},
+    [O_GRID] = {"grid", 'g', "X[,Y[,Z]]", "blocks of the grid"},
+    [O_BLOCK] = {"block", 'b', "X[,Y[,Z]]", "threads of a block"},
+    [O_SHARED] = {"shared", 0, "BYTES", "dynamic shared memory of a block"},
+    [O_CLUSTER] = {"cluster", 0, "X[,Y[,Z]]", "blocks of a cluster"},
+    [O_STACK] = {"stack", 0, "BYTES", "local memory that a thread may use for calls (1024)"},
+    [O_ARCH] = {"arch", 0, "MACHINE", "GPU to model: a name, or the path of a .conf file (h200)"},
+    [O_MODE] = {"mode", 0, "timing|functional", "with or without the model of time (timing)"},
+    [O_OPT] = {"opt", 'O', "0|2", "-O0: one machine instruction per PTX instruction; -O2 (default): as an assembler would"},
+    [O_TRACE] = {"trace", 0, "FILE.db", "write an SQLite file about the run"},
+    [O_TRACE_LEVEL] = {"trace-level", 0, "summary|inst|mem", "statistics; and every instruction; and every memory access (inst)"},
+    [O_TRACE_LIMIT] = {"trace-limit", 0, "MIB", "stop adding events when the trace has this size"},
+    [O_THREADS] = {"threads", 0, "N", "host threads of the timing model; the result does not depend on it (1)"},
+    [O_ASYNC] = {"async", 0, "late|eager", "when asynchronous copies land: at the wait, or at once (eager)"},
+    [O_SIMT] = {"simt", 0, "its|stack", "divergence: independent thread scheduling, or the stack before Volta (its)"},
+    [O_CHECK] = {"check", 0, "mem,race,init,sync", "look for mistakes while running"},
+    [O_TIMEOUT] = {"timeout", 0, "SECONDS", "give up a launch after this time"},
+    [O_PROGRESS] = {"progress", 0, NULL, "show progress although standard error is no terminal"},
+    [O_JSON] = {"json", 0, NULL, "print one JSON object"},
+    [O_SUMMARY] = {"summary", 0, NULL, "print one line for each launch"},
+    [O_METRICS] = {"metrics", 0, NULL, "print every counter"},
+};
+static const char usage[] = "ptxloom run K.ptx -g X[,Y[,Z]] -b X[,Y[,Z]] [OPTION ...] [ARG ...]\n"
+                            "ptxloom run CASE.json ... [OPTION ...]\n\n"
+                            "ARG, one for each kernel parameter: u32:1024  f32:2.5  f32[1024]=INIT  out:f32[1024]  out=y.npy:f32[1024]\n"
+                            "INIT: 0  iota  hash:SEED[,LO,HI]  [1,2,3]  @in.npy  @in.bin\n";
+
+typedef struct options {
+    const char *kernel, *arch, *trace, *command;
+    uint32_t grid[3], block[3], cluster[3];
+    uint64_t shared, stack, trace_limit, threads, timeout;
+    bool has_shared, has_stack, async_late, simt_stack, progress, json, summary, metrics;
+    int opt_level;
+    pl_mode mode;
+    pl_trace_level trace_level;
+    const char **operand;
+    size_t noperands;
+} options;
+
+/* What goes on across the cases. */
+typedef struct session {
+    const options *o;
+    pl_gpu *gpu;
+    pl_module *module; /* of the latest case: the next one often has the same */
+    const char *module_path;
+    pl_trace *trace;
+    run_report *json;
+    run_style style;
+    struct timespec shown; /* when progress was last drawn */
+    bool drawn;
+    int status;
+} session;
+
+/* ---------------------------------------------------------------- stopping */
+
+/* 1: interrupted by the user, 2: out of time. Read by the emulator. */
+static volatile sig_atomic_t stop_flag;
+
+static void on_interrupt(int sig)
+{
+    stop_flag = sig == SIGALRM ? 2 : 1;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction a = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+    sigaction(SIGALRM, &a, NULL);
+    a.sa_flags = SA_RESTART | (int)SA_RESETHAND; /* a second ^C ends the process at once */
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+}
+
+static void set_timer(uint64_t seconds)
+{
+    const struct itimerval t = {.it_value = {.tv_sec = (time_t)seconds}};
+    setitimer(ITIMER_REAL, &t, NULL);
+}
+
+/* ---------------------------------------------------------------- progress */
+
+static void progress(void *ctx, uint64_t done, uint64_t blocks, uint64_t instructions)
+{
+    session *s = ctx;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double since = (double)(now.tv_sec - s->shown.tv_sec) + (double)(now.tv_nsec - s->shown.tv_nsec) * 1e-9;
+    bool terminal = isatty(STDERR_FILENO);
+    if (since < (terminal ? 0.2 : 5.0)) return;
+    s->shown = now;
+    s->drawn = terminal;
+    fprintf(stderr, "%s%3.0f %%  %" PRIu64 " of %" PRIu64 " blocks, %.1f million instructions%s", terminal ? "\r" : "",
+            blocks ? 100.0 * (double)done / (double)blocks : 0.0, done, blocks, (double)instructions * 1e-6,
+            terminal ? "\033[K" : "\n");
+}
+
+static void clear_progress(session *s)
+{
+    if (s->drawn) fputs("\r\033[K", stderr);
+    s->drawn = false;
+}
+
+/* ---------------------------------------------------------------- options */
+
+static bool choice(cli_args *a, const char *name, const char *first, const char *second, bool *is_second)
+{
+    char expected[64];
+    *is_second = strcmp(a->value, second) == 0;
+    if (*is_second || strcmp(a->value, first) == 0) return true;
+    snprintf(expected, sizeof expected, "it is %s or %s", first, second);
+    pl_gpu_report(a->gpu, "E0005", a->value, name, expected, NULL);
+    return false;
+}
+
+static bool read_level(cli_args *a, options *o)
+{
+    static const char *const words[] = {"summary", "inst", "mem"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(a->value, words[i]) != 0) continue;
+        o->trace_level = (pl_trace_level)i;
+        return true;
+    }
+    pl_gpu_report(a->gpu, "E0005", a->value, "--trace-level", "it is summary, inst or mem", NULL);
+    return false;
+}
+
+static bool read_option(cli_args *a, options *o, int k)
+{
+    bool second;
+    switch (k) {
+    case O_KERNEL: o->kernel = a->value; return true;
+    case O_GRID: return cli_shape(a, "-g", o->grid);
+    case O_BLOCK: return cli_shape(a, "-b", o->block);
+    case O_CLUSTER: return cli_shape(a, "--cluster", o->cluster);
+    case O_SHARED: o->has_shared = true; return cli_number(a, "--shared", 0, UINT32_MAX, &o->shared);
+    case O_STACK: o->has_stack = true; return cli_number(a, "--stack", 0, 512 * 1024, &o->stack);
+    case O_ARCH: o->arch = a->value; return true;
+    case O_MODE:
+        if (!choice(a, "--mode", "timing", "functional", &second)) return false;
+        o->mode = second ? PL_MODE_FUNCTIONAL : PL_MODE_TIMING;
+        return true;
+    case O_OPT:
+        if (!choice(a, "-O", "0", "2", &second)) return false;
+        o->opt_level = second ? 2 : 0;
+        return true;
+    case O_TRACE: o->trace = a->value; return true;
+    case O_TRACE_LEVEL: return read_level(a, o);
+    case O_TRACE_LIMIT: return cli_number(a, "--trace-limit", 1, 1u << 24, &o->trace_limit);
+    case O_THREADS: return cli_number(a, "--threads", 1, 256, &o->threads);
+    case O_ASYNC:
+        if (!choice(a, "--async", "late", "eager", &second)) return false;
+        o->async_late = !second;
+        return true;
+    case O_SIMT:
+        if (!choice(a, "--simt", "its", "stack", &second)) return false;
+        o->simt_stack = second;
+        return true;
+    case O_CHECK: pl_gpu_report(a->gpu, "E0011", "--check", NULL, NULL, NULL); return false;
+    case O_TIMEOUT: return cli_number(a, "--timeout", 1, 1u << 30, &o->timeout);
+    case O_PROGRESS: o->progress = true; return true;
+    case O_JSON: o->json = true; return true;
+    case O_SUMMARY: o->summary = true; return true;
+    case O_METRICS: o->metrics = true; return true;
+    default: return false;
+    }
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+/* CLI_OK, CLI_INPUT, or CLI_HELP. */
+static int read_options(cli_args *a, options *o)
+{
+    int k;
+    bool ok = true;
+    while ((k = cli_next(a, option, O_COUNT)) != CLI_END) {
+        if (k == CLI_HELP) return CLI_HELP;
+        if (k == CLI_OPERAND) o->operand[o->noperands++] = a->value;
+        else ok &= k >= 0 && read_option(a, o, k);
+    }
+    if (!ok) return CLI_INPUT;
+    if (o->noperands == 0) {
+        pl_gpu_report(a->gpu, "E0007", "run", "a PTX file or launch files", NULL, NULL);
+        return CLI_INPUT;
+    }
+    for (size_t i = 1; ends_with(o->operand[0], ".json") && i < o->noperands; i++) {
+        if (ends_with(o->operand[i], ".json")) continue;
+        pl_gpu_report(a->gpu, "E0010", o->operand[i], "launch files", NULL, "arguments are given with a PTX file, or inside launch files");
+        return CLI_INPUT;
+    }
+    return CLI_OK;
+}
+
+/* ---------------------------------------------------------------- cases */
+
+/* The module of a case: the latest one when it is the same file, its variables fresh; else loaded. */
+static pl_status module_of(session *s, const char *path)
+{
+    if (s->module && strcmp(s->module_path, path) == 0) return pl_module_reset(s->module);
+    pl_module_close(s->module);
+    s->module = NULL;
+    free((void *)s->module_path);
+    s->module_path = strdup(path);
+    if (!s->module_path) return PL_NOMEM;
+    const pl_load_options load = {.opt_level = s->o->opt_level};
+    return pl_module_load_file(s->gpu, path, &load, &s->module);
+}
+
+/* Shape and kernel given on the command line win over those of a launch file. */
+static void override(const options *o, pl_case *c)
+{
+    if (o->kernel) c->entry = o->kernel;
+    if (o->grid[0]) memcpy(c->grid, o->grid, sizeof c->grid);
+    if (o->block[0]) memcpy(c->block, o->block, sizeof c->block);
+    if (o->cluster[0]) memcpy(c->cluster, o->cluster, sizeof c->cluster);
+    if (o->has_shared) c->dynamic_shared = (uint32_t)o->shared;
+    if (o->has_stack) c->stack = (uint32_t)o->stack;
+}
+
+static pl_status launch(session *s, pl_case *c, run_case *r)
+{
+    const options *o = s->o;
+    pl_launch l = {.mode = o->mode, .threads = (int)o->threads, .async_late = o->async_late, .simt_stack = o->simt_stack,
+                   .cancel = (const volatile int *)&stop_flag, .progress_ctx = s};
+    if (o->progress || (isatty(STDERR_FILENO) && !o->json)) l.progress = progress;
+    pl_status st = module_of(s, c->ptx);
+    if (st == PL_OK) st = pl_case_prepare(c, s->module, &l);
+    if (st != PL_OK) return st;
+    r->entry = l.kernel;
+    memcpy(r->grid, l.grid, sizeof r->grid);
+    memcpy(r->block, l.block, sizeof r->block);
+    if (s->trace) l.sink = pl_trace_begin(s->trace, s->module, &l, c->name);
+    set_timer(o->timeout);
+    st = pl_launch_kernel(s->gpu, s->module, &l, &r->result);
+    set_timer(0);
+    clear_progress(s);
+    r->launched = st == PL_OK || st == PL_FAULT || st == PL_INTERRUPTED;
+    r->printed = pl_gpu_printed(s->gpu);
+    if (s->trace && pl_trace_end(s->trace, &r->result) != PL_OK && st == PL_OK) st = PL_IO;
+    if (st == PL_OK) pl_case_check_guards(c);
+    for (size_t k = 0; k < c->nargs && st == PL_OK; k++) {
+        if (c->arg[k].save) st = pl_case_save(c, k);
+    }
+    return st;
+}
+
+/* Runs one case and shows what came of it. c may be NULL: it could not be read. */
+static void run_one(session *s, pl_case *c, const char *name, pl_status st, size_t first_message)
+{
+    run_case r = {.gpu = s->gpu, .name = name, .arch = pl_gpu_name(s->gpu), .mode = s->o->mode, .launch = c, .status = st,
+                  .first_message = first_message};
+    if (c) {
+        override(s->o, c);
+        r.status = launch(s, c, &r);
+    }
+    cli_messages(s->gpu, first_message);
+    if (s->json) run_json_add(s->json, &r);
+    else run_text(&r, &s->style);
+    s->status = cli_worse(s->status, cli_status(r.status));
+    pl_case_close(c);
+    pl_gpu_diag_clear(s->gpu);
+}
+
+static void run_launch_file(session *s, const char *path)
+{
+    pl_case *c;
+    pl_status st = pl_case_read(s->gpu, path, &c);
+    const char *slash = strrchr(path, '/');
+    char name[256];
+    snprintf(name, sizeof name, "%s", c ? c->name : slash ? slash + 1 : path);
+    if (!c && ends_with(name, ".json")) name[strlen(name) - 5] = '\0';
+    run_one(s, c, name, st, 0);
+}
+
+static void run_command_line(session *s)
+{
+    const options *o = s->o;
+    pl_case *c;
+    pl_status st = pl_case_open(s->gpu, &c);
+    if (c) {
+        c->ptx = o->operand[0];
+        for (size_t i = 1; i < o->noperands; i++) {
+            pl_status one = pl_case_add_arg(c, o->operand[i]);
+            if (st == PL_OK) st = one;
+        }
+        if (st != PL_OK) {
+            pl_case_close(c);
+            c = NULL;
+        }
+    }
+    if (c) c->name = o->kernel ? o->kernel : o->operand[0];
+    run_one(s, c, o->kernel ? o->kernel : o->operand[0], st, 0);
+}
+
+static pl_status open_trace(session *s)
+{
+    const pl_trace_options t = {.level = s->o->trace_level, .command = s->o->command, .max_bytes = s->o->trace_limit << 20};
+    if (!s->o->trace) return PL_OK;
+    return pl_trace_open(s->gpu, s->o->trace, &t, &s->trace);
+}
+
+static int run_all(session *s)
+{
+    const options *o = s->o;
+    if (open_trace(s) != PL_OK) {
+        cli_messages(s->gpu, 0);
+        return CLI_SYSTEM;
+    }
+    if (o->json && !(s->json = run_json_open())) return CLI_SYSTEM;
+    if (ends_with(o->operand[0], ".json")) {
+        for (size_t i = 0; i < o->noperands && stop_flag != 1; i++) {
+            if (stop_flag == 2) stop_flag = 0; /* one launch out of time; the others have theirs */
+            run_launch_file(s, o->operand[i]);
+        }
+    } else {
+        run_command_line(s);
+    }
+    if (s->json && !run_json_close(s->json)) s->status = CLI_SYSTEM;
+    if (s->trace && pl_trace_close(s->trace, stop_flag != 1) != PL_OK) {
+        cli_messages(s->gpu, 0);
+        s->status = CLI_SYSTEM;
+    }
+    pl_module_close(s->module);
+    free((void *)s->module_path);
+    return s->status;
+}
+
+/* The command line as one string, for the trace. */
+static char *join(int argc, char **argv)
+{
+    size_t n = sizeof "ptxloom";
+    for (int i = 0; i < argc; i++) n += strlen(argv[i]) + 1;
+    char *s = malloc(n), *to = s;
+    if (!s) return NULL;
+    to += sprintf(to, "ptxloom");
+    for (int i = 0; i < argc; i++) to += sprintf(to, " %s", argv[i]);
+    return s;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    options o = {.arch = "h200", .mode = PL_MODE_TIMING, .opt_level = 2, .trace_level = PL_TRACE_INST, .threads = 1};
+    session s = {.o = &o};
+    pl_gpu *early;
+    if (pl_gpu_open(&early, NULL) != PL_OK) return CLI_SYSTEM;
+    char *command = join(argc, argv);
+    o.operand = calloc((size_t)argc, sizeof *o.operand);
+    if (!o.operand || !command) {
+        free(o.operand);
+        free(command);
+        pl_gpu_close(early);
+        return CLI_SYSTEM;
+    }
+    o.command = command;
+    cli_args a = {.gpu = early, .argc = argc, .argv = argv, .at = 1};
+    int status = read_options(&a, &o);
+    cli_messages(early, 0);
+    pl_gpu_close(early);
+    if (status == CLI_HELP) {
+        cli_help(usage, option, O_COUNT);
+        status = CLI_OK;
+    } else if (status == CLI_OK) {
+        pl_status st = pl_gpu_open(&s.gpu, o.arch);
+        s.style = (run_style){.brief = o.summary, .all_metrics = o.metrics, .colour = cli_colour(stdout), .trace = o.trace};
+        catch_signals();
+        if (st == PL_OK) {
+            status = run_all(&s);
+        } else {
+            if (s.gpu) cli_messages(s.gpu, 0);
+            status = cli_status(st);
+        }
+        pl_gpu_close(s.gpu);
+    }
+    free(o.operand);
+    free(command);
+    return status;
+}

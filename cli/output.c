@@ -1,0 +1,44 @@
+/* output.c - messages, colours, and the last look at standard output. */
+#include "cli/cli.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int cli_status(pl_status st)
+{
+    switch (st) {
+    case PL_OK: return CLI_OK;
+    case PL_FAULT: return CLI_FAILED;
+    case PL_INVALID:
+    case PL_UNSUPPORTED: return CLI_INPUT;
+    case PL_NOMEM:
+    case PL_IO:
+    case PL_INTERRUPTED: break;
+    }
+    return CLI_SYSTEM;
+}
+
+int cli_worse(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+bool cli_colour(FILE *f)
+{
+    const char *term = getenv("TERM"), *no_colour = getenv("NO_COLOR");
+    return isatty(fileno(f)) && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
+}
+
+void cli_messages(pl_gpu *gpu, size_t first)
+{
+    bool colour = cli_colour(stderr);
+    for (size_t i = first; i < pl_gpu_diag_count(gpu); i++) fputs(pl_gpu_diag(gpu, i, colour).rendered, stderr);
+}
+
+int cli_finish(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    fprintf(stderr, "error: cannot write to standard output: %s\n", strerror(errno));
+    return CLI_SYSTEM;
+}

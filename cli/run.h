@@ -1,0 +1,41 @@
+/* run.h - what the parts of `ptxloom run` share: cmd_run.c launches, run_json.c and run_text.c show the results. */
+#ifndef PL_CLI_RUN_H
+#define PL_CLI_RUN_H
+
+#include "cli/cli.h"
+
+/* One launch and what came of it. */
+typedef struct run_case {
+    pl_gpu *gpu;
+    const char *name;        /* of the case */
+    const char *entry;       /* kernel; NULL when it never got that far */
+    const char *arch;
+    pl_mode mode;
+    const pl_case *launch;   /* NULL: the launch file could not be read */
+    uint32_t grid[3], block[3];
+    pl_status status;
+    bool launched;           /* result holds figures */
+    pl_result result;
+    size_t first_message;    /* the case's diagnostics start here */
+    const char *printed;     /* by the kernel, or NULL */
+} run_case;
+
+typedef struct run_report run_report;
+
+/* --json: cases are collected and printed at the end. */
+run_report *run_json_open(void); /* NULL: out of memory */
+void run_json_add(run_report *r, const run_case *c);
+/* Prints the object and frees it; false when memory ran out on the way. */
+bool run_json_close(run_report *r);
+
+/* For people. brief: one line a case; all_metrics: every counter; trace: file name, or NULL. */
+typedef struct run_style {
+    bool brief, all_metrics, colour;
+    const char *trace;
+} run_style;
+void run_text(const run_case *c, const run_style *style);
+
+/* "ok", "fault", ... */
+const char *run_status_word(pl_status st);
+
+#endif

@@ -1,0 +1,143 @@
+/* run_json.c - the results of `ptxloom run --json`: one object for all cases. */
+#include "cli/run.h"
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct run_report {
+    json_t *cases;
+    bool ok;
+};
+
+const char *run_status_word(pl_status st)
+{
+    switch (st) {
+    case PL_OK: return "ok";
+    case PL_INVALID: return "invalid";
+    case PL_FAULT: return "fault";
+    case PL_NOMEM: return "out of memory";
+    case PL_IO: return "file error";
+    case PL_UNSUPPORTED: return "unsupported";
+    case PL_INTERRUPTED: return "interrupted";
+    }
+    return "unknown";
+}
+
+run_report *run_json_open(void)
+{
+    run_report *r = calloc(1, sizeof *r);
+    if (!r) return NULL;
+    r->ok = true;
+    r->cases = json_array();
+    if (r->cases) return r;
+    free(r);
+    return NULL;
+}
+
+/* Adds a member; NULL values are failures of memory. */
+static void put(run_report *r, json_t *object, const char *key, json_t *value)
+{
+    if (!value || json_object_set_new(object, key, value) != 0) r->ok = false;
+}
+
+/* Text that may come from the user's file: what is not UTF-8 would be refused by JSON. */
+static json_t *text(const char *s)
+{
+    if (!s) return json_null();
+    json_t *t = json_string(s);
+    return t ? t : json_string("(not UTF-8)");
+}
+
+static json_t *whole(uint64_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+/* Counters are sums: whole numbers print as such. */
+static json_t *figure(double v)
+{
+    if (v == floor(v) && fabs(v) < 0x1p53) return json_integer((json_int_t)v);
+    return json_real(v);
+}
+
+static json_t *outputs(run_report *r, const run_case *c)
+{
+    json_t *list = json_array();
+    for (size_t k = 0; list && k < c->launch->nargs; k++) {
+        const pl_case_arg *a = &c->launch->arg[k];
+        char hex[65];
+        if (!a->output || a->address == 0) continue;
+        json_t *o = json_object();
+        pl_case_sha256(c->launch, k, hex);
+        put(r, o, "arg", whole(k));
+        put(r, o, "type", text(a->type));
+        put(r, o, "count", whole(a->count));
+        put(r, o, "sha256", text(hex));
+        if (json_array_append_new(list, o) != 0) r->ok = false;
+    }
+    return list;
+}
+
+static json_t *metrics(run_report *r, const run_case *c)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; object && i < c->result.ncounters; i++) {
+        const pl_counter *m = &c->result.counter[i];
+        if (isfinite(m->value)) put(r, object, m->name, figure(m->value));
+    }
+    return object;
+}
+
+static json_t *diagnostics(run_report *r, const run_case *c)
+{
+    json_t *list = json_array();
+    for (size_t i = c->first_message; list && i < pl_gpu_diag_count(c->gpu); i++) {
+        pl_message m = pl_gpu_diag(c->gpu, i, false);
+        json_t *o = json_object();
+        put(r, o, "severity", text(m.severity));
+        put(r, o, "code", text(m.code));
+        put(r, o, "file", text(m.file));
+        put(r, o, "line", whole(m.line));
+        put(r, o, "column", whole(m.column));
+        put(r, o, "text", text(m.text));
+        put(r, o, "help", text(m.help));
+        if (json_array_append_new(list, o) != 0) r->ok = false;
+    }
+    return list;
+}
+
+void run_json_add(run_report *r, const run_case *c)
+{
+    json_t *o = json_object();
+    const pl_result *f = &c->result;
+    bool known = c->launched, timed = known && c->mode == PL_MODE_TIMING;
+    put(r, o, "name", text(c->name));
+    put(r, o, "entry", text(c->entry));
+    put(r, o, "arch", text(c->arch));
+    put(r, o, "mode", text(c->mode == PL_MODE_TIMING ? "timing" : "functional"));
+    put(r, o, "status", text(run_status_word(c->status)));
+    put(r, o, "cycles", timed ? whole(f->cycles) : json_null());
+    put(r, o, "inst_executed", known ? whole(f->inst_executed) : json_null());
+    put(r, o, "thread_inst_executed", known ? whole(f->thread_inst_executed) : json_null());
+    put(r, o, "registers", known ? whole(f->registers) : json_null());
+    put(r, o, "shared", known ? whole((uint64_t)f->static_shared + f->dynamic_shared) : json_null());
+    put(r, o, "local", known ? whole(f->local_bytes) : json_null());
+    put(r, o, "wall_seconds", known ? json_real(f->wall_seconds) : json_null());
+    put(r, o, "outputs", known && c->status == PL_OK ? outputs(r, c) : json_array());
+    put(r, o, "metrics", known ? metrics(r, c) : json_object());
+    put(r, o, "diagnostics", diagnostics(r, c));
+    if (c->printed) put(r, o, "printed", text(c->printed));
+    if (json_array_append_new(r->cases, o) != 0) r->ok = false;
+}
+
+bool run_json_close(run_report *r)
+{
+    json_t *root = json_object();
+    put(r, root, "version", json_string(PTXLOOM_VERSION));
+    put(r, root, "cases", r->cases);
+    bool ok = r->ok && root && json_dumpf(root, stdout, JSON_INDENT(1)) == 0;
+    putchar('\n');
+    json_decref(root);
+    free(r);
+    return ok;
+}

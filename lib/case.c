@@ -1,0 +1,385 @@
+/* case.c - a launch with its arguments: made by launchfile.c or argument.c, turned here into buffers and parameter bytes. */
+#include "lib/internal.h"
+#include "base/sha256.h"
+#include "lib/npy.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { GUARD = 256, GUARD_BYTE = 0xa5 };
+#define MAX_BUFFER ((uint64_t)1 << 40) /* more than any GPU has, and far from overflow */
+
+pl_status pl_case_open(pl_gpu *gpu, pl_case **out)
+{
+    *out = NULL;
+    pl_arena *arena = pl_arena_open();
+    if (!arena) return pl_gpu_no_memory(gpu, "while reading arguments");
+    pl_case *c = pl_arena_new(arena, pl_case);
+    c->more = pl_arena_new(arena, pl_case_more);
+    c->more->arena = arena;
+    c->more->gpu = gpu;
+    c->deterministic = true;
+    *out = c;
+    return PL_OK;
+}
+
+void pl_case_close(pl_case *c)
+{
+    if (!c) return;
+    pl_case_release(c);
+    pl_arena_close(c->more->arena);
+}
+
+pl_case_arg *pl_case_push(pl_case *c, pl_arg_more **more)
+{
+    pl_case_more *own = c->more;
+    *more = pl_push(own->arena, &own->arg);
+    **more = (pl_arg_more){.element = pl_elements};
+    pl_case_arg *arg = pl_push(own->arena, &own->shown);
+    *arg = (pl_case_arg){.type = ""};
+    c->arg = own->shown.at;
+    c->nargs = own->shown.n;
+    return arg;
+}
+
+const char *pl_case_path(pl_case *c, const char *path)
+{
+    const char *slash = c->more->path ? strrchr(c->more->path, '/') : NULL;
+    if (path[0] == '/' || !slash) return pl_arena_strdup(c->more->arena, path);
+    return pl_arena_printf(c->more->arena, "%.*s/%s", (int)(slash - c->more->path), c->more->path, path);
+}
+
+/* The launch file in messages, or no place at all. */
+static pl_loc case_at(pl_case *c)
+{
+    pl_case_more *own = c->more;
+    if (!own->path) return (pl_loc){.file = UINT32_MAX};
+    return (pl_loc){.file = pl_gpu_source(own->gpu, own->path, own->text, own->bytes, &own->file, &own->epoch)};
+}
+
+pl_loc pl_case_arg_at(pl_case *c, size_t k)
+{
+    pl_case_more *own = c->more;
+    pl_arg_more *a = &own->arg.at[k];
+    pl_loc at = case_at(c);
+    if (a->text) {
+        const char *name = pl_arena_printf(own->arena, "argument %zu", k + 1);
+        at.file = pl_gpu_source(own->gpu, name, a->text, strlen(a->text), &a->file, &a->epoch);
+    }
+    at.line = a->line;
+    at.column = a->column;
+    at.length = a->length;
+    return at;
+}
+
+const char *pl_init_limits(const pl_element *e, const pl_number *lo, const pl_number *hi, pl_init *init)
+{
+    if (e->kind == 'f') {
+        init->flo = lo ? lo->real : 0;
+        init->fhi = hi ? hi->real : 1;
+        return NULL;
+    }
+    if (!lo && !hi) return NULL;
+    if (!lo || !hi) return "whole numbers need both limits or none";
+    uint64_t low, last;
+    pl_number before = *hi;
+    if (before.kind != PL_NUM_INT || (before.magnitude == 0 && e->kind == 'u')) return "the upper limit is not above the lower one";
+    /* hi itself is excluded, so it may be one more than the type can hold. */
+    before.magnitude = before.negative || before.magnitude == 0 ? before.magnitude + 1 : before.magnitude - 1;
+    before.negative = before.negative || hi->magnitude == 0;
+    if (pl_element_encode(e, lo, &low) != PL_FIT_OK || pl_element_encode(e, &before, &last) != PL_FIT_OK)
+        return "the limits do not fit the type";
+    /* Modulo 2^64, and so right for both signs. */
+    uint64_t from = lo->negative ? 0 - lo->magnitude : lo->magnitude, to = hi->negative ? 0 - hi->magnitude : hi->magnitude;
+    bool ordered = e->kind == 'u' ? from < to : (int64_t)from < (int64_t)to;
+    if (!ordered) return "the upper limit is not above the lower one";
+    init->limited = true;
+    init->lo = (int64_t)from;
+    init->span = to - from;
+    return NULL;
+}
+
+bool pl_case_sized(pl_case *c, size_t k)
+{
+    pl_case_arg *a = &c->arg[k];
+    pl_gpu *gpu = c->more->gpu;
+    uint64_t size = c->more->arg.at[k].element->bytes, limit = MAX_BUFFER;
+    if (a->count <= limit / size) {
+        a->bytes = a->count * size;
+        return true;
+    }
+    char need[64], have[64];
+    snprintf(need, sizeof need, "%" PRIu64 " * %" PRIu64, a->count, size);
+    snprintf(have, sizeof have, "the largest buffer has %" PRIu64, limit);
+    pl_report(&gpu->diags, PL_E0412, pl_case_arg_at(c, k), pl_arena_printf(gpu->messages, "argument %zu", k + 1), need, have);
+    return false;
+}
+
+/* ---------------------------------------------------------------- preparing */
+
+static pl_status choose_entry(pl_case *c, pl_module *m, const pl_prog_func **entry)
+{
+    pl_gpu *gpu = c->more->gpu;
+    size_t n = pl_module_kernel_count(m);
+    const char *name = c->entry ? c->entry : n == 1 ? pl_module_kernel_name(m, 0) : NULL;
+    *entry = name ? pl_module_entry(m, name) : NULL;
+    if (*entry) return PL_OK;
+    const char **names = pl_arena_array(gpu->messages, const char *, n + 1);
+    const char *list = "";
+    for (size_t i = 0; names && i < n; i++) {
+        names[i] = pl_module_kernel_name(m, i);
+        if (i < 12) list = pl_arena_printf(gpu->messages, "%s%s%s", list, i ? ", " : "", names[i]);
+    }
+    pl_diag *d = name ? pl_report(&gpu->diags, PL_E0408, case_at(c), m->name, name)
+                      : pl_report(&gpu->diags, PL_E0409, case_at(c), m->name, n ? pl_arena_printf(gpu->messages, "%zu", n) : "no");
+    const char *near = name && names ? pl_nearest(name, names, n) : NULL;
+    if (near) d->help = pl_arena_printf(gpu->messages, "did you mean '%s'?", near);
+    else if (n > 0) d->help = pl_arena_printf(gpu->messages, "its kernels: %s%s", list, n > 12 ? ", ..." : "");
+    return PL_INVALID;
+}
+
+/* "s32 *" is what a buffer is in a message, "f32" a number, "u8[24]" an array by value. */
+static const char *describe(pl_case *c, size_t k)
+{
+    const pl_case_arg *a = &c->arg[k];
+    if (a->buffer) return "a buffer";
+    if (c->more->arg.at[k].several) return pl_arena_printf(c->more->arena, "%s[%" PRIu64 "]", a->type, a->count);
+    return a->type;
+}
+
+static pl_status check_args(pl_case *c, const pl_prog_func *f)
+{
+    pl_gpu *gpu = c->more->gpu;
+    pl_status st = PL_OK;
+    if (f->params.n != c->nargs) {
+        pl_diag *d = pl_report(&gpu->diags, PL_E0410, case_at(c), f->name, (unsigned)f->params.n, (unsigned)c->nargs);
+        const char *list = "";
+        for (size_t i = 0; i < f->params.n; i++)
+            list = pl_arena_printf(gpu->messages, "%s%s.%s %s", list, i ? ", " : "", pl_word_text[f->params.at[i].type], f->params.at[i].name);
+        d->help = f->params.n ? pl_arena_printf(gpu->messages, "the parameters are: %s", list) : "the kernel has no parameters";
+        return PL_INVALID;
+    }
+    for (size_t k = 0; k < c->nargs; k++) {
+        uint64_t bytes = c->arg[k].buffer ? 8 : c->arg[k].bytes;
+        const pl_prog_param *p = &f->params.at[k];
+        if (bytes == p->size) continue;
+        pl_diag *d = pl_report(&gpu->diags, PL_E0411, pl_case_arg_at(c, k), (unsigned)k + 1, describe(c, k),
+                               pl_arena_printf(gpu->messages, "%" PRIu64 " bytes", bytes), p->name,
+                               pl_arena_printf(gpu->messages, "%u (.%s)", p->size, pl_word_text[p->type]));
+        if (p->size == 8 && !c->arg[k].buffer) d->help = "for a pointer write a buffer, for a number a 64-bit type";
+        st = PL_INVALID;
+    }
+    return st;
+}
+
+/* Refuses what the host could only provide by swapping: the kernel of the host would kill the process much later. */
+static pl_status check_host_memory(pl_case *c)
+{
+    pl_gpu *gpu = c->more->gpu;
+    uint64_t total = 0;
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    for (size_t k = 0; k < c->nargs; k++) total += c->arg[k].bytes;
+    if (pages <= 0 || page <= 0 || total <= (uint64_t)pages * (uint64_t)page) return PL_OK;
+    pl_report(&gpu->diags, PL_E0412, case_at(c), "the launch", pl_arena_printf(gpu->messages, "%" PRIu64, total),
+              pl_arena_printf(gpu->messages, "this computer has %" PRIu64, (uint64_t)pages * (uint64_t)page));
+    return PL_INVALID;
+}
+
+static pl_status refuse_file(pl_case *c, size_t k, const char *path, const char *why)
+{
+    pl_report(&c->more->gpu->diags, PL_E0414, pl_case_arg_at(c, k), path, why);
+    return PL_INVALID;
+}
+
+static bool is_npy(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 4 && strcmp(path + n - 4, ".npy") == 0;
+}
+
+/* Opens the file of an initialiser at its first element. *count: elements it holds from there. */
+static pl_status open_init(pl_case *c, size_t k, FILE **out, uint64_t *count, uint64_t *bytes)
+{
+    const pl_arg_more *a = &c->more->arg.at[k];
+    const char *path = a->init.path;
+    FILE *f = fopen(path, "rb");
+    if (!f) {
+        pl_report(&c->more->gpu->diags, PL_E0001, pl_case_arg_at(c, k), path, strerror(errno));
+        return PL_INVALID;
+    }
+    uint64_t start = a->init.offset, available = UINT64_MAX;
+    const char *problem = NULL;
+    if (is_npy(path) && start == 0) {
+        pl_npy npy;
+        problem = pl_npy_read(f, &npy);
+        if (!problem && !pl_npy_matches(&npy, a->element))
+            problem = pl_arena_printf(c->more->arena, "its elements are '%s', not %s", npy.dtype, a->element->name);
+        if (!problem && npy.fortran) problem = "it stores columns first (fortran_order)";
+        start = npy.data;
+        available = npy.count;
+    }
+    long end = problem || fseek(f, 0, SEEK_END) != 0 ? -1 : ftell(f);
+    if (!problem && (end < 0 || start > INT64_MAX || fseek(f, (long)start, SEEK_SET) != 0)) problem = "it cannot be read from this offset";
+    if (problem) {
+        fclose(f);
+        return refuse_file(c, k, path, problem);
+    }
+    *bytes = (uint64_t)end;
+    uint64_t rest = (uint64_t)end > start ? ((uint64_t)end - start) / a->element->bytes : 0;
+    *count = rest < available ? rest : available;
+    *out = f;
+    return PL_OK;
+}
+
+pl_status pl_case_count_file(pl_case *c, size_t k)
+{
+    FILE *f;
+    uint64_t bytes;
+    pl_status st = open_init(c, k, &f, &c->arg[k].count, &bytes);
+    if (st == PL_OK) fclose(f);
+    return st;
+}
+
+static pl_status read_init(pl_case *c, size_t k, uint8_t *to)
+{
+    pl_gpu *gpu = c->more->gpu;
+    FILE *f;
+    uint64_t count, bytes;
+    pl_status st = open_init(c, k, &f, &count, &bytes);
+    if (st != PL_OK) return st;
+    const pl_arg_more *a = &c->more->arg.at[k];
+    if (count < c->arg[k].count) {
+        pl_report(&gpu->diags, PL_E0413, pl_case_arg_at(c, k), a->init.path, pl_arena_printf(gpu->messages, "argument %zu", k + 1),
+                  pl_arena_printf(gpu->messages, "%" PRIu64, c->arg[k].bytes),
+                  pl_arena_printf(gpu->messages, "%" PRIu64, a->init.offset), pl_arena_printf(gpu->messages, "%" PRIu64, bytes));
+        st = PL_INVALID;
+    } else if (fread(to, 1, c->arg[k].bytes, f) != c->arg[k].bytes) {
+        pl_report(&gpu->diags, PL_E0001, pl_case_arg_at(c, k), a->init.path, strerror(errno));
+        st = PL_IO;
+    }
+    fclose(f);
+    return st;
+}
+
+static pl_status fill(pl_case *c, size_t k, uint8_t *to)
+{
+    const pl_arg_more *a = &c->more->arg.at[k];
+    if (a->init.kind == PL_INIT_FILE) return read_init(c, k, to);
+    pl_fill(to, a->element, c->arg[k].count, &a->init);
+    return PL_OK;
+}
+
+static pl_status prepare_arg(pl_case *c, size_t k, const pl_prog_param *p)
+{
+    pl_case_arg *a = &c->arg[k];
+    pl_case_more *own = c->more;
+    uint8_t *param = own->params + p->offset;
+    if (!a->buffer) {
+        if (own->arg.at[k].several) return fill(c, k, param);
+        memcpy(param, &own->arg.at[k].value, p->size);
+        return PL_OK;
+    }
+    const char *name = pl_arena_printf(own->arena, "argument %zu (%s)", k + 1, p->name);
+    a->address = pl_memory_alloc(&own->gpu->memory, a->bytes + GUARD, name);
+    uint8_t *to = a->address ? pl_memory_at(&own->gpu->memory, a->address, a->bytes + GUARD) : NULL;
+    if (!to) return pl_gpu_no_memory(own->gpu, "while allocating buffers");
+    memset(to + a->bytes, GUARD_BYTE, GUARD);
+    memcpy(param, &a->address, sizeof a->address);
+    return fill(c, k, to);
+}
+
+pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l)
+{
+    pl_case_more *own = c->more;
+    const pl_prog_func *f;
+    pl_case_release(c);
+    pl_status st = choose_entry(c, m, &f);
+    if (st == PL_OK) st = check_args(c, f);
+    if (st == PL_OK) st = check_host_memory(c);
+    if (st != PL_OK) return st;
+    own->prepared = true;
+    own->params = pl_arena_alloc(own->arena, f->param_bytes + 16);
+    if (!own->params) return pl_gpu_no_memory(own->gpu, "while laying out parameters");
+    for (size_t k = 0; k < c->nargs && st == PL_OK; k++) st = prepare_arg(c, k, &f->params.at[k]);
+    l->kernel = f->name;
+    memcpy(l->grid, c->grid, sizeof l->grid);
+    memcpy(l->block, c->block, sizeof l->block);
+    memcpy(l->cluster, c->cluster, sizeof l->cluster);
+    l->dynamic_shared = c->dynamic_shared;
+    l->stack = c->stack;
+    l->params = own->params;
+    l->param_bytes = f->param_bytes;
+    return st;
+}
+
+void pl_case_release(pl_case *c)
+{
+    if (!c->more->prepared) return;
+    for (size_t k = c->nargs; k-- > 0;) {
+        if (c->arg[k].address) pl_free_device(c->more->gpu, c->arg[k].address);
+        c->arg[k].address = 0;
+    }
+    c->more->prepared = false;
+}
+
+/* ---------------------------------------------------------------- afterwards */
+
+static const uint8_t *bytes_of(const pl_case *c, size_t k, uint64_t bytes)
+{
+    return c->arg[k].address ? pl_memory_at(&c->more->gpu->memory, c->arg[k].address, bytes) : NULL;
+}
+
+bool pl_case_check_guards(pl_case *c)
+{
+    pl_gpu *gpu = c->more->gpu;
+    bool intact = true;
+    for (size_t k = 0; k < c->nargs; k++) {
+        const uint8_t *p = bytes_of(c, k, c->arg[k].bytes + GUARD);
+        if (!p) continue;
+        unsigned i = 0;
+        while (i < GUARD && p[c->arg[k].bytes + i] == GUARD_BYTE) i++;
+        if (i == GUARD) continue;
+        pl_report(&gpu->diags, PL_W0419, pl_case_arg_at(c, k), (unsigned)k + 1,
+                  pl_arena_printf(gpu->messages, "%s[%" PRIu64 "]", c->arg[k].type, c->arg[k].count),
+                  pl_arena_printf(gpu->messages, "%u", i));
+        intact = false;
+    }
+    return intact;
+}
+
+void pl_case_sha256(const pl_case *c, size_t k, char hex[65])
+{
+    pl_sha256 s;
+    pl_sha256_init(&s);
+    const uint8_t *p = bytes_of(c, k, c->arg[k].bytes);
+    if (p) pl_sha256_add(&s, p, c->arg[k].bytes);
+    pl_sha256_hex(&s, hex);
+}
+
+void pl_case_element(const pl_case *c, size_t k, uint64_t i, char *buf, size_t size)
+{
+    const pl_element *e = c->more->arg.at[k].element;
+    const uint8_t *p = i < c->arg[k].count ? bytes_of(c, k, c->arg[k].bytes) : NULL;
+    if (p) pl_element_print(e, p + i * e->bytes, buf, size);
+    else if (size > 0) buf[0] = '\0';
+}
+
+pl_status pl_case_save(pl_case *c, size_t k)
+{
+    const char *path = c->arg[k].save;
+    const uint8_t *p = bytes_of(c, k, c->arg[k].bytes);
+    FILE *f = fopen(path, "wb");
+    bool ok = f != NULL;
+    if (ok && is_npy(path)) ok = pl_npy_write(f, c->more->arg.at[k].element, c->arg[k].count);
+    if (ok && p) ok = fwrite(p, 1, c->arg[k].bytes, f) == c->arg[k].bytes;
+    int why = ok ? 0 : errno;
+    if (f && fclose(f) != 0 && ok) {
+        why = errno;
+        ok = false;
+    }
+    if (ok) return PL_OK;
+    pl_report(&c->more->gpu->diags, PL_E0002, (pl_loc){.file = UINT32_MAX}, path, strerror(why));
+    return f ? PL_IO : PL_INVALID;
+}

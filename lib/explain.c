@@ -1,0 +1,252 @@
+/* explain.c - what ptxloom knows about a word: an instruction, a diagnostic, a key of a machine file, or a metric.
+ *
+ * Everything shown comes from the tables themselves (isa/ptx.isa, base/diag.def, the key tables of emu/sm, traces/metrics.list), so
+ * it cannot disagree with what the program does. */
+#include "lib/internal.h"
+#include "arch/machines.h"
+#include "traces/trace.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_WORDS = 24, LINE = 100 };
+
+/* Text that grows in an arena. */
+typedef struct text {
+    pl_arena *arena;
+    char *at;
+    size_t n, cap;
+} text;
+
+static void put(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void put(text *t, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const char *s = pl_arena_vprintf(t->arena, fmt, ap);
+    va_end(ap);
+    while (s && *s) *pl_push(t->arena, t) = *s++;
+}
+
+static const char *finish(text *t)
+{
+    *pl_push(t->arena, t) = '\0';
+    return pl_arena_ok(t->arena) ? t->at : NULL;
+}
+
+/* A paragraph, indented and broken into lines. */
+static void paragraph(text *t, const char *s, int indent)
+{
+    int column = 0;
+    while (*s) {
+        size_t n = strcspn(s, " ");
+        if (column > 0 && column + 1 + (int)n > LINE - indent) {
+            put(t, "\n");
+            column = 0;
+        }
+        if (column == 0) put(t, "%*s", indent, "");
+        else put(t, " ");
+        put(t, "%.*s", (int)n, s);
+        column += (int)n + 1;
+        s += n;
+        while (*s == ' ') s++;
+    }
+    put(t, "\n");
+}
+
+/* ---------------------------------------------------------------- instructions */
+
+typedef struct query {
+    int mnem;
+    uint16_t word[MAX_WORDS];
+    size_t n;
+    const char *unknown; /* first word that is none */
+    size_t unknown_length;
+} query;
+
+/* "ld.global.v4.f32" taken apart. False when the mnemonic is unknown. Mnemonics may hold dots themselves (cp.async). */
+static bool read_query(const char *topic, query *q)
+{
+    size_t n = strlen(topic);
+    *q = (query){.mnem = -1};
+    /* The longest prefix that is a mnemonic. */
+    for (size_t len = n; len > 0 && q->mnem < 0; len--) {
+        if (len < n && topic[len] != '.') continue;
+        q->mnem = pl_mnem_find(topic, len);
+        if (q->mnem >= 0) topic += len;
+    }
+    if (q->mnem < 0) return false;
+    while (*topic == '.' && q->n < MAX_WORDS) {
+        size_t len = strcspn(topic + 1, ".");
+        uint16_t w = (uint16_t)pl_word_find(topic + 1, len);
+        if (w == W_none && !q->unknown) {
+            q->unknown = topic + 1;
+            q->unknown_length = len;
+        }
+        q->word[q->n++] = w;
+        topic += 1 + len;
+    }
+    return true;
+}
+
+/* Whether every word of the query has a slot of its own in the form. */
+static bool fits(const pl_form *f, const query *q)
+{
+    bool taken[PL_MAX_SLOTS] = {false};
+    for (size_t k = 0; k < q->n; k++) {
+        bool found = false;
+        for (unsigned s = 0; s < f->nslots && !found; s++) {
+            for (unsigned i = 0; i < f->slot[s].n && !taken[s]; i++) found |= f->slot[s].word[i] == q->word[k];
+            if (found) taken[s] = true;
+        }
+        if (!found) return false;
+    }
+    return true;
+}
+
+static void versions(text *t, const pl_form *f)
+{
+    for (unsigned i = 0; i < f->nsince; i++) {
+        const pl_since *s = &f->since[i];
+        put(t, "    since PTX %u.%u, %s%s\n", s->ptx / 10u, s->ptx % 10u, s->target ? s->target : "any target",
+            s->applies ? " (some variants)" : "");
+    }
+}
+
+static void form(text *t, const pl_form *f)
+{
+    put(t, "\n  %s\n", f->syntax);
+    for (unsigned i = 0; i < f->nslots; i++) {
+        const pl_slot *s = &f->slot[i];
+        if (s->group == G_none || (s->n == 1 && strcmp(pl_word_text[s->word[0]], pl_group_text[s->group]) == 0)) continue;
+        text words = {.arena = t->arena};
+        put(&words, ".%s%s:", pl_group_text[s->group], s->optional ? " (optional)" : "");
+        for (unsigned k = 0; k < s->n; k++) put(&words, " %s", pl_word_text[s->word[k]]);
+        paragraph(t, finish(&words), 4);
+    }
+    versions(t, f);
+    for (unsigned i = 0; i < f->nwhere; i++) put(t, "    refused: %s\n", f->where[i].message);
+    if (f->unsupported) put(t, "    NOT EXECUTED by this version: %s\n", f->unsupported);
+    if (f->note) paragraph(t, f->note, 4);
+    put(t, "    defined in isa/%s:%d\n", f->file, f->line);
+}
+
+static const char *instruction(pl_gpu *gpu, const char *topic)
+{
+    query q;
+    if (!read_query(topic, &q)) return NULL;
+    const pl_mnem_info *m = &pl_mnems[q.mnem];
+    text t = {.arena = gpu->explanations};
+    put(&t, "%s - %s\n", m->name, m->title);
+    bool any = false;
+    for (unsigned k = m->first; k < (unsigned)m->first + m->count; k++) any |= fits(&pl_forms[k], &q);
+    if (q.unknown) put(&t, "\n'.%.*s' is no word of PTX that ptxloom knows. ", (int)q.unknown_length, q.unknown);
+    else if (!any) put(&t, "\nNo form of %s takes all of these words. ", m->name);
+    if (!any) put(&t, "All forms of %s:\n", m->name);
+    for (unsigned k = m->first; k < (unsigned)m->first + m->count; k++) {
+        if (!any || fits(&pl_forms[k], &q)) form(&t, &pl_forms[k]);
+    }
+    return finish(&t);
+}
+
+const char *pl_explain_unsupported(pl_gpu *gpu)
+{
+    if (!gpu->explanations && !(gpu->explanations = pl_arena_open())) return NULL;
+    text t = {.arena = gpu->explanations};
+    for (unsigned k = 0; k < pl_nforms; k++) {
+        if (pl_forms[k].unsupported) put(&t, "%s\n    %s\n", pl_forms[k].syntax, pl_forms[k].unsupported);
+    }
+    return finish(&t);
+}
+
+/* ---------------------------------------------------------------- the other tables */
+
+static const char *diagnostic(pl_gpu *gpu, const char *topic)
+{
+    pl_diag_id id;
+    char code[8];
+    size_t n = strlen(topic);
+    if (n >= sizeof code) return NULL;
+    for (size_t i = 0; i <= n; i++) code[i] = (char)toupper((unsigned char)topic[i]);
+    if (!pl_diag_by_code(code, &id)) return NULL;
+    text t = {.arena = gpu->explanations};
+    put(&t, "%s: %s\n\n", code, pl_diag_format(id));
+    paragraph(&t, pl_diag_explanation(id), 2);
+    return finish(&t);
+}
+
+/* What a built-in machine file says about a key. */
+static void machine_value(pl_gpu *gpu, text *t, const pl_machine_text *m, const char *section, const char *key)
+{
+    pl_diags ignored;
+    pl_conf *c;
+    pl_diags_init(&ignored, gpu->explanations);
+    if (pl_conf_read(gpu->explanations, &ignored, m->name, m->text, m->size, &c) != PL_OK) return;
+    const pl_conf_entry *e = pl_conf_find(c, section, key);
+    if (!e) return;
+    put(t, "  %-14s %s%s%s   (%s%s%s)\n", m->name, e->value, *e->unit ? " " : "", e->unit, pl_provenance_word(e->provenance),
+        *e->source ? ": " : "", e->source);
+}
+
+static const char *machine_key(pl_gpu *gpu, const char *topic)
+{
+    const char *dot = strrchr(topic, '.');
+    if (!dot || dot == topic) return NULL;
+    const char *section = pl_arena_strndup(gpu->explanations, topic, (size_t)(dot - topic));
+    size_t n = 0;
+    const pl_conf_key *keys = pl_machine_keys(section, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(keys[i].key, dot + 1) != 0) continue;
+        text t = {.arena = gpu->explanations};
+        put(&t, "%s - key of a machine file, section [%s]\n\n", topic, section);
+        if (keys[i].about) paragraph(&t, keys[i].about, 2);
+        if (keys[i].unit && *keys[i].unit) put(&t, "  unit: %s\n", keys[i].unit);
+        if (keys[i].words) put(&t, "  one of: %s\n", keys[i].words);
+        if (keys[i].min != 0 || keys[i].max != 0) put(&t, "  range: %g to %g\n", keys[i].min, keys[i].max);
+        put(&t, "\n");
+        for (const pl_machine_text *m = pl_machine_texts; m->name; m++) machine_value(gpu, &t, m, section, keys[i].key);
+        return finish(&t);
+    }
+    return NULL;
+}
+
+static const char *metric(pl_gpu *gpu, const char *topic)
+{
+    const pl_tracedb_metric *m = pl_tracedb_metric_find(topic);
+    if (!m) return NULL;
+    text t = {.arena = gpu->explanations};
+    put(&t, "%s - metric (%s)%s%s\n\n", m->name, m->family, m->unit && *m->unit ? ", in " : "", m->unit ? m->unit : "");
+    if (m->meaning) paragraph(&t, m->meaning, 2);
+    if (m->formula) {
+        put(&t, "\n  computed from a trace as\n");
+        paragraph(&t, m->formula, 4);
+    }
+    return finish(&t);
+}
+
+/* Reports that nothing is known, with the nearest names of all tables. */
+static void unknown(pl_gpu *gpu, const char *topic)
+{
+    size_t n = 0, cap = pl_nmnems, first = strcspn(topic, ".");
+    for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++) cap++;
+    const char **name = pl_arena_array(gpu->messages, const char *, cap + 1);
+    if (!name) return;
+    for (unsigned i = 0; i < pl_nmnems; i++) name[n++] = pl_mnems[i].name;
+    for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++) name[n++] = m->name;
+    const char *near = pl_nearest(topic, name, n);
+    if (!near) near = pl_nearest(pl_arena_strndup(gpu->messages, topic, first), name, pl_nmnems);
+    pl_diag *d = pl_report(&gpu->diags, PL_E0008, (pl_loc){.file = UINT32_MAX}, topic);
+    d->help = near ? pl_arena_printf(gpu->messages, "did you mean '%s'?", near) : pl_diag_explanation(PL_E0008);
+}
+
+const char *pl_explain(pl_gpu *gpu, const char *topic)
+{
+    static const char *(*const table[])(pl_gpu *, const char *) = {diagnostic, metric, machine_key, instruction};
+    if (!gpu->explanations && !(gpu->explanations = pl_arena_open())) return NULL;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const char *found = table[i](gpu, topic);
+        if (found) return found;
+    }
+    unknown(gpu, topic);
+    return NULL;
+}

@@ -1,0 +1,54 @@
+/* file.c - reading whole files. */
+#include "lib/internal.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_BLOCK = 65536 };
+
+/* Reads to the end of f; false when memory is exhausted. Works for pipes too, whose size nobody knows. */
+static bool read_all(FILE *f, char **text, size_t *bytes)
+{
+    size_t cap = FIRST_BLOCK, n = 0;
+    char *buf = malloc(cap + 1);
+    while (buf) {
+        n += fread(buf + n, 1, cap - n, f);
+        if (n < cap) break;
+        char *larger = realloc(buf, cap * 2 + 1);
+        if (!larger) free(buf);
+        buf = larger;
+        cap *= 2;
+    }
+    if (!buf) return false;
+    buf[n] = '\0';
+    *text = buf;
+    *bytes = n;
+    return true;
+}
+
+pl_status pl_file_read(pl_gpu *gpu, const char *path, char **text, size_t *bytes)
+{
+    const pl_loc nowhere = {.file = UINT32_MAX};
+    FILE *f = fopen(path, "rb");
+    if (!f) {
+        int why = errno;
+        pl_report(&gpu->diags, PL_E0001, nowhere, path, strerror(why));
+        /* A wrong name is the user's mistake, anything else the system's. */
+        return why == ENOENT || why == ENOTDIR || why == EACCES ? PL_INVALID : PL_IO;
+    }
+    errno = 0;
+    bool ok = read_all(f, text, bytes);
+    int why = ferror(f) ? errno : 0;
+    fclose(f);
+    if (!ok) return pl_gpu_no_memory(gpu, "while reading a file");
+    if (why == 0) return PL_OK;
+    free(*text);
+    *text = NULL;
+    if (why == EISDIR) {
+        pl_report(&gpu->diags, PL_E0009, nowhere, path);
+        return PL_INVALID;
+    }
+    pl_report(&gpu->diags, PL_E0001, nowhere, path, strerror(why));
+    return PL_IO;
+}

@@ -1,0 +1,231 @@
+/* launch.c - one kernel launch: checks the shape against the kernel and the GPU, runs it in one of the two modes, and reports. */
+#include "lib/internal.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The same on every GPU since compute capability 3.0 (CUDA C++ Programming Guide, technical specifications). */
+enum { MAX_BLOCK_THREADS = 1024, MAX_BLOCK_Z = 64, MAX_GRID_YZ = 65535, MAX_CLUSTER = 16, DEFAULT_STACK = 1024 };
+
+/* A launch as it will run. */
+typedef struct shape {
+    const pl_prog_func *f;
+    uint32_t cluster[3]; /* 1,1,1 without */
+    uint32_t threads;    /* of a block */
+    uint32_t shared;     /* static and dynamic */
+    pl_occupancy occupancy;
+} shape;
+
+static pl_status refuse(pl_gpu *gpu, const char *what, const char *why)
+{
+    pl_report(&gpu->diags, PL_E0415, (pl_loc){.file = UINT32_MAX}, what, why);
+    return PL_INVALID;
+}
+
+static const char *three(pl_gpu *gpu, const uint32_t v[3])
+{
+    return pl_arena_printf(gpu->messages, "%u,%u,%u", v[0], v[1], v[2]);
+}
+
+static bool given(const uint32_t v[3])
+{
+    return v[0] | v[1] | v[2];
+}
+
+static pl_status check_sizes(pl_gpu *gpu, const pl_launch *l, shape *s)
+{
+    const char *const missing = l->grid[0] == 0 ? "grid" : l->block[0] == 0 ? "block" : NULL;
+    if (missing) {
+        pl_report(&gpu->diags, PL_E0417, (pl_loc){.file = UINT32_MAX}, missing);
+        return PL_INVALID;
+    }
+    if (!l->grid[1] || !l->grid[2] || !l->block[1] || !l->block[2]) return refuse(gpu, "the launch", "every dimension is at least 1");
+    if (l->grid[0] > INT32_MAX || l->grid[1] > MAX_GRID_YZ || l->grid[2] > MAX_GRID_YZ ||
+        (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] > UINT32_MAX)
+        return refuse(gpu, pl_arena_printf(gpu->messages, "grid %s", three(gpu, l->grid)),
+                      "the limits are 2147483647,65535,65535, and 4294967295 blocks");
+    uint64_t threads = (uint64_t)l->block[0] * l->block[1];
+    threads = threads > UINT32_MAX ? UINT64_MAX : threads * l->block[2];
+    if (l->block[2] > MAX_BLOCK_Z || threads > MAX_BLOCK_THREADS)
+        return refuse(gpu, pl_arena_printf(gpu->messages, "block %s", three(gpu, l->block)),
+                      "the limits are 1024,1024,64, and 1024 threads");
+    s->threads = (uint32_t)threads;
+    return PL_OK;
+}
+
+/* What the kernel's own directives demand. */
+static pl_status check_directives(pl_gpu *gpu, const pl_launch *l, shape *s)
+{
+    const pl_prog_func *f = s->f;
+    const char *block = pl_arena_printf(gpu->messages, "block %s", three(gpu, l->block));
+    if (given(f->reqntid) && memcmp(f->reqntid, l->block, sizeof f->reqntid) != 0)
+        return refuse(gpu, block, pl_arena_printf(gpu->messages, "the kernel requires %s (.reqntid)", three(gpu, f->reqntid)));
+    uint64_t most = (uint64_t)f->maxntid[0] * (f->maxntid[1] ? f->maxntid[1] : 1) * (f->maxntid[2] ? f->maxntid[2] : 1);
+    if (most > 0 && s->threads > most)
+        return refuse(gpu, block, pl_arena_printf(gpu->messages, "the kernel allows at most %" PRIu64 " threads (.maxntid)", most));
+    const uint32_t *cluster = given(l->cluster) ? l->cluster : f->reqnctapercluster;
+    for (int k = 0; k < 3; k++) s->cluster[k] = cluster[k] ? cluster[k] : 1;
+    const char *name = pl_arena_printf(gpu->messages, "cluster %s", three(gpu, s->cluster));
+    if (given(f->reqnctapercluster)) {
+        for (int k = 0; k < 3; k++) {
+            if (s->cluster[k] != (f->reqnctapercluster[k] ? f->reqnctapercluster[k] : 1))
+                return refuse(gpu, name, pl_arena_printf(gpu->messages, "the kernel requires %s (.reqnctapercluster)", three(gpu, f->reqnctapercluster)));
+        }
+    }
+    if ((uint64_t)s->cluster[0] * s->cluster[1] * s->cluster[2] > MAX_CLUSTER)
+        return refuse(gpu, name, "a cluster has at most 16 blocks");
+    for (int k = 0; k < 3; k++) {
+        if (l->grid[k] % s->cluster[k] != 0)
+            return refuse(gpu, pl_arena_printf(gpu->messages, "grid %s", three(gpu, l->grid)), "it is not a multiple of the cluster");
+    }
+    return PL_OK;
+}
+
+/* What keeps the kernel off the machine altogether. */
+static const char *too_much(const pl_occupancy *o)
+{
+    if (o->by_warps == 0) return "warp slots";
+    if (o->by_shared == 0) return "bytes of shared memory";
+    return "registers";
+}
+
+static pl_status check_resources(pl_gpu *gpu, const pl_launch *l, shape *s)
+{
+    const pl_machine *machine = gpu->machine;
+    uint64_t shared = (uint64_t)s->f->static_shared + l->dynamic_shared;
+    if (shared > machine->shared.per_block)
+        return refuse(gpu, pl_arena_printf(gpu->messages, "%" PRIu64 " bytes of shared memory", shared),
+                      pl_arena_printf(gpu->messages, "a block of %s has at most %" PRIu64, machine->name, machine->shared.per_block));
+    s->shared = (uint32_t)shared;
+    s->occupancy = pl_occupy(machine, s->threads, s->f->registers, shared);
+    if (s->occupancy.blocks == 0)
+        return refuse(gpu, pl_arena_printf(gpu->messages, "block %s with %u registers a thread", three(gpu, l->block), s->f->registers),
+                      pl_arena_printf(gpu->messages, "a multiprocessor of %s has too few %s", machine->name, too_much(&s->occupancy)));
+    if (l->param_bytes != s->f->param_bytes)
+        return refuse(gpu, pl_arena_printf(gpu->messages, "%u bytes of parameters", l->param_bytes),
+                      pl_arena_printf(gpu->messages, "kernel '%s' takes %u", s->f->name, s->f->param_bytes));
+    return PL_OK;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* A failure of the emulated program as a message that points at the PTX. */
+static void report_fault(pl_module *m, const pl_grid *g)
+{
+    pl_gpu *gpu = m->gpu;
+    pl_loc at = {.file = pl_gpu_source(gpu, m->name, m->text, m->bytes, &m->file, &m->epoch)};
+    const pl_program *p = m->program;
+    if (g->fault.pc < p->code.n && p->code.at[g->fault.pc].line < p->lines.n) {
+        const pl_prog_line *line = &p->lines.at[p->code.at[g->fault.pc].line];
+        at.line = line->ptx_line;
+        at.column = line->ptx_column;
+    }
+    const pl_fault_info *f = &g->fault;
+    const char *text = pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", f->text, three(gpu, f->block), three(gpu, f->thread));
+    pl_diag *d = pl_report(&gpu->diags, PL_E0418, at, g->entry->name, text);
+    if (g->fault.error) d->help = pl_arena_printf(gpu->messages, "a CUDA program would see %s", g->fault.error);
+}
+
+static pl_status run(pl_module *m, const pl_launch *l, const shape *s, pl_grid *g, pl_result *out)
+{
+    double start = seconds();
+    pl_status st = l->mode == PL_MODE_TIMING ? pl_timing(m, g, out) : pl_grid_run(g);
+    out->wall_seconds = seconds() - start;
+    if (g->fault.set) {
+        st = PL_FAULT;
+        report_fault(m, g);
+        out->error = pl_arena_strdup(m->results, g->fault.error ? g->fault.error : "");
+        out->error_text = pl_arena_strdup(m->results, g->fault.text);
+    } else if (st == PL_INTERRUPTED) {
+        pl_report(&m->gpu->diags, PL_E0420, (pl_loc){.file = UINT32_MAX}, "before the kernel had finished");
+    } else if (st == PL_NOMEM) {
+        pl_gpu_no_memory(m->gpu, "while running the kernel");
+    }
+    if (l->mode == PL_MODE_FUNCTIONAL) {
+        out->inst_executed = g->executed;
+        out->thread_inst_executed = g->lane_executed;
+    }
+    out->theoretical_occupancy = (double)(s->occupancy.blocks * s->occupancy.warps) / m->gpu->machine->sm.warps;
+    return st;
+}
+
+/* Instructions that are known but not executed must not be met halfway through. Functions count as called. */
+static pl_status check_executable(pl_module *m, const pl_prog_func *entry)
+{
+    const pl_program *p = m->program;
+    pl_status st = PL_OK;
+    for (size_t k = 0; k < p->funcs.n; k++) {
+        const pl_prog_func *f = &p->funcs.at[k];
+        if (f->entry && f != entry) continue;
+        for (uint32_t pc = f->first; pc < f->first + f->count; pc++) {
+            const pl_insn *i = &p->code.at[pc];
+            const pl_form *form = &pl_forms[i->form];
+            if (i->exec && !form->unsupported) continue;
+            pl_loc at = {.file = pl_gpu_source(m->gpu, m->name, m->text, m->bytes, &m->file, &m->epoch)};
+            if (i->line < p->lines.n) {
+                at.line = p->lines.at[i->line].ptx_line;
+                at.column = p->lines.at[i->line].ptx_column;
+            }
+            pl_report(&m->gpu->diags, PL_E0423, at, form->syntax, form->unsupported ? form->unsupported : "it has no meaning yet");
+            st = PL_UNSUPPORTED;
+        }
+    }
+    if (st != PL_OK) pl_diags_sort(&m->gpu->diags);
+    return st;
+}
+
+static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out)
+{
+    shape s = {.f = l->kernel ? pl_module_entry(m, l->kernel) : NULL};
+    if (!gpu->machine) return refuse(gpu, "the launch", "no machine was opened");
+    if (!s.f) {
+        pl_report(&gpu->diags, PL_E0408, (pl_loc){.file = UINT32_MAX}, m->name, l->kernel ? l->kernel : "");
+        return PL_INVALID;
+    }
+    pl_status st = check_sizes(gpu, l, &s);
+    if (st == PL_OK) st = check_directives(gpu, l, &s);
+    if (st == PL_OK) st = check_resources(gpu, l, &s);
+    if (st == PL_OK) st = check_executable(m, s.f);
+    if (st != PL_OK) return st;
+    pl_arena_close(m->results);
+    m->results = pl_arena_open();
+    size_t n = m->program->code.n;
+    if (!m->pc_stat) m->pc_stat = calloc(n ? n : 1, sizeof *m->pc_stat);
+    pl_grid *g = calloc(1, sizeof *g);
+    if (!m->results || !m->pc_stat || !g) {
+        free(g);
+        return pl_gpu_no_memory(gpu, "while preparing the launch");
+    }
+    memset(m->pc_stat, 0, n * sizeof *m->pc_stat);
+    *g = (pl_grid){.program = m->program, .entry = s.f, .memory = &gpu->memory, .dynamic_shared = l->dynamic_shared,
+                   .params = l->params, .stack_limit = l->stack ? l->stack : DEFAULT_STACK,
+                   .max_resident = s.occupancy.blocks * gpu->machine->sm.count, .sink = l->sink, .pc_stat = m->pc_stat,
+                   .cancel = l->cancel, .progress = l->progress, .progress_ctx = l->progress_ctx,
+                   .nsm = gpu->machine->sm.count, .launch_id = ++gpu->launches, .async_mode = l->async_late, .simt_stack = l->simt_stack};
+    memcpy(g->grid, l->grid, sizeof g->grid);
+    memcpy(g->block, l->block, sizeof g->block);
+    /* All zero without a cluster: %is_explicit_cluster tells the difference. */
+    if (given(l->cluster) || given(s.f->reqnctapercluster)) memcpy(g->cluster, s.cluster, sizeof g->cluster);
+    st = run(m, l, &s, g, out);
+    free(g);
+    out->pc_stat = m->pc_stat;
+    out->npc = n;
+    out->registers = s.f->registers;
+    out->static_shared = s.f->static_shared;
+    out->dynamic_shared = l->dynamic_shared;
+    out->local_bytes = s.f->local_bytes;
+    return st;
+}
+
+pl_status pl_launch_kernel(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out)
+{
+    *out = (pl_result){.status = PL_OK};
+    out->status = launch(gpu, m, l, out);
+    return out->status;
+}

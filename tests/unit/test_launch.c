@@ -1,0 +1,342 @@
+/* test_launch.c - launch files and command-line arguments: values bit by bit, and a message with a place for every mistake. */
+#include "lib/internal.h"
+#include "lib/npy.h"
+#include "tests/unit/unit.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static pl_gpu *gpu;
+
+static void open_gpu(void)
+{
+    ck_assert_int_eq(pl_gpu_open(&gpu, NULL), PL_OK);
+}
+
+static const pl_element *type(const char *name)
+{
+    return pl_element_find(name, strlen(name));
+}
+
+static uint64_t encode(const char *t, const char *number)
+{
+    pl_number n;
+    uint64_t bits = 0xdead;
+    ck_assert_msg(pl_number_parse(number, strlen(number), &n), "%s", number);
+    ck_assert_msg(pl_element_encode(type(t), &n, &bits) == PL_FIT_OK, "%s:%s", t, number);
+    return bits;
+}
+
+static pl_fit fit(const char *t, const char *number)
+{
+    pl_number n;
+    uint64_t bits;
+    ck_assert_msg(pl_number_parse(number, strlen(number), &n), "%s", number);
+    return pl_element_encode(type(t), &n, &bits);
+}
+
+/* ---------------------------------------------------------------- values */
+
+START_TEST(numbers_keep_every_bit)
+{
+    ck_assert_uint_eq(encode("u64", "18446744073709551615"), UINT64_MAX);
+    ck_assert_uint_eq(encode("s64", "-9223372036854775808"), UINT64_C(1) << 63);
+    ck_assert_uint_eq(encode("s8", "-1"), 0xff);
+    ck_assert_uint_eq(encode("u32", "0xffffffff"), 0xffffffff);
+    ck_assert_uint_eq(encode("u32", "1e6"), 1000000);
+    ck_assert_uint_eq(encode("f32", "0f7fc00001"), 0x7fc00001);
+    ck_assert_uint_eq(encode("f64", "0d3ff0000000000000"), 0x3ff0000000000000);
+    ck_assert_uint_eq(encode("f32", "0.1"), 0x3dcccccd);
+    ck_assert_uint_eq(encode("f32", "-0.0"), 0x80000000);
+    ck_assert_uint_eq(encode("f32", "inf"), 0x7f800000);
+    ck_assert_uint_eq(encode("f64", "0.1"), 0x3fb999999999999a);
+}
+END_TEST
+
+START_TEST(numbers_out_of_range_are_refused)
+{
+    ck_assert_int_eq(fit("u8", "256"), PL_FIT_RANGE);
+    ck_assert_int_eq(fit("u32", "-1"), PL_FIT_RANGE);
+    ck_assert_int_eq(fit("s32", "2147483648"), PL_FIT_RANGE);
+    ck_assert_int_eq(fit("s64", "9223372036854775808"), PL_FIT_RANGE);
+    ck_assert_int_eq(fit("u32", "0.5"), PL_FIT_FRACTION);
+    ck_assert_int_eq(fit("u32", "nan"), PL_FIT_RANGE);
+    ck_assert_int_eq(fit("f32", "1e39"), PL_FIT_RANGE);
+    ck_assert_int_eq(fit("f64", "0f3f800000"), PL_FIT_KIND);
+    ck_assert_int_eq(fit("u64", "18446744073709551616"), PL_FIT_RANGE);
+    pl_number n;
+    static const char *const bad[] = {"", "x", "1x", "0x", "1e400", " 1", "0f3f80000", "--1"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(!pl_number_parse(bad[i], strlen(bad[i]), &n), "'%s' is taken", bad[i]);
+}
+END_TEST
+
+START_TEST(small_floats_round_to_nearest_even_and_saturate)
+{
+    static const struct { const char *type; float from; uint32_t code; } row[] = {
+        {"f16", 1.0f, 0x3c00}, {"f16", 65504.0f, 0x7bff}, {"f16", 65520.0f, 0x7bff}, {"f16", 1e9f, 0x7bff}, {"f16", -2.0f, 0xc000},
+        {"f16", 0x1p-24f, 0x0001}, {"f16", 0x1p-25f, 0x0000}, {"f16", 0x1.8p-25f, 0x0001}, {"f16", 0x1.8p-24f, 0x0002},
+        {"f16", 0x1.002p0f, 0x3c00}, {"f16", 0x1.006p0f, 0x3c02}, {"f16", 0x1p-14f, 0x0400}, {"f16", 0x1.ff8p-15f, 0x03ff},
+        {"f16", 0x1.ffcp-15f, 0x0400}, {"bf16", 1.0f, 0x3f80}, {"bf16", 0x1.01p0f, 0x3f80}, {"bf16", 0x1.03p0f, 0x3f82},
+        {"bf16", INFINITY, 0x7f80}, {"bf16", 0x1p-133f, 0x0001}, {"e4m3", 448.0f, 0x7e}, {"e4m3", 1000.0f, 0x7e},
+        {"e4m3", 0x1p-9f, 0x01}, {"e4m3", 0x1p-10f, 0x00}, {"e4m3", 17.0f, 0x58}, {"e4m3", 19.0f, 0x5a}, {"e4m3", -1.0f, 0xb8},
+        {"e5m2", 57344.0f, 0x7b}, {"e5m2", INFINITY, 0x7b}, {"e5m2", 0x1p-16f, 0x01}, {"e5m2", 0x1p-126f, 0x00},
+        {"e5m2", 0x1p-149f, 0x00},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const pl_element *e = type(row[i].type);
+        uint32_t code = pl_element_narrow(e, row[i].from);
+        ck_assert_msg(code == row[i].code, "%s(%a) is 0x%x, not 0x%x", row[i].type, (double)row[i].from, code, row[i].code);
+    }
+}
+END_TEST
+
+START_TEST(every_small_float_survives_printing)
+{
+    static const char *const names[] = {"f16", "bf16", "e4m3", "e5m2"};
+    for (size_t t = 0; t < 4; t++) {
+        const pl_element *e = type(names[t]);
+        for (uint32_t code = 0; code < 1u << (8 * e->bytes); code++) {
+            char text[64];
+            double v = pl_element_value(e, code);
+            if (isnan(v) || isinf(v)) continue;
+            pl_element_print(e, &code, text, sizeof text);
+            ck_assert_msg(pl_element_narrow(e, (float)strtod(text, NULL)) == code, "%s 0x%x prints as %s", names[t], code, text);
+        }
+    }
+}
+END_TEST
+
+START_TEST(hashes_follow_their_definition)
+{
+    /* splitmix64 of the recorded launches: seed 7 by hand, and limits on both sides of zero. */
+    uint64_t z = 7 * UINT64_C(0x9E3779B97F4A7C15) + 3;
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    z ^= z >> 31;
+    ck_assert_uint_eq(pl_fill_hash(7, 2), z);
+    int32_t s[1000];
+    pl_fill(s, type("s32"), 1000, &(pl_init){.kind = PL_INIT_HASH, .seed = 7, .limited = true, .lo = -5, .span = 8});
+    ck_assert_int_eq(s[2], -5 + (int)((z >> 32) % 8));
+    for (int i = 0; i < 1000; i++) ck_assert(s[i] >= -5 && s[i] < 3);
+    float f[3];
+    pl_fill(f, type("f32"), 3, &(pl_init){.kind = PL_INIT_HASH, .seed = 7, .flo = -1, .fhi = 1});
+    ck_assert(f[2] == (float)(-1.0 + 2.0 * ((double)(z >> 40) * 0x1p-24)));
+}
+END_TEST
+
+START_TEST(npy_headers_round_trip)
+{
+    FILE *f = tmpfile();
+    pl_npy n;
+    ck_assert(pl_npy_write(f, type("f16"), 12345));
+    ck_assert_int_eq(ftell(f) % 64, 0);
+    rewind(f);
+    ck_assert_ptr_null(pl_npy_read(f, &n));
+    ck_assert_uint_eq(n.count, 12345);
+    ck_assert_int_eq((long)n.data, ftell(f));
+    ck_assert(pl_npy_matches(&n, type("f16")));
+    ck_assert(!pl_npy_matches(&n, type("bf16")));
+    ck_assert(!pl_npy_matches(&n, type("u16")));
+    fclose(f);
+    f = tmpfile();
+    static const char numpy[] = "\x93NUMPY\x01\x00\x46\x00{'descr': '>i4', 'fortran_order': True, 'shape': (3, 4), }            \n";
+    fwrite(numpy, 1, sizeof numpy - 1, f);
+    rewind(f);
+    ck_assert_ptr_null(pl_npy_read(f, &n));
+    ck_assert_uint_eq(n.count, 12);
+    ck_assert(n.fortran);
+    ck_assert(!pl_npy_matches(&n, type("s32"))); /* big endian */
+    fclose(f);
+}
+END_TEST
+
+/* ---------------------------------------------------------------- launch files */
+
+/* Reads a text as a launch file. */
+static pl_status read_text(const char *text, pl_case **c)
+{
+    char path[] = "/tmp/ptxloom-test-XXXXXX";
+    int fd = mkstemp(path);
+    ck_assert(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+    close(fd);
+    pl_status st = pl_case_read(gpu, path, c);
+    unlink(path);
+    return st;
+}
+
+START_TEST(a_launch_file_is_read)
+{
+    open_gpu();
+    pl_case *c;
+    ck_assert_int_eq(read_text("{ \"name\": \"n\", \"ptx\": \"sub/k.ptx\", \"entry\": \"e\", \"grid\": [4, 2], \"block\": [256,1,1],\n"
+                               "  \"dynamic_shared\": 65536, \"cluster\": [2,1,1], \"stack\": 4096, \"deterministic\": false, \"tags\": [],\n"
+                               "  \"args\": [ {\"scalar\": \"u64\", \"value\": 18446744073709551615}, {\"scalar\": \"s32\", \"value\": -7},\n"
+                               "    {\"buffer\": \"f32\", \"count\": 10, \"init\": {\"hash\": 7, \"lo\": -1, \"hi\": 1}, \"output\": true},\n"
+                               "    {\"buffer\": \"u8\", \"init\": [1, 2, \"0xff\"]}, {\"struct\": \"f32\", \"count\": 3, \"init\": \"iota\"} ] }",
+                               &c), PL_OK);
+    ck_assert_uint_eq(pl_gpu_diag_count(gpu), 0);
+    ck_assert_str_eq(c->name, "n");
+    ck_assert_str_eq(c->ptx, "/tmp/sub/k.ptx");
+    ck_assert_uint_eq(c->grid[1], 2);
+    ck_assert_uint_eq(c->grid[2], 1);
+    ck_assert_uint_eq(c->cluster[0], 2);
+    ck_assert_uint_eq(c->stack, 4096);
+    ck_assert(!c->deterministic);
+    ck_assert_uint_eq(c->nargs, 5);
+    ck_assert_uint_eq(c->more->arg.at[0].value, UINT64_MAX);
+    ck_assert_uint_eq(c->more->arg.at[1].value, 0xfffffff9);
+    ck_assert(c->arg[2].output && c->arg[2].buffer && c->arg[2].bytes == 40);
+    ck_assert_uint_eq(c->arg[3].count, 3);
+    ck_assert_uint_eq(c->more->arg.at[3].init.list[2], 255);
+    ck_assert(!c->arg[4].buffer && c->arg[4].bytes == 12);
+    pl_case_close(c);
+    pl_gpu_close(gpu);
+}
+END_TEST
+
+static const struct { const char *text, *code; unsigned line, column; const char *help; } wrong_file[] = {
+    {"{ \"ptx\": \"k\",\n  \"gird\": [1] }", "E0402", 2, 3, "grid"},
+    {"{ \"ptx\": \"k\",\n  }", "E0401", 2, 3, NULL},
+    {"[]", "E0404", 1, 1, NULL},
+    {"{ \"grid\": [1] }", "E0403", 1, 1, NULL},
+    {"{ \"ptx\": \"k\", \"grid\": [1, 0] }", "E0405", 1, 27, NULL},
+    {"{ \"ptx\": \"k\", \"grid\": 5 }", "E0404", 1, 23, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"scalar\": \"u33\", \"value\": 1} ] }", "E0406", 1, 36, "u32"},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"scalar\": \"u8\", \"value\": 256} ] }", "E0405", 1, 51, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"scalar\": \"u8\", \"value\": 0.5} ] }", "E0404", 1, 51, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"scalar\": \"u8\"} ] }", "E0403", 1, 25, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"bufer\": \"u8\", \"count\": 1} ] }", "E0402", 1, 26, "buffer"},
+    {"{ \"ptx\": \"k\", \"args\": [ 7 ] }", "E0404", 1, 25, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [\n {\"buffer\": \"u8\", \"count\": 9,\n \"init\": \"itoa\"} ] }", "E0407", 3, 10, "iota"},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"u8\", \"count\": 9, \"init\": {\"hash\": 1, \"low\": 2}} ] }", "E0402", 1, 74, "lo"},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"u8\", \"count\": 9, \"init\": {\"hash\": 1, \"lo\": 5, \"hi\": 5}} ] }", "E0405", 1, 89, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"u8\", \"count\": 9, \"init\": {\"hash\": 1, \"lo\": 0, \"hi\": 257}} ] }", "E0405", 1, 89, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"u8\", \"count\": 2, \"init\": [1, 2, 3]} ] }", "E0405", 1, 51, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"u8\", \"count\": -2} ] }", "E0405", 1, 51, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"f64\", \"count\": 9007199254740992} ] }", "E0412", 1, 25, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"u8\", \"count\": 2, \"output\": 1} ] }", "E0404", 1, 64, NULL},
+};
+
+START_TEST(mistakes_in_launch_files_have_a_place)
+{
+    open_gpu();
+    pl_case *c;
+    ck_assert_msg(read_text(wrong_file[_i].text, &c) == PL_INVALID, "%s", wrong_file[_i].text);
+    ck_assert_ptr_null(c);
+    ck_assert_uint_ge(pl_gpu_diag_count(gpu), 1);
+    pl_message m = pl_gpu_diag(gpu, 0, false);
+    ck_assert_msg(strcmp(m.code, wrong_file[_i].code) == 0, "%s: %s", wrong_file[_i].text, m.rendered);
+    ck_assert_msg(m.line == wrong_file[_i].line && m.column == wrong_file[_i].column, "%s: %s", wrong_file[_i].text, m.rendered);
+    if (wrong_file[_i].help) ck_assert_msg(m.help && strstr(m.help, wrong_file[_i].help), "%s", m.rendered);
+    pl_gpu_close(gpu);
+}
+END_TEST
+
+START_TEST(damaged_launch_files_are_survived)
+{
+    static const char text[] = "{ \"ptx\": \"k\", \"grid\": [1,2,3], \"args\": [ {\"scalar\": \"u8\", \"value\": 25}, "
+                               "{\"buffer\": \"f32\", \"count\": 9, \"init\": {\"hash\": 1, \"lo\": 0.5}, \"output\": true} ] }";
+    char damaged[sizeof text];
+    pl_case *c;
+    for (size_t i = 0; i < sizeof text - 1; i++) {
+        for (int how = 0; how < 3; how++) {
+            open_gpu();
+            memcpy(damaged, text, sizeof text);
+            if (how == 0) damaged[i] = '\0'; /* cut short */
+            else damaged[i] = how == 1 ? '9' : '"';
+            if (read_text(damaged, &c) == PL_OK) pl_case_close(c);
+            else ck_assert_uint_ge(pl_gpu_diag_count(gpu), 1);
+            pl_gpu_close(gpu);
+        }
+    }
+}
+END_TEST
+
+/* ---------------------------------------------------------------- arguments of the command line */
+
+START_TEST(arguments_are_read)
+{
+    open_gpu();
+    pl_case *c;
+    ck_assert_int_eq(pl_case_open(gpu, &c), PL_OK);
+    static const char *const good[] = {"u32:1024", "f32:2.5", "s64:-1", "f32[8]=iota", "out:u16[4]=hash:3", "out=a:b.npy:s8[2]=hash:9,-3,4",
+                                       "u32[]=[1,2,3]", "f64[5]", "struct:u32[6]=7", "f32[4]=0f3f800000"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        ck_assert_msg(pl_case_add_arg(c, good[i]) == PL_OK, "%s: %s", good[i], pl_gpu_diag(gpu, 0, false).rendered);
+    ck_assert_uint_eq(c->nargs, 10);
+    ck_assert_uint_eq(c->more->arg.at[2].value, UINT64_MAX);
+    ck_assert(c->arg[4].output && !c->arg[3].output);
+    ck_assert_str_eq(c->arg[5].save, "a:b.npy");
+    ck_assert_uint_eq(c->arg[6].count, 3);
+    ck_assert_uint_eq(c->arg[7].bytes, 40);
+    ck_assert(!c->arg[8].buffer);
+    ck_assert_uint_eq(c->more->arg.at[9].init.bits, 0x3f800000);
+    pl_case_close(c);
+    pl_gpu_close(gpu);
+}
+END_TEST
+
+static const struct { const char *text, *code; unsigned column; } wrong_arg[] = {
+    {"", "E0416", 1},           {"u32", "E0416", 1},           {"u33:1", "E0406", 1},      {"u32:", "E0416", 5},
+    {"u32:x", "E0416", 5},      {"u8:256", "E0416", 4},        {"u8:1.5", "E0416", 4},     {"f32[", "E0416", 5},
+    {"f32[x]", "E0416", 5},     {"f32[4]7", "E0416", 7},       {"f32[4]=itoa", "E0407", 8}, {"f32[]", "E0416", 4},
+    {"f32[4]=hash:", "E0416", 13}, {"f32[4]=hash:1,2", "E0416", 13}, {"s32[4]=hash:1,5,5", "E0416", 17}, {"u8[2]=[1,2,3]", "E0416", 7},
+    {"u8[2]=[1,", "E0416", 7},  {"out:u32:1", "E0416", 5},     {"out=x.npy", "E0416", 5},  {"u8[4]=@", "E0416", 7},
+    {"f64[9007199254740992]", "E0412", 1}, {"f32[4]=@/nonexistent.bin", "", 0},
+};
+
+START_TEST(mistakes_in_arguments_have_a_place)
+{
+    open_gpu();
+    pl_case *c;
+    ck_assert_int_eq(pl_case_open(gpu, &c), PL_OK);
+    pl_status st = pl_case_add_arg(c, wrong_arg[_i].text);
+    if (wrong_arg[_i].code[0]) {
+        ck_assert_msg(st == PL_INVALID, "%s", wrong_arg[_i].text);
+        pl_message m = pl_gpu_diag(gpu, 0, false);
+        ck_assert_msg(strcmp(m.code, wrong_arg[_i].code) == 0 && m.column == wrong_arg[_i].column, "%s: %s", wrong_arg[_i].text, m.rendered);
+    } else {
+        ck_assert_int_eq(st, PL_OK); /* files are opened when the launch is prepared */
+    }
+    pl_case_close(c);
+    pl_gpu_close(gpu);
+}
+END_TEST
+
+START_TEST(near_misses_are_found)
+{
+    static const char *const words[] = {"grid", "block", "entry", "dynamic_shared"};
+    ck_assert_str_eq(pl_nearest("gird", words, 4), "grid");
+    ck_assert_str_eq(pl_nearest("blok", words, 4), "block");
+    ck_assert_str_eq(pl_nearest("dynamic-shared", words, 4), "dynamic_shared");
+    ck_assert_ptr_null(pl_nearest("stack", words, 4));
+    ck_assert_ptr_null(pl_nearest("x", words, 4));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("launch");
+    TCase *c = tcase_create("launch");
+    tcase_add_test(c, numbers_keep_every_bit);
+    tcase_add_test(c, numbers_out_of_range_are_refused);
+    tcase_add_test(c, small_floats_round_to_nearest_even_and_saturate);
+    tcase_add_test(c, every_small_float_survives_printing);
+    tcase_add_test(c, hashes_follow_their_definition);
+    tcase_add_test(c, npy_headers_round_trip);
+    tcase_add_test(c, a_launch_file_is_read);
+    tcase_add_loop_test(c, mistakes_in_launch_files_have_a_place, 0, sizeof wrong_file / sizeof *wrong_file);
+    tcase_add_test(c, damaged_launch_files_are_survived);
+    tcase_add_test(c, arguments_are_read);
+    tcase_add_loop_test(c, mistakes_in_arguments_have_a_place, 0, sizeof wrong_arg / sizeof *wrong_arg);
+    tcase_add_test(c, near_misses_are_found);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
