@@ -2,28 +2,10 @@
  *
  * Lanes that part at a branch meet at its immediate post-dominator: the first block that every path from the branch to the end of
  * the function passes. The computation is the iterative one of Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm",
- * 2001) on the reversed graph, with one virtual block behind all exits. */
+ * 2001) on the reversed pl_cfg, with one virtual block behind all exits. */
 #include "isa/cfg.h"
 
 #include <string.h>
-
-typedef struct block {
-    uint32_t first, end;    /* code range */
-    uint32_t succ[2], nsucc;
-    const uint32_t *table;  /* brx.idx: further successors as code indices */
-    uint32_t ntable;
-    uint32_t order;         /* number in reverse postorder of the reversed graph; UINT32_MAX: does not reach the exit */
-    uint32_t ipdom;         /* block number; UINT32_MAX: none yet */
-} block;
-
-typedef struct graph {
-    const pl_program *p;
-    const pl_prog_func *f;
-    block *b;
-    uint32_t n;        /* blocks; the virtual exit is number n */
-    uint32_t *of;      /* block of each instruction, relative to f->first */
-    uint32_t *pred, *pred_start; /* predecessors of each block, by edge list */
-} graph;
 
 static uint32_t effects(const pl_insn *i)
 {
@@ -46,19 +28,19 @@ static bool is_end(const pl_insn *i)
     return (effects(i) & PL_EF_EXIT) || ((effects(i) & PL_EF_BRANCH) && !pl_forms[i->form].noperands);
 }
 
-static uint32_t successors(const graph *g, const block *b, uint32_t k)
+uint32_t pl_cfg_successor(const pl_cfg *g, const pl_block *b, uint32_t k)
 {
     if (k < b->nsucc)
         return b->succ[k];
     return g->of[b->table[k - b->nsucc] - g->f->first];
 }
 
-static uint32_t successor_count(const block *b)
+uint32_t pl_cfg_successor_count(const pl_block *b)
 {
     return b->nsucc + b->ntable;
 }
 
-static bool make_blocks(graph *g, pl_arena *a)
+static bool make_blocks(pl_cfg *g, pl_arena *a)
 {
     const pl_insn *code = g->p->code.at;
     uint32_t first = g->f->first, count = g->f->count;
@@ -79,7 +61,7 @@ static bool make_blocks(graph *g, pl_arena *a)
     }
     for (uint32_t k = 0; k < count; k++)
         g->n += leader[k];
-    g->b = pl_arena_array(a, block, g->n + 1);
+    g->b = pl_arena_array(a, pl_block, g->n + 1);
     if (!pl_arena_ok(a))
         return false;
     uint32_t n = 0;
@@ -90,7 +72,7 @@ static bool make_blocks(graph *g, pl_arena *a)
         g->b[n - 1].end = first + k + 1;
     }
     for (uint32_t k = 0; k < g->n; k++) {
-        block *b = &g->b[k];
+        pl_block *b = &g->b[k];
         const pl_insn *i = &code[b->end - 1];
         bool guarded = i->guard != PL_PT;
         uint32_t next = b->end < first + count ? g->of[b->end - first] : g->n;
@@ -107,15 +89,15 @@ static bool make_blocks(graph *g, pl_arena *a)
     return true;
 }
 
-static bool make_predecessors(graph *g, pl_arena *a)
+static bool make_predecessors(pl_cfg *g, pl_arena *a)
 {
     g->pred_start = pl_arena_array(a, uint32_t, g->n + 2);
     if (!pl_arena_ok(a))
         return false;
     uint32_t edges = 0;
     for (uint32_t k = 0; k < g->n; k++)
-        for (uint32_t s = 0; s < successor_count(&g->b[k]); s++, edges++)
-            g->pred_start[successors(g, &g->b[k], s) + 1]++;
+        for (uint32_t s = 0; s < pl_cfg_successor_count(&g->b[k]); s++, edges++)
+            g->pred_start[pl_cfg_successor(g, &g->b[k], s) + 1]++;
     for (uint32_t k = 0; k <= g->n; k++)
         g->pred_start[k + 1] += g->pred_start[k];
     uint32_t *at = pl_arena_array(a, uint32_t, g->n + 1);
@@ -124,18 +106,23 @@ static bool make_predecessors(graph *g, pl_arena *a)
         return false;
     memcpy(at, g->pred_start, (g->n + 1) * sizeof *at);
     for (uint32_t k = 0; k < g->n; k++)
-        for (uint32_t s = 0; s < successor_count(&g->b[k]); s++)
-            g->pred[at[successors(g, &g->b[k], s)]++] = k;
+        for (uint32_t s = 0; s < pl_cfg_successor_count(&g->b[k]); s++)
+            g->pred[at[pl_cfg_successor(g, &g->b[k], s)]++] = k;
     return true;
+}
+
+pl_status pl_cfg_make(const pl_program *p, const pl_prog_func *f, pl_arena *a, pl_cfg *g)
+{
+    *g = (pl_cfg){.p = p, .f = f};
+    return !f->count || (make_blocks(g, a) && make_predecessors(g, a)) ? PL_OK : PL_NOMEM;
 }
 
 pl_status pl_cfg_reconverge(pl_program *p, const pl_prog_func *f, pl_arena *a)
 {
-    graph g = {.p = p, .f = f};
-    if (!f->count)
-        return PL_OK;
-    if (!make_blocks(&g, a) || !make_predecessors(&g, a))
-        return PL_NOMEM;
+    pl_cfg g;
+    pl_status st = pl_cfg_make(p, f, a, &g);
+    if (st != PL_OK || !f->count)
+        return st;
     /* postorder of the reversed graph from the virtual exit, with an explicit stack */
     uint32_t *order = pl_arena_array(a, uint32_t, g.n + 1), *stack = pl_arena_array(a, uint32_t, g.n + 1);
     uint32_t *edge = pl_arena_array(a, uint32_t, g.n + 1), depth = 0, n = 0;
@@ -167,10 +154,10 @@ pl_status pl_cfg_reconverge(pl_program *p, const pl_prog_func *f, pl_arena *a)
     while (changed) {
         changed = false;
         for (uint32_t j = n - 1; j-- > 0;) { /* reverse postorder, the exit left out */
-            block *b = &g.b[order[j]];
+            pl_block *b = &g.b[order[j]];
             uint32_t best = UINT32_MAX;
-            for (uint32_t s = 0; s < successor_count(b); s++) {
-                uint32_t x = successors(&g, b, s);
+            for (uint32_t s = 0; s < pl_cfg_successor_count(b); s++) {
+                uint32_t x = pl_cfg_successor(&g, b, s);
                 if (g.b[x].ipdom == UINT32_MAX)
                     continue;
                 if (best == UINT32_MAX) {

@@ -1175,9 +1175,9 @@ static void write_group_values(FILE *o, const form *f, const int *choice, const 
         if (spec < 0)
             fprintf(o, "    const int %s = i->mods[%d];\n", cname(s->group), k);
         else if (choice[spec] < 0)
-            fprintf(o, "    enum { %s = W_none };\n", cname(s->group));
+            fprintf(o, "    const int %s = W_none;\n", cname(s->group));
         else
-            fprintf(o, "    enum { %s = W_%s };\n", cname(s->group), cname(s->words.at[choice[spec]]));
+            fprintf(o, "    const int %s = W_%s;\n", cname(s->group), cname(s->words.at[choice[spec]]));
     }
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "isa/cfg.h"
+#include "isa/live.h"
 
 typedef struct constant {
     uint64_t bits;
@@ -827,6 +828,8 @@ pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **
         lower_function(&c, ast->funcs.at[k], &p->funcs.at[k]);
         if (!c.unsupported && pl_arena_ok(arena) && pl_arena_ok(scratch))
             st = pl_cfg_reconverge(p, &p->funcs.at[k], scratch);
+        if (!c.unsupported && st == PL_OK && pl_arena_ok(arena) && pl_arena_ok(scratch))
+            st = pl_live_allocate(p, &p->funcs.at[k], c.scratch_row, scratch);
     }
     if (!pl_arena_ok(arena) || !pl_arena_ok(scratch))
         st = PL_NOMEM;

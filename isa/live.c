@@ -1,0 +1,303 @@
+/* live.c - liveness and linear-scan register allocation.
+ *
+ * A unit is a group of consecutive rows that instructions use together (a 64-bit register is two). Liveness is solved on basic
+ * blocks with bit sets; a unit's interval is the code range from its first to its last live point (Poletto and Sarkar, "Linear
+ * Scan Register Allocation", 1999). A guarded write keeps the lanes that the guard excludes, so it does not end the old value. Lanes
+ * that have parted may hold different units in one row: rows are private to a lane, so per-thread liveness is enough. */
+#include "isa/live.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/cfg.h"
+#include "isa/operands.h"
+
+typedef struct unit {
+    uint32_t row, rows;   /* as numbered before */
+    uint32_t start, end;  /* live interval, relative to the function's first instruction */
+    uint32_t to;          /* new row */
+    bool used;
+} unit;
+
+typedef struct live {
+    pl_program *p;
+    pl_prog_func *f;
+    pl_cfg g;
+    uint32_t fixed;
+    uint32_t *unit_of;  /* by old row */
+    unit *u;
+    uint32_t n, words;  /* units; 64-bit words of a bit set */
+    uint64_t *in, *out, *use, *def; /* words for each block */
+    uint32_t at;        /* instruction being visited */
+    uint64_t *set;      /* current bit set */
+    uint32_t block;
+    bool guarded;
+    uint32_t delta;     /* how far fixed rows move down */
+} live;
+
+static void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    live *l = ctx;
+    if ((use & PL_USE_PRED) || *row >= l->fixed)
+        return;
+    for (unsigned k = 1; k < rows; k++) /* rows of one operand belong to one unit: mark them as continued */
+        l->unit_of[*row + k] = 1;
+}
+
+static void summarise(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    live *l = ctx;
+    (void)rows;
+    if ((use & PL_USE_PRED) || *row >= l->fixed)
+        return;
+    uint32_t u = l->unit_of[*row];
+    uint64_t bit = 1ull << (u % 64), *d = l->def + (size_t)l->block * l->words + u / 64, *s = l->use + (size_t)l->block * l->words + u / 64;
+    bool whole = (use & PL_USE_WRITE) && !(use & PL_USE_READ) && !l->guarded && rows == l->u[u].rows;
+    l->u[u].used = true;
+    if (!whole && !(*d & bit))
+        *s |= bit;
+    if (whole && !(*s & bit))
+        *d |= bit;
+}
+
+/* Reads come before writes within one instruction. */
+static void summarise_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    if (use & PL_USE_READ)
+        summarise(ctx, row, rows, use);
+}
+
+static void summarise_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    if ((use & PL_USE_WRITE) && !(use & PL_USE_READ))
+        summarise(ctx, row, rows, use);
+}
+
+static void extend(unit *u, uint32_t at)
+{
+    if (at < u->start)
+        u->start = at;
+    if (at > u->end)
+        u->end = at;
+}
+
+static void touch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    live *l = ctx;
+    (void)rows;
+    if (!(use & PL_USE_PRED) && *row < l->fixed)
+        extend(&l->u[l->unit_of[*row]], l->at);
+}
+
+/* Backward step over one instruction for counting what is live. */
+static void kill(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    live *l = ctx;
+    if ((use & PL_USE_PRED) || *row >= l->fixed || !(use & PL_USE_WRITE) || (use & PL_USE_READ) || l->guarded)
+        return;
+    uint32_t u = l->unit_of[*row];
+    if (rows == l->u[u].rows)
+        l->set[u / 64] &= ~(1ull << (u % 64));
+}
+
+static void revive(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    live *l = ctx;
+    (void)rows;
+    if ((use & PL_USE_PRED) || *row >= l->fixed || (!(use & PL_USE_READ) && !l->guarded))
+        return;
+    uint32_t u = l->unit_of[*row];
+    l->set[u / 64] |= 1ull << (u % 64);
+}
+
+static void renumber(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    live *l = ctx;
+    (void)rows;
+    if (use & PL_USE_PRED)
+        return;
+    if (*row >= l->fixed)
+        *row -= l->delta;
+    else {
+        const unit *u = &l->u[l->unit_of[*row]];
+        *row = u->to + (*row - u->row);
+    }
+}
+
+static void make_units(live *l, pl_arena *a)
+{
+    for (uint32_t k = 0; k < l->f->count; k++)
+        pl_insn_uses(l->p, &l->p->code.at[l->f->first + k], join, l);
+    for (size_t k = 0; k < l->f->formal.n; k++) /* register parameters and results of functions */
+        if (l->f->formal.at[k].reg && !l->f->formal.at[k].pred && l->f->formal.at[k].bytes > 4)
+            join(l, &l->f->formal.at[k].to, 2, 0);
+    for (size_t k = 0; k < l->f->result.n; k++)
+        if (l->f->result.at[k].reg && !l->f->result.at[k].pred && l->f->result.at[k].bytes > 4)
+            join(l, &l->f->result.at[k].from, 2, 0);
+    l->u = pl_arena_array(a, unit, l->fixed + 1);
+    if (!pl_arena_ok(a))
+        return;
+    for (uint32_t r = 0; r < l->fixed; r++) {
+        if (!l->unit_of[r])
+            l->u[l->n++] = (unit){.row = r, .start = UINT32_MAX};
+        l->unit_of[r] = l->n - 1;
+        l->u[l->n - 1].rows++;
+    }
+}
+
+static void solve(live *l)
+{
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (uint32_t k = l->g.n; k-- > 0;) {
+            const pl_block *b = &l->g.b[k];
+            uint64_t *out = l->out + (size_t)k * l->words, *in = l->in + (size_t)k * l->words;
+            const uint64_t *use = l->use + (size_t)k * l->words, *def = l->def + (size_t)k * l->words;
+            for (uint32_t s = 0; s < pl_cfg_successor_count(b); s++) {
+                uint32_t x = pl_cfg_successor(&l->g, b, s);
+                for (uint32_t w = 0; x < l->g.n && w < l->words; w++)
+                    out[w] |= l->in[(size_t)x * l->words + w];
+            }
+            for (uint32_t w = 0; w < l->words; w++) {
+                uint64_t v = use[w] | (out[w] & ~def[w]);
+                changed |= v != in[w];
+                in[w] = v;
+            }
+        }
+    }
+}
+
+static void each_bit(live *l, const uint64_t *set, uint32_t at)
+{
+    for (uint32_t w = 0; w < l->words; w++)
+        for (uint64_t v = set[w]; v; v &= v - 1)
+            extend(&l->u[w * 64 + (uint32_t)__builtin_ctzll(v)], at);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const unit *x = *(unit *const *)a, *y = *(unit *const *)b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Linear scan: rows that are free again at a unit's start are used again. Returns the number of rows needed. */
+static uint32_t scan(live *l, pl_arena *a)
+{
+    unit **order = pl_arena_array(a, unit *, l->n + 1);
+    uint32_t *busy = pl_arena_array(a, uint32_t, l->fixed * 2 + 16), most = 0; /* per new row: first point at which it is free */
+    uint32_t n = 0;
+    if (!pl_arena_ok(a))
+        return 0;
+    for (uint32_t k = 0; k < l->n; k++)
+        if (l->u[k].start != UINT32_MAX)
+            order[n++] = &l->u[k];
+    qsort(order, n, sizeof *order, by_start);
+    for (uint32_t k = 0; k < n; k++) {
+        unit *u = order[k];
+        uint32_t step = u->rows >= 4 ? 4 : u->rows == 2 ? 2 : 1, row = 0;
+        for (;; row += step) {
+            bool free_rows = true;
+            for (uint32_t r = 0; r < u->rows && free_rows; r++)
+                free_rows = row + r >= most || busy[row + r] <= u->start;
+            if (free_rows)
+                break;
+        }
+        u->to = row;
+        for (uint32_t r = 0; r < u->rows; r++)
+            busy[row + r] = u->end + 1;
+        if (row + u->rows > most)
+            most = row + u->rows;
+    }
+    return most;
+}
+
+/* Largest number of 32-bit registers live at once. */
+static uint32_t pressure(live *l, uint64_t *set)
+{
+    uint32_t most = 0;
+    l->set = set;
+    for (uint32_t k = 0; k < l->g.n; k++) {
+        const pl_block *b = &l->g.b[k];
+        memcpy(set, l->out + (size_t)k * l->words, l->words * sizeof *set);
+        for (uint32_t pc = b->end; pc-- > b->first;) {
+            pl_insn *i = &l->p->code.at[pc];
+            uint32_t rows = 0;
+            l->guarded = i->guard != PL_PT;
+            pl_insn_uses(l->p, i, kill, l);
+            pl_insn_uses(l->p, i, revive, l);
+            for (uint32_t w = 0; w < l->words; w++)
+                for (uint64_t v = set[w]; v; v &= v - 1)
+                    rows += l->u[w * 64 + (uint32_t)__builtin_ctzll(v)].rows;
+            most = rows > most ? rows : most;
+        }
+    }
+    return most;
+}
+
+pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_arena *a)
+{
+    live l = {.p = p, .f = f, .fixed = fixed};
+    pl_status st = pl_cfg_make(p, f, a, &l.g);
+    if (st != PL_OK)
+        return st;
+    l.unit_of = pl_arena_array(a, uint32_t, fixed + 4);
+    if (!pl_arena_ok(a))
+        return PL_NOMEM;
+    make_units(&l, a);
+    l.words = (l.n + 63) / 64;
+    size_t set = (size_t)l.words * (l.g.n + 1);
+    if (set > (size_t)1 << 26) /* 512 MB of bit sets: such a function keeps its rows */
+        return PL_OK;
+    l.in = pl_arena_array(a, uint64_t, set + 1);
+    l.out = pl_arena_array(a, uint64_t, set + 1);
+    l.use = pl_arena_array(a, uint64_t, set + 1);
+    l.def = pl_arena_array(a, uint64_t, set + 1);
+    if (!pl_arena_ok(a))
+        return PL_NOMEM;
+    for (l.block = 0; l.block < l.g.n; l.block++)
+        for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
+            pl_insn *i = &p->code.at[pc];
+            l.guarded = i->guard != PL_PT;
+            l.at = pc - f->first;
+            pl_insn_uses(p, i, summarise_reads, &l);
+            pl_insn_uses(p, i, summarise_writes, &l);
+            pl_insn_uses(p, i, touch, &l);
+        }
+    solve(&l);
+    for (uint32_t k = 0; k < l.g.n; k++) {
+        each_bit(&l, l.in + (size_t)k * l.words, l.g.b[k].first - f->first);
+        each_bit(&l, l.out + (size_t)k * l.words, l.g.b[k].end - f->first);
+    }
+    /* parameters arrive at the start, results leave at the end */
+    for (size_t k = 0; k < f->formal.n; k++)
+        if (f->formal.at[k].reg && !f->formal.at[k].pred)
+            extend(&l.u[l.unit_of[f->formal.at[k].to]], 0);
+    for (size_t k = 0; k < f->result.n; k++)
+        if (f->result.at[k].reg && !f->result.at[k].pred) {
+            extend(&l.u[l.unit_of[f->result.at[k].from]], 0);
+            extend(&l.u[l.unit_of[f->result.at[k].from]], f->count);
+        }
+    f->registers = pressure(&l, l.def); /* def is no longer needed: its first words serve as the working set */
+    uint32_t rows = scan(&l, a);
+    if (!pl_arena_ok(a))
+        return PL_NOMEM;
+    rows = (rows + 3u) & ~3u;
+    if (rows > fixed)
+        return PL_OK;
+    l.delta = fixed - rows;
+    for (uint32_t k = 0; k < f->count; k++)
+        pl_insn_uses(p, &p->code.at[f->first + k], renumber, &l);
+    for (size_t k = 0; k < f->formal.n; k++)
+        if (f->formal.at[k].reg)
+            renumber(&l, &f->formal.at[k].to, 1, f->formal.at[k].pred ? PL_USE_PRED : 0);
+    for (size_t k = 0; k < f->result.n; k++)
+        if (f->result.at[k].reg)
+            renumber(&l, &f->result.at[k].from, 1, f->result.at[k].pred ? PL_USE_PRED : 0);
+    for (size_t k = 0; k < f->init.n; k++)
+        f->init.at[k].row -= l.delta;
+    f->rows -= l.delta;
+    return PL_OK;
+}
