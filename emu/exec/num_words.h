@@ -137,9 +137,15 @@ static inline uint32_t set_true2(int dtype, bool low, bool high)
 #define BY_SIGNED(a, name) _Generic((a), int16_t: s16_##name, int32_t: s32_##name, int64_t: s64_##name)
 #define BY_WORD(a, name) \
     _Generic((a), uint32_t: u32_##name, int32_t: s32_##name, uint64_t: u64_##name, int64_t: s64_##name)
+#define BY_INT32(a, name) _Generic((a), uint32_t: u32_##name, int32_t: s32_##name)
 #define BY_BITS(a, name) _Generic((a), uint16_t: b16_##name, uint32_t: b32_##name, uint64_t: b64_##name)
 #define BY_HALF(a, name) \
     _Generic((a), uint16_t: u16_##name, int16_t: s16_##name, uint32_t: u32_##name, int32_t: s32_##name)
+
+/* f16 or f16x2, bf16 or bf16x2. */
+#define F16(a, name) _Generic((a), uint16_t: f16_##name, uint32_t: f16x2_##name)
+#define BF16(a, name) _Generic((a), uint16_t: bf16_##name, uint32_t: bf16x2_##name)
+#define OOB(a, b, r) _Generic((a), uint16_t: half_oob, uint32_t: half2_oob)(a, b, r)
 
 #define MULHI(a, b) BY_INT(a, mulhi)(a, b)
 #define MULWIDE(a, b) BY_HALF(a, mulwide)(a, b)
@@ -149,7 +155,7 @@ static inline uint32_t set_true2(int dtype, bool low, bool high)
 #define ABS(a) BY_SIGNED(a, abs)(a)
 #define SHL(a, n) BY_BITS(a, shl)(a, n)
 #define SHR(a, n) BY_INT(a, shr)(a, n)
-#define INT_CMP(a, b, cmp) BY_INT(a, cmp)(a, b, cmp)
+#define INT_CMP(a, b, op) BY_INT(a, cmp)(a, b, op)
 
 /* a + b + carry with the carry flag in and out; for a - b pass ~b. */
 #define ADDC(a, b, carry, flag)                                                                   \
