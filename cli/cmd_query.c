@@ -1,0 +1,303 @@
+/* cmd_query.c - `ptxloom query`: runs SQL, or a query that the trace brings along, on a trace file.
+ *
+ * The file is opened read-only; named queries and what they are for are rows of its table `query`, so they always fit its schema. A
+ * name may also be a table or view: `ptxloom query run.db gld_efficiency`. */
+#include "cli/cli.h"
+#include "cli/query_out.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { APPLICATION = 0x504c5452, SCHEMA = 1 }; /* PRAGMA application_id and user_version of the files that this version reads */
+
+enum { O_CSV, O_JSON, O_NDJSON, O_LIST, O_COUNT };
+static const cli_option option[O_COUNT] = {
+    [O_CSV] = {"csv", 0, NULL, "print comma-separated values"},
+    [O_JSON] = {"json", 0, NULL, "print an array of objects"},
+    [O_NDJSON] = {"ndjson", 0, NULL, "print one object a line"},
+    [O_LIST] = {"list", 0, NULL, "list the named queries of the trace"},
+};
+
+typedef struct request {
+    pl_gpu *gpu; /* takes the messages */
+    const char *path, *what;
+    char **parameter; /* NAME=VALUE ... */
+    int nparameters;
+    bool *used; /* by parameter */
+    query_format format;
+    int width;
+    sqlite3 *db;
+} request;
+
+static int terminal_width(void)
+{
+    struct winsize w;
+    const char *columns = getenv("COLUMNS");
+    if (!isatty(STDOUT_FILENO)) return 0;
+    if (columns && atoi(columns) > 0) return atoi(columns);
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+}
+
+static int report(request *q, const char *code, const char *a, const char *b, const char *help)
+{
+    pl_gpu_report(q->gpu, code, a, b, NULL, help);
+    return CLI_INPUT;
+}
+
+static sqlite3_int64 pragma(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *s = NULL;
+    sqlite3_int64 v = -1;
+    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW) v = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    return v;
+}
+
+static int open_trace(request *q)
+{
+    char schema[64];
+    int code = sqlite3_open_v2(q->path, &q->db, SQLITE_OPEN_READONLY, NULL);
+    if (code == SQLITE_OK) code = sqlite3_busy_timeout(q->db, 2000);
+    sqlite3_int64 application = code == SQLITE_OK ? pragma(q->db, "PRAGMA application_id") : 0;
+    if (code == SQLITE_OK) code = sqlite3_errcode(q->db);
+    if (code == SQLITE_NOMEM) return CLI_SYSTEM;
+    if (code == SQLITE_NOTADB || (code == SQLITE_OK && application != APPLICATION))
+        return report(q, "E0701", q->path, NULL, "traces are written by ptxloom run --trace FILE.db");
+    if (code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE) return report(q, "E0001", q->path, sqlite3_errmsg(q->db), NULL);
+    sqlite3_int64 version = pragma(q->db, "PRAGMA user_version");
+    if (version == SCHEMA) return CLI_OK;
+    snprintf(schema, sizeof schema, "schema %lld; this ptxloom reads schema %d", (long long)version, SCHEMA);
+    return report(q, "E0702", q->path, schema, version > SCHEMA ? "use the ptxloom that wrote it, or a later one" : NULL);
+}
+
+/* The first column of the query's first row, to be freed; NULL: no row. */
+static char *lookup(request *q, const char *sql, const char *name)
+{
+    sqlite3_stmt *s = NULL;
+    char *found = NULL;
+    if (sqlite3_prepare_v2(q->db, sql, -1, &s, NULL) == SQLITE_OK) {
+        sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
+        if (sqlite3_step(s) == SQLITE_ROW) found = sqlite3_mprintf("%s", sqlite3_column_text(s, 0));
+    }
+    sqlite3_finalize(s);
+    return found;
+}
+
+/* Reports that nothing is called so, with the name that was probably meant. */
+static int unknown_name(request *q, const char *name)
+{
+    enum { MOST = 1000 };
+    char *names[MOST], help[256];
+    size_t n = 0;
+    sqlite3_stmt *s = NULL;
+    if (sqlite3_prepare_v2(q->db, "SELECT name FROM query UNION ALL SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')", -1, &s,
+                           NULL) == SQLITE_OK) {
+        while (n < MOST && sqlite3_step(s) == SQLITE_ROW) {
+            names[n] = strdup((const char *)sqlite3_column_text(s, 0));
+            if (!names[n]) break;
+            n++;
+        }
+    }
+    sqlite3_finalize(s);
+    const char *near = pl_nearest(name, (const char *const *)names, n);
+    snprintf(help, sizeof help, near ? "did you mean '%s'?" : "`ptxloom query FILE --list` lists the queries", near);
+    report(q, "E0705", name, NULL, help);
+    for (size_t i = 0; i < n; i++) free(names[i]);
+    return CLI_INPUT;
+}
+
+/* The line of sql that holds the byte `offset`, and a caret below it. */
+static void show_place(const char *sql, int offset)
+{
+    int begin = offset, end = offset;
+    while (begin > 0 && sql[begin - 1] != '\n') begin--;
+    while (sql[end] && sql[end] != '\n') end++;
+    fprintf(stderr, "    %.*s\n    ", end - begin, sql + begin);
+    for (int i = begin; i < offset; i++)
+        if ((sql[i] & 0xc0) != 0x80) putc(sql[i] == '\t' ? '\t' : ' ', stderr);
+    fputs("^\n", stderr);
+}
+
+/* Reports what SQLite says about the statement at `sql`; `all` is the whole text, of which it is a part. */
+static int sql_error(request *q, const char *all, const char *sql)
+{
+    int place = -1;
+    size_t first = pl_gpu_diag_count(q->gpu);
+#if SQLITE_VERSION_NUMBER >= 3038000
+    place = sqlite3_error_offset(q->db);
+#endif
+    int code = sqlite3_errcode(q->db);
+    const char *message = sqlite3_errmsg(q->db);
+    report(q, "E0703", message, NULL, NULL);
+    cli_messages(q->gpu, first);
+    pl_gpu_diag_clear(q->gpu);
+    if (place >= 0) show_place(all, (int)(sql - all) + place);
+    return code == SQLITE_NOMEM || code == SQLITE_IOERR || code == SQLITE_FULL ? CLI_SYSTEM : CLI_INPUT;
+}
+
+static void bind_value(sqlite3_stmt *s, int at, const char *value)
+{
+    char *end;
+    long long i = strtoll(value, &end, 0);
+    if (*value && !*end) {
+        sqlite3_bind_int64(s, at, i);
+        return;
+    }
+    double d = strtod(value, &end);
+    if (*value && !*end) sqlite3_bind_double(s, at, d);
+    else sqlite3_bind_text(s, at, value, -1, SQLITE_STATIC);
+}
+
+/* Gives the statement's :names the values of the command line; others stay NULL. */
+static void bind_parameters(request *q, sqlite3_stmt *s)
+{
+    for (int at = 1; at <= sqlite3_bind_parameter_count(s); at++) {
+        const char *name = sqlite3_bind_parameter_name(s, at);
+        for (int k = 0; name && k < q->nparameters; k++) {
+            size_t n = strcspn(q->parameter[k], "=");
+            if (strlen(name + 1) != n || strncmp(name + 1, q->parameter[k], n) != 0) continue;
+            bind_value(s, at, q->parameter[k] + n + 1);
+            q->used[k] = true;
+        }
+    }
+}
+
+/* Runs every statement of the text. */
+static int run_sql(request *q, const char *all)
+{
+    const char *sql = all, *tail;
+    int printed = 0;
+    for (; *sql; sql = tail) {
+        sqlite3_stmt *s = NULL;
+        if (sqlite3_prepare_v2(q->db, sql, -1, &s, &tail) != SQLITE_OK) return sql_error(q, all, sql);
+        if (!s) continue; /* blanks or a comment */
+        if (!sqlite3_stmt_readonly(s)) {
+            char words[40];
+            while (isspace((unsigned char)*sql)) sql++;
+            snprintf(words, sizeof words, "%.*s", (int)(tail - sql), sql);
+            sqlite3_finalize(s);
+            return report(q, "E0704", words, NULL, "copy the file and use sqlite3 to change the copy");
+        }
+        bind_parameters(q, s);
+        int code = SQLITE_DONE;
+        if (sqlite3_column_count(s)) {
+            if (printed++ && q->format == QUERY_TABLE) putchar('\n');
+            code = query_print(stdout, s, q->format, q->width);
+        } else {
+            code = sqlite3_step(s);
+        }
+        int status = code == SQLITE_DONE ? CLI_OK : sql_error(q, all, sql);
+        sqlite3_finalize(s);
+        if (status != CLI_OK) return status;
+    }
+    for (int k = 0; k < q->nparameters; k++) {
+        if (!q->used[k]) return report(q, "E0706", q->parameter[k], NULL, "parameters are the words after ':' in its SQL");
+    }
+    return CLI_OK;
+}
+
+static char *read_all(FILE *f)
+{
+    size_t n = 0, cap = 4096;
+    char *text = malloc(cap);
+    while (text) {
+        n += fread(text + n, 1, cap - n - 1, f);
+        if (feof(f) || ferror(f)) break;
+        if (cap - n > 1) continue;
+        char *more = realloc(text, cap *= 2);
+        if (!more) free(text);
+        text = more;
+    }
+    if (text) text[n] = '\0';
+    return text;
+}
+
+static bool is_name(const char *s)
+{
+    if (!isalpha((unsigned char)*s) && *s != '_') return false;
+    for (; *s; s++)
+        if (!isalnum((unsigned char)*s) && !strchr("_.-:", *s)) return false;
+    return true;
+}
+
+static int run_request(request *q)
+{
+    if (strcmp(q->what, "-") == 0) {
+        char *sql = read_all(stdin);
+        int status = sql ? run_sql(q, sql) : CLI_SYSTEM;
+        free(sql);
+        return status;
+    }
+    if (!is_name(q->what)) return run_sql(q, q->what);
+    char *sql = lookup(q, "SELECT sql FROM query WHERE name = ?", q->what);
+    if (!sql) {
+        char *name = lookup(q, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE", q->what);
+        if (!name) return unknown_name(q, q->what);
+        sql = sqlite3_mprintf("SELECT * FROM \"%w\"", name);
+        sqlite3_free(name);
+    }
+    int status = sql ? run_sql(q, sql) : CLI_SYSTEM;
+    sqlite3_free(sql);
+    return status;
+}
+
+/* Operands: FILE [SQL | NAME | -] [NAME=VALUE ...]. False after a report. */
+static bool read_operand(request *q, const char *word)
+{
+    if (!q->path) q->path = word;
+    else if (!q->what) q->what = word;
+    else if (isalpha((unsigned char)word[0]) && strchr(word, '=')) q->parameter[q->nparameters++] = (char *)word;
+    else {
+        report(q, "E0005", word, "a query's parameter", "write NAME=VALUE, and SQL as one quoted word");
+        return false;
+    }
+    return true;
+}
+
+static int parse(request *q, cli_args *a)
+{
+    static const char usage[] = "ptxloom query F.db [\"SELECT ...\" | NAME | -] [NAME=VALUE ...]\n"
+                                "NAME: a query of the trace (--list), a table or a view. -: SQL from standard input. NAME=VALUE: values for\n"
+                                "the :parameters of the query, such as kernel=2 limit=50. Without a query: summary.\n";
+    int k;
+    while ((k = cli_next(a, option, O_COUNT)) != CLI_END) {
+        switch (k) {
+        case O_CSV: q->format = QUERY_CSV; break;
+        case O_JSON: q->format = QUERY_JSON; break;
+        case O_NDJSON: q->format = QUERY_NDJSON; break;
+        case O_LIST: q->what = "SELECT name, title FROM query ORDER BY name"; break;
+        case CLI_HELP: cli_help(usage, option, O_COUNT); q->path = NULL; return CLI_OK;
+        case CLI_OPERAND:
+            if (!read_operand(q, a->value)) return CLI_INPUT;
+            break;
+        default: return CLI_INPUT;
+        }
+    }
+    if (!q->path) {
+        pl_gpu_report(q->gpu, "E0007", "query", "a trace", NULL, "ptxloom query run.db --list");
+        return CLI_INPUT;
+    }
+    if (!q->what) q->what = "summary";
+    return CLI_OK;
+}
+
+int cmd_query(int argc, char **argv)
+{
+    request q = {.format = QUERY_TABLE, .width = terminal_width()};
+    if (pl_gpu_open(&q.gpu, NULL) != PL_OK) return CLI_SYSTEM;
+    cli_args a = {.gpu = q.gpu, .argc = argc, .argv = argv, .at = 1};
+    q.parameter = calloc((size_t)argc + 1, sizeof *q.parameter);
+    q.used = calloc((size_t)argc + 1, sizeof *q.used);
+    int status = q.parameter && q.used ? parse(&q, &a) : CLI_SYSTEM;
+    if (status == CLI_OK && q.path) status = open_trace(&q);
+    if (status == CLI_OK && q.path) status = run_request(&q);
+    sqlite3_close(q.db);
+    free(q.parameter);
+    free(q.used);
+    fflush(stdout);
+    cli_messages(q.gpu, 0);
+    pl_gpu_close(q.gpu);
+    return status;
+}

@@ -1,0 +1,265 @@
+/* query_out.c - prints the rows of a query.
+ *
+ * A table needs column widths before its first line, so the first SAMPLE rows are kept; widths and sides (numbers right, text left)
+ * follow from them, and later rows are printed as they come. The other formats are printed row by row. */
+#include "cli/query_out.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLE = 1000, NARROWEST = 8, NUMBER = 40 };
+
+/* The shortest decimal that reads back as v. */
+static void exact(double v, char *buf, size_t size)
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(buf, size, "%.*g", digits, v);
+        if (strtod(buf, NULL) == v) return;
+    }
+}
+
+/* The cell as text for a table; numbers are written to `number`, which has room for NUMBER characters. */
+static const char *cell(sqlite3_stmt *s, int c, char *number)
+{
+    double v;
+    switch (sqlite3_column_type(s, c)) {
+    case SQLITE_NULL: return "-";
+    case SQLITE_FLOAT:
+        v = sqlite3_column_double(s, c);
+        snprintf(number, NUMBER, v == floor(v) && fabs(v) < 1e15 ? "%.0f" : "%.6g", v);
+        return number;
+    case SQLITE_BLOB: snprintf(number, NUMBER, "<%d bytes>", sqlite3_column_bytes(s, c)); return number;
+    default: break;
+    }
+    const char *text = (const char *)sqlite3_column_text(s, c);
+    return text ? text : "";
+}
+
+/* Columns that UTF-8 text takes on a terminal: bytes that do not continue a character. */
+static int columns(const char *s)
+{
+    int n = 0;
+    for (; *s; s++) n += (*s & 0xc0) != 0x80;
+    return n;
+}
+
+/* ---- tables ---- */
+
+typedef struct table {
+    FILE *f;
+    sqlite3_stmt *s;
+    int ncolumns, rows;
+    int *width;
+    bool *text;   /* left-aligned: some cell holds text */
+    bool cut;     /* cells have to fit their columns */
+    char **kept;  /* cells of the first rows, row by row */
+} table;
+
+/* Prints the cell in its column; controls become blanks, and what does not fit ends in an ellipsis. */
+static void put_cell(const table *t, int c, const char *text)
+{
+    int width = t->width[c], length = columns(text), room = t->cut && length > width ? width - 1 : length;
+    int blanks = width > length ? width - length : 0;
+    if (c) fputs("  ", t->f);
+    if (!t->text[c]) fprintf(t->f, "%*s", blanks, "");
+    for (int n = 0; *text; text++) {
+        n += (*text & 0xc0) != 0x80;
+        if (n > room) break;
+        putc((unsigned char)*text < ' ' ? ' ' : *text, t->f);
+    }
+    if (room < length) fputs("\xe2\x80\xa6", t->f);
+    if (t->text[c] && c + 1 < t->ncolumns) fprintf(t->f, "%*s", blanks, "");
+}
+
+/* Takes columns away from the widest text until a row fits the terminal, or nothing more can be taken. */
+static void fit(table *t, int terminal)
+{
+    for (;;) {
+        int total = 2 * (t->ncolumns - 1), widest = -1;
+        for (int c = 0; c < t->ncolumns; c++) {
+            total += t->width[c];
+            if (t->text[c] && t->width[c] > NARROWEST && (widest < 0 || t->width[c] > t->width[widest])) widest = c;
+        }
+        if (total <= terminal || widest < 0) return;
+        t->width[widest]--;
+        t->cut = true;
+    }
+}
+
+static void put_head(const table *t)
+{
+    for (int c = 0; c < t->ncolumns; c++) put_cell(t, c, sqlite3_column_name(t->s, c));
+    putc('\n', t->f);
+    for (int c = 0; c < t->ncolumns; c++) {
+        if (c) fputs("  ", t->f);
+        for (int i = 0; i < t->width[c]; i++) putc('-', t->f);
+    }
+    putc('\n', t->f);
+    for (int r = 0; r < t->rows; r++) {
+        for (int c = 0; c < t->ncolumns; c++) put_cell(t, c, t->kept[r * t->ncolumns + c]);
+        putc('\n', t->f);
+    }
+}
+
+/* Keeps the current row; false when memory is exhausted. */
+static bool keep_row(table *t)
+{
+    char number[NUMBER];
+    for (int c = 0; c < t->ncolumns; c++) {
+        int type = sqlite3_column_type(t->s, c);
+        char *copy = strdup(cell(t->s, c, number));
+        t->kept[t->rows * t->ncolumns + c] = copy;
+        if (!copy) return false;
+        int length = columns(copy);
+        if (length > t->width[c]) t->width[c] = length;
+        if (type == SQLITE_TEXT || type == SQLITE_BLOB) t->text[c] = true;
+    }
+    t->rows++;
+    return true;
+}
+
+static int print_table(FILE *f, sqlite3_stmt *s, int terminal)
+{
+    int n = sqlite3_column_count(s), code = SQLITE_NOMEM;
+    table t = {.f = f, .s = s, .ncolumns = n};
+    t.width = calloc((size_t)n, sizeof *t.width);
+    t.text = calloc((size_t)n, sizeof *t.text);
+    t.kept = calloc((size_t)n * SAMPLE, sizeof *t.kept);
+    if (t.width && t.text && t.kept) {
+        for (int c = 0; c < n; c++) t.width[c] = columns(sqlite3_column_name(s, c));
+        while ((code = sqlite3_step(s)) == SQLITE_ROW && t.rows < SAMPLE - 1) {
+            if (keep_row(&t)) continue;
+            code = SQLITE_NOMEM;
+            break;
+        }
+        if (code == SQLITE_ROW || code == SQLITE_DONE) {
+            if (terminal) fit(&t, terminal);
+            put_head(&t);
+        }
+        for (; code == SQLITE_ROW; code = sqlite3_step(s)) {
+            char number[NUMBER];
+            for (int c = 0; c < n; c++) put_cell(&t, c, cell(s, c, number));
+            putc('\n', f);
+        }
+    }
+    for (int i = 0; t.kept && i < n * SAMPLE; i++) free(t.kept[i]);
+    free(t.kept);
+    free(t.text);
+    free(t.width);
+    return code;
+}
+
+/* ---- CSV (RFC 4180, lines end in LF) ---- */
+
+static void put_csv(FILE *f, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, f);
+        return;
+    }
+    putc('"', f);
+    for (; *text; text++) {
+        if (*text == '"') putc('"', f);
+        putc(*text, f);
+    }
+    putc('"', f);
+}
+
+static void put_hex(FILE *f, sqlite3_stmt *s, int c)
+{
+    const unsigned char *p = sqlite3_column_blob(s, c);
+    for (int i = 0, n = sqlite3_column_bytes(s, c); i < n; i++) fprintf(f, "%02x", p[i]);
+}
+
+static int print_csv(FILE *f, sqlite3_stmt *s)
+{
+    int n = sqlite3_column_count(s), code;
+    for (int c = 0; c < n; c++) {
+        if (c) putc(',', f);
+        put_csv(f, sqlite3_column_name(s, c));
+    }
+    putc('\n', f);
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        for (int c = 0; c < n; c++) {
+            char number[NUMBER];
+            int type = sqlite3_column_type(s, c);
+            if (c) putc(',', f);
+            if (type == SQLITE_FLOAT) {
+                exact(sqlite3_column_double(s, c), number, sizeof number);
+                fputs(number, f);
+            } else if (type == SQLITE_BLOB) {
+                put_hex(f, s, c);
+            } else if (type != SQLITE_NULL) {
+                put_csv(f, cell(s, c, number));
+            }
+        }
+        putc('\n', f);
+    }
+    return code;
+}
+
+/* ---- JSON ---- */
+
+static void put_json(FILE *f, const char *text)
+{
+    putc('"', f);
+    for (; *text; text++) {
+        unsigned char b = (unsigned char)*text;
+        if (b == '"' || b == '\\') fprintf(f, "\\%c", b);
+        else if (b == '\n') fputs("\\n", f);
+        else if (b == '\t') fputs("\\t", f);
+        else if (b < ' ') fprintf(f, "\\u%04x", b);
+        else putc(b, f);
+    }
+    putc('"', f);
+}
+
+static void put_object(FILE *f, sqlite3_stmt *s)
+{
+    char number[NUMBER];
+    putc('{', f);
+    for (int c = 0, n = sqlite3_column_count(s); c < n; c++) {
+        if (c) fputs(", ", f);
+        put_json(f, sqlite3_column_name(s, c));
+        fputs(": ", f);
+        switch (sqlite3_column_type(s, c)) {
+        case SQLITE_NULL: fputs("null", f); break;
+        case SQLITE_INTEGER: fputs((const char *)sqlite3_column_text(s, c), f); break;
+        case SQLITE_FLOAT: /* JSON has no infinity */
+            exact(sqlite3_column_double(s, c), number, sizeof number);
+            fputs(isfinite(sqlite3_column_double(s, c)) ? number : "null", f);
+            break;
+        case SQLITE_BLOB:
+            putc('"', f);
+            put_hex(f, s, c);
+            putc('"', f);
+            break;
+        default: put_json(f, cell(s, c, number));
+        }
+    }
+    putc('}', f);
+}
+
+static int print_json(FILE *f, sqlite3_stmt *s, bool lines)
+{
+    int code, rows = 0;
+    if (!lines) putc('[', f);
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        if (!lines) fputs(rows++ ? ",\n " : "\n ", f);
+        put_object(f, s);
+        if (lines) putc('\n', f);
+    }
+    if (!lines) fputs(rows ? "\n]\n" : "]\n", f);
+    return code;
+}
+
+int query_print(FILE *f, sqlite3_stmt *s, query_format format, int width)
+{
+    switch (format) {
+    case QUERY_CSV: return print_csv(f, s);
+    case QUERY_JSON: return print_json(f, s, false);
+    case QUERY_NDJSON: return print_json(f, s, true);
+    case QUERY_TABLE: break;
+    }
+    return print_table(f, s, width);
+}
