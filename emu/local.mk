@@ -48,3 +48,8 @@ libptxloom_la_SOURCES += emu/exec/tensor.c emu/exec/tensor.h emu/exec/tensor_dot
 	emu/exec/tensor_wgmma.c
 unit_tests += tests/unit/test_tensor
 tests_unit_test_tensor_SOURCES = tests/unit/test_tensor.c tests/harness.c
+
+# Timing: SMs, the block scheduler, machine descriptions.
+libptxloom_la_SOURCES += \
+	emu/sm/counters.c emu/sm/counters.h emu/sm/decode.c emu/sm/decode.h emu/sm/fetch.c emu/sm/gpu.c emu/sm/lsu.c \
+	emu/sm/machine.c emu/sm/machine.h emu/sm/occupancy.c emu/sm/sm.c emu/sm/sm.h emu/sm/timing.h

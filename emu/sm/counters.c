@@ -1,0 +1,136 @@
+/* counters.c - metrics of a launch under the names of Nsight Compute.
+ *
+ * `.sum` metrics are totals over the GPU, `.avg` averages over units, ratios and percentages are computed from the sums; units as in
+ * Nsight Compute (percent from 0 to 100). Everything derives from pl_sm_stat and pl_memsys_stat, so the printed summary, the trace
+ * and the JSON output cannot disagree. */
+#include "emu/sm/counters.h"
+
+static void add(pl_timing_result *out, const char *component, const char *name, const char *unit, double value)
+{
+    if (out->ncounters == PL_MAX_COUNTERS) return;
+    out->counter[out->ncounters++] = (pl_counter){component, name, unit, value};
+}
+
+static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
+
+static void sum_up(pl_sm_stat *t, const pl_sm_stat *s)
+{
+    const uint64_t *from = (const uint64_t *)(const void *)s;
+    uint64_t *to = (uint64_t *)(void *)t;
+    for (size_t i = 0; i < sizeof *t / sizeof *to; i++) to[i] += from[i];
+}
+_Static_assert(sizeof(pl_sm_stat) % sizeof(uint64_t) == 0, "pl_sm_stat holds 64-bit sums only");
+
+void pl_counters(pl_timing_result *out, const pl_machine *m, const pl_grid *g, const pl_sm *sm, const pl_memsys *mem, uint64_t cycles)
+{
+    pl_sm_stat t = {0};
+    uint64_t most = 0, issue_active = 0;
+    for (uint32_t k = 0; k < m->sm.count; k++) {
+        sum_up(&t, &sm[k].stat);
+        if (sm[k].stat.cycles_active > most) most = sm[k].stat.cycles_active;
+        for (uint32_t q = 0; q < sm[k].nsub; q++) issue_active += sm[k].sub[q].issues;
+    }
+    out->inst_executed = t.inst;
+    out->thread_inst_executed = t.thread_inst;
+    out->sm_active = most;
+    const pl_memsys_stat *x = pl_memsys_stats(mem);
+    const pl_dram *d = pl_memsys_dram(mem);
+    double sms = m->sm.count, active = (double)t.cycles_active, sub_active = active * m->sm.subcores;
+    double ns = (double)cycles * 1000.0 / m->clock_mhz, sector = (double)m->l1.sector;
+
+    add(out, "launch", "launch__grid_size", "block", (double)g->grid[0] * g->grid[1] * g->grid[2]);
+    add(out, "launch", "launch__block_size", "thread", (double)g->block[0] * g->block[1] * g->block[2]);
+    add(out, "launch", "launch__occupancy_limit_warps", "block", out->occupancy.by_warps);
+    add(out, "launch", "launch__occupancy_limit_blocks", "block", out->occupancy.by_blocks);
+    add(out, "launch", "launch__occupancy_limit_registers", "block", out->occupancy.by_registers);
+    add(out, "launch", "launch__occupancy_limit_shared_mem", "block", out->occupancy.by_shared);
+    add(out, "launch", "launch__shared_mem_config_size", "B", (double)out->occupancy.carveout);
+    add(out, "launch", "launch__waves_per_multiprocessor", "",
+        ratio((double)g->grid[0] * g->grid[1] * g->grid[2], sms * out->occupancy.blocks));
+    add(out, "launch", "gpc__cycles_elapsed.max", "cycle", (double)cycles);
+    add(out, "launch", "gpu__time_duration.sum", "ns", ns);
+
+    add(out, "sm", "sm__cycles_active.avg", "cycle", active / sms);
+    add(out, "sm", "sm__cycles_active.max", "cycle", (double)most);
+    add(out, "sm", "sm__cycles_active.sum", "cycle", active);
+    add(out, "sm", "sm__ctas_launched.sum", "block", (double)t.blocks);
+    add(out, "sm", "smsp__warps_launched.sum", "warp", (double)t.warps);
+    add(out, "sm", "sm__warps_active.avg.pct_of_peak_sustained_active", "%", 100 * ratio((double)t.warp_cycles, active * m->sm.warps));
+    add(out, "sm", "smsp__inst_executed.sum", "inst", (double)t.inst);
+    add(out, "sm", "smsp__thread_inst_executed.sum", "inst", (double)t.thread_inst);
+    add(out, "sm", "smsp__thread_inst_executed_per_inst_executed.ratio", "", ratio((double)t.thread_inst, (double)t.inst));
+    add(out, "sm", "smsp__issue_active.sum", "cycle", (double)issue_active);
+    add(out, "sm", "smsp__issue_active.avg.pct_of_peak_sustained_active", "%", 100 * ratio((double)issue_active, sub_active));
+    add(out, "sm", "sm__inst_executed.avg.per_cycle_active", "inst/cycle", ratio((double)t.inst, active));
+    add(out, "sm", "smsp__inst_executed_op_branch.sum", "inst", (double)t.branches);
+    add(out, "sm", "smsp__sass_branch_targets_threads_divergent.sum", "", (double)t.divergent);
+    static const struct {
+        const char *name;
+        pl_pipe pipe;
+    } pipes[] = {{"smsp__inst_executed_pipe_alu.sum", PL_PIPE_ALU},       {"smsp__inst_executed_pipe_fma.sum", PL_PIPE_FMA},
+                 {"smsp__inst_executed_pipe_fmaheavy.sum", PL_PIPE_HEAVY}, {"smsp__inst_executed_pipe_fp64.sum", PL_PIPE_FP64},
+                 {"smsp__inst_executed_pipe_xu.sum", PL_PIPE_XU},         {"smsp__inst_executed_pipe_lsu.sum", PL_PIPE_LSU},
+                 {"smsp__inst_executed_pipe_tensor.sum", PL_PIPE_TENSOR}, {"smsp__inst_executed_pipe_cbu.sum", PL_PIPE_BRANCH}};
+    for (size_t k = 0; k < sizeof pipes / sizeof *pipes; k++)
+        add(out, "sm", pipes[k].name, "inst", (double)t.pipe_inst[pipes[k].pipe]);
+    static const char *const stall_names[] = {
+#define X(name, word, text) "smsp__average_warps_issue_stalled_" word "_per_issue_active.ratio",
+        PL_STALLS(X)
+#undef X
+    };
+    for (unsigned k = 1; k < PL_STALL_COUNT; k++) add(out, "sm", stall_names[k], "", ratio((double)t.stall[k], (double)issue_active));
+
+    add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "request", (double)t.loads);
+    add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "request", (double)t.stores);
+    add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", "request", (double)t.atomics);
+    add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", "request", (double)t.reds);
+    add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", "request", (double)t.local_loads);
+    add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum", "request", (double)t.local_stores);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sector", (double)t.load_sectors);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sector", (double)t.store_sectors);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", "sector", (double)t.atomic_sectors);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", "sector", (double)t.red_sectors);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "sector", (double)t.load_hits);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss.sum", "sector", (double)(t.load_sectors - t.load_hits));
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "sector", (double)t.local_load_sectors);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sector", (double)t.local_store_sectors);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_ld_lookup_hit.sum", "sector", (double)t.local_load_hits);
+    add(out, "l1", "l1tex__t_sector_hit_rate.pct", "%",
+        100 * ratio((double)(t.load_hits + t.local_load_hits), (double)(t.load_sectors + t.local_load_sectors)));
+    add(out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "", (double)t.shared_passes);
+    add(out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "", (double)t.shared_load_passes);
+    add(out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "", (double)t.shared_store_passes);
+    add(out, "l1", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "", (double)t.conflicts);
+    add(out, "l1", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "", (double)t.load_conflicts);
+    add(out, "l1", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "", (double)t.store_conflicts);
+    add(out, "l1", "l1tex__m_xbar2l1tex_read_sectors.sum", "sector", (double)t.l1_read_sectors);
+    add(out, "l1", "l1tex__m_l1tex2xbar_write_sectors.sum", "sector", (double)t.l1_write_sectors);
+    add(out, "l1", "smsp__sass_inst_executed_op_shared_ld.sum", "inst", (double)t.shared_loads);
+    add(out, "l1", "smsp__sass_inst_executed_op_global_ld.sum", "inst", (double)t.loads);
+    add(out, "l1", "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", "%",
+        100 * ratio((double)t.load_bytes, (double)t.load_sectors * sector));
+    add(out, "l1", "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", "%",
+        100 * ratio((double)t.store_bytes, (double)t.store_sectors * sector));
+    add(out, "l1", "idc__requests.sum", "request", (double)t.const_requests);
+    add(out, "l1", "idc__requests_lookup_miss.sum", "request", (double)t.const_misses);
+    add(out, "l1", "sm__icc_requests.sum", "request", (double)t.code_requests);
+    add(out, "l1", "sm__icc_requests_lookup_miss.sum", "request", (double)t.code_misses);
+
+    add(out, "l2", "lts__t_requests.sum", "request", (double)x->requests);
+    add(out, "l2", "lts__t_sectors_op_read.sum", "sector", (double)x->read_sectors);
+    add(out, "l2", "lts__t_sectors_op_write.sum", "sector", (double)x->write_sectors);
+    add(out, "l2", "lts__t_sectors_op_atom.sum", "sector", (double)x->atomic_sectors);
+    add(out, "l2", "lts__t_sectors_op_red.sum", "sector", (double)x->reduce_sectors);
+    add(out, "l2", "lts__t_sectors.sum", "sector", (double)(x->read_sectors + x->write_sectors + x->atomic_sectors + x->reduce_sectors));
+    add(out, "l2", "lts__t_sectors_lookup_hit.sum", "sector", (double)x->hit_sectors);
+    add(out, "l2", "lts__t_sectors_lookup_miss.sum", "sector", (double)x->miss_sectors);
+    add(out, "l2", "lts__t_sector_hit_rate.pct", "%", 100 * ratio((double)x->hit_sectors, (double)(x->hit_sectors + x->miss_sectors)));
+    add(out, "l2", "lts__d_sectors_fill_device.sum", "sector", (double)x->fills);
+
+    add(out, "dram", "dram__sectors_read.sum", "sector", (double)d->sectors_read);
+    add(out, "dram", "dram__sectors_write.sum", "sector", (double)d->sectors_written);
+    add(out, "dram", "dram__bytes_read.sum", "B", (double)d->sectors_read * sector);
+    add(out, "dram", "dram__bytes_write.sum", "B", (double)d->sectors_written * sector);
+    add(out, "dram", "dram__throughput.avg.pct_of_peak_sustained_elapsed", "%",
+        100 * ratio((double)(d->sectors_read + d->sectors_written) * sector, m->mem.dram.bytes_per_cycle * (double)cycles));
+}

@@ -1,0 +1,196 @@
+/* decode.c - prices, kinds and dependences of a program's instructions; see decode.h. */
+#include "emu/sm/decode.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Classes whose instructions are more than arithmetic. Everything else is PL_KIND_MATH. */
+static const struct {
+    const char *name;
+    pl_kind kind;
+} special[] = {
+    {"ld", PL_KIND_MEMORY},
+    {"st", PL_KIND_MEMORY},
+    {"atom", PL_KIND_MEMORY},
+    {"red", PL_KIND_MEMORY},
+    {"multimem", PL_KIND_MEMORY},
+    {"wmma_load", PL_KIND_MEMORY},
+    {"wmma_store", PL_KIND_MEMORY},
+    {"st_async", PL_KIND_MEMORY},
+    {"prefetch", PL_KIND_MEMORY},
+    {"ldmatrix", PL_KIND_MATRIX_MEMORY},
+    {"stmatrix", PL_KIND_MATRIX_MEMORY},
+    {"param", PL_KIND_PARAM},
+    {"cp_async", PL_KIND_COPY},
+    {"cp_commit", PL_KIND_COMMIT},
+    {"cp_wait", PL_KIND_COPY_WAIT},
+    {"cp_bulk", PL_KIND_BULK},
+    {"tma", PL_KIND_BULK},
+    {"mbarrier", PL_KIND_MBARRIER},
+    {"mbarrier_wait", PL_KIND_MBARRIER_WAIT},
+    {"wgmma", PL_KIND_WGMMA},
+    {"wgmma_commit", PL_KIND_WGMMA_COMMIT},
+    {"wgmma_wait", PL_KIND_WGMMA_WAIT},
+    {"barrier", PL_KIND_BARRIER},
+    {"cluster_wait", PL_KIND_CLUSTER_WAIT},
+    {"fence_cta", PL_KIND_FENCE_CTA},
+    {"fence_gpu", PL_KIND_FENCE_GPU},
+    {"fence_sys", PL_KIND_FENCE_SYS},
+    {"branch", PL_KIND_BRANCH},
+    {"call", PL_KIND_BRANCH},
+    {"ret", PL_KIND_BRANCH},
+    {"sleep", PL_KIND_SLEEP},
+    {"exit", PL_KIND_EXIT},
+};
+
+static pl_kind kind_of(unsigned cls)
+{
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        if (strcmp(special[i].name, pl_class_text[cls]) == 0) return special[i].kind;
+    }
+    return PL_KIND_MATH;
+}
+
+/* n of a shape word such as m64n128k16, in units of 8; 1 when there is none. */
+static uint16_t shape_scale(const pl_insn *i, const pl_form *f)
+{
+    for (unsigned k = 0; k < f->nslots; k++) {
+        const char *s = pl_word_text[i->mods[k]];
+        if (s[0] != 'm' || !isdigit((unsigned char)s[1])) continue;
+        const char *n = strchr(s, 'n');
+        int v = n ? atoi(n + 1) : 0;
+        if (v >= 8) return (uint16_t)(v / 8);
+    }
+    return 1;
+}
+
+/* How hard an atomic is for the L2: by the type of the instruction's last type word. */
+static uint8_t atomic_alu(const pl_insn *i, const pl_form *f)
+{
+    int bits = 32;
+    char letter = 'u';
+    for (unsigned k = 0; k < f->nslots; k++) {
+        pl_word w = (pl_word)i->mods[k];
+        char c = pl_type_kind(w);
+        if (!c) continue;
+        letter = c;
+        bits = pl_type_bits(w);
+    }
+    return letter == 'f' ? PL_ALU_FLOAT : bits > 32 ? PL_ALU_WIDE : PL_ALU_INT;
+}
+
+/* Index of the operand that the table calls so. */
+static uint8_t named(const pl_form *f, const char *name)
+{
+    for (unsigned k = 0; k < f->noperands; k++) {
+        if (strcmp(f->operand[k].name, name) == 0) return (uint8_t)k;
+    }
+    return UINT8_MAX;
+}
+
+typedef struct lists {
+    uint32_t row[4][64]; /* read rows, written rows, read predicates, written predicates */
+    unsigned n[4];
+} lists;
+
+static void put(lists *l, unsigned which, uint32_t row)
+{
+    if (row == UINT32_MAX || l->n[which] >= 64) return;
+    l->row[which][l->n[which]++] = row;
+}
+
+/* Operand k: its registers go to the lists. */
+static void operand(lists *l, const pl_program *p, const pl_insn *i, const pl_form *f, unsigned k)
+{
+    const pl_ospec *o = &f->operand[k];
+    if (k >= PL_INLINE_OPERANDS || i->op[k] == UINT32_MAX) return;
+    if (o->kind != PL_K_VALUE && o->kind != PL_K_ADDR && o->kind != PL_K_VAR && o->kind != PL_K_COORD && o->kind != PL_K_OPAQUE)
+        return;
+    pl_word type = o->kind == PL_K_ADDR ? (pl_word)0 : pl_operand_type(f, k, i->mods);
+    bool pred = o->kind == PL_K_VALUE && pl_type_kind(type) == 'p';
+    int bits = o->kind == PL_K_ADDR ? 32 : pl_type_bits(type);
+    if (f->effects & (PL_EF_LOAD | PL_EF_STORE) && i->flags & PL_IF_MEM && i->sel[PL_M_FLAGS] & PL_MF_WIDE && bits < 64) bits = 64;
+    int count = o->kind == PL_K_ADDR ? 0 : pl_operand_count(f, k, i->mods);
+    for (int e = 0; e < (count ? count : 1); e++) {
+        uint32_t row = i->op[k];
+        if (count) {
+            size_t at = (size_t)i->more + i->op[k] + (size_t)e;
+            if (at >= p->pool.n) return;
+            row = p->pool.at[at];
+            if (row == UINT32_MAX) continue;
+        }
+        for (int part = 0; part < (bits + 31) / 32 || part == 0; part++) {
+            uint32_t r = row + (uint32_t)part;
+            if (o->read || !o->written) put(l, pred ? 2 : 0, r);
+            if (o->written) put(l, pred ? 3 : 1, r);
+            if (pred) break;
+        }
+    }
+}
+
+static uint32_t power_of_two(uint32_t n)
+{
+    uint32_t p = 16;
+    while (p < n) p *= 2;
+    return p;
+}
+
+bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machine *m)
+{
+    size_t n = p->code.n, used = 0;
+    *out = (pl_decoded){.max_row = 1, .max_pred = 1};
+    out->at = pl_arena_array(a, pl_dec, n ? n : 1);
+    uint8_t *kind = pl_arena_array(a, uint8_t, C_count);
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } rows = {0};
+    if (!pl_arena_ok(a)) return false;
+    for (unsigned c = 0; c < C_count; c++) kind[c] = (uint8_t)kind_of(c);
+    uint32_t address = 0;
+    for (size_t pc = 0; pc < n; pc++) {
+        const pl_insn *i = &p->code.at[pc];
+        const pl_form *f = &pl_forms[i->form];
+        pl_dec *d = &out->at[pc];
+        lists l = {0};
+        for (unsigned k = 0; k < f->noperands; k++) operand(&l, p, i, f, k);
+        if (i->guard != PL_PT) {
+            put(&l, 2, i->guard);
+            d->guarded = true;
+        }
+        d->price = &m->price[i->cls];
+        d->kind = kind[i->cls];
+        d->wants_effect = (i->flags & PL_IF_MEM) != 0;
+        d->shared = d->wants_effect && i->sel[PL_M_SPACE] == PL_SP_SHARED;
+        d->alu = f->effects & PL_EF_ATOMIC ? atomic_alu(i, f) : PL_ALU_INT;
+        d->scale = d->kind == PL_KIND_WGMMA ? shape_scale(i, f) : 1;
+        if (f->noperands && f->operand[0].kind == PL_K_IMM) d->wait_n = i->op[0] > 255 ? 255 : (uint8_t)i->op[0];
+        d->size_operand = named(f, "size");
+        d->barrier_operand = named(f, "mbar");
+        d->address = address;
+        address += d->price->issues * m->fetch.instruction;
+        d->rows = (uint32_t)used;
+        d->nread = (uint8_t)l.n[0];
+        d->nwrite = (uint8_t)l.n[1];
+        d->npread = (uint8_t)l.n[2];
+        d->npwrite = (uint8_t)l.n[3];
+        for (unsigned w = 0; w < 4; w++) {
+            for (unsigned k = 0; k < l.n[w]; k++) {
+                uint32_t *slot = pl_push(a, &rows);
+                if (!pl_arena_ok(a)) return false;
+                *slot = l.row[w][k];
+                used++;
+            }
+        }
+    }
+    out->rows = rows.at;
+    out->bytes = address;
+    for (size_t k = 0; k < p->funcs.n; k++) {
+        if (p->funcs.at[k].rows > out->max_row) out->max_row = p->funcs.at[k].rows;
+        if (p->funcs.at[k].preds > out->max_pred) out->max_pred = p->funcs.at[k].preds;
+    }
+    /* frames of called functions lie behind their callers': a few collisions only delay */
+    out->max_row = power_of_two(out->max_row < 4096 ? out->max_row : 4096);
+    out->max_pred = power_of_two(out->max_pred < 1024 ? out->max_pred : 1024);
+    return true;
+}

@@ -1,0 +1,60 @@
+/* decode.h - the program as the issue stage sees it: for each machine instruction its price, its kind, and the rows it depends on.
+ *
+ * Worked out once for a launch, so that issuing looks nothing up. Rows are scoreboard entries: register rows, and predicates. */
+#ifndef PL_EMU_SM_DECODE_H
+#define PL_EMU_SM_DECODE_H
+
+#include "emu/sm/machine.h"
+#include "isa/program.h"
+
+/* How the issue stage treats an instruction. */
+typedef enum pl_kind {
+    PL_KIND_MATH,    /* result after the price's latency */
+    PL_KIND_MEMORY,  /* the effect decides: load, store, atomic, reduction */
+    PL_KIND_MATRIX_MEMORY, /* ldmatrix, stmatrix */
+    PL_KIND_PARAM,   /* operand from the constant bank */
+    PL_KIND_COPY,    /* cp.async */
+    PL_KIND_COMMIT,
+    PL_KIND_COPY_WAIT,
+    PL_KIND_BULK,    /* bulk and tensor copies */
+    PL_KIND_MBARRIER,
+    PL_KIND_MBARRIER_WAIT,
+    PL_KIND_WGMMA,
+    PL_KIND_WGMMA_COMMIT,
+    PL_KIND_WGMMA_WAIT,
+    PL_KIND_BARRIER,
+    PL_KIND_CLUSTER_WAIT,
+    PL_KIND_FENCE_CTA,
+    PL_KIND_FENCE_GPU,
+    PL_KIND_FENCE_SYS,
+    PL_KIND_BRANCH,
+    PL_KIND_SLEEP,
+    PL_KIND_EXIT
+} pl_kind;
+
+typedef struct pl_dec {
+    const pl_price *price;
+    uint32_t rows;      /* first entry in pl_decoded.rows: read rows, written rows, read predicates, written predicates */
+    uint32_t address;   /* of its first hardware instruction, bytes from the start of the code */
+    uint16_t scale;     /* times that a matrix instruction holds its unit (wgmma) */
+    uint8_t nread, nwrite, npread, npwrite;
+    uint8_t kind;       /* pl_kind */
+    uint8_t alu;        /* pl_mem_alu of an atomic */
+    bool guarded;       /* the last predicate read is the guard */
+    bool wants_effect;
+    bool shared;        /* certainly an access to shared memory */
+    uint8_t wait_n;     /* groups that may stay open at a wait */
+    uint8_t size_operand, barrier_operand; /* bulk copies: operands "size" and "mbar", UINT8_MAX: none */
+} pl_dec;
+
+typedef struct pl_decoded {
+    pl_dec *at; /* one for each machine instruction */
+    uint32_t *rows;
+    uint32_t max_row, max_pred; /* scoreboard sizes: powers of two */
+    uint32_t bytes;             /* of code */
+} pl_decoded;
+
+/* False: out of memory. */
+bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machine *m);
+
+#endif

@@ -1,0 +1,136 @@
+/* fetch.c - instruction caches (one in each sub-core, one in the SM) and the two constant caches of an SM.
+ *
+ * Each keeps, beside its tags, the cycle at which a line is there. A miss in the larger cache goes to the L2; the line's cycle is
+ * PL_NEVER until the reply comes. A miss also asks for the lines that follow. */
+#include "emu/sm/sm.h"
+
+/* The line of a cache that holds an address, claimed when absent: *fresh tells. PL_NO_LINE when there is no room. */
+static uint32_t line_of(pl_cache *c, uint64_t address, bool *fresh)
+{
+    uint32_t k = pl_cache_find(c, address);
+    *fresh = k == PL_NO_LINE;
+    if (*fresh) {
+        pl_cache_line old;
+        k = pl_cache_claim(c, address, &old);
+    }
+    return k;
+}
+
+static void ask(pl_sm *s, uint64_t address, uint64_t bytes, pl_mem_client client, uint64_t now)
+{
+    uint64_t line = address & ~(s->m->l1.line - 1);
+    uint32_t first = (uint32_t)((address - line) / s->m->l1.sector), n = (uint32_t)((bytes + s->m->l1.sector - 1) / s->m->l1.sector);
+    pl_mem_req r = {.time = now, .line = line, .token = first, .op = PL_MEM_READ, .client = (uint8_t)client};
+    r.sectors = (uint8_t)(((1u << n) - 1) << first);
+    pl_sm_request(s, r);
+}
+
+/* When the SM's instruction cache has a line; asks the L2 when it has not. */
+static uint64_t from_icache(pl_sm *s, uint64_t address, uint64_t now)
+{
+    bool fresh;
+    uint32_t k = line_of(&s->icache, address, &fresh);
+    s->stat.code_requests++;
+    if (k == PL_NO_LINE) return PL_NEVER;
+    if (fresh) {
+        s->stat.code_misses++;
+        s->icache.line[k].pending = 1;
+        s->icache_when[k] = PL_NEVER;
+        ask(s, address, s->m->fetch.line, PL_CL_CODE, now + s->m->fetch.l0_latency / 2);
+    }
+    return s->icache_when[k];
+}
+
+uint64_t pl_fetch(pl_sm *s, pl_subcore *c, uint64_t address, uint64_t now)
+{
+    uint64_t line = address & ~(s->m->fetch.line - 1), result = now;
+    for (uint32_t ahead = 0; ahead <= s->m->fetch.prefetch; ahead++) {
+        uint64_t a = line + ahead * s->m->fetch.line;
+        if (ahead && a >= PL_FETCH_BASE + s->dec->bytes) break;
+        bool fresh;
+        uint32_t k = line_of(&c->l0, a, &fresh);
+        if (k == PL_NO_LINE) return now;
+        if (fresh) c->l0_when[k] = PL_NEVER;
+        if (c->l0_when[k] == PL_NEVER) {
+            uint64_t there = from_icache(s, a, now);
+            if (there != PL_NEVER) c->l0_when[k] = (there > now ? there : now) + s->m->fetch.l0_latency + ahead;
+        }
+        if (ahead == 0) {
+            result = c->l0_when[k];
+            if (!fresh && result <= now) return now; /* a hit looks no further */
+        }
+    }
+    return result;
+}
+
+void pl_fetch_reply(pl_sm *s, uint64_t line, uint64_t now)
+{
+    for (uint64_t a = line; a < line + s->m->l1.line; a += s->m->fetch.line) {
+        uint32_t k = pl_cache_find(&s->icache, a);
+        if (k == PL_NO_LINE || s->icache_when[k] != PL_NEVER) continue;
+        s->icache.line[k].pending = 0;
+        s->icache_when[k] = now;
+    }
+    for (uint32_t i = 0; i < s->m->sm.warps; i++) {
+        if (s->warp[i].w && s->warp[i].block == PL_BK_FETCH) pl_sm_wake(s, i, now);
+    }
+}
+
+uint64_t pl_const_read(pl_sm *s, uint64_t address, uint32_t token, uint64_t now)
+{
+    const pl_const_config *c = &s->m->constant;
+    uint64_t line = address & ~(c->line - 1);
+    bool fresh, fresh_mid;
+    s->stat.const_requests++;
+    uint32_t k = line_of(&s->cconst, line, &fresh);
+    if (!fresh && k != PL_NO_LINE && s->const_when[k] != PL_NEVER) return s->const_when[k] > now ? s->const_when[k] : now;
+    if (fresh) s->stat.const_misses++;
+    uint32_t mid = line_of(&s->cmid, line, &fresh_mid);
+    if (mid != PL_NO_LINE && !fresh_mid && s->mid_when[mid] != PL_NEVER) {
+        uint64_t at = (s->mid_when[mid] > now ? s->mid_when[mid] : now) + c->mid_latency - c->latency;
+        if (k != PL_NO_LINE) {
+            s->const_when[k] = at;
+            s->cconst.line[k].pending = 0;
+        }
+        return at;
+    }
+    if (k != PL_NO_LINE) {
+        s->const_when[k] = PL_NEVER;
+        s->cconst.line[k].pending = 1;
+    }
+    if (mid == PL_NO_LINE || s->nconst_wait == PL_CONST_WAITS) return now + c->mid_latency;
+    if (fresh_mid) {
+        s->cmid.line[mid].pending = 1;
+        s->mid_when[mid] = PL_NEVER;
+        ask(s, line, c->line, PL_CL_CONST, now + c->mid_latency / 2);
+    }
+    s->const_wait[s->nconst_wait].line = line;
+    s->const_wait[s->nconst_wait].token = token;
+    s->nconst_wait++;
+    return PL_NEVER;
+}
+
+void pl_const_reply(pl_sm *s, uint64_t first, uint64_t now)
+{
+    const pl_const_config *c = &s->m->constant;
+    for (uint64_t line = first; line < first + s->m->l1.line; line += c->line) {
+        uint32_t mid = pl_cache_find(&s->cmid, line), k = pl_cache_find(&s->cconst, line);
+        if (mid == PL_NO_LINE || s->mid_when[mid] != PL_NEVER) continue;
+        uint64_t at = now + c->mid_latency / 2;
+        s->mid_when[mid] = at;
+        s->cmid.line[mid].pending = 0;
+        if (k != PL_NO_LINE) {
+            s->const_when[k] = at;
+            s->cconst.line[k].pending = 0;
+        }
+        for (uint32_t i = 0; i < s->nconst_wait;) {
+            if (s->const_wait[i].line != line) {
+                i++;
+                continue;
+            }
+            uint32_t token = s->const_wait[i].token;
+            s->const_wait[i] = s->const_wait[--s->nconst_wait];
+            pl_token_done(s, token, at);
+        }
+    }
+}

@@ -1,0 +1,255 @@
+/* gpu.c - a launch in time: block scheduler, SMs and memory system, joined here and nowhere else.
+ *
+ *     launch -> block scheduler -> SM 0 .. n -> outboxes -> memory system -> replies -> SMs
+ *
+ * Time advances in windows as long as the crossbar's latency: within one window no SM can feel what another does, so SMs are run
+ * one after the other (or by several threads), and their requests are handed over in the order of their numbers. Windows in which
+ * nothing can happen are skipped. When nothing can happen ever again although blocks are left, the launch is deadlocked. */
+#include "emu/sm/counters.h"
+#include "emu/sm/sm.h"
+#include "emu/sm/timing.h"
+#include <stdio.h>
+#include <string.h>
+
+typedef struct gpu {
+    pl_grid *g;
+    const pl_machine *m;
+    pl_arena *arena;
+    pl_decoded dec;
+    pl_sm *sm;
+    pl_memsys *mem;
+    pl_occupancy occupancy;
+    uint32_t *resident;    /* blocks by SM */
+    uint64_t *place_after; /* by SM: earliest cycle for the next block */
+    struct {
+        uint64_t time;
+        uint32_t sm;
+    } *freed;              /* places that become free, by time */
+    uint32_t nfreed, cap_freed;
+    uint64_t blocks, next_block, done, last_place;
+    uint32_t cluster;      /* blocks of a cluster, 1 without */
+    uint64_t instructions;
+} gpu;
+
+/* Registers that a thread of the kernel has on this machine. */
+static uint32_t registers_of(const pl_grid *g, const pl_machine *m)
+{
+    uint32_t r = g->entry->registers ? g->entry->registers : 32;
+    return r > m->sm.registers_thread ? m->sm.registers_thread : r;
+}
+
+static pl_status open_gpu(gpu *x)
+{
+    const pl_machine *m = x->m;
+    pl_grid *g = x->g;
+    uint32_t threads = g->block[0] * g->block[1] * g->block[2];
+    x->occupancy = pl_occupy(m, threads, registers_of(g, m), g->entry->static_shared + (uint64_t)g->dynamic_shared);
+    x->blocks = (uint64_t)g->grid[0] * g->grid[1] * g->grid[2];
+    x->cluster = g->cluster[0] ? g->cluster[0] * g->cluster[1] * g->cluster[2] : 1;
+    if (x->occupancy.blocks == 0) {
+        g->fault.set = true;
+        g->fault.error = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES";
+        snprintf(g->fault.text, sizeof g->fault.text,
+                 "a block does not fit an SM of %s: %u threads, %u registers a thread, %u bytes of shared memory", m->name, threads,
+                 registers_of(g, m), g->entry->static_shared + g->dynamic_shared);
+        return PL_FAULT;
+    }
+    if (!pl_decode(&x->dec, x->arena, g->program, m)) return PL_NOMEM;
+    x->sm = pl_arena_array(x->arena, pl_sm, m->sm.count);
+    x->resident = pl_arena_array(x->arena, uint32_t, m->sm.count);
+    x->place_after = pl_arena_array(x->arena, uint64_t, m->sm.count);
+    x->cap_freed = m->sm.count * m->sm.blocks;
+    x->freed = pl_arena_alloc(x->arena, x->cap_freed * sizeof *x->freed);
+    x->mem = pl_memsys_open(x->arena, &m->mem);
+    if (!x->sm || !x->mem || !pl_arena_ok(x->arena)) return PL_NOMEM;
+    uint64_t l1 = m->l1.size - x->occupancy.carveout;
+    for (uint32_t k = 0; k < m->sm.count; k++) {
+        if (!pl_sm_init(&x->sm[k], x->arena, m, &x->dec, g, k, l1)) return PL_NOMEM;
+    }
+    return PL_OK;
+}
+
+/* The SM for the next block: the one with the fewest, SMs in the order of their numbers. UINT32_MAX: all are full before `until`. */
+static uint32_t choose_sm(const gpu *x, uint32_t first, uint32_t last)
+{
+    uint32_t best = UINT32_MAX;
+    for (uint32_t k = first; k < last; k++) {
+        if (x->resident[k] >= x->occupancy.blocks) continue;
+        if (best == UINT32_MAX || x->resident[k] < x->resident[best]) best = k;
+    }
+    return best;
+}
+
+/* Places a block on an SM. The cycle is not before `now`, the start of the window. */
+static pl_status place(gpu *x, uint32_t sm, uint64_t now)
+{
+    const pl_launch_config *l = &x->m->launch;
+    uint64_t at = x->last_place + l->block_interval;
+    if (at < x->place_after[sm]) at = x->place_after[sm];
+    if (at < l->start) at = l->start;
+    if (at < now) at = now;
+    pl_cta *c = pl_cta_start(x->g, (uint32_t)x->next_block, sm);
+    if (!c) return PL_NOMEM;
+    x->next_block++;
+    x->last_place = at;
+    x->place_after[sm] = at + l->sm_interval;
+    x->resident[sm]++;
+    return pl_sm_place(&x->sm[sm], c, at + l->block_start, 0) ? PL_OK : PL_NOMEM;
+}
+
+/* Free places of SMs of one group, or of the whole GPU without clusters. */
+static uint32_t room(const gpu *x, uint32_t first, uint32_t last)
+{
+    uint32_t n = 0;
+    for (uint32_t k = first; k < last; k++) n += x->occupancy.blocks - x->resident[k];
+    return n;
+}
+
+/* Hands out blocks whose time comes before `until`. The blocks of a cluster start together, on SMs of one group. */
+static pl_status schedule(gpu *x, uint64_t now, uint64_t until)
+{
+    const pl_machine *m = x->m;
+    /* places that have become free by now */
+    for (uint32_t k = 0; k < x->nfreed;) {
+        if (x->freed[k].time >= until) {
+            k++;
+            continue;
+        }
+        uint32_t sm = x->freed[k].sm;
+        x->resident[sm]--;
+        if (x->freed[k].time > x->place_after[sm]) x->place_after[sm] = x->freed[k].time;
+        x->freed[k] = x->freed[--x->nfreed];
+    }
+    uint32_t groups = x->cluster > 1 ? m->mem.groups : 1;
+    while (x->next_block < x->blocks) {
+        if (x->last_place + m->launch.block_interval >= until && x->last_place) break;
+        uint32_t first = 0, last = m->sm.count, best = 0;
+        if (x->cluster > 1) {
+            for (uint32_t q = 0; q < groups; q++) {
+                uint32_t a = q * m->sm.count / groups, b = (q + 1) * m->sm.count / groups, n = room(x, a, b);
+                if (n <= best) continue;
+                best = n;
+                first = a;
+                last = b;
+            }
+            if (best < x->cluster) break;
+        }
+        bool full = false;
+        for (uint32_t k = 0; k < x->cluster && !full; k++) {
+            uint32_t sm = choose_sm(x, first, last);
+            full = sm == UINT32_MAX;
+            pl_status st = full ? PL_OK : place(x, sm, now);
+            if (st != PL_OK) return st;
+        }
+        if (full) break;
+    }
+    return PL_OK;
+}
+
+/* Earliest cycle at which anything can happen. */
+static uint64_t next_event(const gpu *x)
+{
+    uint64_t at = pl_memsys_next(x->mem);
+    for (uint32_t k = 0; k < x->m->sm.count; k++) {
+        uint64_t reply = pl_memsys_reply_time(x->mem, k);
+        if (reply < at) at = reply;
+        for (uint32_t q = 0; q < x->sm[k].nsub; q++) {
+            if (x->sm[k].sub[q].next < at) at = x->sm[k].sub[q].next;
+        }
+    }
+    for (uint32_t k = 0; k < x->nfreed; k++) {
+        if (x->freed[k].time < at) at = x->freed[k].time;
+    }
+    return at;
+}
+
+static void report_deadlock(gpu *x, uint64_t now)
+{
+    pl_grid *g = x->g;
+    g->fault.set = true;
+    g->fault.error = "CUDA_ERROR_LAUNCH_TIMEOUT";
+    uint32_t shown = 0;
+    int n = snprintf(g->fault.text, sizeof g->fault.text, "deadlock at cycle %llu: %llu of %llu blocks have ended",
+                     (unsigned long long)now, (unsigned long long)x->done, (unsigned long long)x->blocks);
+    for (uint32_t k = 0; k < x->m->sm.count && shown < 2; k++) {
+        if (x->sm[k].live_warps == 0 || n < 0 || (size_t)n >= sizeof g->fault.text) continue;
+        n += snprintf(g->fault.text + n, sizeof g->fault.text - (size_t)n, "\n%s", pl_sm_dump(&x->sm[k], x->arena));
+        shown++;
+    }
+}
+
+/* Blocks that ended in the window just simulated. */
+static void retire(gpu *x)
+{
+    for (uint32_t k = 0; k < x->m->sm.count; k++) {
+        pl_sm *s = &x->sm[k];
+        for (uint32_t e = 0; e < s->nended; e++) {
+            pl_cta_end(s->ended[e].cta);
+            x->freed[x->nfreed].time = s->ended[e].time + x->m->launch.block_end;
+            x->freed[x->nfreed++].sm = k;
+            x->done++;
+        }
+        s->nended = 0;
+    }
+}
+
+static pl_status run(gpu *x)
+{
+    pl_grid *g = x->g;
+    const uint64_t window = x->m->mem.xbar_latency;
+    uint64_t now = x->m->launch.start / window * window, reported = 0;
+    bool clusters = x->cluster > 1;
+    for (;;) {
+        uint64_t until = now + window;
+        pl_status st = schedule(x, now, until);
+        if (st != PL_OK) return st;
+        for (uint32_t k = 0; k < x->m->sm.count; k++) {
+            pl_sm *s = &x->sm[k];
+            if (clusters && s->live_warps) pl_sm_poll(s, now);
+            pl_sm_run(s, x->mem, until);
+            if (s->fault || g->fault.set) return PL_FAULT;
+        }
+        for (uint32_t k = 0; k < x->m->sm.count; k++) pl_memsys_send(x->mem, &x->sm[k].out);
+        pl_memsys_run(x->mem, until + window);
+        if (pl_memsys_overflowed(x->mem)) return PL_NOMEM;
+        retire(x);
+        if (g->cancel && *g->cancel) return PL_INTERRUPTED;
+        if (g->progress && x->done > reported) {
+            reported = x->done;
+            g->progress(g->progress_ctx, x->done, x->blocks, g->executed);
+        }
+        if (x->done == x->blocks) return PL_OK;
+        uint64_t next = next_event(x);
+        bool waiting = x->next_block < x->blocks && room(x, 0, x->m->sm.count) >= x->cluster;
+        if (next == PL_NEVER && !waiting) {
+            report_deadlock(x, until);
+            return PL_FAULT;
+        }
+        now = until;
+        if (!waiting && !clusters && next > until + window) now = next / window * window;
+    }
+}
+
+pl_status pl_timing_run(pl_grid *g, const pl_machine *m, pl_timing_result *out)
+{
+    memset(out, 0, sizeof *out);
+    gpu x = {.g = g, .m = m, .arena = pl_arena_open()};
+    if (!x.arena) return PL_NOMEM;
+    g->nsm = m->sm.count;
+    pl_status st = open_gpu(&x);
+    if (st == PL_OK) st = run(&x);
+    if (x.sm && x.mem) {
+        uint64_t end = 0;
+        pl_memsys_run(x.mem, UINT64_MAX / 4);
+        for (uint32_t k = 0; k < m->sm.count; k++) {
+            if (x.sm[k].last_exit > end) end = x.sm[k].last_exit;
+        }
+        uint64_t effect = pl_memsys_stats(x.mem)->last_effect;
+        if (effect > end) end = effect;
+        out->cycles = g->cycles = end + m->launch.end;
+        out->occupancy = x.occupancy;
+        pl_counters(out, m, g, x.sm, x.mem, out->cycles);
+    }
+    pl_arena_close(x.arena);
+    return st;
+}

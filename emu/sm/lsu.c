@@ -1,0 +1,406 @@
+/* lsu.c - memory instructions of an SM: from the lanes' addresses to passes, tags and requests, and back to the scoreboard.
+ *
+ * The functional model has already moved the data; pl_effect says which lanes touched what. Here that becomes time:
+ *   shared memory   passes through the banks
+ *   global, local   lines and sectors -> L1 tags -> requests to the L2; stores go through
+ *   atomics         requests to the L2, or turns at a shared-memory bank
+ *   constant        one access for each different address */
+#include "emu/sm/sm.h"
+
+static uint64_t long_result(uint64_t at) { return at << 2 | PL_SB_LONG; }
+
+uint64_t pl_lsu_room(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint64_t now)
+{
+    const uint32_t poll = 4; /* cycles until a full table is looked at again */
+    uint32_t n = d->shared || d->kind == PL_KIND_MATH ? s->m->issue.mio_queue : s->m->issue.lg_queue;
+    uint64_t oldest = d->shared || d->kind == PL_KIND_MATH ? c->mio[c->mio_at % n] : c->lg[c->lg_at % n];
+    if (oldest > now) return oldest;
+    if (d->kind == PL_KIND_MATH || d->shared) return now;
+    if (!pl_l1_room(&s->l1) || s->requests_out + PL_L1_BURST > s->m->l1.stores || s->used_tokens + 128 > s->ntoken ||
+        s->out.n + 512 > s->out.cap)
+        return now + poll;
+    return now;
+}
+
+static void queue_lg(pl_sm *s, pl_subcore *c, uint64_t leaves) { c->lg[c->lg_at++ % s->m->issue.lg_queue] = leaves; }
+static void queue_mio(pl_sm *s, pl_subcore *c, uint64_t leaves) { c->mio[c->mio_at++ % s->m->issue.mio_queue] = leaves; }
+
+static void emit(pl_sm *s, const pl_twarp *t, uint32_t pc, uint64_t now, uint64_t seq, uint32_t sectors, uint32_t passes,
+                 pl_level level, uint64_t latency)
+{
+    const pl_sink *sink = s->g->sink;
+    if (!sink || !sink->mem) return;
+    pl_mem_event e = {.seq = seq,
+                      .cycle = now,
+                      .block = t->w->cta->linear,
+                      .warp = t->w->index,
+                      .pc = pc,
+                      .mask = s->fx.mask,
+                      .sm = (uint16_t)s->id,
+                      .space = s->fx.space,
+                      .kind = s->fx.kind,
+                      .size = s->fx.size,
+                      .sectors = (uint16_t)sectors,
+                      .wavefronts = (uint16_t)passes,
+                      .level = (uint16_t)level,
+                      .latency = (uint32_t)latency,
+                      .addr = s->fx.addr};
+    sink->mem(sink->ctx, &e);
+}
+
+static pl_pc_stat *stat_of(const pl_sm *s, uint32_t pc) { return s->g->pc_stat ? &s->g->pc_stat[pc] : NULL; }
+
+/* --- shared memory --- */
+
+static bool remote(const pl_sm *s, const pl_twarp *t)
+{
+    uint64_t rank = s->fx.addr[__builtin_ctz(s->fx.mask)] >> 24 & 0xff;
+    return rank != 0 && rank != t->w->cta->cluster_rank + 1u;
+}
+
+static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
+{
+    const pl_shared_config *m = &s->m->shared;
+    const pl_effect *fx = &s->fx;
+    uint32_t extra, passes = pl_bank_passes(fx->mask, fx->addr, fx->size, m->banks, m->bank, &extra);
+    if (passes == 0) passes = 1;
+    bool atomic = fx->kind == PL_AC_ATOMIC || fx->kind == PL_AC_REDUCTION;
+    uint32_t turns = passes;
+    if (atomic) {
+        pl_coalesce_atomic(&s->lines, fx->mask, fx->addr, fx->size, (uint32_t)s->m->l1.line, (uint32_t)s->m->l1.sector);
+        uint32_t depth = 1;
+        for (uint32_t k = 0; k < s->lines.n; k++) {
+            if (s->lines.at[k].depth > depth) depth = s->lines.at[k].depth;
+        }
+        turns += (depth - 1) * m->atomic_pass;
+        if (d->alu == PL_ALU_FLOAT) turns *= 2; /* a loop of compare-and-swap: load, add, try */
+    }
+    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, (uint64_t)turns * m->pass * PL_FINE);
+    uint64_t link = pl_port_enter(&c->link, start, (uint64_t)passes * m->link_pass * PL_FINE);
+    if (link > start) start = link;
+    queue_mio(s, c, start);
+    uint64_t latency = atomic ? m->atomic_latency + (uint64_t)(turns - 1) * m->pass_latency
+                              : m->latency + (uint64_t)(passes - 1) * m->pass_latency;
+    if (remote(s, t)) latency = m->remote_latency + (uint64_t)(passes - 1) * m->pass_latency;
+    uint64_t ready = start + latency;
+    pl_sm_results(s, t, d, ready << 2 | PL_SB_SHORT);
+    s->stat.shared_passes += turns;
+    s->stat.conflicts += extra;
+    pl_pc_stat *st = stat_of(s, pc);
+    if (st) {
+        st->requests++;
+        st->wavefronts += turns;
+        st->conflicts += extra;
+        st->latency += ready - now;
+    }
+    if (atomic) {
+        s->stat.shared_atomics++;
+    } else if (fx->kind == PL_AC_STORE) {
+        s->stat.shared_stores++;
+        s->stat.shared_store_passes += turns;
+        s->stat.store_conflicts += extra;
+    } else {
+        s->stat.shared_loads++;
+        s->stat.shared_load_passes += turns;
+        s->stat.load_conflicts += extra;
+    }
+    emit(s, t, pc, now, seq, 0, turns, remote(s, t) ? PL_LV_REMOTE_SHARED : PL_LV_SHARED, ready - now);
+}
+
+/* --- constant memory --- */
+
+static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
+{
+    const pl_const_config *m = &s->m->constant;
+    uint32_t passes = pl_distinct(s->fx.mask, s->fx.addr);
+    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_MIO], now, (uint64_t)passes * PL_FINE);
+    uint64_t ready = start + m->latency + (uint64_t)(passes - 1) * m->pass, seen = PL_NEVER;
+    uint32_t slot = pl_token_new(s, t, pc, now, seq, PL_SB_SHORT);
+    uint64_t id = s->token[slot].id;
+    for (uint32_t mask = s->fx.mask; mask; mask &= mask - 1) {
+        uint64_t line = (PL_CONST_BASE + (s->fx.addr[__builtin_ctz(mask)] & 0xffffffff)) & ~(m->line - 1);
+        if (line == seen) continue;
+        seen = line;
+        s->token[slot].remaining++;
+        uint64_t at = pl_const_read(s, line, slot, start);
+        if (at == PL_NEVER) continue;
+        s->token[slot].remaining--;
+        at += m->latency + (uint64_t)(passes - 1) * m->pass;
+        if (at > ready) ready = at;
+    }
+    queue_mio(s, c, start);
+    bool known = s->token[slot].remaining == 1;
+    pl_token_done(s, slot, ready);
+    pl_sm_results(s, t, d, known ? ready << 2 | PL_SB_SHORT : id);
+    pl_pc_stat *st = stat_of(s, pc);
+    if (st) {
+        st->requests++;
+        st->wavefronts += passes;
+        if (known) st->latency += ready - now;
+    }
+    emit(s, t, pc, now, seq, 0, passes, PL_LV_CONST, known ? ready - now : 0);
+}
+
+/* --- global and local memory --- */
+
+/* Local memory is laid out so that lanes with one offset share lines: word w of lane l lies at w * 128 + l * 4. */
+static void local_lines(pl_sm *s, const pl_twarp *t)
+{
+    uint64_t base = PL_LOCAL_BASE + ((uint64_t)(s->id * PL_SM_WARPS + pl_warp_index(s, t)) << 26), addr[PL_LANES];
+    const pl_effect *fx = &s->fx;
+    pl_lines part;
+    s->lines.n = s->lines.sectors = 0;
+    for (uint32_t word = 0; word == 0 || word * 4 < fx->size; word++) {
+        for (uint32_t m = fx->mask; m; m &= m - 1) {
+            unsigned l = (unsigned)__builtin_ctz(m);
+            addr[l] = base + (fx->addr[l] / 4 + word) % (1u << 19) * 128 + l * 4;
+        }
+        pl_coalesce(&part, fx->mask, addr, 4, (uint32_t)s->m->l1.line, (uint32_t)s->m->l1.sector);
+        for (uint32_t k = 0; k < part.n && s->lines.n < PL_COALESCE_LINES; k++) s->lines.at[s->lines.n++] = part.at[k];
+        s->lines.sectors += part.sectors;
+    }
+}
+
+static uint32_t line_payload(const pl_sm *s, uint32_t k)
+{
+    uint32_t words = ((uint32_t)s->lines.at[k].lanes * s->fx.size + 3) / 4, most = (uint32_t)s->m->l1.line / 4;
+    return words > most ? most : words;
+}
+
+/* Name of a warp in requests that only acknowledge: its slot, and its age because slots are used again. */
+static uint32_t warp_name(const pl_sm *s, const pl_twarp *t) { return pl_warp_index(s, t) | t->age << 8; }
+
+static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
+{
+    const pl_l1_config *m = &s->m->l1;
+    const pl_effect *fx = &s->fx;
+    bool is_local = fx->space == PL_SP_LOCAL || fx->space == PL_SP_PARAM;
+    bool atomic = fx->kind == PL_AC_ATOMIC || fx->kind == PL_AC_REDUCTION, store = fx->kind == PL_AC_STORE;
+    if (is_local) local_lines(s, t);
+    else if (atomic) pl_coalesce_atomic(&s->lines, fx->mask, fx->addr, fx->size, (uint32_t)m->line, (uint32_t)m->sector);
+    else pl_coalesce(&s->lines, fx->mask, fx->addr, fx->size, (uint32_t)m->line, (uint32_t)m->sector);
+    const pl_lines *lines = &s->lines;
+    uint32_t bytes = (uint32_t)__builtin_popcount(fx->mask) * fx->size, passes = (bytes + m->width - 1) / m->width;
+    if (passes < lines->n) passes = lines->n;
+    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, (uint64_t)passes * PL_FINE);
+    uint64_t link = pl_port_enter(&c->link, start, (uint64_t)((bytes + m->width - 1) / m->width) * s->m->shared.link_pass * PL_FINE);
+    if (link > start) start = link;
+    queue_lg(s, c, start);
+    uint64_t last = start + (uint64_t)(lines->n - 1) * m->line_pass, ready = last + m->latency;
+    uint64_t hits_before = s->l1.hits;
+    uint32_t slot = PL_NO_TOKEN;
+    bool pending = false;
+    if (store || fx->kind == PL_AC_REDUCTION) {
+        for (uint32_t k = 0; k < lines->n; k++) {
+            pl_mem_req r = {.time = start + m->miss + k, .line = lines->at[k].line, .token = warp_name(s, t),
+                            .op = store ? PL_MEM_WRITE : PL_MEM_REDUCE, .client = PL_CL_STORE, .sectors = lines->at[k].mask,
+                            .bytes = (uint8_t)line_payload(s, k), .alu = d->alu, .depth = (uint8_t)(lines->at[k].depth - 1)};
+            pl_l1_store(&s->l1, r.line, r.sectors);
+            pl_sm_request(s, r);
+            t->stores++;
+            s->requests_out++;
+        }
+        s->stat.l1_write_sectors += lines->sectors;
+    } else if (fx->kind == PL_AC_ATOMIC) {
+        slot = pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
+        s->token[slot].remaining = lines->n;
+        for (uint32_t k = 0; k < lines->n; k++) {
+            pl_mem_req r = {.time = start + m->miss + k, .line = lines->at[k].line, .token = slot, .op = PL_MEM_ATOMIC,
+                            .client = PL_CL_ATOMIC, .sectors = lines->at[k].mask, .bytes = (uint8_t)line_payload(s, k),
+                            .alu = d->alu, .depth = (uint8_t)(lines->at[k].depth - 1)};
+            pl_sm_request(s, r);
+            s->requests_out++;
+        }
+        pending = true;
+        pl_sm_results(s, t, d, s->token[slot].id);
+    } else {
+        slot = pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
+        uint64_t id = s->token[slot].id;
+        uint32_t fills = 0;
+        for (uint32_t k = 0; k < lines->n; k++) {
+            uint32_t request = 0;
+            uint8_t ask = 0;
+            fills += pl_l1_load(&s->l1, lines->at[k].line, lines->at[k].mask, slot, !fx->bypass_l1, &request, &ask);
+            if (!ask) continue;
+            pl_mem_req r = {.time = start + m->miss + (uint64_t)k * m->line_pass, .line = lines->at[k].line, .token = request,
+                            .op = PL_MEM_READ, .client = PL_CL_L1, .sectors = ask};
+            pl_sm_request(s, r);
+            s->stat.l1_read_sectors += (uint32_t)__builtin_popcount(ask);
+        }
+        if (d->kind == PL_KIND_COPY) {
+            s->token[slot].copy = true;
+            s->token[slot].group = t->open_group;
+            t->copies[t->open_group]++;
+            ready += s->m->async.copy;
+        }
+        pending = fills > 0;
+        s->token[slot].remaining = fills + 1;
+        pl_sm_results(s, t, d, pending ? id : long_result(ready));
+        pl_token_done(s, slot, ready);
+    }
+
+    uint64_t hits = s->l1.hits - hits_before;
+    pl_pc_stat *st = stat_of(s, pc);
+    if (st) {
+        st->requests++;
+        st->sectors += lines->sectors;
+        st->wavefronts += passes;
+        st->l1_hits += hits;
+        if (!pending && !store && !atomic) st->latency += ready - now;
+    }
+    if (is_local) {
+        if (store) {
+            s->stat.local_stores++;
+            s->stat.local_store_sectors += lines->sectors;
+        } else {
+            s->stat.local_loads++;
+            s->stat.local_load_sectors += lines->sectors;
+            s->stat.local_load_hits += hits;
+        }
+    } else if (fx->kind == PL_AC_ATOMIC) {
+        s->stat.atomics++;
+        s->stat.atomic_sectors += lines->sectors;
+    } else if (fx->kind == PL_AC_REDUCTION) {
+        s->stat.reds++;
+        s->stat.red_sectors += lines->sectors;
+    } else if (store) {
+        s->stat.stores++;
+        s->stat.store_sectors += lines->sectors;
+        s->stat.store_bytes += bytes;
+    } else {
+        s->stat.loads++;
+        s->stat.load_sectors += lines->sectors;
+        s->stat.load_hits += hits;
+        s->stat.load_bytes += bytes;
+    }
+    emit(s, t, pc, now, seq, lines->sectors, passes, pending || store || atomic ? PL_LV_L2 : PL_LV_L1, pending ? 0 : ready - now);
+}
+
+/* --- bulk copies and mbarriers --- */
+
+/* Value of operand k of the instruction for one lane, addresses with their offset left out. */
+static uint64_t operand_value(const pl_twarp *t, const pl_insn *i, uint32_t k, unsigned lane, bool wide)
+{
+    if (k >= PL_INLINE_OPERANDS || i->op[k] == UINT32_MAX) return 0;
+    const uint32_t *row = t->w->regs + (size_t)i->op[k] * PL_LANES;
+    return wide ? ((const uint64_t *)(const void *)row)[lane] : row[lane];
+}
+
+/* Shared addresses without the cluster rank. */
+static uint32_t in_block(uint64_t address) { return (uint32_t)(address & 0xffffff); }
+
+/* A bulk copy: the engine of the SM sends one request for each line; an mbarrier may count its bytes. */
+static void bulk(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
+{
+    const pl_effect *fx = &s->fx;
+    const pl_insn *i = &t->w->code[pc];
+    unsigned lane = (unsigned)__builtin_ctz(fx->mask);
+    uint64_t line = s->m->l1.line, sector = s->m->l1.sector, address = fx->addr[lane];
+    uint64_t size = d->size_operand < PL_INLINE_OPERANDS ? operand_value(t, i, d->size_operand, lane, false) : fx->size;
+    uint64_t end = address + (size ? size : 1), start = now + s->m->async.bulk;
+    bool load = d->barrier_operand < PL_INLINE_OPERANDS;
+    if (start < s->bulk_free) start = s->bulk_free;
+    pl_port_enter(&s->pipe[PL_PIPE_LSU], now, PL_FINE);
+    queue_lg(s, c, now);
+    uint32_t slot = pl_token_new(s, t, pc, now, seq, PL_SB_LONG), sent = 0;
+    pl_token *k = &s->token[slot];
+    k->bulk = true;
+    k->group = t->open_group;
+    if (load) k->barrier = in_block(operand_value(t, i, d->barrier_operand, lane, false));
+    else k->copy = true;
+    if (k->copy) t->copies[k->group]++;
+    for (uint64_t l = address & ~(line - 1); l < end && s->out.n + 64 < s->out.cap; l += line) {
+        uint64_t from = address > l ? address - l : 0, to = (end - l < line ? end - l : line) - 1;
+        pl_mem_req r = {.time = start, .line = l, .token = slot, .op = load ? PL_MEM_READ : PL_MEM_WRITE, .client = PL_CL_BULK,
+                        .sectors = (uint8_t)((2u << (to / sector)) - (1u << (from / sector))), .bytes = (uint8_t)(load ? 0 : line / 4)};
+        pl_sm_request(s, r);
+        start += s->m->async.bulk_line;
+        sent++;
+    }
+    s->bulk_free = start;
+    k->remaining = sent + 1;
+    pl_token_done(s, slot, start);
+    pl_sm_results(s, t, d, (now + 4) << 2 | PL_SB_FIXED);
+    emit(s, t, pc, now, seq, (uint32_t)(size / sector), sent, PL_LV_L2, 0);
+}
+
+static void mbarrier(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
+{
+    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, PL_FINE), value = (start + s->m->sync.mbarrier) << 2 | PL_SB_SHORT;
+    queue_mio(s, c, start);
+    if (d->kind == PL_KIND_MBARRIER_WAIT && s->fx.mask) {
+        uint32_t barrier = in_block(s->fx.addr[__builtin_ctz(s->fx.mask)]);
+        for (uint32_t k = 0; k < s->ntoken && s->used_tokens; k++) { /* a copy that this barrier counts is still under way */
+            const pl_token *x = &s->token[k];
+            if (x->bulk && x->remaining && x->barrier == barrier && s->warp[x->warp].cta == t->cta) value = x->id;
+        }
+    }
+    pl_sm_results(s, t, d, value);
+    if (s->fx.mask) emit(s, t, pc, now, seq, 0, 1, PL_LV_SHARED, s->m->sync.mbarrier);
+}
+
+/* --- entry points --- */
+
+void pl_lsu_issue(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
+{
+    if (d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT) {
+        mbarrier(s, c, t, d, pc, now, seq);
+        return;
+    }
+    if (!s->fx.mask) { /* no lane accessed memory: only the address unit was busy */
+        pl_port_enter(&s->pipe[PL_PIPE_LSU], now, PL_FINE);
+        return;
+    }
+    if (d->kind == PL_KIND_BULK) {
+        bulk(s, c, t, d, pc, now, seq);
+        return;
+    }
+    switch ((pl_space)s->fx.space) {
+    case PL_SP_SHARED: shared(s, c, t, d, pc, now, seq); break;
+    case PL_SP_CONST: constant(s, c, t, d, pc, now, seq); break;
+    default: global(s, c, t, d, pc, now, seq); break;
+    }
+}
+
+typedef struct fill {
+    pl_sm *s;
+    uint64_t at;
+    uint8_t level;
+} fill;
+
+static void filled(void *ctx, uint32_t token)
+{
+    fill *f = ctx;
+    pl_token *k = &f->s->token[token];
+    if (f->level > k->level) k->level = f->level;
+    pl_pc_stat *st = stat_of(f->s, k->pc);
+    if (st && k->remaining == 1) st->latency += f->at - k->issued;
+    pl_token_done(f->s, token, f->at);
+}
+
+void pl_lsu_reply(pl_sm *s, const pl_mem_reply *r, uint64_t now)
+{
+    uint32_t n = (uint32_t)__builtin_popcount(r->sectors);
+    fill f = {.s = s, .at = now + s->m->l1.fill, .level = r->level};
+    switch ((pl_mem_client)r->client) {
+    case PL_CL_L1: {
+        const pl_l1_miss *miss = &s->l1.miss[r->token];
+        pl_pc_stat *st = miss->waiters == PL_NO_LINE ? NULL : stat_of(s, s->token[s->l1.waiter[miss->waiters].token].pc);
+        if (st) *(r->level == PL_LV_DRAM ? &st->dram : &st->l2_hits) += n;
+        pl_l1_fill(&s->l1, r->token, filled, &f);
+        break;
+    }
+    case PL_CL_ATOMIC:
+        s->requests_out--;
+        filled(&f, r->token);
+        break;
+    case PL_CL_BULK: filled(&f, r->token); break;
+    default: {
+        pl_twarp *t = &s->warp[r->token & 0xff];
+        s->requests_out--;
+        if (!t->w || (t->age & 0xffffff) != r->token >> 8) break;
+        if (--t->stores == 0 && t->block == PL_BK_STORES) pl_sm_wake(s, r->token & 0xff, now);
+        break;
+    }
+    }
+}

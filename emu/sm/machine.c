@@ -1,0 +1,419 @@
+/* machine.c - reads arch/NAME.conf into a pl_machine: key tables, prices, checks.
+ *
+ * To add a key: a member in machine.h, a row here, a line in every file of arch/. A missing or unknown key is an error with a place. */
+#include "emu/sm/machine.h"
+#include "arch/machines.h"
+#include "base/event.h"
+#include "isa/form.h"
+#include <ctype.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY(struct_, member, name, kind, unit_, lo, hi, text) \
+    {.key = name, .type = kind, .unit = unit_, .min = lo, .max = hi, .offset = offsetof(struct_, member), .about = text}
+#define U32 PL_CONF_U32
+#define U64 PL_CONF_U64
+#define F64 PL_CONF_F64
+#define CY "cycles"
+
+static const pl_conf_key machine_keys[] = {
+    KEY(pl_machine, title, "title", PL_CONF_TEXT, "", 0, 0, "name of the product"),
+    KEY(pl_machine, capability, "capability", U32, "", 20, 200, "compute capability times ten: 90 for 9.0"),
+    KEY(pl_machine, clock_mhz, "clock", F64, "MHz", 1, 100000, "SM clock; all cycles are cycles of this clock"),
+    {.key = "prices_like", .type = PL_CONF_TEXT, .unit = "", .offset = offsetof(pl_machine, like), .optional = true,
+     .about = "machine whose [price] lines hold for classes that this file does not price"},
+};
+static const pl_conf_key sm_keys[] = {
+    KEY(pl_sm_config, count, "count", U32, "", 1, 1024, "streaming multiprocessors of the GPU"),
+    KEY(pl_sm_config, subcores, "subcores", U32, "", 1, 8, "sub-cores of an SM, each with a warp scheduler"),
+    KEY(pl_sm_config, warps, "warps", U32, "", 1, 64, "warps that an SM can hold"),
+    KEY(pl_sm_config, blocks, "blocks", U32, "", 1, 64, "blocks that an SM can hold"),
+    KEY(pl_sm_config, threads, "threads", U32, "", 32, 4096, "threads that an SM can hold"),
+    KEY(pl_sm_config, registers, "registers", U32, "", 1024, 1048576, "32-bit registers of an SM"),
+    KEY(pl_sm_config, register_unit, "register_unit", U32, "", 32, 4096, "registers are allocated to a warp in multiples of this"),
+    KEY(pl_sm_config, registers_thread, "registers_thread", U32, "", 16, 512, "most registers of a thread"),
+    KEY(pl_sm_config, warp_unit, "warp_unit", U32, "", 1, 8, "warps of a block are allocated in multiples of this"),
+};
+static const pl_conf_key issue_keys[] = {
+    {.key = "policy", .type = PL_CONF_WORD, .unit = "", .offset = offsetof(pl_issue_config, policy),
+     .words = "youngest oldest round_robin",
+     .about = "which ready warp issues when the one that issued last cannot go on: youngest, oldest, or round_robin"},
+    KEY(pl_issue_config, width, "width", U32, "", 1, 4, "instructions a scheduler can issue in a cycle"),
+    KEY(pl_issue_config, guard_latency, "guard_latency", U32, CY, 0, 100,
+        "further cycles before a computed predicate can guard an instruction or decide a branch"),
+    KEY(pl_issue_config, divergence, "divergence", U32, CY, 0, 200, "further cycles when the lanes of a warp part at a branch"),
+    KEY(pl_issue_config, mio_queue, "mio_queue", U32, "", 1, 64,
+        "instructions of a sub-core that may wait for shared memory, special functions and exchanges"),
+    KEY(pl_issue_config, lg_queue, "lg_queue", U32, "", 1, 64,
+        "instructions of a sub-core that may wait for the global and local memory path"),
+};
+static const pl_conf_key fetch_keys[] = {
+    KEY(pl_fetch_config, instruction, "instruction", U32, "B", 4, 64, "size of a machine instruction"),
+    KEY(pl_fetch_config, line, "line", U64, "B", 32, 256, "line of the instruction caches"),
+    KEY(pl_fetch_config, l0_size, "l0_size", U64, "B", 128, 1048576, "instruction cache of a sub-core"),
+    KEY(pl_fetch_config, l0_ways, "l0_ways", U32, "", 1, 64, "its ways"),
+    KEY(pl_fetch_config, l0_latency, "l0_latency", U32, CY, 1, 500, "cycles to refill it from the instruction cache of the SM"),
+    KEY(pl_fetch_config, l1_size, "l1_size", U64, "B", 128, 16777216, "instruction cache of an SM"),
+    KEY(pl_fetch_config, l1_ways, "l1_ways", U32, "", 1, 64, "its ways"),
+    KEY(pl_fetch_config, prefetch, "prefetch", U32, "", 0, 64, "lines fetched ahead of a miss"),
+};
+static const pl_conf_key const_keys[] = {
+    KEY(pl_const_config, size, "size", U64, "B", 64, 1048576, "first-level constant cache of an SM"),
+    KEY(pl_const_config, line, "line", U64, "B", 32, 256, "its line"),
+    KEY(pl_const_config, ways, "ways", U32, "", 1, 64, "its ways"),
+    KEY(pl_const_config, latency, "latency", U32, CY, 1, 500, "cycles of a constant load that hits"),
+    KEY(pl_const_config, pass, "pass", U32, CY, 1, 100, "cycles for each different address of a warp's constant load"),
+    KEY(pl_const_config, mid_size, "mid_size", U64, "B", 64, 16777216, "second-level constant cache of an SM"),
+    KEY(pl_const_config, mid_ways, "mid_ways", U32, "", 1, 64, "its ways"),
+    KEY(pl_const_config, mid_latency, "mid_latency", U32, CY, 1, 1000, "cycles of a load that hits there"),
+};
+static const pl_conf_key shared_keys[] = {
+    KEY(pl_shared_config, per_sm, "per_sm", U64, "B", 0, 1048576, "shared memory of an SM at most"),
+    KEY(pl_shared_config, per_block, "per_block", U64, "B", 0, 1048576, "shared memory of a block at most"),
+    KEY(pl_shared_config, reserved, "reserved", U64, "B", 0, 65536, "bytes of every block that the system keeps"),
+    KEY(pl_shared_config, unit, "unit", U64, "B", 1, 65536, "shared memory is allocated in multiples of this"),
+    KEY(pl_shared_config, carveouts, "carveouts", PL_CONF_LIST, "B", 0, 1048576,
+        "sizes of shared memory that an SM can be set to; the rest of the storage is L1"),
+    KEY(pl_shared_config, banks, "banks", U32, "", 1, 64, "banks"),
+    KEY(pl_shared_config, bank, "bank", U32, "B", 1, 16, "width of a bank"),
+    KEY(pl_shared_config, latency, "latency", U32, CY, 1, 500, "cycles of a conflict-free 32-bit load"),
+    KEY(pl_shared_config, pass_latency, "pass_latency", U32, CY, 0, 100, "further cycles of latency for each further pass"),
+    KEY(pl_shared_config, pass, "pass", U32, CY, 1, 100, "cycles that a pass holds the banks of the SM"),
+    KEY(pl_shared_config, link_pass, "link_pass", U32, CY, 1, 100, "cycles that a pass holds the link to its sub-core"),
+    KEY(pl_shared_config, atomic_latency, "atomic_latency", U32, CY, 1, 1000, "cycles of a conflict-free shared atomic"),
+    KEY(pl_shared_config, atomic_pass, "atomic_pass", U32, CY, 1, 1000, "cycles for each lane that wants one and the same address"),
+    KEY(pl_shared_config, remote_latency, "remote_latency", U32, CY, 1, 5000, "cycles of a load from another SM of the cluster"),
+    KEY(pl_shared_config, matrix_latency, "matrix_latency", U32, CY, 1, 500, "cycles of a conflict-free matrix load"),
+};
+static const pl_conf_key l1_keys[] = {
+    KEY(pl_l1_config, size, "size", U64, "B", 1024, 4194304, "storage of an SM for L1 and shared memory together"),
+    KEY(pl_l1_config, line, "line", U64, "B", 32, 256, "line: one tag"),
+    KEY(pl_l1_config, sector, "sector", U64, "B", 16, 128, "sector: smallest part that is fetched"),
+    KEY(pl_l1_config, ways, "ways", U32, "", 1, 1024, "ways"),
+    KEY(pl_l1_config, latency, "latency", U32, CY, 1, 1000, "cycles of a load that hits"),
+    KEY(pl_l1_config, miss, "miss", U32, CY, 1, 1000, "cycles from issue until the request of a miss leaves the SM"),
+    KEY(pl_l1_config, fill, "fill", U32, CY, 1, 1000, "cycles from the arrival of data until the waiting warp can use it"),
+    KEY(pl_l1_config, misses, "misses", U32, "", 1, 65536, "line requests of an SM that can be under way"),
+    KEY(pl_l1_config, stores, "stores", U32, "", 1, 65536, "store and atomic requests of an SM that can be under way"),
+    KEY(pl_l1_config, line_pass, "line_pass", U32, CY, 1, 100, "cycles for each different line that a warp's access touches"),
+    KEY(pl_l1_config, width, "width", U32, "B/cycle", 1, 1024, "data that the L1 delivers"),
+};
+#define MEM(member, name, kind, unit_, lo, hi, text) KEY(pl_memsys_config, member, name, kind, unit_, lo, hi, text)
+static const pl_conf_key xbar_keys[] = {
+    MEM(groups, "groups", U32, "", 1, 64, "groups of SMs (GPCs) that share a way out of the crossbar"),
+    MEM(xbar_latency, "latency", U32, CY, 1, 1000, "cycles through the crossbar, one way"),
+    MEM(far_latency, "far_latency", U32, CY, 0, 1000, "further cycles to the other half of the L2, one way"),
+    MEM(partitions, "partitions", U32, "", 1, 2, "halves of the L2"),
+    MEM(up_bytes, "up", F64, "B/cycle", 1, 4096, "width from an SM into the crossbar"),
+    MEM(down_bytes, "down", F64, "B/cycle", 1, 4096, "width from the crossbar into an SM"),
+    MEM(group_down_bytes, "group_down", F64, "B/cycle", 1, 65536, "width from the crossbar into a group"),
+    MEM(header_bytes, "header", U32, "B", 1, 128, "size of a request without data"),
+};
+static const pl_conf_key l2_keys[] = {
+    MEM(l2_bytes, "size", U64, "B", 1024, 1073741824, "capacity"),
+    MEM(slices, "slices", U32, "", 1, 512, "slices, each with a port of its own"),
+    MEM(l2_ways, "ways", U32, "", 1, 64, "ways"),
+    MEM(l2_latency, "latency", U32, CY, 1, 1000, "cycles from the arrival of a request at a slice until its data leave, when it hits"),
+    MEM(slice_bytes, "slice", F64, "B/cycle", 1, 1024, "width of a slice"),
+    MEM(l2_fill_sectors, "fill_sectors", U32, "", 1, 4, "sectors that are fetched together from memory"),
+    MEM(atomic_sector[PL_ALU_INT], "atomic_int", F64, CY, 0, 1000, "cycles of a slice for a sector of 32-bit integer atomics"),
+    MEM(atomic_sector[PL_ALU_WIDE], "atomic_wide", F64, CY, 0, 1000, "the same for 64-bit integers and compare-and-swap"),
+    MEM(atomic_sector[PL_ALU_FLOAT], "atomic_float", F64, CY, 0, 1000, "the same for floating-point numbers"),
+    MEM(atomic_same[PL_ALU_INT], "same_int", F64, CY, 0, 1000, "cycles between 32-bit integer atomics on one address"),
+    MEM(atomic_same[PL_ALU_WIDE], "same_wide", F64, CY, 0, 1000, "the same for 64-bit integers and compare-and-swap"),
+    MEM(atomic_same[PL_ALU_FLOAT], "same_float", F64, CY, 0, 1000, "the same for floating-point numbers"),
+};
+static const pl_conf_key dram_keys[] = {
+    MEM(dram.channels, "channels", U32, "", 1, 1024, "channels with a data bus each"),
+    MEM(dram.banks, "banks", U32, "", 1, 1024, "banks of a channel"),
+    MEM(dram.row_bytes, "row", U32, "B", 64, 65536, "size of a row"),
+    MEM(dram.atom_bytes, "atom", U32, "B", 16, 256, "smallest transfer"),
+    MEM(dram.bytes_per_cycle, "width", F64, "B/cycle", 0.1, 65536, "bandwidth of all channels together, per SM cycle"),
+    MEM(dram.latency, "latency", U32, CY, 1, 5000, "cycles from a slice to the data of an open row and back"),
+    MEM(dram.row_miss, "row_miss", U32, CY, 0, 1000, "further cycles to close and open a row"),
+    MEM(dram.row_cycle, "row_cycle", U32, CY, 0, 1000, "cycles between two openings in one bank"),
+    MEM(dram.refresh_interval, "refresh_interval", U32, CY, 0, 1000000, "cycles between refreshes of a channel; 0: none"),
+    MEM(dram.refresh_time, "refresh_time", U32, CY, 0, 100000, "cycles of a refresh"),
+    MEM(dram.turnaround, "turnaround", U32, CY, 0, 1000, "bus cycles lost between reading and writing"),
+};
+static const pl_conf_key sync_keys[] = {
+    KEY(pl_sync_config, barrier, "barrier", U32, CY, 1, 1000, "cycles from the last arrival at a block barrier to the next issue"),
+    KEY(pl_sync_config, barrier_warp, "barrier_warp", U32, CY, 0, 100, "cycles that the barrier unit needs for a warp that arrives"),
+    KEY(pl_sync_config, cluster, "cluster", U32, CY, 1, 5000, "cycles from the last arrival at a cluster barrier to the next issue"),
+    KEY(pl_sync_config, fence_cta, "fence_cta", U32, CY, 0, 5000, "cycles of a fence at block scope"),
+    KEY(pl_sync_config, fence_gpu, "fence_gpu", U32, CY, 0, 5000, "cycles of a fence at cluster or gpu scope"),
+    KEY(pl_sync_config, fence_sys, "fence_sys", U32, CY, 0, 50000, "cycles of a fence at system scope"),
+    KEY(pl_sync_config, sleep, "sleep", U32, CY, 1, 10000, "cycles of nanosleep with 0"),
+    KEY(pl_sync_config, mbarrier, "mbarrier", U32, CY, 1, 1000, "cycles of an operation on an mbarrier"),
+};
+static const pl_conf_key async_keys[] = {
+    KEY(pl_async_config, copy, "copy", U32, CY, 0, 1000, "cycles of cp.async beyond those of a load"),
+    KEY(pl_async_config, bulk, "bulk", U32, CY, 0, 10000, "cycles before a bulk copy sends its first request"),
+    KEY(pl_async_config, bulk_line, "bulk_line", U32, CY, 1, 1000, "cycles between line requests of a bulk copy"),
+    KEY(pl_async_config, tensor, "tensor", U32, CY, 0, 10000, "further cycles of a tensor copy, for its descriptor"),
+};
+static const pl_conf_key launch_keys[] = {
+    KEY(pl_launch_config, start, "start", U32, CY, 0, 1000000, "cycles from the launch until the first block can be placed"),
+    KEY(pl_launch_config, block_start, "block_start", U32, CY, 1, 100000, "cycles from placing a block until its warps can issue"),
+    KEY(pl_launch_config, block_interval, "block_interval", U32, CY, 0, 1000, "cycles between two blocks placed, whole GPU"),
+    KEY(pl_launch_config, sm_interval, "sm_interval", U32, CY, 0, 10000, "cycles between two blocks placed on one SM"),
+    KEY(pl_launch_config, block_end, "block_end", U32, CY, 0, 100000, "cycles from the exit of a block's last warp until its place is free"),
+    KEY(pl_launch_config, end, "end", U32, CY, 0, 1000000, "cycles from the last effect of a kernel until it is reported"),
+};
+#define PIPE_WORD(name, word, shared, text) word " "
+static const pl_conf_key op_keys[] = {
+    {.key = "pipe", .type = PL_CONF_WORD, .unit = "", .offset = offsetof(pl_op_cost, pipe),
+     .words = PL_PIPES(PIPE_WORD) "none", .about = "unit that executes it"},
+    KEY(pl_op_cost, interval, "interval", F64, CY, 0, 10000, "cycles that a warp's instruction holds the unit"),
+    KEY(pl_op_cost, latency, "latency", U32, CY, 0, 10000, "cycles until its result can be used"),
+};
+
+/* Sections, their keys, and where in pl_machine they go. */
+static const struct section {
+    const char *name;
+    const pl_conf_key *keys;
+    size_t n, offset;
+} sections[] = {
+#define SECTION(name, keys, member) {name, keys, sizeof keys / sizeof *keys, offsetof(pl_machine, member)}
+    {"machine", machine_keys, sizeof machine_keys / sizeof *machine_keys, 0},
+    SECTION("sm", sm_keys, sm),           SECTION("issue", issue_keys, issue), SECTION("fetch", fetch_keys, fetch),
+    SECTION("constant", const_keys, constant), SECTION("shared", shared_keys, shared), SECTION("l1", l1_keys, l1),
+    SECTION("xbar", xbar_keys, mem),      SECTION("l2", l2_keys, mem),         SECTION("dram", dram_keys, mem),
+    SECTION("sync", sync_keys, sync),     SECTION("async", async_keys, async), SECTION("launch", launch_keys, launch),
+};
+#define NSECTIONS (sizeof sections / sizeof *sections)
+
+static const char *const op_words[] = {
+#define X(name, word, text) word,
+    PL_OPS(X)
+#undef X
+};
+static const char *const pipe_words[] = {
+#define X(name, word, shared, text) word,
+    PL_PIPES(X)
+#undef X
+};
+
+const pl_conf_key *pl_machine_keys(const char *section, size_t *n)
+{
+    for (size_t i = 0; i < NSECTIONS; i++) {
+        if (strcmp(sections[i].name, section) != 0) continue;
+        *n = sections[i].n;
+        return sections[i].keys;
+    }
+    if (strncmp(section, "op.", 3) == 0) {
+        *n = sizeof op_keys / sizeof *op_keys;
+        return op_keys;
+    }
+    *n = 0;
+    return NULL;
+}
+
+/* --- prices --- */
+
+static int word_index(const char *const *words, size_t n, const char *s, size_t len)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strlen(words[i]) == len && strncmp(words[i], s, len) == 0) return (int)i;
+    }
+    return -1;
+}
+
+static bool hold(pl_price *p, int pipe, double cycles)
+{
+    if (cycles <= 0) return true;
+    for (uint32_t i = 0; i < p->npipes; i++) {
+        if (p->pipe[i].pipe != pipe) continue;
+        p->pipe[i].cycles = (uint16_t)(p->pipe[i].cycles + cycles + 0.5);
+        return true;
+    }
+    if (p->npipes == sizeof p->pipe / sizeof *p->pipe) return false;
+    p->pipe[p->npipes].pipe = (uint8_t)pipe;
+    p->pipe[p->npipes].cycles = (uint16_t)(cycles + 0.5);
+    p->npipes++;
+    return true;
+}
+
+/* "alu*9 imad*4 xu*3 @130": hardware instructions with their counts; "tensor:6" holds a unit for so many cycles without an instruction;
+ * "@130" is the latency of the whole, else the latencies are added up; "-" is nothing. NULL, or what is wrong. */
+static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
+{
+    uint32_t sum = 0;
+    long latency = -1;
+    *p = (pl_price){0};
+    while (*s) {
+        while (isspace((unsigned char)*s)) s++;
+        const char *word = s;
+        while (*s && !isspace((unsigned char)*s) && *s != '*' && *s != ':') s++;
+        size_t len = (size_t)(s - word);
+        if (len == 0) break;
+        if (len == 1 && *word == '-') continue;
+        if (*word == '@') {
+            latency = strtol(word + 1, NULL, 10);
+            if (latency < 0 || latency > 100000) return "a latency is @ and a number of cycles";
+            continue;
+        }
+        long n = 1;
+        char kind = *s;
+        if (kind == '*' || kind == ':') {
+            char *end;
+            n = strtol(s + 1, &end, 10);
+            if (end == s + 1 || n < 0 || n > 10000) return "a count is a number from 0 to 10000";
+            s = end;
+        }
+        if (kind == ':') {
+            int pipe = word_index(pipe_words, PL_PIPE_COUNT, word, len);
+            if (pipe < 0) return "the word before ':' must be a unit: alu fma heavy half fp64 xu tensor uniform branch lsu mio";
+            if (!hold(p, pipe, (double)n)) return "too many different units";
+            continue;
+        }
+        int op = word_index(op_words, PL_OP_COUNT, word, len);
+        if (op < 0)
+            return "the words are hardware instructions: alu fma imad wide half fp64 xu xu64 shfl vote redux sreg clock mem branch issue";
+        const pl_op_cost *c = &m->op[op];
+        p->issues += (uint32_t)n;
+        sum += (uint32_t)n * c->latency;
+        if (c->pipe < PL_PIPE_COUNT && !hold(p, c->pipe, (double)n * c->interval)) return "too many different units";
+        if (c->pipe == PL_PIPE_HEAVY && !hold(p, PL_PIPE_FMA, (double)n)) return "too many different units";
+        if (c->pipe == PL_PIPE_XU || c->pipe == PL_PIPE_MIO || c->pipe == PL_PIPE_LSU) p->variable = true;
+    }
+    p->latency = latency >= 0 ? (uint32_t)latency : sum;
+    return NULL;
+}
+
+/* Reads the [price] lines of one file into the classes that have no price yet. */
+static bool read_prices(pl_machine *m, pl_conf *c, pl_diags *d, bool *have, bool own)
+{
+    bool ok = true;
+    for (unsigned k = 0; k < C_count; k++) {
+        const char *text = NULL;
+        pl_conf_key key = {.key = pl_class_text[k], .type = PL_CONF_TEXT, .unit = "", .optional = true,
+                           .about = "hardware instructions of the class"};
+        const pl_conf_entry *e = pl_conf_find(c, "price", pl_class_text[k]);
+        if (!e) continue;
+        if (own && !pl_conf_bind(c, "price", &key, 1, &text)) {
+            ok = false;
+            continue;
+        }
+        if (have[k]) continue;
+        const char *wrong = read_price(m, e->value, &m->price[k]);
+        if (wrong) {
+            pl_report(d, PL_E0513, e->value_at, e->key, e->value, wrong);
+            ok = false;
+        }
+        have[k] = true;
+    }
+    return ok;
+}
+
+/* --- files --- */
+
+typedef struct text {
+    const char *name, *text;
+    size_t size;
+} text;
+
+static bool read_file(pl_arena *a, const char *path, text *out)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f) return false;
+    size_t n = 0, cap = 1u << 20;
+    char *buf = pl_arena_alloc(a, cap);
+    if (buf) n = fread(buf, 1, cap - 1, f);
+    fclose(f);
+    if (!buf) return false;
+    *out = (text){pl_arena_strdup(a, path), buf, n};
+    return true;
+}
+
+/* Finds the text of a machine; reports when there is none. */
+static bool find_text(pl_arena *a, pl_diags *d, const char *name, const char *search_path, text *out)
+{
+    size_t len = strlen(name);
+    if (strchr(name, '/') || (len > 5 && strcmp(name + len - 5, ".conf") == 0)) {
+        if (read_file(a, name, out)) return true;
+    } else {
+        for (const char *p = search_path; p && *p;) {
+            size_t n = strcspn(p, ":");
+            if (n && read_file(a, pl_arena_printf(a, "%.*s/%s.conf", (int)n, p, name), out)) return true;
+            p += n + (p[n] == ':');
+        }
+        for (const pl_machine_text *t = pl_machine_texts; t->name; t++) {
+            if (strcmp(t->name, name) != 0) continue;
+            *out = (text){pl_arena_printf(a, "%s.conf", name), t->text, t->size};
+            return true;
+        }
+    }
+    pl_diag *x = pl_report(d, PL_E0011, (pl_loc){0}, name);
+    char *known = pl_arena_strdup(a, "built-in machines are");
+    for (const pl_machine_text *t = pl_machine_texts; t->name; t++) known = pl_arena_printf(a, "%s %s", known, t->name);
+    x->help = known;
+    return false;
+}
+
+/* Relations between keys that no single range can express. */
+static bool consistent(const pl_machine *m, pl_diags *d, const pl_conf *c)
+{
+    bool ok = true;
+#define CHECK(cond, section, key, why)                                        \
+    if (!(cond)) {                                                            \
+        const pl_conf_entry *e = pl_conf_find(c, section, key);               \
+        pl_report(d, PL_E0510, e ? e->value_at : (pl_loc){0}, key, e ? e->value : "", why); \
+        ok = false;                                                           \
+    }
+    CHECK(m->sm.warps % m->sm.subcores == 0, "sm", "warps", "every sub-core holds the same number of warps")
+    CHECK(m->l1.line % m->l1.sector == 0 && m->l1.line / m->l1.sector <= 8, "l1", "sector", "a line has one to eight sectors")
+    CHECK((m->l1.line & (m->l1.line - 1)) == 0, "l1", "line", "a line is a power of two")
+    CHECK((m->fetch.line & (m->fetch.line - 1)) == 0, "fetch", "line", "a line is a power of two")
+    CHECK(m->fetch.line <= m->l1.line, "fetch", "line", "an instruction line is not longer than a line of the L2")
+    CHECK((m->constant.line & (m->constant.line - 1)) == 0, "constant", "line", "a line is a power of two")
+    CHECK(m->constant.line <= m->l1.line, "constant", "line", "a constant line is not longer than a line of the L2")
+    CHECK(m->shared.carveouts.n > 0, "shared", "carveouts", "at least one size is needed")
+    for (uint32_t i = 0; i < m->shared.carveouts.n; i++)
+        CHECK(m->shared.carveouts.at[i] < m->l1.size, "shared", "carveouts", "some storage must remain for the L1")
+    CHECK(m->mem.groups <= m->sm.count, "xbar", "groups", "a group has at least one SM")
+#undef CHECK
+    return ok;
+}
+
+pl_machine *pl_machine_load(pl_arena *a, pl_diags *d, const char *name, const char *search_path)
+{
+    text t;
+    pl_conf *c = NULL, *other = NULL;
+    if (!find_text(a, d, name, search_path, &t)) return NULL;
+    bool ok = pl_conf_read(a, d, t.name, t.text, t.size, &c) == PL_OK;
+    if (!c) return NULL;
+    pl_machine *m = pl_arena_new(a, pl_machine);
+    m->price = pl_arena_array(a, pl_price, C_count);
+    bool *have = pl_arena_array(a, bool, C_count);
+    if (!pl_arena_ok(a)) return NULL;
+    m->name = pl_arena_strdup(a, name);
+    for (size_t i = 0; i < NSECTIONS; i++)
+        ok &= pl_conf_bind(c, sections[i].name, sections[i].keys, sections[i].n, (char *)m + sections[i].offset);
+    for (unsigned k = 0; k < PL_OP_COUNT; k++) {
+        m->op[k].pipe = PL_PIPE_COUNT;
+        if (k == PL_OP_ISSUE) continue;
+        ok &= pl_conf_bind(c, pl_arena_printf(a, "op.%s", op_words[k]), op_keys, sizeof op_keys / sizeof *op_keys, &m->op[k]);
+    }
+    if (ok) ok = consistent(m, d, c);
+    if (ok) ok = read_prices(m, c, d, have, true);
+    if (ok && m->like) {
+        text u;
+        ok = find_text(a, d, m->like, search_path, &u) && pl_conf_read(a, d, u.name, u.text, u.size, &other) == PL_OK &&
+             read_prices(m, other, d, have, false);
+    }
+    for (unsigned k = 0; ok && k < C_count; k++) {
+        if (have[k]) continue;
+        pl_report(d, PL_E0514, (pl_loc){.file = c->file}, pl_class_text[k], m->name);
+    }
+    for (unsigned k = 0; k < C_count; k++) ok &= have[k];
+    if (!pl_conf_report_unknown(c)) ok = false;
+    if (!ok) return NULL;
+    m->mem.nodes = m->sm.count;
+    m->mem.line_bytes = (uint32_t)m->l1.line;
+    m->mem.sector_bytes = (uint32_t)m->l1.sector;
+    m->mem.in_flight = m->sm.count * (m->l1.misses + m->l1.stores + 512);
+    return m;
+}

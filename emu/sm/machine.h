@@ -1,0 +1,156 @@
+/* machine.h - a machine description as the timing model uses it: what arch/NAME.conf says, checked and converted.
+ *
+ * Every number of the model comes from there; nothing in emu/sm or memmodel knows an architecture. The keys of each section, with
+ * their units and meanings, are the tables at the top of machine.c; `ptxloom explain SECTION.KEY` prints them. Cycles are SM cycles. */
+#ifndef PL_EMU_SM_MACHINE_H
+#define PL_EMU_SM_MACHINE_H
+
+#include "base/arena.h"
+#include "base/conf.h"
+#include "memmodel/memsys.h"
+
+/* Arithmetic and transfer units. X(NAME, word, shared by the sub-cores, explanation) */
+#define PL_PIPES(X)                                                             \
+    X(ALU, "alu", false, "integer, logic, compare and conversion lanes")        \
+    X(FMA, "fma", false, "single-precision lanes")                              \
+    X(HEAVY, "heavy", false, "lanes that also multiply integers")               \
+    X(HALF, "half", false, "packed 16-bit lanes")                               \
+    X(FP64, "fp64", false, "double-precision lanes")                            \
+    X(XU, "xu", false, "special functions and slow conversions")                \
+    X(TENSOR, "tensor", false, "matrix unit")                                   \
+    X(UNIFORM, "uniform", false, "uniform datapath")                            \
+    X(BRANCH, "branch", false, "control flow")                                  \
+    X(LSU, "lsu", true, "address unit for loads, stores and atomics")           \
+    X(MIO, "mio", true, "exchange between lanes, barriers, special registers")
+
+typedef enum pl_pipe {
+#define X(name, word, shared, text) PL_PIPE_##name,
+    PL_PIPES(X)
+#undef X
+    PL_PIPE_COUNT,
+    PL_PIPE_FIRST_SHARED = PL_PIPE_LSU
+} pl_pipe;
+
+/* Hardware instructions that prices are made of. X(NAME, word, explanation) */
+#define PL_OPS(X)                                                               \
+    X(ALU, "alu", "32-bit add, logic, shift, compare, select, min, max")        \
+    X(FMA, "fma", "f32 add, multiply, fused multiply-add")                      \
+    X(IMAD, "imad", "32-bit integer multiply-add")                              \
+    X(WIDE, "wide", "32 x 32 to 64-bit multiply-add, high half of a product")   \
+    X(HALF, "half", "packed 16-bit arithmetic")                                 \
+    X(FP64, "fp64", "f64 add, multiply, fused multiply-add")                    \
+    X(XU, "xu", "one special function, count of bits, or slow conversion")      \
+    X(XU64, "xu64", "conversion to or from 64-bit types")                       \
+    X(SHFL, "shfl", "exchange between lanes")                                   \
+    X(VOTE, "vote", "vote")                                                     \
+    X(REDUX, "redux", "integer reduction or match over a warp")                 \
+    X(SREG, "sreg", "read of a special register")                               \
+    X(CLOCK, "clock", "read of the cycle counter")                              \
+    X(MEM, "mem", "address part of a load, store or atomic")                    \
+    X(BRANCH, "branch", "branch, call, return, exit")                           \
+    X(ISSUE, "issue", "an issue slot and nothing else")
+
+typedef enum pl_op {
+#define X(name, word, text) PL_OP_##name,
+    PL_OPS(X)
+#undef X
+    PL_OP_COUNT
+} pl_op;
+
+/* What an instruction of a class costs: its hardware instructions, summed. */
+typedef struct pl_price {
+    uint32_t issues;  /* hardware instructions; 0: none at all */
+    uint32_t latency; /* cycles to the result, where no memory access decides */
+    uint32_t npipes;
+    struct {
+        uint8_t pipe;    /* pl_pipe */
+        uint16_t cycles; /* it is held */
+    } pipe[6];
+    bool variable;    /* result announced by scoreboard, not by fixed latency */
+} pl_price;
+
+typedef struct pl_op_cost {
+    int pipe;
+    double interval;
+    uint32_t latency;
+} pl_op_cost;
+
+typedef struct pl_sm_config {
+    uint32_t count, subcores, warps, blocks, threads, registers, register_unit, registers_thread, warp_unit;
+} pl_sm_config;
+
+typedef struct pl_issue_config {
+    int policy; /* 0 youngest, 1 oldest, 2 round robin; always greedy first */
+    uint32_t width, guard_latency, divergence, mio_queue, lg_queue;
+} pl_issue_config;
+
+typedef struct pl_fetch_config {
+    uint32_t instruction, l0_ways, l0_latency, l1_ways, prefetch;
+    uint64_t l0_size, l1_size, line;
+} pl_fetch_config;
+
+typedef struct pl_const_config {
+    uint64_t size, line, mid_size;
+    uint32_t ways, latency, pass, mid_ways, mid_latency;
+} pl_const_config;
+
+typedef struct pl_shared_config {
+    uint64_t per_sm, per_block, reserved, unit;
+    pl_conf_list carveouts;
+    uint32_t banks, bank, latency, pass_latency, pass, link_pass, atomic_latency, atomic_pass, remote_latency, matrix_latency;
+} pl_shared_config;
+
+typedef struct pl_l1_config {
+    uint64_t size, line, sector;
+    uint32_t ways, latency, miss, fill, misses, stores, line_pass, width;
+} pl_l1_config;
+
+typedef struct pl_sync_config {
+    uint32_t barrier, barrier_warp, cluster, fence_cta, fence_gpu, fence_sys, sleep, mbarrier;
+} pl_sync_config;
+
+typedef struct pl_async_config {
+    uint32_t copy, bulk, bulk_line, tensor;
+} pl_async_config;
+
+typedef struct pl_launch_config {
+    uint32_t start, block_start, block_interval, sm_interval, block_end, end;
+} pl_launch_config;
+
+typedef struct pl_machine {
+    const char *name, *title, *like;
+    uint32_t capability; /* 90 */
+    double clock_mhz;
+    pl_sm_config sm;
+    pl_issue_config issue;
+    pl_fetch_config fetch;
+    pl_const_config constant;
+    pl_shared_config shared;
+    pl_l1_config l1;
+    pl_memsys_config mem;
+    pl_sync_config sync;
+    pl_async_config async;
+    pl_launch_config launch;
+    pl_op_cost op[PL_OP_COUNT];
+    pl_price *price; /* by pl_class, C_count entries */
+} pl_machine;
+
+/* Reads a machine: `name` is a built-in name ("h200"), the name of a NAME.conf in a folder of search_path (folders separated by ':',
+ * NULL: none), or the path of a file. NULL with diagnostics when it cannot be used. */
+pl_machine *pl_machine_load(pl_arena *a, pl_diags *d, const char *name, const char *search_path);
+/* The key tables, for explain: number of keys, and key k of a section; NULL past the end. */
+const pl_conf_key *pl_machine_keys(const char *section, size_t *n);
+
+/* How many blocks of a kernel one SM holds, and what limits it. */
+typedef struct pl_occupancy {
+    uint32_t blocks;                                                     /* resident on an SM; 0: can never run */
+    uint32_t by_warps, by_blocks, by_registers, by_shared;               /* limits by each resource */
+    uint32_t registers_per_warp, shared_per_block;                       /* as allocated */
+    uint64_t carveout;                                                   /* shared memory set aside on an SM, bytes */
+    uint32_t warps;                                                      /* of a block */
+} pl_occupancy;
+
+/* registers: per thread as the kernel declares; shared: static + dynamic bytes of a block. */
+pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers, uint64_t shared);
+
+#endif

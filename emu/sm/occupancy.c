@@ -1,0 +1,38 @@
+/* occupancy.c - how many blocks an SM can hold.
+ *
+ * Limits: warps and block slots of the SM; registers, given to warps in units and held by the sub-core on which a warp runs; shared
+ * memory, given to blocks in units with the system's share added. Source: CUDA C Programming Guide, "Hardware Multithreading"
+ * and the technical specifications by compute capability; agrees with launch__occupancy_limit_* recorded on an H200. */
+#include "emu/sm/machine.h"
+
+static uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers, uint64_t shared)
+{
+    pl_occupancy o = {0};
+    const uint32_t lanes = 32;
+    o.warps = (threads + lanes - 1) / lanes;
+    if (o.warps == 0) return o;
+    if (registers == 0) registers = 1;
+    uint32_t allocated = (uint32_t)round_up(o.warps, m->sm.warp_unit);
+    uint32_t max_warps = least(m->sm.warps, m->sm.threads / lanes);
+    o.by_blocks = m->sm.blocks;
+    o.by_warps = max_warps / o.warps;
+    o.registers_per_warp = (uint32_t)round_up((uint64_t)registers * lanes, m->sm.register_unit);
+    uint32_t warps_by_registers = m->sm.registers / m->sm.subcores / o.registers_per_warp * m->sm.subcores;
+    o.by_registers = registers > m->sm.registers_thread ? 0 : warps_by_registers / allocated;
+    o.shared_per_block = (uint32_t)round_up(shared + m->shared.reserved, m->shared.unit);
+    o.by_shared = shared > m->shared.per_block ? 0
+                  : o.shared_per_block          ? (uint32_t)((m->shared.per_sm) / o.shared_per_block)
+                                                : m->sm.blocks;
+    o.blocks = least(least(o.by_blocks, o.by_warps), least(o.by_registers, o.by_shared));
+    /* the smallest setting that holds all blocks which the other resources allow */
+    uint64_t want = (uint64_t)o.blocks * o.shared_per_block;
+    o.carveout = m->shared.carveouts.at[m->shared.carveouts.n - 1];
+    for (uint32_t i = m->shared.carveouts.n; i-- > 0;) {
+        if (m->shared.carveouts.at[i] >= want && m->shared.carveouts.at[i] < o.carveout) o.carveout = m->shared.carveouts.at[i];
+    }
+    return o;
+}

@@ -1,0 +1,612 @@
+/* sm.c - the issue stage of an SM: which warp issues in a cycle, when its result can be used, why it had to wait.
+ *
+ * Each sub-core issues in order within a warp, one instruction a cycle. A warp's next issue cycle is known as soon as it has
+ * issued: the latest of its operands (scoreboard), the end of a branch or barrier, and its instruction line; or it is unknown, and
+ * the thing it waits for wakes it. Instructions that cost nothing (class price "-") are executed on the way to the next one that
+ * does; their results are there when their operands are. */
+#include "emu/sm/sm.h"
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+bool pl_sm_init(pl_sm *s, pl_arena *a, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id, uint64_t l1_bytes)
+{
+    memset(s, 0, sizeof *s);
+    s->m = m;
+    s->dec = dec;
+    s->g = g;
+    s->id = id;
+    s->next = PL_NEVER;
+    s->nsub = m->sm.subcores;
+    s->ncta = m->sm.blocks;
+    s->cta = pl_arena_array(a, pl_tcta, s->ncta);
+    s->ntoken = m->l1.misses * 2 + m->l1.stores + 256;
+    if (s->ntoken > 65536) s->ntoken = 65536;
+    s->token = pl_arena_array(a, pl_token, s->ntoken);
+    s->token_queue = pl_arena_array(a, uint32_t, s->ntoken);
+    s->out.cap = m->l1.misses + m->l1.stores + 2048;
+    s->out.at = pl_arena_array(a, pl_mem_req, s->out.cap);
+    pl_l1_init(&s->l1, a, l1_bytes, (uint32_t)m->l1.line, (uint32_t)m->l1.sector, m->l1.ways, m->l1.misses, m->l1.misses * 8);
+    pl_cache_init(&s->icache, a, m->fetch.l1_size, (uint32_t)m->fetch.line, m->fetch.l1_ways, false);
+    pl_cache_init(&s->cconst, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways, false);
+    pl_cache_init(&s->cmid, a, m->constant.mid_size, (uint32_t)m->constant.line, m->constant.mid_ways, false);
+    s->icache_when = pl_arena_array(a, uint64_t, (size_t)s->icache.sets * s->icache.ways);
+    s->const_when = pl_arena_array(a, uint64_t, (size_t)s->cconst.sets * s->cconst.ways);
+    s->mid_when = pl_arena_array(a, uint64_t, (size_t)s->cmid.sets * s->cmid.ways);
+    for (uint32_t k = 0; k < s->nsub; k++) {
+        pl_subcore *c = &s->sub[k];
+        c->n = m->sm.warps / s->nsub;
+        c->next = PL_NEVER;
+        for (uint32_t p = 0; p < c->n; p++) c->ready[p] = PL_NEVER;
+        pl_cache_init(&c->l0, a, m->fetch.l0_size, (uint32_t)m->fetch.line, m->fetch.l0_ways, false);
+        c->l0_when = pl_arena_array(a, uint64_t, (size_t)c->l0.sets * c->l0.ways);
+    }
+    for (uint32_t i = 0; i < m->sm.warps; i++) {
+        s->warp[i].row = pl_arena_array(a, uint64_t, dec->max_row);
+        s->warp[i].pred = pl_arena_array(a, uint64_t, dec->max_pred);
+    }
+    if (!pl_arena_ok(a)) return false;
+    for (uint32_t i = 0; i < s->ntoken; i++) s->token_queue[i] = i;
+    s->token_tail = s->ntoken;
+    return true;
+}
+
+static pl_subcore *subcore_of(pl_sm *s, uint32_t warp) { return &s->sub[warp % s->nsub]; }
+
+static void set_ready(pl_sm *s, uint32_t warp, uint64_t at)
+{
+    pl_subcore *c = subcore_of(s, warp);
+    c->ready[warp / s->nsub] = at;
+    if (at < c->next) c->next = at;
+    if (at < s->next) s->next = at;
+}
+
+/* --- scoreboard --- */
+
+/* An entry whose token is done becomes an ordinary one. */
+static inline uint64_t resolve(const pl_sm *s, uint64_t v)
+{
+    if (!(v & PL_SB_PENDING)) return v;
+    const pl_token *k = &s->token[v & 0xffff];
+    if (k->id != v) return 0; /* done long ago, the slot serves another */
+    return k->remaining ? v : k->ready << 2 | k->kind;
+}
+
+/* The latest of what instruction d depends on; a pending entry when one of them has no known cycle. */
+static uint64_t dependences(const pl_sm *s, const pl_twarp *t, const pl_dec *d)
+{
+    const uint32_t *r = s->dec->rows + d->rows;
+    uint32_t rows = s->dec->max_row - 1, preds = s->dec->max_pred - 1, n = (uint32_t)d->nread + d->nwrite;
+    uint64_t latest = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        uint64_t v = resolve(s, t->row[(t->base + r[k]) & rows]);
+        if (v > latest) latest = v;
+    }
+    r += n;
+    for (uint32_t k = 0; k < d->npread; k++) {
+        uint64_t v = resolve(s, t->pred[r[k] & preds]);
+        if (d->guarded && k + 1 == d->npread && v && !(v & PL_SB_PENDING)) v += (uint64_t)s->m->issue.guard_latency << 2;
+        if (v > latest) latest = v;
+    }
+    return latest;
+}
+
+void pl_sm_results(const pl_sm *s, pl_twarp *t, const pl_dec *d, uint64_t value)
+{
+    const uint32_t *r = s->dec->rows + d->rows + d->nread;
+    for (uint32_t k = 0; k < d->nwrite; k++) t->row[(t->base + r[k]) & (s->dec->max_row - 1)] = value;
+    r += (uint32_t)d->nwrite + d->npread;
+    for (uint32_t k = 0; k < d->npwrite; k++) t->pred[r[k] & (s->dec->max_pred - 1)] = value;
+}
+
+/* --- tokens --- */
+
+uint32_t pl_token_new(pl_sm *s, pl_twarp *t, uint32_t pc, uint64_t now, uint64_t seq, uint8_t kind)
+{
+    assert(s->token_head < s->token_tail && "pl_lsu_room was asked before the instruction issued");
+    uint32_t slot = s->token_queue[s->token_head++ % s->ntoken];
+    s->used_tokens++;
+    s->token[slot] = (pl_token){.id = PL_SB_PENDING | ++s->generation << 16 | slot,
+                                .issued = now,
+                                .seq = seq,
+                                .pc = pc,
+                                .remaining = 1,
+                                .barrier = UINT32_MAX,
+                                .warp = (uint16_t)pl_warp_index(s, t),
+                                .kind = kind,
+                                .level = PL_LV_L1};
+    return slot;
+}
+
+/* --- what a warp does next --- */
+
+static void end_warp(pl_sm *s, pl_twarp *t, uint64_t now)
+{
+    pl_tcta *b = t->cta;
+    uint32_t index = pl_warp_index(s, t);
+    s->stat.warp_cycles += now + 1 - t->started;
+    t->w = NULL;
+    t->block = PL_BK_DONE;
+    t->next = NULL;
+    set_ready(s, index, PL_NEVER);
+    if (--s->live_warps == 0) s->stat.cycles_active += now + 1 - s->busy_since;
+    if (now > s->last_exit) s->last_exit = now;
+    if (--b->live > 0) return;
+    s->ended[s->nended].time = now + 1;
+    s->ended[s->nended++].cta = b->cta;
+    b->cta = NULL;
+}
+
+/* Warps of a block that the functional model has released from a barrier go on at cycle `at`. */
+static void release_barrier(pl_sm *s, const pl_tcta *b, uint64_t now, uint64_t at);
+
+/* Works out when the instruction in t->next can issue. */
+static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
+{
+    const pl_dec *d = t->next;
+    uint32_t index = pl_warp_index(s, t);
+    uint64_t line = PL_FETCH_BASE + (d->address & ~(uint32_t)(s->m->fetch.line - 1));
+    t->block = PL_BK_NONE;
+    if (line != t->line) {
+        uint64_t at = pl_fetch(s, subcore_of(s, index), line, now);
+        if (at == PL_NEVER) {
+            t->block = PL_BK_FETCH;
+            t->hold_why = PL_STALL_NO_INSTRUCTION;
+            set_ready(s, index, PL_NEVER);
+            return;
+        }
+        t->line = line;
+        if (at > t->hold) {
+            t->hold = at;
+            t->hold_why = PL_STALL_NO_INSTRUCTION;
+        }
+    }
+    uint64_t v = dependences(s, t, d);
+    if (v & PL_SB_PENDING) {
+        t->block = PL_BK_TOKEN;
+        t->token = v;
+        t->why = s->token[v & 0xffff].kind == PL_SB_LONG ? PL_STALL_LONG_SCOREBOARD : PL_STALL_SHORT_SCOREBOARD;
+        set_ready(s, index, PL_NEVER);
+        return;
+    }
+    t->operands = v >> 2;
+    uint32_t kind = v & 3;
+    t->why = kind == PL_SB_LONG ? PL_STALL_LONG_SCOREBOARD : kind == PL_SB_SHORT ? PL_STALL_SHORT_SCOREBOARD : PL_STALL_WAIT;
+    if (d->kind == PL_KIND_COPY_WAIT) {
+        uint32_t under_way = 0;
+        for (uint32_t g = d->wait_n; g < PL_GROUPS; g++) under_way += t->copies[(t->open_group + 2u * PL_GROUPS - g - 1) % PL_GROUPS];
+        if (d->wait_n == 0) under_way += t->copies[t->open_group];
+        if (under_way) {
+            t->block = PL_BK_COPIES;
+            t->why = PL_STALL_LONG_SCOREBOARD;
+            set_ready(s, index, PL_NEVER);
+            return;
+        }
+    } else if (d->kind == PL_KIND_WGMMA_WAIT) {
+        uint64_t done = d->wait_n == 0                  ? t->wgmma_done
+                        : d->wait_n < t->wgmma_open && d->wait_n < PL_GROUPS
+                            ? t->wgmma_group[(t->wgmma_open - 1 - d->wait_n) % PL_GROUPS]
+                            : 0;
+        if (done > t->operands) t->operands = done;
+        t->why = PL_STALL_MATH_PIPE;
+    } else if ((d->kind == PL_KIND_FENCE_GPU || d->kind == PL_KIND_FENCE_SYS) && t->stores) {
+        t->block = PL_BK_STORES;
+        t->why = PL_STALL_MEMBAR;
+        set_ready(s, index, PL_NEVER);
+        return;
+    }
+    uint64_t at = t->operands > t->hold ? t->operands : t->hold;
+    if (at < t->issued + 1) at = t->issued + 1;
+    set_ready(s, index, at);
+}
+
+/* An instruction that costs nothing: executed at once, its results are there when its operands are. */
+static void execute_free(pl_sm *s, pl_twarp *t, const pl_insn *i, const pl_dec *d, uint32_t pc, uint64_t now)
+{
+    uint64_t v = dependences(s, t, d);
+    bool reads_bank = d->kind == PL_KIND_PARAM && d->nwrite && i->sel[PL_M_SPACE] == PL_SP_PARAM && t->w->ncalls <= 1;
+    uint64_t offset = (uint64_t)i->imm;
+    pl_warp_step(t->w, NULL);
+    if (s->g->pc_stat) {
+        s->g->pc_stat[pc].executed++;
+        s->g->pc_stat[pc].lanes += (uint32_t)__builtin_popcount(t->w->active);
+    }
+    if (reads_bank && s->token_head < s->token_tail) {
+        uint32_t slot = pl_token_new(s, t, pc, now, 0, PL_SB_SHORT);
+        uint64_t at = pl_const_read(s, PL_PARAM_BASE + offset, slot, now), id = s->token[slot].id;
+        if (at == PL_NEVER) v = id;
+        else {
+            pl_token_done(s, slot, at);
+            if (at << 2 > v) v = at << 2 | PL_SB_FIXED;
+        }
+    }
+    pl_sm_results(s, t, d, v);
+}
+
+static void advance(pl_sm *s, pl_twarp *t, uint64_t now)
+{
+    pl_warp *w = t->w;
+    for (;;) {
+        w->clock = now;
+        const pl_insn *i = pl_warp_peek(w);
+        if (!i) break;
+        uint32_t pc = (uint32_t)(i - w->code);
+        const pl_dec *d = &s->dec->at[pc];
+        t->base = (uint32_t)((w->regs - w->file) / PL_LANES);
+        if (d->price->issues) {
+            t->next = d;
+            settle(s, t, now);
+            return;
+        }
+        execute_free(s, t, i, d, pc, now);
+    }
+    t->next = NULL;
+    switch ((pl_warp_state)w->state) {
+    case PL_WARP_DONE: end_warp(s, t, now); return;
+    case PL_WARP_FAULT:
+        s->fault = true;
+        t->block = PL_BK_DONE;
+        set_ready(s, pl_warp_index(s, t), PL_NEVER);
+        return;
+    case PL_WARP_SLEEP: {
+        uint64_t wake = PL_NEVER;
+        for (uint32_t k = 0; k < w->nsplits; k++) {
+            if (w->split[k].wait == PL_SPLIT_SLEEP && w->split[k].wake < wake) wake = w->split[k].wake;
+        }
+        t->block = PL_BK_SLEEP;
+        t->hold = wake > now ? wake : now + 1;
+        if (wake == PL_NEVER) t->hold = now + s->m->sync.sleep;
+        t->hold_why = PL_STALL_SLEEPING;
+        set_ready(s, pl_warp_index(s, t), t->hold);
+        return;
+    }
+    default:
+        t->block = PL_BK_BARRIER;
+        t->hold_why = PL_STALL_BARRIER;
+        set_ready(s, pl_warp_index(s, t), PL_NEVER);
+        return;
+    }
+}
+
+static void release_barrier(pl_sm *s, const pl_tcta *b, uint64_t now, uint64_t at)
+{
+    for (uint32_t i = 0; i < s->m->sm.warps; i++) {
+        pl_twarp *t = &s->warp[i];
+        if (!t->w || t->cta != b || t->block != PL_BK_BARRIER || t->w->state != PL_WARP_READY) continue;
+        t->hold = at;
+        t->hold_why = PL_STALL_BARRIER;
+        advance(s, t, now);
+    }
+}
+
+void pl_sm_wake(pl_sm *s, uint32_t warp, uint64_t now)
+{
+    pl_twarp *t = &s->warp[warp];
+    if (t->w && t->next) settle(s, t, now);
+}
+
+void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
+{
+    pl_token *k = &s->token[slot];
+    if (at > k->base) k->base = at;
+    if (--k->remaining > 0) return;
+    k->ready = k->base;
+    s->token_queue[s->token_tail++ % s->ntoken] = slot;
+    s->used_tokens--;
+    pl_twarp *t = &s->warp[k->warp];
+    if (k->copy) t->copies[k->group]--;
+    if (!t->w) return;
+    if ((t->block == PL_BK_TOKEN && t->token == k->id) || (k->copy && t->block == PL_BK_COPIES)) settle(s, t, s->now);
+    if (k->copy && t->block == PL_BK_NONE && t->next && t->next->kind == PL_KIND_COPY_WAIT && k->ready > t->hold) {
+        t->hold = k->ready;
+        settle(s, t, s->now);
+    }
+}
+
+/* --- issue --- */
+
+/* The first cycle from `now` at which units and queues can take instruction d. */
+static uint64_t structural(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint64_t now, uint8_t *why)
+{
+    uint64_t at = now;
+    const pl_price *p = d->price;
+    for (uint32_t k = 0; k < p->npipes; k++) {
+        if (p->pipe[k].pipe >= PL_PIPE_FIRST_SHARED) continue;
+        uint64_t wait = pl_port_wait(&c->pipe[p->pipe[k].pipe], now);
+        if (now + wait > at) {
+            at = now + wait;
+            *why = PL_STALL_MATH_PIPE;
+        }
+    }
+    if (p->variable) {
+        uint64_t room = pl_lsu_room(s, c, d, now);
+        if (room > at) {
+            at = room;
+            *why = d->kind == PL_KIND_MEMORY ? PL_STALL_LG_THROTTLE : PL_STALL_MIO_THROTTLE;
+        }
+    }
+    return at;
+}
+
+static void emit(const pl_sm *s, const pl_twarp *t, uint32_t pc, uint32_t mask, uint64_t now, uint64_t seq, uint8_t stall,
+                 uint64_t stall_cycles, uint64_t latency)
+{
+    const pl_sink *sink = s->g->sink;
+    if (!sink || !sink->inst) return;
+    pl_inst_event e = {.seq = seq,
+                       .cycle = now,
+                       .block = t->w->cta->linear,
+                       .warp = t->w->index,
+                       .pc = pc,
+                       .mask = mask,
+                       .sm = (uint16_t)s->id,
+                       .subcore = (uint8_t)(pl_warp_index(s, t) % s->nsub),
+                       .stall = stall,
+                       .stall_cycles = (uint32_t)stall_cycles,
+                       .latency = (uint32_t)latency};
+    sink->inst(sink->ctx, &e);
+}
+
+static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
+{
+    const pl_dec *d = t->next;
+    const pl_price *p = d->price;
+    pl_warp *w = t->w;
+    uint32_t pc = w->pc, mask = w->active, pred = w->pred[w->code[pc].guard];
+    uint64_t seq = s->g->seq++;
+    uint8_t throttle = t->throttle;
+    t->throttle = PL_STALL_NOT_SELECTED;
+    if (w->code[pc].guard != PL_PT) mask &= w->code[pc].flags & PL_IF_GUARD_NEG ? ~pred : pred;
+
+    /* what held the warp since its last issue: operands or control flow first, then units, then other warps */
+    uint64_t from = t->issued + 1, known = t->operands > t->hold ? t->operands : t->hold;
+    uint8_t why = t->operands >= t->hold ? t->why : t->hold_why, main_why = PL_STALL_NONE;
+    if (known > now) known = now;
+    pl_pc_stat *st = s->g->pc_stat ? &s->g->pc_stat[pc] : NULL;
+    if (known > from) {
+        s->stat.stall[why] += known - from;
+        if (st) st->stall[why] += known - from;
+        main_why = why;
+    } else {
+        known = from;
+    }
+    if (now > known) {
+        s->stat.stall[throttle] += now - known;
+        if (st) st->stall[throttle] += now - known;
+        if (main_why == PL_STALL_NONE || now - known > known - from) main_why = throttle;
+    }
+    uint64_t waited = now > from ? now - from : 0;
+
+    w->clock = now;
+    uint32_t splits = w->nsplits;
+    s->fx.mask = 0;
+    pl_warp_step(w, d->wants_effect ? &s->fx : NULL);
+
+    uint32_t lanes = (uint32_t)__builtin_popcount(mask);
+    s->stat.inst += p->issues;
+    s->stat.thread_inst += (uint64_t)p->issues * lanes;
+    if (st) {
+        st->issues += p->issues;
+        st->executed++;
+        st->lanes += (uint64_t)p->issues * lanes;
+    }
+    c->issues += p->issues;
+    uint64_t busy = p->issues, start = now;
+    c->issue_free = now + (busy + s->m->issue.width - 1) / s->m->issue.width;
+    t->issued = now + busy - 1;
+    t->hold = 0;
+    for (uint32_t k = 0; k < p->npipes; k++) {
+        uint32_t pipe = p->pipe[k].pipe;
+        uint64_t cost = (uint64_t)p->pipe[k].cycles * d->scale * PL_FINE;
+        s->stat.pipe_inst[pipe]++;
+        pl_port *port = pipe >= PL_PIPE_FIRST_SHARED ? &s->pipe[pipe] : &c->pipe[pipe];
+        if (pipe == PL_PIPE_LSU) continue; /* lsu.c knows how long */
+        uint64_t in = pl_port_enter(port, now, cost);
+        if (in > start) start = in;
+    }
+    uint64_t latency = p->latency;
+    uint64_t result = (start + latency) << 2 | (p->variable ? PL_SB_SHORT : PL_SB_FIXED);
+    pl_sm_results(s, t, d, result);
+    if (p->variable && d->kind == PL_KIND_MATH) {
+        c->mio[c->mio_at % s->m->issue.mio_queue] = start;
+        c->mio_at++;
+    }
+
+    switch ((pl_kind)d->kind) {
+    case PL_KIND_MEMORY:
+    case PL_KIND_MATRIX_MEMORY:
+    case PL_KIND_COPY:
+    case PL_KIND_BULK:
+    case PL_KIND_MBARRIER:
+    case PL_KIND_MBARRIER_WAIT: pl_lsu_issue(s, c, t, d, pc, now, seq); break;
+    case PL_KIND_COMMIT: t->open_group = (uint8_t)((t->open_group + 1u) % PL_GROUPS); break;
+    case PL_KIND_WGMMA: {
+        uint64_t done = c->pipe[PL_PIPE_TENSOR].free / PL_FINE + latency;
+        if (done > t->wgmma_done) t->wgmma_done = done;
+        break;
+    }
+    case PL_KIND_WGMMA_COMMIT: t->wgmma_group[t->wgmma_open++ % PL_GROUPS] = t->wgmma_done; break;
+    case PL_KIND_FENCE_CTA:
+        t->hold = now + s->m->sync.fence_cta;
+        t->hold_why = PL_STALL_MEMBAR;
+        break;
+    case PL_KIND_FENCE_GPU:
+        t->hold = now + s->m->sync.fence_gpu;
+        t->hold_why = PL_STALL_MEMBAR;
+        pl_l1_invalidate(&s->l1);
+        break;
+    case PL_KIND_FENCE_SYS:
+        t->hold = now + s->m->sync.fence_sys;
+        t->hold_why = PL_STALL_MEMBAR;
+        pl_l1_invalidate(&s->l1);
+        break;
+    case PL_KIND_BRANCH:
+        t->hold = now + p->latency;
+        t->hold_why = PL_STALL_BRANCH;
+        s->stat.branches++;
+        if (st) st->branches++;
+        if (w->nsplits > splits) {
+            s->stat.divergent++;
+            if (st) st->divergent++;
+            t->hold += s->m->issue.divergence;
+        }
+        break;
+    case PL_KIND_BARRIER: {
+        uint64_t at = pl_port_enter(&s->barrier_port, now, (uint64_t)s->m->sync.barrier_warp * PL_FINE) + s->m->sync.barrier;
+        t->hold = at;
+        t->hold_why = PL_STALL_BARRIER;
+        release_barrier(s, t->cta, now, at);
+        break;
+    }
+    case PL_KIND_EXIT: release_barrier(s, t->cta, now, now + s->m->sync.barrier); break;
+    default: break;
+    }
+    if (st) st->latency += latency;
+    emit(s, t, pc, mask, now, seq, main_why, waited, latency);
+    advance(s, t, now);
+}
+
+/* One sub-core, one cycle: picks a warp and issues its instruction, or says when to look again. */
+static void subcore_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
+{
+    if (now < c->issue_free) {
+        c->next = c->issue_free;
+        return;
+    }
+    uint32_t sub = (uint32_t)(c - s->sub), tries = 0;
+    for (;;) {
+        uint32_t best = UINT32_MAX, best_age = 0;
+        if (c->ready[c->last] <= now && tries == 0) {
+            best = c->last;
+        } else {
+            for (uint32_t p = 0; p < c->n; p++) {
+                if (c->ready[p] > now) continue;
+                uint32_t age = s->warp[p * s->nsub + sub].age;
+                if (s->m->issue.policy == 1) age = ~age;
+                else if (s->m->issue.policy == 2) age = (c->last + c->n - p - 1) % c->n;
+                if (best == UINT32_MAX || age > best_age) {
+                    best = p;
+                    best_age = age;
+                }
+            }
+        }
+        if (best == UINT32_MAX) break;
+        tries++;
+        pl_twarp *t = &s->warp[best * s->nsub + sub];
+        if (!t->next) { /* asleep: has its time come? */
+            advance(s, t, now);
+            if (c->ready[best] <= now && !t->next) c->ready[best] = now + 1;
+            continue;
+        }
+        uint64_t at = structural(s, c, t->next, now, &t->throttle);
+        if (at > now) {
+            c->ready[best] = at;
+            continue;
+        }
+        c->last = best;
+        c->active++;
+        issue(s, c, t, now);
+        break;
+    }
+    uint64_t next = PL_NEVER;
+    for (uint32_t p = 0; p < c->n; p++) {
+        if (c->ready[p] < next) next = c->ready[p];
+    }
+    if (next < c->issue_free) next = c->issue_free;
+    c->next = next > now ? next : now + 1;
+}
+
+void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
+{
+    for (;;) {
+        uint64_t now = pl_memsys_reply_time(mem, s->id);
+        for (uint32_t k = 0; k < s->nsub; k++) {
+            if (s->sub[k].next < now) now = s->sub[k].next;
+        }
+        if (now < s->now) now = s->now;
+        if (now >= until || s->fault) {
+            s->next = now;
+            return;
+        }
+        s->now = now;
+        pl_mem_reply r;
+        while (pl_memsys_reply(mem, s->id, now, &r)) {
+            switch (r.client) {
+            case PL_CL_CODE: pl_fetch_reply(s, r.line, now); break;
+            case PL_CL_CONST: pl_const_reply(s, r.line, now); break;
+            default: pl_lsu_reply(s, &r, now); break;
+            }
+        }
+        for (uint32_t k = 0; k < s->nsub; k++) {
+            if (s->sub[k].next <= now) subcore_cycle(s, &s->sub[k], now);
+        }
+        s->now = now + 1;
+    }
+}
+
+void pl_sm_poll(pl_sm *s, uint64_t now)
+{
+    for (uint32_t i = 0; i < s->m->sm.warps; i++) {
+        pl_twarp *t = &s->warp[i];
+        if (!t->w || t->block != PL_BK_BARRIER || !t->w->cta->cluster) continue;
+        if (!pl_warp_poll(t->w, now)) {
+            if (t->w->state == PL_WARP_DONE || t->w->state == PL_WARP_FAULT) advance(s, t, now);
+            continue;
+        }
+        t->hold = now + s->m->sync.cluster;
+        advance(s, t, now);
+    }
+}
+
+bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at, uint64_t local_base)
+{
+    pl_tcta *b = NULL;
+    for (uint32_t k = 0; k < s->ncta && !b; k++) {
+        if (!s->cta[k].cta) b = &s->cta[k];
+    }
+    if (!b) return false;
+    *b = (pl_tcta){.cta = c, .live = c->nwarps, .local_base = local_base, .started = at};
+    s->stat.blocks++;
+    if (s->live_warps == 0) s->busy_since = at;
+    if (s->now < at && s->live_warps == 0) s->now = at;
+    uint32_t k = 0, sub = s->arrivals % s->nsub;
+    for (uint32_t tries = 0; k < c->nwarps && tries < s->m->sm.warps; tries++) {
+        /* the warps of a block go to the sub-cores in turn */
+        uint32_t found = UINT32_MAX;
+        for (uint32_t turn = 0; turn < s->nsub && found == UINT32_MAX; turn++) {
+            uint32_t q = (sub + turn) % s->nsub;
+            for (uint32_t p = 0; p < s->sub[q].n; p++) {
+                if (s->warp[p * s->nsub + q].w) continue;
+                found = p * s->nsub + q;
+                break;
+            }
+        }
+        if (found == UINT32_MAX) return false;
+        sub = (found % s->nsub + 1) % s->nsub;
+        pl_twarp *t = &s->warp[found];
+        uint64_t *row = t->row, *pred = t->pred;
+        memset(row, 0, s->dec->max_row * sizeof *row);
+        memset(pred, 0, s->dec->max_pred * sizeof *pred);
+        *t = (pl_twarp){.w = &c->warp[k], .cta = b, .row = row, .pred = pred, .age = s->arrivals++, .started = at, .issued = at,
+                        .hold = at, .hold_why = PL_STALL_NO_INSTRUCTION, .throttle = PL_STALL_NOT_SELECTED, .line = PL_NEVER};
+        s->live_warps++;
+        s->stat.warps++;
+        advance(s, t, at);
+        k++;
+    }
+    return k == c->nwarps;
+}
+
+const char *pl_sm_dump(const pl_sm *s, pl_arena *a)
+{
+    static const char *const word[] = {"ready",          "data",      "a barrier",      "sleeps", "stores to be acknowledged",
+                                       "asynchronous copies", "instructions", "nothing, it is done"};
+    char *text = pl_arena_printf(a, "SM %u: %u loads and copies, %u stores under way", s->id, s->used_tokens, s->requests_out);
+    for (uint32_t i = 0; i < s->m->sm.warps; i++) {
+        const pl_twarp *t = &s->warp[i];
+        if (!t->w) continue;
+        text = pl_arena_printf(a, "%s\n  block %u warp %u, pc %u, waits for %s", text, t->w->cta->linear, t->w->index, t->w->pc,
+                               word[t->block]);
+    }
+    return text;
+}

@@ -1,0 +1,200 @@
+/* sm.h - one streaming multiprocessor: its warps, sub-cores, scoreboards, caches and what is under way. Inside of emu/sm only.
+ *
+ *   sub-core 0..n: warp scheduler, arithmetic pipes, L0 instruction cache
+ *        |  issue: one pl_warp_step, result times go to the scoreboard
+ *   shared by all: address unit (LSU), exchange unit (MIO), shared memory, L1 + miss table, instruction and constant caches
+ *        |  outbox (requests)            ^ replies
+ *   memory system (memmodel/memsys.h)
+ *
+ * An SM is simulated up to a given cycle; nothing that happens elsewhere before that cycle can reach it, because the crossbar
+ * takes longer. It skips cycles in which nothing can happen. */
+#ifndef PL_EMU_SM_SM_H
+#define PL_EMU_SM_SM_H
+
+#include "emu/exec/exec.h"
+#include "emu/sm/decode.h"
+#include "emu/sm/machine.h"
+#include "memmodel/coalesce.h"
+#include "memmodel/l1.h"
+
+enum { PL_SM_WARPS = 64, PL_SUBCORES = 8, PL_QUEUE = 64, PL_GROUPS = 16, PL_CONST_WAITS = 512 };
+#define PL_NEVER UINT64_MAX
+#define PL_NO_TOKEN UINT32_MAX
+
+/* A scoreboard entry is the cycle at which a row can be read, times four, plus what kind of producer it had; or, with the top bit set, the
+ * number of a token: the cycle is not known yet. */
+#define PL_SB_PENDING (1ull << 63)
+enum { PL_SB_FIXED, PL_SB_SHORT, PL_SB_LONG };
+
+/* Something whose end is not known when it starts: a load, an atomic, a copy. */
+typedef struct pl_token {
+    uint64_t id;      /* PL_SB_PENDING | generation << 16 | slot; differs for each use of the slot */
+    uint64_t ready;   /* cycle of the result, once done */
+    uint64_t base;    /* not before this cycle */
+    uint64_t issued, seq; /* of the instruction, for events */
+    uint32_t pc;
+    uint32_t remaining; /* fills and replies still missing; 0: done */
+    uint32_t barrier; /* bulk copies: shared address of the mbarrier, UINT32_MAX: none */
+    uint16_t warp;    /* timing warp that issued it */
+    uint8_t kind;     /* PL_SB_SHORT or PL_SB_LONG */
+    uint8_t level;    /* pl_level: slowest so far */
+    uint8_t group;    /* cp.async: group it belongs to */
+    bool copy, bulk;
+} pl_token;
+
+struct pl_tcta;
+
+/* What a warp waits for when its next instruction's cycle is not known. */
+typedef enum pl_block { PL_BK_NONE, PL_BK_TOKEN, PL_BK_BARRIER, PL_BK_SLEEP, PL_BK_STORES, PL_BK_COPIES, PL_BK_FETCH, PL_BK_DONE } pl_block;
+
+/* A resident warp as the scheduler sees it. */
+typedef struct pl_twarp {
+    pl_warp *w;             /* NULL: slot is free */
+    struct pl_tcta *cta;
+    uint64_t *row, *pred;   /* scoreboard */
+    const pl_dec *next;     /* instruction to issue, NULL while it is not known */
+    uint64_t started;
+    uint64_t issued;        /* cycle of the last issue */
+    uint64_t operands;      /* when the operands of `next` are there */
+    uint64_t hold;          /* earliest cycle by control flow, fetch, barriers */
+    uint64_t token;         /* PL_BK_TOKEN: which */
+    uint64_t line;          /* instruction line it fetched last */
+    uint64_t wgmma_done, wgmma_group[PL_GROUPS];
+    uint32_t base;          /* scoreboard row of the current frame */
+    uint32_t stores;        /* stores and reductions not acknowledged */
+    uint32_t age;           /* order of arrival on the SM */
+    uint32_t copies[PL_GROUPS]; /* cp.async under way by group */
+    uint32_t wgmma_open;
+    uint8_t open_group;     /* cp.async group being filled */
+    uint8_t wait_n;
+    uint8_t why, hold_why, throttle; /* pl_stall: operands, control flow, units */
+    uint8_t block;          /* pl_block */
+} pl_twarp;
+
+/* A resident block. */
+typedef struct pl_tcta {
+    pl_cta *cta;            /* NULL: free */
+    uint32_t live;          /* warps not done */
+    uint64_t local_base;    /* where its local memory lies in the address space of the memory system */
+    uint64_t started;
+} pl_tcta;
+
+typedef struct pl_subcore {
+    uint64_t ready[PL_SM_WARPS]; /* by position: earliest cycle at which the warp may issue, PL_NEVER when unknown */
+    uint32_t n;                  /* positions; position p of sub-core c is warp p * nsub + c of the SM */
+    uint32_t last;               /* position that issued last */
+    uint64_t next;               /* earliest cycle worth a look */
+    uint64_t issue_free;
+    pl_port pipe[PL_PIPE_COUNT];
+    pl_port link;                /* from shared memory and L1 */
+    uint64_t lg[PL_QUEUE], mio[PL_QUEUE]; /* rings: when the queued instructions leave the queue */
+    uint32_t lg_at, mio_at;
+    pl_cache l0;
+    uint64_t *l0_when;           /* by line: when it is there */
+    uint64_t issues, active;
+} pl_subcore;
+
+/* Sums of one SM; the launch adds them up. */
+typedef struct pl_sm_stat {
+    uint64_t inst, thread_inst, issue_active, cycles_active, warp_cycles, blocks, warps;
+    uint64_t branches, divergent;
+    uint64_t loads, stores, atomics, reds;              /* requests: global */
+    uint64_t load_sectors, store_sectors, atomic_sectors, red_sectors, load_hits;
+    uint64_t local_loads, local_stores, local_load_sectors, local_store_sectors, local_load_hits;
+    uint64_t shared_loads, shared_stores, shared_atomics, shared_passes, shared_load_passes, shared_store_passes;
+    uint64_t conflicts, load_conflicts, store_conflicts;
+    uint64_t const_requests, const_misses, code_requests, code_misses;
+    uint64_t l1_read_sectors, l1_write_sectors;
+    uint64_t pipe_inst[PL_PIPE_COUNT];
+    uint64_t stall[PL_STALL_COUNT];
+    uint64_t load_bytes, store_bytes; /* that lanes asked for, global */
+} pl_sm_stat;
+
+typedef struct pl_sm {
+    const pl_machine *m;   /* not owned */
+    const pl_decoded *dec; /* not owned */
+    pl_grid *g;            /* not owned */
+    uint32_t id;
+    uint64_t next;         /* earliest cycle with something to do; PL_NEVER: idle */
+    uint64_t now;
+    pl_twarp warp[PL_SM_WARPS];
+    pl_tcta *cta;          /* sm.blocks entries */
+    uint32_t ncta, live_warps, arrivals;
+    uint32_t nsub;
+    pl_subcore sub[PL_SUBCORES];
+    pl_port pipe[PL_PIPE_COUNT]; /* those shared by the sub-cores */
+    pl_port barrier_port, data;  /* data: what L1 and shared memory deliver */
+    pl_l1 l1;
+    pl_cache icache, cconst, cmid;
+    uint64_t *icache_when, *const_when, *mid_when;
+    pl_token *token;
+    uint32_t ntoken, used_tokens;
+    uint32_t *token_queue; /* free tokens, first in, first out: a slot is not used again soon */
+    uint64_t token_head, token_tail, generation;
+    struct {
+        uint64_t line;
+        uint32_t token;
+    } const_wait[PL_CONST_WAITS];
+    uint32_t nconst_wait;
+    uint32_t requests_out;       /* stores and atomics under way */
+    uint64_t bulk_free;          /* copy engine */
+    pl_mem_outbox out;
+    pl_effect fx;
+    pl_lines lines;
+    pl_sm_stat stat;
+    uint64_t busy_since;
+    /* blocks that ended in this window, for the block scheduler */
+    struct {
+        uint64_t time;
+        pl_cta *cta;
+    } ended[PL_SM_WARPS];
+    uint32_t nended;
+    uint64_t last_exit;
+    bool fault;
+} pl_sm;
+
+/* sm.c */
+bool pl_sm_init(pl_sm *s, pl_arena *a, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id, uint64_t l1_bytes);
+/* A block starts; its warps may issue from cycle `at`. False: no room (the caller counts). */
+bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at, uint64_t local_base);
+/* Simulates cycles before `until`. Replies are taken from `mem`. */
+void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until);
+/* Looks again at warps that wait for other SMs (cluster barriers); `now` is the start of a window. */
+void pl_sm_poll(pl_sm *s, uint64_t now);
+/* What every warp waits for, as text in the arena. */
+const char *pl_sm_dump(const pl_sm *s, pl_arena *a);
+/* Enters `value` as the scoreboard entry of everything that d writes. */
+void pl_sm_results(const pl_sm *s, pl_twarp *t, const pl_dec *d, uint64_t value);
+/* A warp's next instruction or wait is worked out anew (lsu.c and fetch.c call it when something they waited for has come). */
+void pl_sm_wake(pl_sm *s, uint32_t warp, uint64_t now);
+
+/* lsu.c: the memory part of an instruction that warp `t` issues at `now`; s->fx says what it touched. */
+void pl_lsu_issue(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq);
+void pl_lsu_reply(pl_sm *s, const pl_mem_reply *r, uint64_t now);
+/* Cycle from which the queues of the sub-core take another instruction. */
+uint64_t pl_lsu_room(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint64_t now);
+uint32_t pl_token_new(pl_sm *s, pl_twarp *t, uint32_t pc, uint64_t now, uint64_t seq, uint8_t kind);
+void pl_token_done(pl_sm *s, uint32_t slot, uint64_t now);
+
+/* fetch.c: the cycle at which the instruction at `address` can issue, PL_NEVER while it is fetched. */
+uint64_t pl_fetch(pl_sm *s, pl_subcore *c, uint64_t address, uint64_t now);
+void pl_fetch_reply(pl_sm *s, uint64_t line, uint64_t now);
+/* A read of the constant bank: the cycle of its data; PL_NEVER when `token` now waits for it. */
+uint64_t pl_const_read(pl_sm *s, uint64_t address, uint32_t token, uint64_t now);
+void pl_const_reply(pl_sm *s, uint64_t line, uint64_t now);
+
+static inline uint32_t pl_warp_index(const pl_sm *s, const pl_twarp *t) { return (uint32_t)(t - s->warp); }
+
+/* Where code, constants and local memory lie in the address space of the memory system; programs never see these. */
+#define PL_FETCH_BASE 0x100000000000ull
+#define PL_CONST_BASE 0x110000000000ull
+#define PL_PARAM_BASE 0x118000000000ull
+#define PL_LOCAL_BASE 0x120000000000ull
+
+static inline void pl_sm_request(pl_sm *s, pl_mem_req r)
+{
+    r.node = (uint16_t)s->id;
+    if (s->out.n < s->out.cap) s->out.at[s->out.n++] = r;
+}
+
+#endif

@@ -1,0 +1,29 @@
+/* timing.h - timing mode: runs a grid on a machine and says how long it takes and what was busy.
+ *
+ * Meaning comes from emu/exec (one pl_warp_step for each instruction, at the cycle it issues); time comes from here and from memmodel.
+ * Start at gpu.c (the block diagram: block scheduler, SMs, memory system), then sm.c (issue), lsu.c (memory instructions),
+ * fetch.c (instruction and constant caches). doc/accuracy.md says what is modelled and how good it is. */
+#ifndef PL_EMU_SM_TIMING_H
+#define PL_EMU_SM_TIMING_H
+
+#include "base/event.h"
+#include "emu/exec/exec.h"
+#include "emu/sm/machine.h"
+
+enum { PL_MAX_COUNTERS = 128 };
+
+typedef struct pl_timing_result {
+    uint64_t cycles;         /* launch to last effect: what results.tsv calls cycles_cold */
+    uint64_t sm_active;      /* most cycles that one SM had warps */
+    uint64_t inst_executed;  /* warp instructions as the hardware would count them */
+    uint64_t thread_inst_executed;
+    pl_occupancy occupancy;
+    pl_counter counter[PL_MAX_COUNTERS];
+    uint32_t ncounters;
+} pl_timing_result;
+
+/* Runs the grid (opened with pl_grid_open) to its end. PL_OK; PL_FAULT with g->fault set (the program failed, or nothing can ever
+ * move again: then every component says what it waits for); PL_NOMEM; PL_INTERRUPTED. */
+pl_status pl_timing_run(pl_grid *g, const pl_machine *m, pl_timing_result *out);
+
+#endif
