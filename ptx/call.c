@@ -9,30 +9,53 @@ static const pl_operand *operand_of(const pl_form *f, const pl_operand *op, pl_o
     return NULL;
 }
 
-/* One argument or result against the variable it is bound to. */
-static bool passes(pl_parse *p, const pl_operand *o, const pl_var *v, bool result)
+/* Do elements of these types pass for each other? Untyped ones do for all of their size, integers for integers. */
+static bool agree(const pl_parse *p, pl_word a, pl_word b)
 {
-    const char *want = pl_word_text[v->type];
-    uint64_t bits = v->size * 8;
-    if (o->kind == PL_O_SINK || v->unsized)
+    char ka = p->type_kind[a], kb = p->type_kind[b];
+    if (p->type_bits[a] != p->type_bits[b] || (ka == 'p') != (kb == 'p'))
+        return false;
+    return a == b || ka == 'b' || kb == 'b' || (ka != 'f' && kb != 'f');
+}
+
+static bool is_array(const pl_parse *p, const pl_var *v)
+{
+    return v->unsized || v->size * 8 > (uint64_t)p->type_bits[v->type] * (v->vec ? v->vec : 1);
+}
+
+/* One argument or result against the variable it is bound to (ptxas 13.0: sizes, types and alignments must agree). */
+static bool passes(pl_parse *p, const pl_operand *o, const pl_var *v)
+{
+    if (o->kind == PL_O_SINK)
         return true;
-    if (o->kind == PL_O_VAR && (o->var->space == PL_SP_PARAM || result)) {
-        if (o->var->space == PL_SP_PARAM && (o->var->size == v->size || o->var->unsized))
+    if (o->kind == PL_O_VAR) {
+        const pl_var *x = o->var;
+        if (x->space != PL_SP_PARAM || x->role != PL_VAR_PLAIN) {
+            pl_report(p->diags, PL_E0240, o->at, x->name);
+            return false;
+        }
+        if (v->unsized)
             return true;
-        pl_report(p->diags, PL_E0226, o->at, o->var->name, (unsigned long long)o->var->size, v->name, (unsigned long long)v->size);
-        return false;
+        if (x->size != v->size || is_array(p, x) != is_array(p, v) || !agree(p, x->type, v->type)) {
+            pl_report(p->diags, PL_E0226, o->at, x->name, pl_word_text[x->type], (unsigned long long)x->size, v->name,
+                      pl_word_text[v->type], (unsigned long long)v->size);
+            return false;
+        }
+        if (x->align < v->align) {
+            pl_report(p->diags, PL_E0241, o->at, x->name, x->align, v->name, v->align);
+            return false;
+        }
+        return true;
     }
+    if (v->unsized)
+        return true;
     if (o->kind == PL_O_REG) {
-        char rk = p->type_kind[o->reg->type], vk = p->type_kind[v->type];
-        bool floats = rk == 'f' || vk == 'f', untyped = rk == 'b' || vk == 'b';
-        if (p->type_bits[o->reg->type] == bits && (rk == 'p') == (vk == 'p') && (!floats || untyped || o->reg->type == v->type))
+        if (!is_array(p, v) && agree(p, o->reg->type, v->type))
             return true;
-        pl_report(p->diags, PL_E0204, o->at, o->reg->name, pl_word_text[o->reg->type], "call", want);
+        pl_report(p->diags, PL_E0204, o->at, o->reg->name, pl_word_text[o->reg->type], "call", pl_word_text[v->type]);
         return false;
     }
-    if (o->kind == PL_O_VAR)
-        return bits == 64 || bits == 32;
-    if (o->kind == PL_O_IMM && o->is_float != (p->type_kind[v->type] == 'f') && p->type_kind[v->type] != 'b') {
+    if (o->kind == PL_O_IMM && p->type_kind[v->type] != 'b' && o->is_float != (p->type_kind[v->type] == 'f')) {
         pl_report(p->diags, PL_E0210, o->at, "call", o->is_float ? "an integer" : "a floating-point number",
                   o->is_float ? "a floating-point number" : "an integer");
         return false;
@@ -55,7 +78,7 @@ static bool list(pl_parse *p, pl_loc at, const pl_func *f, pl_var *const *want, 
             __builtin_memcpy(&d, &have->elem[k].imm, sizeof d);
             have->elem[k].imm = (int64_t)pl_float_bits(d, want[k]->type, false, 0);
         }
-        good &= passes(p, &have->elem[k], want[k], results);
+        good &= passes(p, &have->elem[k], want[k]);
     }
     return good;
 }
@@ -79,5 +102,9 @@ bool pl_call_check(pl_parse *p, const pl_form *form, pl_operand *op, pl_loc at)
     }
     if (!f)
         return true;
+    if (callee->kind == PL_O_FUNC && proto) {
+        pl_report(p->diags, PL_E0242, proto->at, callee->func->name);
+        return false;
+    }
     return list(p, at, f, f->rets.at, f->rets.n, rets, true) & list(p, at, f, f->params.at, f->params.n, args, false);
 }

@@ -91,7 +91,7 @@ void pl_decl_ptr(pl_parse *p, pl_loc at)
     p->decl.ptr_at = at;
     p->decl.ptr_align = 4;
     pl_module_needs(p, at, ".ptr", 22, "sm_10");
-    if (p->decl.space != PL_SP_PARAM)
+    if (p->decl.space != PL_SP_PARAM || !p->func || !p->func->entry)
         pl_report(p->diags, PL_E0345, at, ".ptr", "a kernel parameter");
 }
 
@@ -100,6 +100,15 @@ void pl_decl_space(pl_parse *p, pl_space space, pl_loc at)
     if (!p->decl.is_ptr || p->decl.ptr_space != PL_SP_GENERIC || space == PL_SP_PARAM || space == PL_SP_TEX)
         pl_report(p->diags, PL_E0346, at, space_name[space]);
     p->decl.ptr_space = space;
+}
+
+/* .const[3]: the banks of PTX 1.x */
+void pl_decl_bank(pl_parse *p, pl_loc at)
+{
+    if (p->decl.space != PL_SP_CONST)
+        pl_report(p->diags, PL_E0345, at, "[bank]", ".const");
+    else if (p->ast->ptx >= 22)
+        pl_report(p->diags, PL_E0375, at, "a constant bank", "2.2", "plain .const");
 }
 
 void pl_decl_attribute(pl_parse *p, pl_sym *s, pl_loc at)
@@ -156,8 +165,6 @@ static bool register_type(pl_parse *p, pl_loc at)
         pl_report(p->diags, PL_E0353, d->vec_at, d->vec, pl_word_text[d->type]);
         return false;
     }
-    if (d->align)
-        pl_report(p->diags, PL_E0345, d->align_at, ".align", "a variable in memory");
     d->bad = false;
     return true;
 }
@@ -204,7 +211,7 @@ static bool opaque(pl_word type)
 }
 
 /* The checks and the size that variables and parameters share. */
-static pl_var *make_var(pl_parse *p, pl_sym *s, pl_loc at)
+static pl_var *make_var(pl_parse *p, pl_sym *s, bool formal, pl_loc at)
 {
     pl_decl *d = &p->decl;
     const char *name = s ? s->name : "_";
@@ -225,8 +232,14 @@ static pl_var *make_var(pl_parse *p, pl_sym *s, pl_loc at)
         d->bad = true;
         return NULL;
     }
-    if (d->vec && d->vec * pl_type_bits(d->type) > 128) {
-        pl_report(p->diags, PL_E0353, d->vec_at, d->vec, pl_word_text[d->type]);
+    if (d->type == W_samplerref && !p->ast->texmode_independent) {
+        pl_report(p->diags, PL_E0377, d->type_at);
+        d->bad = true;
+        return NULL;
+    }
+    if (d->vec && (d->vec * pl_type_bits(d->type) > 128 || (formal && d->space == PL_SP_PARAM))) {
+        pl_report(p->diags, PL_E0353, d->vec_at, d->vec, pl_word_text[d->type])->help =
+            formal ? "declare the parameter as an array of bytes: .param .align 16 .b8 p[16]" : NULL;
         d->bad = true;
         return NULL;
     }
@@ -276,11 +289,8 @@ static pl_var *redeclare(pl_parse *p, pl_sym *s, pl_var *v, pl_loc at)
             pl_arena_printf(p->arena, "line %u declares it differently", b->var->at.line);
         return NULL;
     }
-    if (v->linkage != PL_LINK_EXTERN) {
-        pl_ast_reloc *none = NULL;
-        (void)none;
+    if (v->linkage != PL_LINK_EXTERN)
         *b->var = *v;
-    }
     return b->var;
 }
 
@@ -296,7 +306,7 @@ void pl_decl_var(pl_parse *p, pl_sym *s, pl_loc at)
         pl_report(p->diags, PL_E0358, at, s->name);
         d->bad = true;
     }
-    pl_var *v = make_var(p, s, at);
+    pl_var *v = make_var(p, s, false, at);
     if (!v) {
         declare_bad(p, s, at);
         return;
@@ -314,6 +324,8 @@ void pl_decl_var(pl_parse *p, pl_sym *s, pl_loc at)
     /* A length of [] or [0] waits for the initialiser; pl_init_begin clears the mark. */
     p->init.bad = (kept->unsized || !kept->size) && kept->linkage != PL_LINK_EXTERN;
     if (d->space == PL_SP_TEX) {
+        if (p->ast->ptx >= 15)
+            pl_report(p->diags, PL_E0375, d->at, ".tex", "1.5", ".global .texref");
         kept->space = PL_SP_GLOBAL;
         kept->type = W_texref;
         kept->size = kept->align = 8;
@@ -329,6 +341,23 @@ void pl_decl_var_done(pl_parse *p, pl_loc at)
     p->init.bad = false;
 }
 
+/* `.shared .b32 x<4>`: x0 x1 x2 x3 */
+void pl_decl_vars(pl_parse *p, pl_sym *stem, const pl_number *count, pl_loc at)
+{
+    enum { MOST = 1 << 16 };
+    if (count->bits > MOST) {
+        pl_report(p->diags, PL_E0350, at);
+        return;
+    }
+    p->ndims = 0;
+    p->dims_open = false;
+    for (uint64_t k = 0; k < count->bits; k++) {
+        char *name = pl_arena_printf(p->arena, "%s%u", stem->name, (unsigned)k);
+        pl_decl_var(p, pl_sym_intern(p, name, strlen(name)), at);
+        pl_decl_var_done(p, at);
+    }
+}
+
 void pl_decl_param(pl_parse *p, pl_sym *s, pl_loc at)
 {
     pl_decl *d = &p->decl;
@@ -341,13 +370,14 @@ void pl_decl_param(pl_parse *p, pl_sym *s, pl_loc at)
         pl_report(p->diags, PL_E0361, at, s ? s->name : "_");
         d->bad = true;
     }
-    pl_var *v = make_var(p, s, at);
+    pl_var *v = make_var(p, s, true, at);
     if (!v) {
         declare_bad(p, s, at);
         return;
     }
     pl_binding b = {.kind = PL_B_VAR, .var = v, .at = at};
     v->owner = f;
+    v->role = p->in_rets ? PL_VAR_RESULT : PL_VAR_INPUT;
     if (d->space == PL_SP_REG) {
         pl_func *own = p->func;
         p->func = f;
@@ -374,11 +404,11 @@ void pl_init_begin(pl_parse *p, pl_loc at)
         return;
     int bits = pl_type_bits(v->type);
     p->init.elem = (uint32_t)(bits < 8 ? 1 : bits / 8);
-    if (v->linkage == PL_LINK_EXTERN || v->linkage == PL_LINK_COMMON)
-        pl_report(p->diags, PL_E0362, at, v->name, v->linkage == PL_LINK_EXTERN ? ".extern" : ".common");
+    if (v->linkage == PL_LINK_EXTERN)
+        pl_report(p->diags, PL_E0362, at, v->name, ".extern");
     else if (v->space != PL_SP_GLOBAL && v->space != PL_SP_CONST)
         pl_report(p->diags, PL_E0363, at, v->name, space_name[v->space]);
-    else if (v->type == W_f16x2 || v->type == W_b128)
+    else if (v->type == W_f16x2 || v->type == W_f16)
         pl_report(p->diags, PL_E0364, at, v->name, pl_word_text[v->type]);
     else
         goto good;
@@ -418,15 +448,6 @@ void pl_init_open(pl_parse *p, pl_loc at)
     i->depth++;
 }
 
-void pl_init_close(pl_parse *p, pl_loc at)
-{
-    pl_init *i = &p->init;
-    (void)at;
-    i->depth--;
-    if (i->var && !i->bad && i->depth < i->ndim && i->dim[i->depth])
-        i->at = i->start[i->depth] + i->dim[i->depth];
-}
-
 /* Room for n more bytes; false when the initialiser is longer than the variable. */
 static bool init_room(pl_parse *p, uint64_t n, pl_loc at)
 {
@@ -454,6 +475,20 @@ static bool init_room(pl_parse *p, uint64_t n, pl_loc at)
     return true;
 }
 
+void pl_init_close(pl_parse *p, pl_loc at)
+{
+    pl_init *i = &p->init;
+    i->depth--;
+    if (!i->var || i->bad || i->depth >= i->ndim || !i->dim[i->depth])
+        return;
+    uint64_t end = i->start[i->depth] + i->dim[i->depth];
+    if (init_room(p, end - i->at, at)) {
+        i->at = end;
+        if (i->var->unsized && i->at > i->var->size)
+            i->var->size = i->at;
+    }
+}
+
 static void init_address(pl_parse *p, const pl_node *n)
 {
     pl_init *i = &p->init;
@@ -466,9 +501,9 @@ static void init_address(pl_parse *p, const pl_node *n)
     }
     if (b->kind == PL_B_BAD)
         return;
-    if (b->kind == PL_B_VAR && (b->var->space == PL_SP_GLOBAL || b->var->space == PL_SP_CONST || b->var->space == PL_SP_SHARED)) {
+    if (b->kind == PL_B_VAR && (b->var->space == PL_SP_GLOBAL || b->var->space == PL_SP_CONST) && b->var != i->var) {
         r.var = b->var;
-    } else if (b->kind == PL_B_FUNC) {
+    } else if (b->kind == PL_B_FUNC && !n->generic) {
         r.func = b->func;
     } else {
         pl_report(p->diags, PL_E0367, n->at, pl_bind_noun(b), n->sym->name);
@@ -495,7 +530,7 @@ void pl_init_value(pl_parse *p, uint32_t node)
     const pl_node *n = &p->nodes.at[node];
     if (!i->var || i->bad || n->kind == PL_N_WRONG)
         return;
-    if (!i->depth && i->ndim) {
+    if (i->depth < i->ndim) {
         pl_report(p->diags, PL_E0370, n->at, i->var->name);
         i->bad = true;
         return;
@@ -503,16 +538,18 @@ void pl_init_value(pl_parse *p, uint32_t node)
     if (!init_room(p, i->elem, n->at))
         return;
     bool wants_float = pl_type_kind(i->var->type) == 'f';
+    bool untyped = pl_type_kind(i->var->type) == 'b' && i->elem >= 2 && i->elem <= 8;
     uint64_t bits = (uint64_t)n->value;
     while (n->kind == PL_N_LIST && n->n == 1)
         n = &p->nodes.at[n->first];
     if (n->kind == PL_N_NAME) {
         init_address(p, n);
         bits = 0;
-    } else if (n->kind == PL_N_FLOAT && wants_float) {
+    } else if (n->kind == PL_N_FLOAT && (wants_float || untyped)) {
         double d;
         memcpy(&d, &n->value, sizeof d);
-        bits = pl_float_bits(d, i->var->type, n->single, n->single_bits);
+        pl_word type = !untyped ? i->var->type : i->elem == 2 ? W_f16 : i->elem == 4 ? W_f32 : W_f64;
+        bits = pl_float_bits(d, type, n->single, n->single_bits);
     } else if (n->kind != PL_N_INT || wants_float) {
         pl_diag *d = pl_report(p->diags, PL_E0371, n->at, i->var->name, pl_word_text[i->var->type],
                                n->kind == PL_N_INT ? "an integer" : n->kind == PL_N_FLOAT ? "a floating-point number" : "something else");
@@ -559,8 +596,6 @@ void pl_init_end(pl_parse *p, pl_loc at)
     if (!v || i->bad)
         return;
     if (v->unsized && i->at) {
-        uint64_t row = i->ndim ? 0 : 1;
-        (void)row;
         v->unsized = false;
         v->size = i->at;
     }

@@ -223,6 +223,10 @@ uint32_t pl_node_binary(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at)
     bool constants = (x->kind == PL_N_INT || x->kind == PL_N_FLOAT) && (y->kind == PL_N_INT || y->kind == PL_N_FLOAT);
     if (x->kind == PL_N_WRONG || y->kind == PL_N_WRONG)
         return wrong(p, a);
+    if (constants && x->kind != y->kind) {
+        pl_report(p->diags, PL_E0111, at);
+        return wrong(p, a);
+    }
     if (constants) {
         bool done = x->kind == PL_N_FLOAT || y->kind == PL_N_FLOAT ? float_binary(x, op, as_double(x), as_double(y))
                                                                    : int_binary(x, op, x, y);
@@ -235,18 +239,18 @@ uint32_t pl_node_binary(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at)
             pl_report(p->diags, PL_E0106, at);
         return wrong(p, a);
     }
-    if ((op == '+' || op == '-') && x->kind == PL_N_NAME && y->kind == PL_N_INT && !x->not_ && !x->minus) {
-        uint64_t v = (uint64_t)y->value;
-        x->value = (int64_t)((uint64_t)x->value + (op == '+' ? v : 0 - v));
+    if (op == '+' && x->kind == PL_N_NAME && y->kind == PL_N_INT && !x->not_ && !x->minus) {
+        x->value = (int64_t)((uint64_t)x->value + (uint64_t)y->value);
         x->has_offset = true;
         x->at = at;
         return a;
     }
-    if (op == '+' && x->kind == PL_N_INT && y->kind == PL_N_NAME && !y->not_ && !y->minus) {
-        y->value = (int64_t)((uint64_t)y->value + (uint64_t)x->value);
-        y->has_offset = true;
-        y->at = at;
-        return b;
+    /* ptxas takes neither NAME-4 nor 4+NAME. */
+    if ((op == '-' && x->kind == PL_N_NAME && y->kind == PL_N_INT) || (op == '+' && x->kind == PL_N_INT && y->kind == PL_N_NAME)) {
+        pl_report(p->diags, PL_E0112, at)->help =
+            pl_arena_printf(p->arena, "write %s+%lld", op == '-' ? x->sym->name : y->sym->name,
+                            (long long)(op == '-' ? 0 - (uint64_t)y->value : (uint64_t)x->value));
+        return wrong(p, a);
     }
     if (op == '|' && (x->kind == PL_N_NAME || x->kind == PL_N_SINK) && (y->kind == PL_N_NAME || y->kind == PL_N_SINK)) {
         uint32_t r = pl_node_new(p, PL_N_PAIR, at);
@@ -285,12 +289,6 @@ uint32_t pl_node_cast(pl_parse *p, pl_sym *type, uint32_t a, pl_loc at)
     if (type->word != W_s64 && type->word != W_u64) {
         pl_report(p->diags, PL_E0109, at, type->name);
         return wrong(p, a);
-    }
-    if (x->kind == PL_N_FLOAT) {
-        double d = as_double(x);
-        x->value = type->word == W_u64 ? (int64_t)(uint64_t)fmin(fmax(d, 0), 18446744073709549568.0)
-                                       : (int64_t)fmin(fmax(d, -9223372036854775808.0), 9223372036854774784.0);
-        x->kind = PL_N_INT;
     }
     if (x->kind != PL_N_INT)
         return not_constant(p, a, at);

@@ -43,7 +43,7 @@ static pl_binding *module_binding(pl_sym *s)
 }
 
 /* What differs between two declarations, or NULL. */
-static const char *difference(const pl_func *a, const pl_func *b)
+const char *pl_func_difference(const pl_func *a, const pl_func *b)
 {
     if (a->rets.n != b->rets.n)
         return "number of results";
@@ -65,11 +65,8 @@ static void adopt(pl_parse *p, pl_func *into)
 {
     pl_func *f = p->func;
     uint32_t index = into->index;
-    pl_linkage linkage = into->linkage;
     *into = *f;
     into->index = index;
-    if (into->linkage == PL_LINK_NONE && linkage != PL_LINK_EXTERN)
-        into->linkage = linkage;
     for (size_t k = 0; k < into->params.n; k++)
         into->params.at[k]->owner = into;
     for (size_t k = 0; k < into->rets.n; k++)
@@ -81,11 +78,17 @@ static void adopt(pl_parse *p, pl_func *into)
 static void declare(pl_parse *p, bool defines)
 {
     pl_func *f = p->func;
+    if (f->rets.n > 1 && f->rets.at[0]->space == PL_SP_PARAM)
+        pl_report(p->diags, PL_E0374, f->rets.at[1]->at);
     pl_binding *b = module_binding(p->func_sym);
     f->prototype_only = !defines;
     if (b && b->kind == PL_B_FUNC) {
         pl_func *old = b->func;
-        const char *what = difference(old, f);
+        const char *what = pl_func_difference(old, f);
+        if (!what && old->noreturn != f->noreturn)
+            what = ".noreturn";
+        if (!what && old->linkage != f->linkage)
+            what = "linkage";
         if (old->entry != f->entry || (!old->prototype_only && defines)) {
             pl_report(p->diags, PL_E0301, f->at, f->name)->help =
                 pl_arena_printf(p->arena, "the %s '%s' of line %u has this name already", pl_bind_noun(b), f->name, b->at.line);
@@ -93,9 +96,7 @@ static void declare(pl_parse *p, bool defines)
             pl_report(p->diags, PL_E0333, f->at, f->name, what)->help =
                 pl_arena_printf(p->arena, "see its declaration in line %u", b->at.line);
         } else if (defines) {
-            bool noreturn = old->noreturn;
             adopt(p, old);
-            old->noreturn |= noreturn;
         } else {
             p->func = old;
         }
@@ -132,9 +133,11 @@ void pl_func_body(pl_parse *p, pl_loc at)
         pl_report(p->diags, PL_E0334, p->func->at, p->func->name);
     for (size_t k = 0; k < p->func->params.n; k++) {
         const pl_var *v = p->func->params.at[k];
-        if (p->func->entry && !v->unsized && !v->size)
+        if (p->func->entry && (v->unsized || !v->size))
             pl_report(p->diags, PL_E0359, v->at, v->name);
     }
+    if (p->func->blocksareclusters && (!p->func->reqntid[0] || !p->func->reqnctapercluster[0]))
+        pl_report(p->diags, PL_E0376, p->func->at);
     declare(p, true);
 }
 
@@ -226,7 +229,11 @@ void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
     case MAXNTID: memcpy(f->maxntid, value, sizeof value); break;
     case REQNTID: memcpy(f->reqntid, value, sizeof value); break;
     case MINNCTAPERSM: f->minnctapersm = value[0]; break;
-    case MAXNCTAPERSM: f->minnctapersm = value[0]; break;
+    case MAXNCTAPERSM:
+        f->minnctapersm = value[0];
+        if (p->ast->ptx >= 21)
+            pl_report(p->diags, PL_E0375, at, ".maxnctapersm", "2.1", ".minnctapersm");
+        break;
     case MAXNREG: f->maxnreg = value[0]; break;
     case NORETURN: f->noreturn = true; break;
     case EXPLICITCLUSTER: f->explicitcluster = true; break;

@@ -268,11 +268,13 @@ void pl_decl_word(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_decl_align(pl_parse *p, const pl_number *n, pl_loc at);
 void pl_decl_ptr(pl_parse *p, pl_loc at);
 void pl_decl_space(pl_parse *p, pl_space space, pl_loc at);
+void pl_decl_bank(pl_parse *p, pl_loc at);
 void pl_decl_attribute(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_decl_dim(pl_parse *p, uint32_t node, pl_loc at);
 void pl_decl_reg(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_decl_range(pl_parse *p, pl_sym *s, uint32_t count, pl_loc at);
 void pl_decl_var(pl_parse *p, pl_sym *s, pl_loc at); /* s NULL: `_` in a prototype */
+void pl_decl_vars(pl_parse *p, pl_sym *stem, const pl_number *count, pl_loc at);
 void pl_decl_var_done(pl_parse *p, pl_loc at);
 void pl_decl_param(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_init_begin(pl_parse *p, pl_loc at);
@@ -284,6 +286,8 @@ void pl_init_property(pl_parse *p, pl_sym *name, uint32_t node, pl_loc at);
 void pl_init_end(pl_parse *p, pl_loc at);
 
 /* func.c: functions and their directives */
+/* What differs between two declarations of a function, or NULL. */
+const char *pl_func_difference(const pl_func *a, const pl_func *b);
 void pl_func_begin(pl_parse *p, bool entry, pl_loc at);
 void pl_func_name(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at);

@@ -70,10 +70,6 @@ void pl_module_target(pl_parse *p, pl_sym *s, pl_loc at)
     for (size_t k = 0; k < sizeof targets / sizeof *targets; k++)
         if (!strcmp(targets[k].name, s->name)) {
             char *end;
-            if (a->target) {
-                pl_report(p->diags, PL_E0311, at, ".target");
-                return;
-            }
             a->target = targets[k].name;
             a->sm = (uint16_t)strtoul(s->name + 3, &end, 10);
             a->sm_suffix = *end;
@@ -97,8 +93,7 @@ void pl_module_target(pl_parse *p, pl_sym *s, pl_loc at)
 
 void pl_module_target_done(pl_parse *p, pl_loc at)
 {
-    if (p->seen_target)
-        pl_report(p->diags, PL_E0311, at, ".target");
+    /* A later .target replaces an earlier one for what follows it. */
     p->seen_target = true;
     if (!p->ast->target) {
         pl_report(p->diags, PL_E0313, at, "");
@@ -178,6 +173,11 @@ void pl_module_alias(pl_parse *p, pl_sym *a, pl_loc a_at, pl_sym *b, pl_loc b_at
     }
     if (!x->func->prototype_only || y->func->prototype_only) {
         pl_report(p->diags, PL_E0331, a_at, a->name, b->name);
+        return;
+    }
+    const char *what = pl_func_difference(x->func, y->func);
+    if (what) {
+        pl_report(p->diags, PL_E0333, a_at, b->name, what);
         return;
     }
     x->func->alias_of = y->func;

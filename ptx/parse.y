@@ -252,7 +252,6 @@ statement
     | opcode operands ';'               { pl_stmt_insn(p, NULL, false, @1, $1, @1, $2); }
     | '@' T_NAME opcode operands ';'    { pl_stmt_insn(p, $2, false, @2, $3, @3, $4); }
     | '@' '!' T_NAME opcode operands ';' { pl_stmt_insn(p, $3, true, @3, $4, @4, $5); }
-    | ';'
     | error ';'                         { p->doubtful = true; p->proto = NULL; pl_nodes_reset(p); yyerrok; }
     ;
 
@@ -386,7 +385,7 @@ variable
 
 bank
     : %empty
-    | '[' T_INT ']'
+    | '[' T_INT ']'                     { pl_decl_bank(p, @1); }
     ;
 
 decl_words
@@ -419,6 +418,7 @@ variables
 
 declarator
     : T_NAME dims                       { pl_decl_var(p, $1, @1); pl_decl_var_done(p, @1); }
+    | T_NAME '<' T_INT '>'              { pl_decl_vars(p, $1, &$3, @1); }
     | T_NAME dims '='                   { pl_decl_var(p, $1, @1); pl_init_begin(p, @1); }
       initialiser                       { pl_init_end(p, @1); }
     ;
@@ -442,7 +442,6 @@ init_braces
 init_list
     : %empty
     | some_init
-    | some_init ','
     ;
 
 some_init

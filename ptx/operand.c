@@ -1,0 +1,665 @@
+/* operand.c - one operand as written against its specification in the table (PTX ISA 9.0, chapters 6 and 9).
+ *
+ * Every function here answers "does it fit?" and fills in the checked operand. It reports a mistake only when the attempt is
+ * aloud, since several forms may be tried before one is blamed. What ptxas 13.0 takes was measured and decides. */
+#include "ptx/operand.h"
+
+#include <string.h>
+
+static const pl_node *node(const pl_parse *p, uint32_t n)
+{
+    return &p->nodes.at[n];
+}
+
+/* ---- types -------------------------------------------------------------------------------------------------------------- */
+
+/* May a register of type r stand where an instruction of type t reads or writes? (PTX ISA 9.0, section 9.2; ptxas 13.0 was asked
+ * about every pair.) Untyped registers fit any type of their size, signed and unsigned fit each other, floating registers
+ * fit their own type or an untyped one. With `relax` (ld, st, cvt) the register may also be wider. */
+static bool type_fits(const pl_parse *p, pl_word r, pl_word t, bool relax)
+{
+    int rb = p->type_bits[r], tb = p->type_bits[t];
+    char rk = p->type_kind[r], tk = p->type_kind[t];
+    if (rk == 'p' || tk == 'p')
+        return rk == tk;
+    if (tb < 8)
+        tb = 8;
+    if (rb != tb && !(relax && rb > tb && t != W_bf16))
+        return false;
+    if (r == t)
+        return true;
+    switch (rk) {
+    case 'b': return true;
+    case 'u':
+    case 's': return tk == 'u' || tk == 's' ? t != W_u16x2 && t != W_s16x2 : tk == 'b' && t != W_tf32;
+    default: break;
+    }
+    if (r == W_f16x2)
+        return tk != 'f';
+    return tk == 'b';
+}
+
+/* ---- reports ------------------------------------------------------------------------------------------------------------ */
+
+/* "add.rn.f32", as written */
+const char *pl_full_name(pl_parse *p, const pl_sym *opcode)
+{
+    const char *name = opcode->name;
+    for (unsigned k = 0; k < p->nwords; k++)
+        name = pl_arena_printf(p->arena, "%s.%.*s", name, (int)p->word[k].len, p->word[k].text);
+    return name;
+}
+
+const char *pl_syntax_help(pl_parse *p, const pl_form *f)
+{
+    return pl_arena_printf(p->arena, "the form is: %s", f->syntax);
+}
+
+static const char *written(const pl_parse *p, const pl_node *n)
+{
+    switch ((pl_node_kind)n->kind) {
+    case PL_N_INT: return "an integer";
+    case PL_N_FLOAT: return "a floating-point number";
+    case PL_N_SINK: return "'_'";
+    case PL_N_VEC: return "a vector in braces";
+    case PL_N_LIST: return "a list in parentheses";
+    case PL_N_ADDR: return "an address in brackets";
+    case PL_N_PAIR: return "a pair with '|'";
+    default: return pl_arena_printf(p->arena, "'%s'", n->sym ? n->sym->name : "?");
+    }
+}
+
+static bool kind_error(pl_attempt *a, const pl_node *n, const char *wanted)
+{
+    if (a->aloud)
+        pl_report(a->p->diags, PL_E0203, n->at, pl_full_name(a->p, a->opcode), wanted, written(a->p, n));
+    return false;
+}
+
+/* ---- single operands ---------------------------------------------------------------------------------------------------- */
+
+static bool selector(pl_attempt *a, const pl_node *n, pl_operand *o, bool is_sreg)
+{
+    static const char *const names[] = {"", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1", ".x", ".y", ".z", ".w"};
+    const char *s = n->sel->name;
+    for (unsigned k = 1; k < sizeof names / sizeof *names; k++)
+        if (!strcmp(names[k], s)) {
+            o->sel = (uint8_t)k;
+            return true;
+        }
+    if (!strcmp(s, ".r") || !strcmp(s, ".g") || !strcmp(s, ".b") || !strcmp(s, ".a")) {
+        static const char rgba[] = "rgba";
+        o->sel = (uint8_t)(PL_SEL_X + (strchr(rgba, s[1]) - rgba));
+        return true;
+    }
+    size_t len = strlen(s + 2);
+    if (!is_sreg && ((s[1] == 'b' && len <= 4) || (s[1] == 'h' && len <= 2)) && len && strspn(s + 2, s[1] == 'b' ? "01234567" : "0123") == len) {
+        o->nlanes = (uint8_t)len;
+        for (size_t k = 0; k < len; k++)
+            o->lanes = (uint16_t)(o->lanes << 4 | (s[2 + k] - '0'));
+        return true;
+    }
+    if (a->aloud)
+        pl_report(a->p->diags, PL_E0208, n->sel_at, s);
+    return false;
+}
+
+/* Registers that take .b0 or .h1 are those of the video instructions. */
+static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, const pl_binding *b, pl_operand *o)
+{
+    pl_parse *p = a->p;
+    pl_reg *r = b->reg;
+    o->kind = PL_O_REG;
+    o->reg = r;
+    if (n->sel && !selector(a, n, o, false))
+        return false;
+    if (r->vec && o->sel < PL_SEL_X) {
+        if (a->aloud)
+            pl_report(p->diags, PL_E0211, n->at, pl_full_name(a->p, a->opcode), "a single register", pl_arena_printf(p->arena, "the .v%u register '%s'", r->vec, r->name));
+        return false;
+    }
+    if (o->sel >= PL_SEL_X && (!r->vec || o->sel - PL_SEL_X >= r->vec)) {
+        if (a->aloud)
+            pl_report(p->diags, PL_E0208, n->sel_at, n->sel->name);
+        return false;
+    }
+    if (!type_fits(p, r->type, t, a->form->relax)) {
+        if (a->aloud) {
+            pl_diag *d = pl_report(p->diags, PL_E0204, n->at, r->name, pl_word_text[r->type], pl_full_name(a->p, a->opcode), pl_word_text[t]);
+            if (p->type_bits[r->type] == p->type_bits[t] && p->type_kind[t] != 'p')
+                d->help = pl_arena_printf(p->arena, "move it with mov.b%d into a register of type .%s first", p->type_bits[t],
+                                          pl_word_text[t]);
+        }
+        return false;
+    }
+    if (n->has_offset) {
+        if (a->aloud)
+            pl_report(p->diags, PL_E0232, n->at, r->name)->help = "an offset is added inside an address only: [%rd1+4]";
+        return false;
+    }
+    (void)s;
+    return true;
+}
+
+/* Only these read special registers (ptxas 13.0). */
+static bool reads_special(const pl_sym *opcode)
+{
+    return !strcmp(opcode->name, "mov") || !strcmp(opcode->name, "cvt");
+}
+
+static bool special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, pl_operand *o)
+{
+    pl_parse *p = a->p;
+    const pl_sreg_info *info = &pl_sregs[n->sym->sreg];
+    o->kind = PL_O_SREG;
+    o->sreg = (pl_word)info->word;
+    if (s->written || !reads_special(a->opcode)) {
+        if (a->aloud)
+            pl_report(p->diags, PL_E0222, n->at, n->sym->name, s->written ? "written" : "used here")->help =
+                s->written ? NULL : "read it into a register with mov first";
+        return false;
+    }
+    if (n->sel && !selector(a, n, o, true))
+        return false;
+    if (info->vector ? o->sel < PL_SEL_X : n->sel != NULL) {
+        if (a->aloud)
+            pl_report(p->diags, PL_E0223, n->at, n->sym->name, info->vector ? "has" : "has no", info->vector ? ": write %tid.x" : "");
+        return false;
+    }
+    if (a->aloud && !pl_module_needs(p, n->at, n->sym->name, info->ptx, info->target))
+        return false;
+    int tb = p->type_bits[t], sb = p->type_bits[info->type];
+    char tk = p->type_kind[t], sk = p->type_kind[info->type];
+    /* PTX 1.x had 16-bit coordinates, and a 16- and later a 32-bit %gridid; programs of that time still assemble. */
+    bool old_width = (info->vector && info->ptx == 10 && tb == 16) || (info->word == W_gridid && (tb == 16 || tb == 32));
+    if (tk == 'f' || (tk == 'p') != (sk == 'p') || (tb != sb && !old_width)) {
+        if (a->aloud)
+            pl_report(p->diags, PL_E0204, n->at, n->sym->name, pl_word_text[info->type], pl_full_name(p, a->opcode), pl_word_text[t]);
+        return false;
+    }
+    return true;
+}
+
+static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, pl_operand *o)
+{
+    pl_parse *p = a->p;
+    char kind = p->type_kind[t];
+    if (!s->read || s->written || s->reg_only)
+        return kind_error(a, n, s->written ? "a register to write to" : "a register");
+    o->kind = PL_O_IMM;
+    if (kind == 'f' && t != W_f32 && t != W_f64) {
+        if (a->aloud)
+            pl_report(p->diags, PL_E0212, n->at, pl_full_name(p, a->opcode), pl_word_text[t])->help =
+                "move its bits into a register first: mov.b16 %rs1, 0x3C00 is 1.0 in .f16";
+        return false;
+    }
+    if (n->kind == PL_N_FLOAT) {
+        double d;
+        o->is_float = true;
+        if (kind != 'f' && t != W_b64) {
+            if (a->aloud)
+                pl_report(p->diags, PL_E0210, n->at, pl_full_name(p, a->opcode), "an integer", "a floating-point number");
+            return false;
+        }
+        memcpy(&d, &n->value, sizeof d);
+        o->imm = (int64_t)pl_float_bits(d, t, n->single, n->single_bits);
+    } else {
+        if (kind == 'f') {
+            if (a->aloud)
+                pl_report(p->diags, PL_E0210, n->at, pl_full_name(p, a->opcode), "a floating-point number", "an integer")->help =
+                    "write it with a decimal point, or its bits as 0f3F800000";
+            return false;
+        }
+        /* Bits that do not fit are cut off without a word, as ptxas does. */
+        int bits = p->type_bits[t];
+        o->imm = kind == 'p' ? n->value != 0 : bits < 64 ? (int64_t)((uint64_t)n->value & ((UINT64_C(1) << bits) - 1)) : n->value;
+    }
+    if (s->lo <= s->hi && (n->value < s->lo || n->value > s->hi)) {
+        if (a->aloud)
+            pl_report(p->diags, PL_E0209, n->at, pl_full_name(a->p, a->opcode), (long long)s->lo, (long long)s->hi, (long long)n->value);
+        return false;
+    }
+    return true;
+}
+
+static const pl_node *unwrap(const pl_parse *p, const pl_node *n)
+{
+    while (n->kind == PL_N_LIST && n->n == 1)
+        n = node(p, n->first);
+    return n;
+}
+
+/* The meaning of a name, with a report when there is none. */
+static const pl_binding *resolve(pl_attempt *a, const pl_node *n)
+{
+    const pl_binding *b = pl_name_lookup(a->p, n->sym);
+    if (!b) {
+        if (a->aloud)
+            pl_name_undefined(a->p, n->sym, n->at);
+        return NULL;
+    }
+    return b->kind == PL_B_BAD ? NULL : b;
+}
+
+/* The space word of an instruction with one address, W_none for generic; false when it has several addresses. */
+static bool space_of(const pl_attempt *a, pl_word *space)
+{
+    unsigned addresses = 0;
+    *space = W_none;
+    for (unsigned k = 0; k < a->form->noperands; k++)
+        addresses += a->form->operand[k].kind == PL_K_ADDR;
+    for (unsigned k = 0; k < a->form->nslots; k++)
+        switch (a->mods[k]) {
+        case W_const: case W_global: case W_local: case W_param: case W_param__entry: case W_param__func: case W_shared:
+        case W_shared__cta: case W_shared__cluster:
+            *space = (pl_word)a->mods[k];
+            break;
+        default: break;
+        }
+    return addresses <= 1;
+}
+
+static const char *const space_names[] = {"generic", ".reg", ".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex"};
+
+/* Does the variable lie in the space that the instruction addresses? */
+static bool in_space(pl_attempt *a, const pl_node *n, const pl_var *v)
+{
+    pl_word space;
+    bool good;
+    if (!space_of(a, &space))
+        return true;
+    switch (space) {
+    case W_const: good = v->space == PL_SP_CONST; break;
+    case W_global: good = v->space == PL_SP_GLOBAL; break;
+    case W_local: good = v->space == PL_SP_LOCAL; break;
+    case W_param: case W_param__entry: case W_param__func: good = v->space == PL_SP_PARAM; break;
+    case W_shared: case W_shared__cta: case W_shared__cluster: good = v->space == PL_SP_SHARED; break;
+    default: good = v->space != PL_SP_PARAM; break;
+    }
+    if (good)
+        return true;
+    if (a->aloud)
+        pl_report(a->p->diags, PL_E0229, n->at, v->name, space_names[v->space],
+                  space ? pl_arena_printf(a->p->arena, ".%s", pl_word_text[space]) : "the generic space");
+    return false;
+}
+
+/* The address of a variable or function as a value: mov.u64 %rd1, var+4. */
+static bool name_value(pl_attempt *a, pl_word t, const pl_node *n, const pl_binding *b, pl_operand *o)
+{
+    pl_parse *p = a->p;
+    int bits = p->type_bits[t];
+    if (p->type_kind[t] == 'f' || p->type_kind[t] == 'p' || (bits != 32 && bits != 64) || n->sel) {
+        if (a->aloud)
+            pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b), "a register or a number");
+        return false;
+    }
+    if (b->kind == PL_B_VAR) {
+        o->kind = PL_O_VAR;
+        o->var = b->var;
+        o->imm = n->value;
+        if (b->var->space == PL_SP_PARAM && b->var->role == PL_VAR_PLAIN) {
+            if (a->aloud)
+                pl_report(p->diags, PL_E0235, n->at, b->var->name);
+            return false;
+        }
+        if (a->opcode->mnem == M_cvta)
+            return in_space(a, n, b->var);
+        if (bits == 32 && p->ast->address_size == 64 && b->var->space == PL_SP_GLOBAL) {
+            if (a->aloud)
+                pl_report(p->diags, PL_E0236, n->at, b->var->name, (unsigned)p->ast->address_size, bits);
+            return false;
+        }
+    } else {
+        o->kind = PL_O_FUNC;
+        o->func = b->func;
+        if (n->has_offset)
+            return kind_error(a, n, "a function without offset");
+    }
+    return true;
+}
+
+static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, const pl_node *n, pl_operand *o)
+{
+    pl_parse *p = a->p;
+    n = unwrap(p, n);
+    o->at = n->at;
+    switch ((pl_node_kind)n->kind) {
+    case PL_N_WRONG: return false;
+    case PL_N_SINK:
+        /* Only atomics and pairs throw a whole result away; ld throws elements of a vector away. */
+        o->kind = PL_O_SINK;
+        if (s->joined || (s->sink_ok && (in_vector || s->vslot < 0 || a->form->effects & PL_EF_ATOMIC)))
+            return true;
+        if (a->aloud)
+            pl_report(p->diags, PL_E0207, n->at, pl_full_name(a->p, a->opcode));
+        return false;
+    case PL_N_INT:
+    case PL_N_FLOAT: return immediate(a, s, t, n, o);
+    case PL_N_NAME: break;
+    default: return kind_error(a, n, s->written ? "a register" : "a register or a number");
+    }
+    if (n->not_ || n->minus) {
+        if (!s->negatable || n->minus) {
+            if (a->aloud)
+                pl_report(p->diags, PL_E0213, n->at, pl_full_name(a->p, a->opcode), n->not_ ? "!" : "-");
+            return false;
+        }
+        o->neg = true;
+    }
+    if (n->sym->sreg >= 0 && !n->sym->binding)
+        return special_register(a, s, t, n, o);
+    const pl_binding *b = resolve(a, n);
+    if (!b)
+        return false;
+    if (b->kind == PL_B_REG)
+        return register_operand(a, s, t, n, b, o);
+    if (s->kind == PL_K_VAR && (b->kind == PL_B_VAR || b->kind == PL_B_FUNC))
+        return name_value(a, t, n, b, o);
+    if (a->aloud)
+        pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b), s->written ? "a register" : "a register or a number");
+    return false;
+}
+
+static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, const pl_node *n, pl_operand *o)
+{
+    pl_parse *p = a->p;
+    o->at = n->at;
+    if (n->kind == PL_N_WRONG)
+        return false;
+    if (n->kind == PL_N_NAME && !n->sel && n->sym->binding && n->sym->binding->kind == PL_B_REG && n->sym->binding->reg->vec == count) {
+        pl_reg *r = n->sym->binding->reg;
+        o->kind = PL_O_VEC;
+        o->n = (uint16_t)count;
+        if (!type_fits(p, r->type, t, a->form->relax)) {
+            if (a->aloud)
+                pl_report(p->diags, PL_E0204, n->at, r->name, pl_word_text[r->type], pl_full_name(a->p, a->opcode), pl_word_text[t]);
+            return false;
+        }
+        if (!a->out)
+            return true;
+        o->elem = pl_arena_array(p->arena, pl_operand, count);
+        for (unsigned k = 0; k < count; k++)
+            o->elem[k] = (pl_operand){.kind = PL_O_REG, .reg = r, .sel = (uint8_t)(PL_SEL_X + k), .at = n->at};
+        return true;
+    }
+    if (count == 1 && n->kind != PL_N_VEC) {
+        pl_operand *e = a->out ? pl_arena_new(p->arena, pl_operand) : &(pl_operand){0};
+        o->kind = PL_O_VEC;
+        o->n = 1;
+        o->elem = e;
+        return value(a, s, t, true, n, e);
+    }
+    if (n->kind != PL_N_VEC || n->n != count) {
+        if (a->aloud)
+            pl_report(p->diags, PL_E0211, n->at, pl_full_name(a->p, a->opcode), pl_arena_printf(p->arena, "%u elements in braces", count),
+                      n->kind == PL_N_VEC ? pl_arena_printf(p->arena, "%u", n->n) : written(p, n));
+        return false;
+    }
+    o->kind = PL_O_VEC;
+    o->n = (uint16_t)count;
+    if (a->out)
+        o->elem = pl_arena_array(p->arena, pl_operand, count);
+    uint32_t e = n->first;
+    int bits = 0;
+    bool sinks = true;
+    for (unsigned k = 0; k < count; k++, e = node(p, e)->next) {
+        pl_operand scratch = {0}, *x = a->out ? &o->elem[k] : &scratch;
+        if (!value(a, s, t, true, node(p, e), x))
+            return false;
+        if (x->kind == PL_O_SINK)
+            continue;
+        int width = x->kind == PL_O_REG ? p->type_bits[x->reg->type] : 0;
+        if (!bits)
+            bits = width;
+        if (width && width != bits) {
+            if (a->aloud)
+                pl_report(p->diags, PL_E0237, x->at);
+            return false;
+        }
+        sinks = false;
+    }
+    if (sinks && a->aloud)
+        pl_report(p->diags, PL_E0238, n->at);
+    return !sinks;
+}
+
+/* [base + offset] */
+static bool address(pl_attempt *a, const pl_node *n, pl_operand *o)
+{
+    pl_parse *p = a->p;
+    pl_word space;
+    o->kind = PL_O_ADDR;
+    o->at = n->at;
+    if (n->kind == PL_N_WRONG)
+        return false;
+    if (n->kind == PL_N_INT) {
+        o->imm = n->value;
+        if (!space_of(a, &space) || space == W_local)
+            return true;
+        if (a->aloud)
+            pl_report(p->diags, PL_E0227, n->at)->help = "put the address into a register";
+        return false;
+    }
+    if (n->kind != PL_N_NAME || n->not_ || n->minus)
+        return kind_error(a, n, "a register or a variable inside the brackets");
+    const pl_binding *b = resolve(a, n);
+    if (!b)
+        return false;
+    o->imm = n->value;
+    if (b->kind == PL_B_VAR) {
+        o->var = b->var;
+        if (!in_space(a, n, b->var))
+            return false;
+        if (a->form->effects & PL_EF_STORE && b->var->space == PL_SP_PARAM && b->var->role == PL_VAR_INPUT) {
+            if (a->aloud)
+                pl_report(p->diags, PL_E0233, n->at, b->var->name, "an input parameter");
+            return false;
+        }
+        if (a->form->effects & PL_EF_LOAD && b->var->space == PL_SP_PARAM && b->var->role == PL_VAR_RESULT) {
+            if (a->aloud)
+                pl_report(p->diags, PL_E0239, n->at, b->var->name);
+            return false;
+        }
+        return true;
+    }
+    if (b->kind != PL_B_REG) {
+        if (a->aloud)
+            pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b), "a register or a variable");
+        return false;
+    }
+    char kind = p->type_kind[b->reg->type];
+    if (kind == 'p' || kind == 'f' || p->type_bits[b->reg->type] > 64 || b->reg->vec || n->sel) {
+        if (a->aloud)
+            pl_report(p->diags, PL_E0228, n->at, b->reg->name, pl_word_text[b->reg->type]);
+        return false;
+    }
+    o->reg = b->reg;
+    return true;
+}
+
+static bool table_operand(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_operand *o)
+{
+    const pl_binding *b = n->kind == PL_N_NAME && !n->sel && !n->has_offset ? resolve(a, n) : NULL;
+    if (n->kind != PL_N_NAME)
+        return kind_error(a, n, s->kind == PL_K_LABELS ? "the name of a .branchtargets list" : "the name of a prototype");
+    if (!b)
+        return false;
+    if (b->kind != PL_B_TABLE || (s->kind == PL_K_LABELS) != (b->table->kind == PL_TAB_BRANCH)) {
+        if (a->aloud)
+            pl_report(a->p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
+                      s->kind == PL_K_LABELS ? "a .branchtargets list" : "a .callprototype or .calltargets list");
+        return false;
+    }
+    o->kind = PL_O_TABLE;
+    o->at = n->at;
+    o->table = b->table;
+    return true;
+}
+
+static bool callee(pl_attempt *a, const pl_node *n, pl_operand *o)
+{
+    pl_parse *p = a->p;
+    o->at = n->at;
+    if (n->kind != PL_N_NAME || n->sel || n->has_offset || n->not_ || n->minus)
+        return kind_error(a, n, "a function");
+    const pl_binding *b = resolve(a, n);
+    if (!b)
+        return false;
+    if (b->kind == PL_B_FUNC) {
+        o->kind = PL_O_FUNC;
+        o->func = b->func;
+        if (b->func->entry) {
+            if (a->aloud)
+                pl_report(p->diags, PL_E0206, n->at, n->sym->name, "kernel", "a function");
+            return false;
+        }
+        return true;
+    }
+    if (b->kind == PL_B_REG && p->type_bits[b->reg->type] >= 32 && p->type_kind[b->reg->type] != 'f') {
+        o->kind = PL_O_REG;
+        o->reg = b->reg;
+        return true;
+    }
+    if (a->aloud)
+        pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b), "a function");
+    return false;
+}
+
+/* (a, b, c) of a call: parameters, registers or constants; their types are compared with the callee's in call.c */
+static bool arguments(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_operand *o)
+{
+    pl_parse *p = a->p;
+    if (n->kind != PL_N_LIST)
+        return kind_error(a, n, "a list in parentheses");
+    o->kind = PL_O_ARGS;
+    o->at = n->at;
+    o->n = (uint16_t)n->n;
+    if (!a->out || !n->n)
+        return true;
+    o->elem = pl_arena_array(p->arena, pl_operand, n->n);
+    uint32_t e = n->first;
+    for (unsigned k = 0; k < n->n; k++, e = node(p, e)->next) {
+        const pl_node *x = node(p, e);
+        pl_operand *q = &o->elem[k];
+        q->at = x->at;
+        if (x->kind == PL_N_WRONG)
+            return false;
+        if ((x->kind == PL_N_INT || x->kind == PL_N_FLOAT) && s->kind == PL_K_ARGS) {
+            q->kind = PL_O_IMM;
+            q->imm = x->value;
+            q->is_float = x->kind == PL_N_FLOAT;
+            continue;
+        }
+        if (x->kind == PL_N_SINK) {
+            q->kind = PL_O_SINK;
+            continue;
+        }
+        if (x->kind != PL_N_NAME || x->sel || x->not_ || x->minus)
+            return kind_error(a, x, "a parameter or a register");
+        const pl_binding *b = resolve(a, x);
+        if (!b)
+            return false;
+        if (b->kind == PL_B_VAR) {
+            q->kind = PL_O_VAR;
+            q->var = b->var;
+            q->imm = x->value;
+        } else if (b->kind == PL_B_REG) {
+            q->kind = PL_O_REG;
+            q->reg = b->reg;
+        } else {
+            pl_report(p->diags, PL_E0206, x->at, x->sym->name, pl_bind_noun(b), "a parameter or a register");
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Coordinates of a texture or tensor: a vector, or one register. */
+static bool coordinates(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, pl_operand *o)
+{
+    pl_parse *p = a->p;
+    if (n->kind != PL_N_VEC) {
+        pl_operand *e = a->out ? pl_arena_new(p->arena, pl_operand) : &(pl_operand){0};
+        o->kind = PL_O_VEC;
+        o->at = n->at;
+        o->n = 1;
+        o->elem = e;
+        return value(a, s, t, true, n, e);
+    }
+    return vector(a, s, t, n->n, n, o);
+}
+
+static bool opaque(pl_attempt *a, const pl_node *n, pl_operand *o)
+{
+    pl_parse *p = a->p;
+    n = unwrap(p, n);
+    o->at = n->at;
+    if (n->kind != PL_N_NAME || n->sel)
+        return kind_error(a, n, "a texture, sampler or surface, or a 64-bit register");
+    const pl_binding *b = resolve(a, n);
+    if (!b)
+        return false;
+    if (b->kind == PL_B_VAR && (b->var->type == W_texref || b->var->type == W_samplerref || b->var->type == W_surfref ||
+                                b->var->space == PL_SP_PARAM)) {
+        o->kind = PL_O_VAR;
+        o->var = b->var;
+        return true;
+    }
+    if (b->kind == PL_B_REG && p->type_bits[b->reg->type] == 64 && p->type_kind[b->reg->type] != 'f') {
+        o->kind = PL_O_REG;
+        o->reg = b->reg;
+        return true;
+    }
+    if (a->aloud)
+        pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b), "a texture, sampler or surface, or a 64-bit register");
+    return false;
+}
+
+/* ---- the choice by the form's specification ----------------------------------------------------------------------------- */
+
+bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand *o)
+{
+    pl_parse *p = a->p;
+    const pl_ospec *s = &a->form->operand[k];
+    const pl_node *n = node(p, it->node);
+    bool brackets = s->kind == PL_K_ADDR || s->kind == PL_K_OPAQUE;
+    if ((it->bracket && !brackets) || (it->inside && s->kind != PL_K_OPAQUE && s->kind != PL_K_COORD))
+        return n->kind == PL_N_WRONG ? false : (a->aloud ? (void)pl_report(p->diags, PL_E0203, n->at, pl_full_name(a->p, a->opcode), s->written ? "a register" : "a value", "an address in brackets") : (void)0, false);
+    if (s->kind == PL_K_ADDR && !it->bracket && !it->inside)
+        return n->kind == PL_N_WRONG ? false : kind_error(a, n, "an address in brackets");
+    switch ((pl_okind)s->kind) {
+    case PL_K_ADDR: return address(a, n, o);
+    case PL_K_LABEL:
+        o->kind = PL_O_LABEL;
+        o->at = n->at;
+        if (n->kind != PL_N_NAME || n->sel || n->has_offset || n->not_ || n->minus)
+            return n->kind == PL_N_WRONG ? false : kind_error(a, n, "a label");
+        if (a->out)
+            pl_label_refer(p, n->sym, n->at, &o->label);
+        return true;
+    case PL_K_LABELS:
+    case PL_K_PROTO: return table_operand(a, s, n, o);
+    case PL_K_FUNC: return callee(a, n, o);
+    case PL_K_ARGS:
+    case PL_K_RETS: return arguments(a, s, n, o);
+    case PL_K_OPAQUE: return opaque(a, n, o);
+    case PL_K_IMM: {
+        pl_word t = pl_operand_type(a->form, k, a->mods);
+        pl_ospec imm = *s;
+        imm.read = true;
+        n = unwrap(p, n);
+        o->at = n->at;
+        if (n->kind != PL_N_INT && n->kind != PL_N_FLOAT)
+            return n->kind == PL_N_WRONG ? false : kind_error(a, n, "a number");
+        return immediate(a, &imm, t ? t : W_b64, n, o);
+    }
+    default: break;
+    }
+    pl_word t = pl_operand_type(a->form, k, a->mods);
+    int count = pl_operand_count(a->form, k, a->mods);
+    if (s->kind == PL_K_COORD)
+        return coordinates(a, s, t, n, o);
+    return count ? vector(a, s, t, (unsigned)count, n, o) : value(a, s, t, false, n, o);
+}
+

@@ -1,0 +1,34 @@
+/* operand.h - one attempt to read the operands of an instruction as those of a form. Shared by stmt.c and operand.c. */
+#ifndef PL_PTX_OPERAND_H
+#define PL_PTX_OPERAND_H
+
+#include "ptx/internal.h"
+
+/* An operand as written, with [a, b] and p|q taken apart. */
+typedef struct pl_item {
+    uint32_t node;
+    bool bracket;   /* the first thing inside [ ] */
+    bool inside;    /* a later thing inside [ ] */
+    bool first_of_pair, second_of_pair;
+} pl_item;
+
+typedef struct pl_attempt {
+    pl_parse *p;
+    bool aloud;
+    const pl_form *form;
+    const uint16_t *mods;
+    const pl_sym *opcode;
+    pl_loc at;
+    const pl_item *items;
+    unsigned nitems;
+    pl_operand *out;
+    unsigned reached; /* items taken before the first mistake */
+} pl_attempt;
+
+/* Holds operand k of the form against what was written, and fills in *o. */
+bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand *o);
+/* "add.rn.f32", as written */
+const char *pl_full_name(pl_parse *p, const pl_sym *opcode);
+const char *pl_syntax_help(pl_parse *p, const pl_form *f);
+
+#endif
