@@ -65,7 +65,10 @@ static int open_trace(request *q)
     if (code == SQLITE_NOMEM) return CLI_SYSTEM;
     if (code == SQLITE_NOTADB || (code == SQLITE_OK && application != APPLICATION))
         return report(q, "E0701", q->path, NULL, "traces are written by ptxloom run --trace FILE.db");
-    if (code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE) return report(q, "E0001", q->path, sqlite3_errmsg(q->db), NULL);
+    if (code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE) {
+        int system_error = sqlite3_system_errno(q->db);
+        return report(q, "E0001", q->path, system_error ? strerror(system_error) : sqlite3_errmsg(q->db), NULL);
+    }
     sqlite3_int64 version = pragma(q->db, "PRAGMA user_version");
     if (version == SCHEMA) return CLI_OK;
     snprintf(schema, sizeof schema, "schema %lld; this ptxloom reads schema %d", (long long)version, SCHEMA);
@@ -235,7 +238,7 @@ static int run_request(request *q)
     if (!sql) {
         char *name = lookup(q, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE", q->what);
         if (!name) return unknown_name(q, q->what);
-        sql = sqlite3_mprintf("SELECT * FROM \"%w\"", name);
+        sql = sqlite3_mprintf("SELECT * FROM \"%w\" LIMIT coalesce(:limit, -1)", name);
         sqlite3_free(name);
     }
     int status = sql ? run_sql(q, sql) : CLI_SYSTEM;

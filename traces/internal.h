@@ -79,16 +79,15 @@ struct pl_tracedb {
     uint32_t grid[3], blocks_per_grid_x, warps_per_block;
     uint64_t nwarps;
     pl_tracedb_warp *warp; /* owned; NULL at PL_TRACEDB_SUMMARY */
-    uint8_t *is_barrier;   /* owned, by pc: the instruction is a barrier */
+    const uint8_t *is_barrier; /* by pc: the instruction is a barrier; in the arena */
     uint32_t ninsns;
     pl_tracedb_window *window; /* owned */
     uint64_t window_cycles;
     uint64_t inst_rows, rows_since_check, dropped, dropped_total, last_seq;
 };
 
-/* Keeps the first failure. False, so that `return pl_tracedb_fail(...)` reads well. `what` is a sentence without its reason; the
- * reason is SQLite's own. */
-bool pl_tracedb_fail(pl_tracedb *t, pl_status status, const char *what);
+/* Keeps the first failure. False, so that `return pl_tracedb_fail(...)` reads well. */
+bool pl_tracedb_fail(pl_tracedb *t, pl_status status, const char *why);
 bool pl_tracedb_exec(pl_tracedb *t, const char *sql);
 sqlite3_stmt *pl_tracedb_prepare(pl_tracedb *t, const char *sql); /* NULL after a failure */
 /* Runs a statement that returns no rows, and makes it ready for the next use. */
@@ -96,7 +95,7 @@ bool pl_tracedb_step(pl_tracedb *t, sqlite3_stmt *s);
 /* Binds text, or NULL when s is NULL. */
 void pl_tracedb_text(sqlite3_stmt *stmt, int column, const char *s);
 
-/* listing.c: source lines and machine instructions of k, unless the file holds them already; sets t->module. */
+/* listing.c: source lines and machine instructions of k, unless the file holds them already; sets t->module and t->is_barrier. */
 bool pl_tracedb_listing(pl_tracedb *t, const pl_tracedb_kernel *k);
 /* opcode.c: what an instruction's text says about the memory it touches. Words are NULL and bytes 0 when it says nothing. */
 typedef struct pl_tracedb_access {

@@ -18,6 +18,12 @@ typedef struct source_file {
     uint32_t nlines;
 } source_file;
 
+/* A module that the file holds already. */
+typedef struct known_module {
+    int64_t id;
+    uint8_t *is_barrier; /* by pc */
+} known_module;
+
 typedef struct statements {
     sqlite3_stmt *source, *line, *form, *insn;
 } statements;
@@ -27,7 +33,7 @@ static const char *const effect_words[] = {"load", "store", "atomic", "barrier",
 
 static bool no_memory(pl_tracedb *t)
 {
-    return pl_tracedb_fail(t, PL_NOMEM, "out of memory while the program was written to the trace");
+    return pl_tracedb_fail(t, PL_NOMEM, "out of memory");
 }
 
 /* Cuts text into lines, in the arena; a last line without its end counts. */
@@ -165,7 +171,7 @@ static void add_insn(pl_tracedb *t, statements *s, const source_file *ptx, uint3
     pl_tracedb_step(t, s->insn);
 }
 
-static void add_module(pl_tracedb *t, statements *s, const pl_tracedb_kernel *k, const char *digest)
+static void add_module(pl_tracedb *t, statements *s, const pl_tracedb_kernel *k, const char *digest, known_module *known)
 {
     const char *name = k->module ? k->module : "";
     source_file *ptx = add_source(t, s, name, "ptx");
@@ -185,6 +191,7 @@ static void add_module(pl_tracedb *t, statements *s, const pl_tracedb_kernel *k,
         pl_tracedb_insn insn = {0};
         k->insn(k->ctx, pc, &insn);
         add_insn(t, s, ptx, pc, &insn);
+        known->is_barrier[pc] = (insn.effects & PL_EF_BARRIER) != 0;
     }
 }
 
@@ -205,20 +212,25 @@ bool pl_tracedb_listing(pl_tracedb *t, const pl_tracedb_kernel *k)
     char digest[65];
     if (t->status != PL_OK) return false;
     digest_of(k, digest);
-    void *known = pl_map_get(&t->modules, digest, 64);
-    if (known) {
-        t->module = (int64_t)(intptr_t)known;
-        return true;
+    known_module *m = pl_map_get(&t->modules, digest, 64);
+    bool known = m != NULL;
+    if (!known) {
+        m = pl_arena_new(t->arena, known_module);
+        m->id = (int64_t)t->modules.n + 1;
+        m->is_barrier = pl_arena_alloc(t->arena, k->ninsns + 1);
+        if (!m->is_barrier || !pl_arena_ok(t->arena)) return no_memory(t);
+        pl_map_put(&t->modules, pl_arena_strdup(t->arena, digest), 64, m);
     }
-    t->module = (int64_t)t->modules.n + 1;
-    pl_map_put(&t->modules, pl_arena_strdup(t->arena, digest), 64, (void *)(intptr_t)t->module);
+    t->module = m->id;
+    t->is_barrier = m->is_barrier;
+    if (known) return true;
     statements s = {
         .source = pl_tracedb_prepare(t, "INSERT INTO source VALUES (?, ?, ?)"),
         .line = pl_tracedb_prepare(t, "INSERT INTO source_line VALUES (?, ?, ?)"),
         .form = pl_tracedb_prepare(t, "INSERT INTO isa_form VALUES (?, ?, ?, ?, ?)"),
         .insn = pl_tracedb_prepare(t, "INSERT INTO instruction VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
     };
-    if (t->status == PL_OK) add_module(t, &s, k, digest);
+    if (t->status == PL_OK) add_module(t, &s, k, digest, m);
     sqlite3_finalize(s.source);
     sqlite3_finalize(s.line);
     sqlite3_finalize(s.form);

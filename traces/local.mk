@@ -14,3 +14,4 @@ traces/gen_sql.c: $(srcdir)/traces/schema.sql $(srcdir)/traces/metrics.list $(sr
 		>"$(abs_top_builddir)/$@.tmp" && mv "$(abs_top_builddir)/$@.tmp" "$(abs_top_builddir)/$@"
 CLEANFILES += traces/gen_sql.c traces/gen_sql.c.tmp
 EXTRA_DIST += traces/schema.sql traces/metrics.list traces/embed.awk traces/queries
+unit_tests += tests/unit/test_trace

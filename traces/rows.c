@@ -2,7 +2,6 @@
  *
  * Each event becomes one prepared INSERT; sums per warp and per window of time are kept in memory and written when the launch
  * ends. One thread at a time may call the sink. */
-#include "isa/form.h"
 #include "isa/insn.h"
 #include "traces/internal.h"
 #include <stdlib.h>
@@ -227,19 +226,12 @@ static void on_mem(void *ctx, const pl_mem_event *e)
     pl_tracedb_step(t, s);
 }
 
-static bool no_memory(pl_tracedb *t)
-{
-    return pl_tracedb_fail(t, PL_NOMEM, "out of memory for the sums per warp of the trace");
-}
-
 void pl_tracedb_rows_free(pl_tracedb *t)
 {
     free(t->warp);
     free(t->window);
-    free(t->is_barrier);
     t->warp = NULL;
     t->window = NULL;
-    t->is_barrier = NULL;
 }
 
 bool pl_tracedb_rows_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
@@ -257,13 +249,7 @@ bool pl_tracedb_rows_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
     t->window_cycles = PL_TRACEDB_FIRST_WINDOW;
     t->warp = calloc(t->nwarps ? t->nwarps : 1, sizeof *t->warp);
     t->window = calloc(PL_TRACEDB_WINDOWS, sizeof *t->window);
-    t->is_barrier = calloc(k->ninsns ? k->ninsns : 1, 1);
-    if (!t->warp || !t->window || !t->is_barrier) return no_memory(t);
-    for (uint32_t pc = 0; pc < k->ninsns; pc++) {
-        pl_tracedb_insn insn = {0};
-        k->insn(k->ctx, pc, &insn);
-        t->is_barrier[pc] = (insn.effects & PL_EF_BARRIER) != 0;
-    }
+    if (!t->warp || !t->window) return pl_tracedb_fail(t, PL_NOMEM, "out of memory for sums per warp");
     t->sink = (pl_sink){.ctx = t, .inst = on_inst, .mem = t->level == PL_TRACEDB_MEM ? on_mem : NULL};
     return true;
 }

@@ -104,7 +104,7 @@ pl_status pl_tracedb_end(pl_tracedb *t, const pl_tracedb_result *r);
 /* keep: finish the file and give it its name; else remove it. Frees t (NULL is allowed) unless it fails with keep: then the .part file
  * is removed, the error can be read, and a second close with keep = false frees t. */
 pl_status pl_tracedb_close(pl_tracedb *t, bool keep);
-/* The sentence about the first failure, or NULL. Valid until t is freed. */
+/* Why the first failure happened, fit to follow "cannot write 'PATH': "; NULL: none. Valid until t is freed. */
 const char *pl_tracedb_error(const pl_tracedb *t);
 /* Events that were not written because of max_bytes, in all launches so far. */
 uint64_t pl_tracedb_dropped(const pl_tracedb *t);

@@ -14,48 +14,41 @@
 #include <time.h>
 #include <unistd.h>
 
-bool pl_tracedb_fail(pl_tracedb *t, pl_status status, const char *what)
+bool pl_tracedb_fail(pl_tracedb *t, pl_status status, const char *why)
 {
     if (t->status != PL_OK) return false;
     t->status = status;
-    int code = t->db ? sqlite3_errcode(t->db) : SQLITE_OK;
-    if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) {
-        snprintf(t->error, sizeof t->error, "%s", what);
-        return false;
-    }
-    /* SQLite knows what happened; the system knows why. */
-    int system_error = sqlite3_system_errno(t->db);
-    if (code == SQLITE_NOMEM) t->status = PL_NOMEM;
-    snprintf(t->error, sizeof t->error, "%s: %s%s%s", what, sqlite3_errmsg(t->db), system_error ? ": " : "",
-             system_error ? strerror(system_error) : "");
+    snprintf(t->error, sizeof t->error, "%s", why);
     return false;
 }
 
-static bool cannot_write(pl_tracedb *t)
+/* SQLite knows what happened; the system may know why. */
+static bool database_failed(pl_tracedb *t)
 {
-    char what[600];
-    snprintf(what, sizeof what, "cannot write the trace '%.500s'", t->part);
-    return pl_tracedb_fail(t, PL_IO, what);
+    char why[600];
+    int system_error = sqlite3_system_errno(t->db);
+    snprintf(why, sizeof why, "%s%s%s", sqlite3_errmsg(t->db), system_error ? ": " : "", system_error ? strerror(system_error) : "");
+    return pl_tracedb_fail(t, sqlite3_errcode(t->db) == SQLITE_NOMEM ? PL_NOMEM : PL_IO, why);
 }
 
 bool pl_tracedb_exec(pl_tracedb *t, const char *sql)
 {
     if (t->status != PL_OK) return false;
-    return sqlite3_exec(t->db, sql, NULL, NULL, NULL) == SQLITE_OK || cannot_write(t);
+    return sqlite3_exec(t->db, sql, NULL, NULL, NULL) == SQLITE_OK || database_failed(t);
 }
 
 sqlite3_stmt *pl_tracedb_prepare(pl_tracedb *t, const char *sql)
 {
     sqlite3_stmt *s = NULL;
     if (t->status != PL_OK) return NULL;
-    if (sqlite3_prepare_v3(t->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &s, NULL) != SQLITE_OK) cannot_write(t);
+    if (sqlite3_prepare_v3(t->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &s, NULL) != SQLITE_OK) database_failed(t);
     return s;
 }
 
 bool pl_tracedb_step(pl_tracedb *t, sqlite3_stmt *s)
 {
     if (t->status != PL_OK) return false;
-    if (sqlite3_step(s) != SQLITE_DONE) cannot_write(t); /* before the reset, which may change the message */
+    if (sqlite3_step(s) != SQLITE_DONE) database_failed(t); /* before the reset, which may change the message */
     sqlite3_reset(s);
     return t->status == PL_OK;
 }
@@ -94,32 +87,20 @@ static bool may_replace(const char *path)
 /* Makes PATH.part ours: a file left by a run that died is removed, one that another run is writing is not. */
 static bool claim(pl_tracedb *t)
 {
-    char what[1100];
     struct stat st;
-    if (stat(t->path, &st) == 0 && !S_ISREG(st.st_mode)) {
-        snprintf(what, sizeof what, "cannot write the trace '%.900s': it is not an ordinary file", t->path);
-        return pl_tracedb_fail(t, PL_IO, what);
-    }
-    if (!may_replace(t->path)) {
-        snprintf(what, sizeof what, "'%.900s' exists and is not a ptxloom trace; it is left as it is", t->path);
-        return pl_tracedb_fail(t, PL_INVALID, what);
-    }
+    if (stat(t->path, &st) == 0 && !S_ISREG(st.st_mode)) return pl_tracedb_fail(t, PL_IO, "it is not an ordinary file");
+    if (!may_replace(t->path))
+        return pl_tracedb_fail(t, PL_INVALID, "the file exists and is not a ptxloom trace; it is left as it is");
     if (stat(t->part, &st) == 0) {
         sqlite3 *other = NULL;
         int code = sqlite3_open_v2(t->part, &other, SQLITE_OPEN_READWRITE, NULL);
         if (code == SQLITE_OK) code = sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
         if (code != SQLITE_BUSY) unlink(t->part); /* while it is locked: nobody else is between opening and locking it */
         sqlite3_close(other);
-        if (code == SQLITE_BUSY) {
-            snprintf(what, sizeof what, "cannot write the trace '%.900s': another program is writing it", t->part);
-            return pl_tracedb_fail(t, PL_IO, what);
-        }
+        if (code == SQLITE_BUSY) return pl_tracedb_fail(t, PL_IO, "another program is writing this trace (its .part file is locked)");
     }
     int fd = open(t->part, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        snprintf(what, sizeof what, "cannot write the trace '%.900s': %s", t->part, strerror(errno));
-        return pl_tracedb_fail(t, PL_IO, what);
-    }
+    if (fd < 0) return pl_tracedb_fail(t, PL_IO, strerror(errno));
     close(fd);
     return true;
 }
@@ -187,7 +168,7 @@ static bool write_metrics(pl_tracedb *t)
     for (const pl_tracedb_metric *m = pl_tracedb_metrics; s && m->name; m++) {
         char *view = sqlite3_mprintf("CREATE VIEW \"%w\" AS -- %s [%s]\nSELECT k.id AS kernel, %s AS value FROM kernel k", m->name,
                                      m->meaning, m->unit, m->formula);
-        if (!view) pl_tracedb_fail(t, PL_NOMEM, "out of memory while the trace was opened");
+        if (!view) pl_tracedb_fail(t, PL_NOMEM, "out of memory");
         pl_tracedb_exec(t, view);
         sqlite3_free(view);
         pl_tracedb_text(s, 1, m->name);
@@ -201,7 +182,7 @@ static bool write_metrics(pl_tracedb *t)
     sqlite3_str_appendall(all, "SELECT kernel, name, sum(value) FROM counter WHERE name NOT IN (SELECT name FROM metric_info)"
                                " GROUP BY kernel, name");
     char *sql = sqlite3_str_finish(all);
-    if (!sql) pl_tracedb_fail(t, PL_NOMEM, "out of memory while the trace was opened");
+    if (!sql) pl_tracedb_fail(t, PL_NOMEM, "out of memory");
     pl_tracedb_exec(t, sql);
     sqlite3_free(sql);
 
@@ -280,7 +261,7 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
     t->arena = pl_arena_open();
     if (!t->path || !part || !t->arena) {
         free(part);
-        pl_tracedb_fail(t, PL_NOMEM, "out of memory while the trace was opened");
+        pl_tracedb_fail(t, PL_NOMEM, "out of memory");
         return t->status;
     }
     t->part = part;
@@ -292,7 +273,7 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
         t->part = NULL; /* not ours to remove */
         return t->status;
     }
-    if (sqlite3_open_v2(t->part, &t->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) cannot_write(t);
+    if (sqlite3_open_v2(t->part, &t->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) database_failed(t);
     if (t->status == PL_OK) create(t, o);
     return t->status;
 }
@@ -475,21 +456,17 @@ static void close_file(pl_tracedb *t)
     sqlite3_finalize(t->add_event);
     sqlite3_finalize(t->page_count);
     t->add_inst = t->add_mem = t->add_barrier = t->add_event = t->page_count = NULL;
-    if (t->db && sqlite3_close(t->db) != SQLITE_OK) cannot_write(t);
+    if (t->db && sqlite3_close(t->db) != SQLITE_OK) database_failed(t);
     t->db = NULL;
 }
 
 /* PATH.part is complete: to the disk with it, then its good name, then the folder that holds the name. */
 static bool publish(pl_tracedb *t)
 {
-    char what[1100];
     int fd = open(t->part, O_RDWR | O_CLOEXEC);
     bool good = fd >= 0 && fsync(fd) == 0;
     if (fd >= 0) good = close(fd) == 0 && good;
-    if (!good || rename(t->part, t->path) != 0) {
-        snprintf(what, sizeof what, "cannot write the trace '%.900s': %s", t->path, strerror(errno));
-        return pl_tracedb_fail(t, PL_IO, what);
-    }
+    if (!good || rename(t->part, t->path) != 0) return pl_tracedb_fail(t, PL_IO, strerror(errno));
     free(t->part);
     t->part = NULL;
     char *slash = strrchr(t->path, '/');
@@ -505,7 +482,7 @@ static bool publish(pl_tracedb *t)
 pl_status pl_tracedb_close(pl_tracedb *t, bool keep)
 {
     if (!t) return PL_OK;
-    if (keep && t->launched) pl_tracedb_fail(t, PL_INTERRUPTED, "the trace was closed in the middle of a launch");
+    if (keep && t->launched) pl_tracedb_fail(t, PL_INTERRUPTED, "it was closed in the middle of a launch");
     if (keep && t->status == PL_OK) finish(t);
     pl_tracedb_rows_free(t);
     close_file(t);
