@@ -53,3 +53,8 @@ tests_unit_test_tensor_SOURCES = tests/unit/test_tensor.c tests/harness.c
 libptxloom_la_SOURCES += \
 	emu/sm/counters.c emu/sm/counters.h emu/sm/decode.c emu/sm/decode.h emu/sm/fetch.c emu/sm/gpu.c emu/sm/lsu.c \
 	emu/sm/machine.c emu/sm/machine.h emu/sm/occupancy.c emu/sm/sm.c emu/sm/sm.h emu/sm/timing.h
+
+# Approximate functions.
+libptxloom_la_SOURCES += emu/exec/mufu.h emu/exec/mufu_unit.h emu/exec/mufu_tables.c emu/exec/mufu_tables.def
+unit_tests += tests/unit/test_mufu
+tests_unit_test_mufu_SOURCES = tests/unit/test_mufu.c tests/accuracy/mufu_recorded.h

@@ -10,6 +10,7 @@
 
 #include "isa/gen_words.h"
 
+#include "mufu.h"
 #include "num_bits.h"
 #include "num_cvt8.h"
 #include "num_int.h"
