@@ -46,7 +46,8 @@ endif
 pl_exec_sources += emu/exec/op_matrix.c
 libptxloom_la_SOURCES += emu/exec/tensor.c emu/exec/tensor.h emu/exec/tensor_dot.c emu/exec/tensor_map.c \
 	emu/exec/tensor_wgmma.c
-unit_tests += tests/unit/test_tensor
+unit_tests += tests/unit/test_num tests/unit/test_tensor
+tests_unit_test_num_SOURCES = tests/unit/test_num.c tests/unit/num_lanes.h tests/unit/num_lanes_fma.c
 tests_unit_test_tensor_SOURCES = tests/unit/test_tensor.c tests/harness.c
 
 # Timing: SMs, the block scheduler, machine descriptions.

@@ -1,12 +1,14 @@
 /* num.h - what all number helpers share: modifier names, bit casts, rounding tools.
  *
- * The lane expressions of the instruction tables call functions on bit patterns: a float travels as the uint16_t,
- * uint32_t or uint64_t that sits in its register. Results never depend on the host: only IEEE add, subtract, multiply,
- * divide and square root in the default rounding mode are asked of it, and everything else (directed rounding, fused
- * multiply-add without FMA, conversions) is built from them or from integer arithmetic.
+ * The lane expressions of the instruction tables call functions on bit patterns: a float travels as
+ * the uint16_t, uint32_t or uint64_t that sits in its register. Results never depend on the host:
+ * only IEEE add, subtract, multiply, divide and square root in the default rounding mode are asked
+ * of it, and everything else (directed rounding, fused multiply-add without FMA, conversions) is
+ * built from them or from integer arithmetic.
  *
- * Modifiers come as plain ints and bools. They are nearly always constants after inlining, so a `switch` on them costs
- * nothing; code that depends on data is written without branches so that 32-lane loops become vector code.
+ * Modifiers come as plain ints and bools. They are nearly always constants after inlining, so a
+ * `switch` on them costs nothing; code that depends on data is written without branches so that
+ * 32-lane loops become vector code.
  *
  * Read next: num_f32.h, then num_half.h and num_cvt.h.
  */
@@ -17,35 +19,58 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Rounding modifiers. The integer roundings .rni .rzi .rmi .rpi use the same four names. PL_RNA is round to nearest
- * with ties away from zero (cvt.rna.tf32); PL_RO, round to odd, is no PTX modifier: it keeps the information that a
- * second, final rounding needs (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", IEEE ToC 2008). */
+/* Rounding modifiers. The integer roundings .rni .rzi .rmi .rpi use the same four names. PL_RNA is
+ * round to nearest with ties away from zero (cvt.rna.tf32); PL_RO, round to odd, is no PTX
+ * modifier: it keeps the information that a second, final rounding needs (Boldo and Melquiond,
+ * "Emulation of FMA and correctly rounded sums", IEEE ToC 2008). */
 enum { PL_RN, PL_RZ, PL_RM, PL_RP, PL_RNA, PL_RO };
 
-/* Comparison operators in the order of the PTX manual, section "Comparison and Selection Instructions". */
+/* Comparison operators in the order of the PTX manual, section "Comparison and Selection
+ * Instructions". */
 enum {
-    PL_CMP_EQ, PL_CMP_NE, PL_CMP_LT, PL_CMP_LE, PL_CMP_GT, PL_CMP_GE,
-    PL_CMP_LO, PL_CMP_LS, PL_CMP_HI, PL_CMP_HS,
-    PL_CMP_EQU, PL_CMP_NEU, PL_CMP_LTU, PL_CMP_LEU, PL_CMP_GTU, PL_CMP_GEU,
-    PL_CMP_NUM, PL_CMP_NAN
+    PL_CMP_EQ,
+    PL_CMP_NE,
+    PL_CMP_LT,
+    PL_CMP_LE,
+    PL_CMP_GT,
+    PL_CMP_GE,
+    PL_CMP_LO,
+    PL_CMP_LS,
+    PL_CMP_HI,
+    PL_CMP_HS,
+    PL_CMP_EQU,
+    PL_CMP_NEU,
+    PL_CMP_LTU,
+    PL_CMP_LEU,
+    PL_CMP_GTU,
+    PL_CMP_GEU,
+    PL_CMP_NUM,
+    PL_CMP_NAN
 };
 
 /* Boolean operators of set, setp and lop3. */
 enum { PL_BOOL_AND, PL_BOOL_OR, PL_BOOL_XOR };
 
 /* The predicate tests of testp. */
-enum { PL_TESTP_FINITE, PL_TESTP_INFINITE, PL_TESTP_NUMBER, PL_TESTP_NOTANUMBER, PL_TESTP_NORMAL, PL_TESTP_SUBNORMAL };
+enum {
+    PL_TESTP_FINITE,
+    PL_TESTP_INFINITE,
+    PL_TESTP_NUMBER,
+    PL_TESTP_NOTANUMBER,
+    PL_TESTP_NORMAL,
+    PL_TESTP_SUBNORMAL
+};
 
 #define PL_F32_SIGN 0x80000000u
-#define PL_F32_MAG 0x7fffffffu
-#define PL_F32_INF 0x7f800000u
-#define PL_F32_ONE 0x3f800000u
-#define PL_F32_NAN 0x7fffffffu /* what every f32 operation of the hardware returns for NaN */
+#define PL_F32_MAG  0x7fffffffu
+#define PL_F32_INF  0x7f800000u
+#define PL_F32_ONE  0x3f800000u
+#define PL_F32_NAN  0x7fffffffu /* what every f32 operation of the hardware returns for NaN */
 #define PL_F64_SIGN 0x8000000000000000u
-#define PL_F64_MAG 0x7fffffffffffffffu
-#define PL_F64_INF 0x7ff0000000000000u
-#define PL_F64_ONE 0x3ff0000000000000u
-#define PL_F16_NAN 0x7fffu /* f16 and bf16 alike */
+#define PL_F64_MAG  0x7fffffffffffffffu
+#define PL_F64_INF  0x7ff0000000000000u
+#define PL_F64_ONE  0x3ff0000000000000u
+#define PL_F16_NAN  0x7fffu /* f16 and bf16 alike */
 
 static inline float f32_value(uint32_t bits)
 {
@@ -75,8 +100,8 @@ static inline uint64_t f64_bits(double x)
     return bits;
 }
 
-/* a where the condition holds, else b, as a blend. Written with ?:, gcc may move the floating-point work behind one arm
- * into a branch, and the loop around it is then no longer vector code. */
+/* a where the condition holds, else b, as a blend. Written with ?:, gcc may move the floating-point
+ * work behind one arm into a branch, and the loop around it is then no longer vector code. */
 static inline uint32_t blend32(bool first, uint32_t a, uint32_t b)
 {
     uint32_t mask = 0u - (uint32_t)first;
@@ -89,7 +114,7 @@ static inline uint64_t blend64(bool first, uint64_t a, uint64_t b)
     return (a & mask) | (b & ~mask);
 }
 
-/* ---- NaN, subnormals, saturation ------------------------------------------------------------------------------- */
+/* ---- NaN, subnormals, saturation ------------------------------------------------------------- */
 
 static inline bool f32_is_nan(uint32_t a)
 {
@@ -112,7 +137,8 @@ static inline uint32_t f32_ftz(uint32_t a, bool ftz)
     return ftz ? f32_flush(a) : a;
 }
 
-/* .sat: clamp to [+0, 1]; NaN, -0 and negative numbers give +0. As unsigned numbers all of those lie above +Inf. */
+/* .sat: clamp to [+0, 1]; NaN, -0 and negative numbers give +0. As unsigned numbers all of those
+ * lie above +Inf. */
 static inline uint32_t f32_clamp01(uint32_t a)
 {
     uint32_t low = a > PL_F32_INF ? 0 : a;
@@ -133,11 +159,11 @@ static inline uint32_t f32_finish(uint32_t r, bool ftz, bool sat)
     return sat ? f32_clamp01(r) : r;
 }
 
-/* ---- exact sums and directed rounding ---------------------------------------------------------------------------- */
+/* ---- exact sums and directed rounding -------------------------------------------------------- */
 
-/* p + c rounded to odd. Knuth's two-sum gives the rounding error e exactly; when e is not zero and the sum's last bit
- * is 0, the neighbour on e's side is the odd one. Exact as long as nothing overflows or underflows, which holds for
- * doubles that hold floats or products of two floats. */
+/* p + c rounded to odd. Knuth's two-sum gives the rounding error e exactly; when e is not zero and
+ * the sum's last bit is 0, the neighbour on e's side is the odd one. Exact as long as nothing
+ * overflows or underflows, which holds for doubles that hold floats or products of two floats. */
 static inline double f64_sum_odd(double p, double c)
 {
     double s = p + c;
@@ -161,8 +187,9 @@ static inline float f32_sum_odd(float p, float c)
     return f32_value(sb + (inexact && !(sb & 1) ? step : 0));
 }
 
-/* Round a double to f32 in any mode. The host rounds to nearest; comparing the result with the operand tells on which
- * side it fell, and one step in the pattern (which walks through subnormals and into infinity) corrects it. */
+/* Round a double to f32 in any mode. The host rounds to nearest; comparing the result with the
+ * operand tells on which side it fell, and one step in the pattern (which walks through subnormals
+ * and into infinity) corrects it. */
 static inline uint32_t f32_narrow(double s, int rnd)
 {
     float f = (float)s;
@@ -179,7 +206,8 @@ static inline uint32_t f32_narrow(double s, int rnd)
     return f32_is_nan(b) ? PL_F32_NAN : b;
 }
 
-/* A sum that is exactly zero takes the sign bit of its terms if they agree, else + (but - when rounding down). */
+/* A sum that is exactly zero takes the sign bit of its terms if they agree, else + (but - when
+ * rounding down). */
 static inline double zero_sum_sign(double s, double p, double c, int rnd)
 {
     if (rnd != PL_RM) return s;

@@ -1,6 +1,7 @@
 /* num_bits.h - counting, finding, moving and selecting bits.
  *
- * PTX manual: popc clz bfind fns brev bfe bfi szext bmsk ("Integer Arithmetic Instructions"), lop3 shf shl shr cnot
+ * PTX manual: popc clz bfind fns brev bfe bfi szext bmsk ("Integer Arithmetic Instructions"), lop3
+ * shf shl shr cnot
  * ("Logic and Shift Instructions") and prmt ("Data Movement and Conversion Instructions").
  */
 #ifndef PL_EMU_EXEC_NUM_BITS_H
@@ -8,7 +9,8 @@
 
 #include "num.h"
 
-/* Bits counted in parallel: pairs, nibbles, bytes, then a multiply adds the bytes. Vectorises on every host. */
+/* Bits counted in parallel: pairs, nibbles, bytes, then a multiply adds the bytes. Vectorises on
+ * every host. */
 static inline uint32_t b32_popc(uint32_t a)
 {
     a -= a >> 1 & 0x55555555u;
@@ -53,8 +55,8 @@ static inline uint64_t b64_brev(uint64_t a)
     return (uint64_t)b32_brev((uint32_t)a) << 32 | b32_brev((uint32_t)(a >> 32));
 }
 
-/* bfind: position of the highest bit that differs from the sign, all ones when there is none; .shiftamt gives the
- * left shift that would bring it to the top. */
+/* bfind: position of the highest bit that differs from the sign, all ones when there is none;
+ * .shiftamt gives the left shift that would bring it to the top. */
 static inline uint32_t u32_bfind(uint32_t a, bool shiftamt)
 {
     uint32_t lead = b32_clz(a);
@@ -77,7 +79,8 @@ static inline uint32_t s64_bfind(int64_t a, bool shiftamt)
     return u64_bfind((uint64_t)(a ^ (a >> 63)), shiftamt);
 }
 
-/* fns: the n-th set bit counted from `base` (up when n > 0, down when n < 0); n = 0 asks for the bit at base itself. */
+/* fns: the n-th set bit counted from `base` (up when n > 0, down when n < 0); n = 0 asks for the
+ * bit at base itself. */
 static inline uint32_t b32_fns(uint32_t mask, uint32_t base, int32_t n)
 {
     if (base > 31) return UINT32_MAX;
@@ -90,7 +93,7 @@ static inline uint32_t b32_fns(uint32_t mask, uint32_t base, int32_t n)
     return UINT32_MAX;
 }
 
-/* ---- shifts: amounts beyond the width give 0 or copies of the sign ------------------------------------------------- */
+/* ---- shifts: amounts beyond the width give 0 or copies of the sign --------------------------- */
 
 static inline uint16_t b16_shl(uint16_t a, uint32_t n)
 {
@@ -150,9 +153,9 @@ static inline uint32_t b32_shf_r(uint32_t a, uint32_t b, uint32_t n, bool wrap)
     return (uint32_t)(((uint64_t)b << 32 | a) >> n);
 }
 
-/* ---- bit fields ------------------------------------------------------------------------------------------------------------
- * Position and length are the low bytes of their operands in the 32-bit forms, and the whole words in the 64-bit forms,
- * which the hardware runs as shifts (measured). */
+/* ---- bit fields --------------------------------------------------------------------------------
+ * Position and length are the low bytes of their operands in the 32-bit forms, and the whole words
+ * in the 64-bit forms, which the hardware runs as shifts (measured). */
 
 static inline uint32_t low_ones(uint32_t n)
 {
@@ -174,7 +177,8 @@ static inline uint64_t u64_bfe(uint64_t a, uint32_t pos, uint32_t len)
     return u64_shr(a, pos) & low_ones64(len);
 }
 
-/* The field's own top bit is copied upwards; a field that reaches past the operand copies the operand's sign. */
+/* The field's own top bit is copied upwards; a field that reaches past the operand copies the
+ * operand's sign. */
 static inline int32_t s32_bfe(int32_t a, uint32_t pos, uint32_t len)
 {
     pos &= 0xff;
@@ -229,8 +233,9 @@ static inline uint32_t b32_bmsk(uint32_t pos, uint32_t n, bool wrap)
     return b32_shl(low_ones(n), pos);
 }
 
-/* lop3: bit i of the result is bit (4a + 2b + c) of the table, for the three bits at i. Each step halves the table with
- * one operand (Shannon expansion); a constant table folds to a few operations. */
+/* lop3: bit i of the result is bit (4a + 2b + c) of the table, for the three bits at i. Each step
+ * halves the table with one operand (Shannon expansion); a constant table folds to a few
+ * operations. */
 static inline uint32_t lop3_choose(uint32_t x, uint32_t one, uint32_t zero)
 {
     return (x & one) | (~x & zero);
@@ -250,9 +255,17 @@ static inline uint32_t b32_lop3(uint32_t a, uint32_t b, uint32_t c, uint32_t tab
     return lop3_choose(a, lop3_choose(b, c3, c2), lop3_choose(b, c1, c0));
 }
 
-/* ---- prmt: build a word from the bytes of b:a ------------------------------------------------------------------------- */
+/* ---- prmt: build a word from the bytes of b:a ------------------------------------------------ */
 
-enum { PL_PRMT_INDEX, PL_PRMT_F4E, PL_PRMT_B4E, PL_PRMT_RC8, PL_PRMT_ECL, PL_PRMT_ECR, PL_PRMT_RC16 };
+enum {
+    PL_PRMT_INDEX,
+    PL_PRMT_F4E,
+    PL_PRMT_B4E,
+    PL_PRMT_RC8,
+    PL_PRMT_ECL,
+    PL_PRMT_ECR,
+    PL_PRMT_RC16
+};
 
 /* The special modes are index mode with a selector that follows from the low two bits of c
  * (PTX manual, table of the prmt modes). */

@@ -1,9 +1,10 @@
 /* num_cvt.h - conversions between integers, f16, bf16, f32, tf32 and f64.
  *
- * Names read D_from_S. Integer results saturate to the type as the hardware does, whether .sat is given or not; NaN
- * gives 0, except that conversions with a 64-bit type on either side give the destination's top bit alone. f64 to a
- * narrower float keeps the upper payload of a NaN, most others make it canonical (H200, driver 580.159.04, 2026-11).
- * PTX manual, "Data Movement and Conversion Instructions: cvt". The 8-bit and smaller floats are in num_cvt8.h.
+ * Names read D_from_S. Integer results saturate to the type as the hardware does, whether .sat is
+ * given or not; NaN gives 0, except that conversions with a 64-bit type on either side give the
+ * destination's top bit alone. f64 to a narrower float keeps the upper payload of a NaN, most
+ * others make it canonical (H200, driver 580.159.04, 2026-11). PTX manual, "Data Movement and
+ * Conversion Instructions: cvt". The 8-bit and smaller floats are in num_cvt8.h.
  */
 #ifndef PL_EMU_EXEC_NUM_CVT_H
 #define PL_EMU_EXEC_NUM_CVT_H
@@ -11,10 +12,10 @@
 #include "num_f64.h"
 #include "num_half2.h"
 
-/* ---- rounding to an integer, still as a float ---------------------------------------------------------------------- */
+/* ---- rounding to an integer, still as a float ------------------------------------------------ */
 
-/* Adding and subtracting 2^52 leaves no room for a fraction, so the host rounds it away (to nearest even); comparing
- * with the operand then tells which way the other modes must step. */
+/* Adding and subtracting 2^52 leaves no room for a fraction, so the host rounds it away (to nearest
+ * even); comparing with the operand then tells which way the other modes must step. */
 static inline double f64_round(double x, int rnd)
 {
     uint64_t sign = f64_bits(x) & PL_F64_SIGN;
@@ -47,8 +48,9 @@ static inline uint64_t f64_to_integral(uint64_t a, int rnd, bool sat)
     return sat ? f64_clamp01(r) : r;
 }
 
-/* ---- float to integer ---------------------------------------------------------------------------------------------------
- * Every operand fits in a double. `lo` and `hi` are the limits of the destination, at most 32 bits wide. */
+/* ---- float to integer --------------------------------------------------------------------------
+ * Every operand fits in a double. `lo` and `hi` are the limits of the destination, at most 32 bits
+ * wide. */
 
 static inline int32_t int_from_double(double x, int rnd, double lo, double hi)
 {
@@ -77,7 +79,8 @@ static inline uint32_t u32_from_double(double x, int rnd)
 /* u8, s8, u16, s16. */
 static inline int32_t narrow_from_f32(uint32_t a, int rnd, bool ftz, int width, bool is_signed)
 {
-    int32_t span = 1 << width, hi = (is_signed ? span >> 1 : span) - 1, lo = is_signed ? -hi - 1 : 0;
+    int32_t span = 1 << width, hi = (is_signed ? span >> 1 : span) - 1,
+            lo = is_signed ? -hi - 1 : 0;
     uint32_t x = f32_ftz(a, ftz);
     int32_t r = int_from_double(f32_value(x), rnd, lo, hi);
     return f32_is_nan(x) ? 0 : r;
@@ -85,7 +88,8 @@ static inline int32_t narrow_from_f32(uint32_t a, int rnd, bool ftz, int width, 
 
 static inline int32_t narrow_from_f64(uint64_t a, int rnd, int width, bool is_signed)
 {
-    int32_t span = 1 << width, hi = (is_signed ? span >> 1 : span) - 1, lo = is_signed ? -hi - 1 : 0;
+    int32_t span = 1 << width, hi = (is_signed ? span >> 1 : span) - 1,
+            lo = is_signed ? -hi - 1 : 0;
     int32_t r = int_from_double(f64_value(a), rnd, lo, hi);
     return f64_is_nan(a) ? is_signed ? lo : span >> 1 : r;
 }
@@ -134,7 +138,7 @@ static inline uint64_t u64_from_f32(uint32_t a, int rnd, bool ftz)
     return u64_from_f64(f64_bits((double)f32_value(f32_ftz(a, ftz))), rnd);
 }
 
-/* ---- integer to integer with saturation ------------------------------------------------------------------------------ */
+/* ---- integer to integer with saturation ------------------------------------------------------ */
 
 static inline int64_t clamp_s64(int64_t x, int64_t lo, int64_t hi)
 {
@@ -147,7 +151,7 @@ static inline uint64_t clamp_u64(uint64_t x, uint64_t hi)
     return x > hi ? hi : x;
 }
 
-/* ---- integer to float ---------------------------------------------------------------------------------------------------- */
+/* ---- integer to float ----------------------------------------------------------------------- */
 
 static inline uint32_t f32_from_s32(int32_t a, int rnd)
 {
@@ -239,7 +243,7 @@ static inline uint16_t f16_clamp01(uint16_t h)
     return (uint16_t)(low > 0x3c00 ? 0x3c00 : low);
 }
 
-/* ---- float to float -------------------------------------------------------------------------------------------------------- */
+/* ---- float to float ------------------------------------------------------------------------- */
 
 /* cvt.f32.f32: a move, unless .ftz or .sat make it an operation. */
 static inline uint32_t f32_from_f32(uint32_t a, bool ftz, bool sat)
@@ -298,8 +302,9 @@ static inline uint16_t f16_to_integral(uint16_t a, int rnd, bool sat)
     return sat ? f16_clamp01(r) : r;
 }
 
-/* tf32 is an f32 whose low 13 bits are zero. .rn and .rz make NaN canonical; .rna is older than they are and only cuts
- * a NaN, and its .satfinite steps down by one whatever has come out with the largest exponent, NaN included. */
+/* tf32 is an f32 whose low 13 bits are zero. .rn and .rz make NaN canonical; .rna is older than
+ * they are and only cuts a NaN, and its .satfinite steps down by one whatever has come out with the
+ * largest exponent, NaN included. */
 static inline uint32_t tf32_from_f32(uint32_t a, int rnd, bool relu)
 {
     uint32_t kept = a >> 13, lost = a & 0x1fff;

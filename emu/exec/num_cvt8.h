@@ -8,16 +8,19 @@
  *   e2m1        2        1      1       6  (0x7)    none
  *   ue8m0       8        0    127   2^127           NaN 0xff; no sign, no zero
  *
- * All conversions to them are .satfinite: what lies beyond the largest number becomes it. PTX manual, section
- * "Alternate Floating-Point Data Formats"; e4m3 and e5m2 as measured (H200, driver 580.159.04, 2026-11).
+ * All conversions to them are .satfinite: what lies beyond the largest number becomes it. PTX
+ * manual, section "Alternate Floating-Point Data Formats"; e4m3 and e5m2 as measured (H200, driver
+ * 580.159.04, 2026-11).
  */
 #ifndef PL_EMU_EXEC_NUM_CVT8_H
 #define PL_EMU_EXEC_NUM_CVT8_H
 
 #include "num_cvt.h"
 
-/* Round to a small format, saturate at `max`, give NaN as `nan`. `relu` turns negative numbers into +0. */
-static inline uint32_t small_from_f32(uint32_t a, int ebits, int mbits, uint32_t max, uint32_t nan, bool relu)
+/* Round to a small format, saturate at `max`, give NaN as `nan`. `relu` turns negative numbers into
+ * +0. */
+static inline uint32_t small_from_f32(uint32_t a, int ebits, int mbits, uint32_t max, uint32_t nan,
+                                      bool relu)
 {
     uint32_t m = a & PL_F32_MAG, r = float_shrink(a, ebits, mbits, PL_RN);
     r = r > max || m >= PL_F32_INF ? max : r;
@@ -32,7 +35,8 @@ static inline uint32_t f32_from_small(uint32_t h, int ebits, int mbits)
     uint32_t m = h & ((1u << (ebits + mbits)) - 1), sign = (h >> (ebits + mbits) & 1) << 31;
     uint32_t bias = (1u << (ebits - 1)) - 1;
     uint32_t normal = (m << (23 - mbits)) + ((127 - bias) << 23);
-    uint32_t unit = (128 - bias - (uint32_t)mbits) << 23; /* the weight of the last bit of a subnormal */
+    uint32_t unit = (128 - bias - (uint32_t)mbits)
+                    << 23; /* the weight of the last bit of a subnormal */
     uint32_t small = f32_bits((float)(int32_t)m * f32_value(unit));
     return (m >> mbits ? normal : small) | sign;
 }
@@ -87,7 +91,7 @@ static inline uint16_t f16_from_e2m1(uint32_t h)
     return f16_from_f32(f32_from_small(h, 2, 1), PL_RN);
 }
 
-/* ---- pairs: the first of two operands goes to the upper half ------------------------------------------------------------ */
+/* ---- pairs: the first of two operands goes to the upper half --------------------------------- */
 
 typedef uint32_t pl_small_from(uint32_t a, bool relu);
 typedef uint16_t pl_small_to(uint32_t h);
@@ -123,8 +127,8 @@ static inline uint32_t f16x2_from_e2m1x2(uint8_t a, bool relu)
     return half2_relu(join_halves(f16_from_e2m1(a & 15u), f16_from_e2m1((uint32_t)a >> 4)), relu);
 }
 
-/* ue8m0 is an exponent alone: the magnitude rounded to a power of two, towards zero or up. Zero and what lies below
- * 2^-127 become 2^-127 (code 0); Inf saturates to 2^127 or is NaN. */
+/* ue8m0 is an exponent alone: the magnitude rounded to a power of two, towards zero or up. Zero and
+ * what lies below 2^-127 become 2^-127 (code 0); Inf saturates to 2^127 or is NaN. */
 static inline uint32_t ue8m0_from_f32(uint32_t a, int rnd, bool satfinite)
 {
     uint32_t m = a & PL_F32_MAG, e = m >> 23, up = rnd == PL_RP && (m & 0x7fffff) != 0;
@@ -154,10 +158,12 @@ static inline uint32_t bf16x2_from_ue8m0x2(uint16_t a)
     return join_halves(bf16_from_ue8m0(a & 0xffu), bf16_from_ue8m0((uint32_t)a >> 8));
 }
 
-/* cvt.pack: saturate a and b to `width` bits and put them side by side, a above b, below the low bits of c. */
+/* cvt.pack: saturate a and b to `width` bits and put them side by side, a above b, below the low
+ * bits of c. */
 static inline uint32_t cvt_pack(int32_t a, int32_t b, uint32_t c, int width, bool is_signed)
 {
-    int32_t span = 1 << width, hi = (is_signed ? span >> 1 : span) - 1, lo = is_signed ? -hi - 1 : 0;
+    int32_t span = 1 << width, hi = (is_signed ? span >> 1 : span) - 1,
+            lo = is_signed ? -hi - 1 : 0;
     int32_t x = a < lo ? lo : a > hi ? hi : a, y = b < lo ? lo : b > hi ? hi : b;
     uint32_t ones = (uint32_t)span - 1, pair = ((uint32_t)x & ones) << width | ((uint32_t)y & ones);
     return width == 16 ? pair : c << (2 * width) | pair;

@@ -1,9 +1,9 @@
 /* num_f32.h - single precision arithmetic on register bits.
  *
- * Round to nearest uses the host's IEEE operation. The other modes compute in double precision, where a product of two
- * floats is exact and a sum can be rounded to odd, and round once more to f32 (f32_narrow in num.h).
- * PTX manual, "Floating Point Instructions"; NaN patterns and the order of .ftz and .sat as measured
- * (H200, driver 580.159.04, 2026-11).
+ * Round to nearest uses the host's IEEE operation. The other modes compute in double precision,
+ * where a product of two floats is exact and a sum can be rounded to odd, and round once more to
+ * f32 (f32_narrow in num.h). PTX manual, "Floating Point Instructions"; NaN patterns and the order
+ * of .ftz and .sat as measured (H200, driver 580.159.04, 2026-11).
  */
 #ifndef PL_EMU_EXEC_NUM_F32_H
 #define PL_EMU_EXEC_NUM_F32_H
@@ -23,8 +23,9 @@ static inline uint32_t f32_sub(uint32_t a, uint32_t b, int rnd, bool ftz, bool s
     return f32_add(a, b ^ PL_F32_SIGN, rnd, ftz, sat);
 }
 
-/* .ftz flushes what is below 2^-126 after rounding as if the exponent had no lower limit: a result that gradual underflow
- * would round up to 2^-126 may still be flushed. `s` is exact, or rounded to odd. */
+/* .ftz flushes what is below 2^-126 after rounding as if the exponent had no lower limit: a result
+ * that gradual underflow would round up to 2^-126 may still be flushed. `s` is exact, or rounded to
+ * odd. */
 static inline bool f32_is_tiny(double s, int rnd)
 {
     uint64_t b = f64_bits(s), m = b & PL_F64_MAG;
@@ -34,8 +35,8 @@ static inline bool f32_is_tiny(double s, int rnd)
     return away ? f64_value(m) <= 0x1.fffffep-127 : f64_value(m) < limit;
 }
 
-/* The same question for round to nearest in f32 alone: `scaled` is the result of the operation on operands that were
- * multiplied so that it came out 2^50 times as large. */
+/* The same question for round to nearest in f32 alone: `scaled` is the result of the operation on
+ * operands that were multiplied so that it came out 2^50 times as large. */
 static inline bool f32_is_tiny_scaled(float scaled)
 {
     return f32_value(f32_bits(scaled) & PL_F32_MAG) < 0x1p-76f;
@@ -60,7 +61,8 @@ static inline uint32_t f32_mul(uint32_t a, uint32_t b, int rnd, bool ftz, bool s
 
 static inline uint32_t f32_fma(uint32_t a, uint32_t b, uint32_t c, int rnd, bool ftz, bool sat)
 {
-    float x = f32_value(f32_ftz(a, ftz)), y = f32_value(f32_ftz(b, ftz)), z = f32_value(f32_ftz(c, ftz));
+    float x = f32_value(f32_ftz(a, ftz)), y = f32_value(f32_ftz(b, ftz)),
+          z = f32_value(f32_ftz(c, ftz));
 #ifdef __FMA__
     if (rnd == PL_RN) {
         bool tiny = ftz && f32_is_tiny_scaled(__builtin_fmaf(x * 0x1p50f, y, z * 0x1p50f));
@@ -72,8 +74,9 @@ static inline uint32_t f32_fma(uint32_t a, uint32_t b, uint32_t c, int rnd, bool
     return f32_finish_tiny(f32_narrow(s, rnd), f32_is_tiny(s, rnd), ftz, sat);
 }
 
-/* A quotient or square root of 24-bit numbers that is not itself a 24-bit number differs from every 25-bit number by
- * more than 2^-50 of itself, so the double result lies on the right side of each rounding boundary. */
+/* A quotient or square root of 24-bit numbers that is not itself a 24-bit number differs from every
+ * 25-bit number by more than 2^-50 of itself, so the double result lies on the right side of each
+ * rounding boundary. */
 static inline uint32_t f32_div(uint32_t a, uint32_t b, int rnd, bool ftz)
 {
     float x = f32_value(f32_ftz(a, ftz)), y = f32_value(f32_ftz(b, ftz));
@@ -108,14 +111,15 @@ static inline uint32_t f32_copysign(uint32_t a, uint32_t b)
     return (a & PL_F32_SIGN) | (b & PL_F32_MAG);
 }
 
-/* Read as signed integers, patterns with the magnitude of negative numbers inverted sort as numbers, -0 below +0. */
+/* Read as signed integers, patterns with the magnitude of negative numbers inverted sort as
+ * numbers, -0 below +0. */
 static inline int32_t f32_key(uint32_t a)
 {
     return (int32_t)(a ^ ((uint32_t)((int32_t)a >> 31) >> 1));
 }
 
-/* min and max: a NaN yields to a number unless `nan` (.NaN) is set; `xorsign` (.xorsign.abs) compares magnitudes and
- * gives the result the exclusive or of the operands' signs. */
+/* min and max: a NaN yields to a number unless `nan` (.NaN) is set; `xorsign` (.xorsign.abs)
+ * compares magnitudes and gives the result the exclusive or of the operands' signs. */
 static inline uint32_t f32_pick(uint32_t a, uint32_t b, bool max, bool ftz, bool nan, bool xorsign)
 {
     a = f32_ftz(a, ftz);
@@ -168,7 +172,7 @@ static inline bool f32_testp(uint32_t a, int test)
     }
 }
 
-/* ---- f32x2: two floats in a 64-bit register (sm_100 and later) ------------------------------------------------------ */
+/* ---- f32x2: two floats in a 64-bit register (sm_100 and later) ------------------------------- */
 
 static inline uint64_t f32x2_add(uint64_t a, uint64_t b, int rnd, bool ftz)
 {
@@ -189,7 +193,8 @@ static inline uint64_t f32x2_mul(uint64_t a, uint64_t b, int rnd, bool ftz)
 
 static inline uint64_t f32x2_fma(uint64_t a, uint64_t b, uint64_t c, int rnd, bool ftz)
 {
-    uint64_t high = f32_fma((uint32_t)(a >> 32), (uint32_t)(b >> 32), (uint32_t)(c >> 32), rnd, ftz, false);
+    uint64_t high =
+        f32_fma((uint32_t)(a >> 32), (uint32_t)(b >> 32), (uint32_t)(c >> 32), rnd, ftz, false);
     return high << 32 | f32_fma((uint32_t)a, (uint32_t)b, (uint32_t)c, rnd, ftz, false);
 }
 

@@ -1,15 +1,16 @@
 /* num_f64.h - double precision arithmetic on register bits.
  *
- * Round to nearest uses the host's IEEE operation, the other modes num_soft.c. Unlike f32, f64 keeps the payload of a
- * NaN operand, made quiet; which of several wins depends on the operation. All of this is as measured (H200, driver
- * 580.159.04, 2026-11), and none of it is left to the host.
+ * Round to nearest uses the host's IEEE operation, the other modes num_soft.c. Unlike f32, f64
+ * keeps the payload of a NaN operand, made quiet; which of several wins depends on the operation.
+ * All of this is as measured (H200, driver 580.159.04, 2026-11), and none of it is left to the
+ * host.
  */
 #ifndef PL_EMU_EXEC_NUM_F64_H
 #define PL_EMU_EXEC_NUM_F64_H
 
 #include "num_soft.h"
 
-#define PL_F64_QUIET 0x0008000000000000u
+#define PL_F64_QUIET   0x0008000000000000u
 #define PL_F64_INVALID 0xfff8000000000000u /* an invalid operation without a NaN operand */
 
 /* NaN operands in order of precedence: the first that is NaN is the result. */

@@ -1,17 +1,19 @@
 /* num_half.h - f16 and bf16 arithmetic, single and packed in pairs.
  *
- * Operands widen to f32 exactly, the operation is done there (or in double for bf16 products) without losing what the
- * final rounding needs, and float_shrink() rounds once to the small format. Sums and products of f16 have more than
- * 2*11+2 bits of room in f32, so rounding twice is harmless for them; fused multiply-adds round to odd first.
- * PTX manual, "Half Precision Floating-Point Instructions"; relu, sat and NaN as measured (H200, driver 580.159.04).
+ * Operands widen to f32 exactly, the operation is done there (or in double for bf16 products)
+ * without losing what the final rounding needs, and float_shrink() rounds once to the small format.
+ * Sums and products of f16 have more than 2*11+2 bits of room in f32, so rounding twice is harmless
+ * for them; fused multiply-adds round to odd first. PTX manual, "Half Precision Floating-Point
+ * Instructions"; relu, sat and NaN as measured (H200, driver 580.159.04).
  */
 #ifndef PL_EMU_EXEC_NUM_HALF_H
 #define PL_EMU_EXEC_NUM_HALF_H
 
 #include "num_f32.h"
 
-/* Round an f32 pattern to a smaller format with `ebits` exponent and `mbits` fraction bits. The magnitude may come out
- * past the format's last finite number: callers decide what that means. NaN and Inf give large magnitudes too.
+/* Round an f32 pattern to a smaller format with `ebits` exponent and `mbits` fraction bits. The
+ * magnitude may come out past the format's last finite number: callers decide what that means. NaN
+ * and Inf give large magnitudes too.
  *
  *   f32   s eeeeeeee fffff|fffffffffffffffffff        keep | lost
  */
@@ -40,7 +42,7 @@ static inline uint32_t float_shrink(uint32_t a, int ebits, int mbits, int rnd)
     return (uint32_t)(base + kept + up);
 }
 
-/* ---- f16 ------------------------------------------------------------------------------------------------------------- */
+/* ---- f16 ------------------------------------------------------------------------------------ */
 
 static inline uint32_t f32_from_f16(uint16_t h)
 {
@@ -51,8 +53,9 @@ static inline uint32_t f32_from_f16(uint16_t h)
     return sign | blend32(m < 0x400, small, normal | special);
 }
 
-/* To nearest even. Adding 2^13 times the operand's power of two (at least f16's smallest normal one) leaves room for ten
- * fraction bits, so the host rounds where f16 does; what was added comes off again in the integer pattern. */
+/* To nearest even. Adding 2^13 times the operand's power of two (at least f16's smallest normal
+ * one) leaves room for ten fraction bits, so the host rounds where f16 does; what was added comes
+ * off again in the integer pattern. */
 static inline uint16_t f16_from_f32_rn(uint32_t a)
 {
     uint32_t m = a & PL_F32_MAG;
@@ -93,7 +96,8 @@ static inline bool f16_is_nan(uint16_t h)
     return (h & 0x7fff) > 0x7c00;
 }
 
-/* From the exact or odd-rounded f32 result: round, then .ftz, .sat ([+0,1], NaN to +0) and .relu (negative to +0). */
+/* From the exact or odd-rounded f32 result: round, then .ftz, .sat ([+0,1], NaN to +0) and .relu
+ * (negative to +0). */
 static inline uint16_t f16_finish(float s, bool ftz, bool sat, bool relu)
 {
     uint32_t h = f16_from_f32(f32_bits(s), PL_RN);
@@ -127,9 +131,10 @@ static inline uint16_t f16_fma(uint16_t a, uint16_t b, uint16_t c, bool ftz, boo
     return f16_finish(f32_sum_odd(p, f16_value(f16_ftz(c, ftz))), ftz, sat, relu);
 }
 
-/* ---- .oob: what TMA fills in outside a tensor when told to ask for zero ----------------------------------------------- */
+/* ---- .oob: what TMA fills in outside a tensor when told to ask for zero ---------------------- */
 
-/* The value is the same for f16 and bf16 (read back from copies with that fill mode; H200, driver 580.159.04, 2026-11). */
+/* The value is the same for f16 and bf16 (read back from copies with that fill mode; H200, driver
+ * 580.159.04, 2026-11). */
 #define PL_OOB_NAN 0x7ff7u
 
 /* fma.oob: +0 when a factor is that value. */
@@ -138,7 +143,7 @@ static inline uint16_t half_oob(uint16_t a, uint16_t b, uint16_t r)
     return a == PL_OOB_NAN || b == PL_OOB_NAN ? 0 : r;
 }
 
-/* ---- bf16: the upper half of an f32 ------------------------------------------------------------------------------------ */
+/* ---- bf16: the upper half of an f32 ---------------------------------------------------------- */
 
 static inline uint32_t f32_from_bf16(uint16_t h)
 {
@@ -157,7 +162,8 @@ static inline uint16_t bf16_from_f32(uint32_t a, int rnd)
     case PL_RP: up = lost != 0 && !negative; break;
     default: break;
     }
-    uint32_t r = (a >> 16) + up; /* an Inf has no lost bits, and the largest number carries into Inf */
+    uint32_t r =
+        (a >> 16) + up; /* an Inf has no lost bits, and the largest number carries into Inf */
     return (uint16_t)(m > PL_F32_INF ? PL_F16_NAN : r);
 }
 
@@ -199,8 +205,9 @@ static inline uint16_t bf16_fma(uint16_t a, uint16_t b, uint16_t c, bool relu)
     return bf16_finish(f64_sum_odd(bf16_value(a) * bf16_value(b), bf16_value(c)), relu);
 }
 
-/* ---- what f16 and bf16 share: sign, order, comparison ----------------------------------------------------------------------
- * `inf` is the format's infinity pattern, 0x7c00 or 0x7f80. */
+/* ---- what f16 and bf16 share: sign, order, comparison
+ * ---------------------------------------------------------------------- `inf` is the format's
+ * infinity pattern, 0x7c00 or 0x7f80. */
 
 static inline uint16_t half_canon(uint32_t a, uint32_t inf)
 {
@@ -238,13 +245,14 @@ static inline int32_t half_key(uint32_t a)
     return x ^ (x < 0 ? 0x7fff : 0);
 }
 
-static inline uint16_t half_pick(uint16_t a16, uint16_t b16, uint32_t inf, bool max, bool nan, bool xorsign)
+static inline uint16_t half_pick(uint16_t a16, uint16_t b16, uint32_t inf, bool max, bool nan,
+                                 bool xorsign)
 {
     uint32_t a = a16, b = b16;
     uint32_t sign = xorsign ? (a ^ b) & 0x8000 : 0, keep = xorsign ? 0x7fff : 0xffff;
     a &= keep;
     b &= keep;
-    bool less = half_key(a) < half_key(b), a_nan = (a & 0x7fff) > inf, b_nan = (b & 0x7fff) > inf;
+    bool less = half_key(a)<half_key(b), a_nan = (a & 0x7fff)> inf, b_nan = (b & 0x7fff) > inf;
     uint32_t low = less ? a : b, high = less ? b : a, r = max ? high : low;
     r = a_nan ? b : r;
     r = b_nan ? a : r;

@@ -22,7 +22,8 @@ static inline uint32_t join_halves(uint16_t low, uint16_t high)
 
 static inline uint32_t f16x2_add(uint32_t a, uint32_t b, bool ftz, bool sat)
 {
-    return join_halves(f16_add(low_half(a), low_half(b), ftz, sat), f16_add(high_half(a), high_half(b), ftz, sat));
+    return join_halves(f16_add(low_half(a), low_half(b), ftz, sat),
+                       f16_add(high_half(a), high_half(b), ftz, sat));
 }
 
 static inline uint32_t f16x2_sub(uint32_t a, uint32_t b, bool ftz, bool sat)
@@ -32,7 +33,8 @@ static inline uint32_t f16x2_sub(uint32_t a, uint32_t b, bool ftz, bool sat)
 
 static inline uint32_t f16x2_mul(uint32_t a, uint32_t b, bool ftz, bool sat)
 {
-    return join_halves(f16_mul(low_half(a), low_half(b), ftz, sat), f16_mul(high_half(a), high_half(b), ftz, sat));
+    return join_halves(f16_mul(low_half(a), low_half(b), ftz, sat),
+                       f16_mul(high_half(a), high_half(b), ftz, sat));
 }
 
 static inline uint32_t f16x2_fma(uint32_t a, uint32_t b, uint32_t c, bool ftz, bool sat, bool relu)

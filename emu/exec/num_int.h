@@ -1,15 +1,16 @@
 /* num_int.h - integer arithmetic, bit fields and shifts on register values.
  *
- * Names start with the PTX type. Signed overflow wraps as in the hardware: sums and products are formed with unsigned
- * words and converted back. PTX manual, "Integer Arithmetic Instructions", "Extended-Precision Integer Arithmetic
- * Instructions" and "Logic and Shift Instructions"; division by zero as measured (H200, driver 580.159.04, 2026-11).
+ * Names start with the PTX type. Signed overflow wraps as in the hardware: sums and products are
+ * formed with unsigned words and converted back. PTX manual, "Integer Arithmetic Instructions",
+ * "Extended-Precision Integer Arithmetic Instructions" and "Logic and Shift Instructions"; division
+ * by zero as measured (H200, driver 580.159.04, 2026-11).
  */
 #ifndef PL_EMU_EXEC_NUM_INT_H
 #define PL_EMU_EXEC_NUM_INT_H
 
 #include "num.h"
 
-/* ---- products ------------------------------------------------------------------------------------------------------ */
+/* ---- products ------------------------------------------------------------------------------- */
 
 static inline uint16_t u16_mulhi(uint16_t a, uint16_t b)
 {
@@ -91,7 +92,8 @@ static inline int32_t s32_madhi_sat(int32_t a, int32_t b, int32_t c)
     return s32_add_sat(s32_mulhi(a, b), c);
 }
 
-/* mul24: the 48-bit product of the low 24 bits of each operand; .lo gives bits 31..0, .hi bits 47..16. */
+/* mul24: the 48-bit product of the low 24 bits of each operand; .lo gives bits 31..0, .hi
+ * bits 47..16. */
 static inline uint32_t u32_mul24(uint32_t a, uint32_t b, bool hi)
 {
     uint64_t p = (uint64_t)(a & 0xffffffu) * (b & 0xffffffu);
@@ -105,9 +107,10 @@ static inline int32_t s32_mul24(int32_t a, int32_t b, bool hi)
     return (int32_t)(uint32_t)(hi ? p >> 16 : p);
 }
 
-/* ---- sums with carry --------------------------------------------------------------------------------------------------
- * CC.CF is one bit per thread. Subtraction adds the complement of b, so that after sub.cc the flag is the carry (no borrow):
- * sub.cc is addc(a, ~b, true), subc is addc(a, ~b, flag). A following addc shows it (measured). */
+/* ---- sums with carry ---------------------------------------------------------------------------
+ * CC.CF is one bit per thread. Subtraction adds the complement of b, so that after sub.cc the flag
+ * is the carry (no borrow): sub.cc is addc(a, ~b, true), subc is addc(a, ~b, flag). A following
+ * addc shows it (measured). */
 
 static inline uint32_t u32_addc(uint32_t a, uint32_t b, bool carry_in, bool *carry_out)
 {
@@ -123,7 +126,7 @@ static inline uint64_t u64_addc(uint64_t a, uint64_t b, bool carry_in, bool *car
     return t;
 }
 
-/* ---- quotients: dividing by zero gives all ones, quotient and remainder alike -------------------------------------------- */
+/* ---- quotients: dividing by zero gives all ones, quotient and remainder alike ---------------- */
 
 static inline uint32_t u32_div(uint32_t a, uint32_t b)
 {
@@ -185,7 +188,7 @@ static inline int16_t s16_rem(int16_t a, int16_t b)
     return (int16_t)s32_rem(a, b);
 }
 
-/* ---- magnitudes ----------------------------------------------------------------------------------------------------- */
+/* ---- magnitudes ----------------------------------------------------------------------------- */
 
 static inline int16_t s16_abs(int16_t a)
 {
@@ -247,7 +250,7 @@ static inline int32_t s32_max(int32_t a, int32_t b, bool relu)
     return relu && r < 0 ? 0 : r;
 }
 
-/* ---- two 16-bit numbers in a word -------------------------------------------------------------------------------------- */
+/* ---- two 16-bit numbers in a word ------------------------------------------------------------ */
 
 static inline uint32_t u16x2_add(uint32_t a, uint32_t b)
 {
@@ -268,17 +271,19 @@ static inline uint32_t u16x2_max(uint32_t a, uint32_t b)
 
 static inline uint32_t s16x2_min(uint32_t a, uint32_t b, bool relu)
 {
-    int32_t low = s32_min((int16_t)a, (int16_t)b, relu), high = s32_min((int32_t)a >> 16, (int32_t)b >> 16, relu);
+    int32_t low = s32_min((int16_t)a, (int16_t)b, relu),
+            high = s32_min((int32_t)a >> 16, (int32_t)b >> 16, relu);
     return (uint32_t)high << 16 | ((uint32_t)low & 0xffffu);
 }
 
 static inline uint32_t s16x2_max(uint32_t a, uint32_t b, bool relu)
 {
-    int32_t low = s32_max((int16_t)a, (int16_t)b, relu), high = s32_max((int32_t)a >> 16, (int32_t)b >> 16, relu);
+    int32_t low = s32_max((int16_t)a, (int16_t)b, relu),
+            high = s32_max((int32_t)a >> 16, (int32_t)b >> 16, relu);
     return (uint32_t)high << 16 | ((uint32_t)low & 0xffffu);
 }
 
-/* ---- dot products ------------------------------------------------------------------------------------------------------ */
+/* ---- dot products --------------------------------------------------------------------------- */
 
 static inline int32_t byte_of(uint32_t x, int i, bool is_signed)
 {
@@ -294,13 +299,16 @@ static inline int32_t half_of(uint32_t x, int i, bool is_signed)
 
 static inline uint32_t b32_dp4a(uint32_t a, uint32_t b, uint32_t c, bool a_signed, bool b_signed)
 {
-    int32_t p0 = byte_of(a, 0, a_signed) * byte_of(b, 0, b_signed), p1 = byte_of(a, 1, a_signed) * byte_of(b, 1, b_signed);
-    int32_t p2 = byte_of(a, 2, a_signed) * byte_of(b, 2, b_signed), p3 = byte_of(a, 3, a_signed) * byte_of(b, 3, b_signed);
+    int32_t p0 = byte_of(a, 0, a_signed) * byte_of(b, 0, b_signed),
+            p1 = byte_of(a, 1, a_signed) * byte_of(b, 1, b_signed);
+    int32_t p2 = byte_of(a, 2, a_signed) * byte_of(b, 2, b_signed),
+            p3 = byte_of(a, 3, a_signed) * byte_of(b, 3, b_signed);
     return c + (uint32_t)(p0 + p1 + p2 + p3);
 }
 
 /* dp2a: the two halves of a with the lower or upper two bytes of b. */
-static inline uint32_t b32_dp2a(uint32_t a, uint32_t b, uint32_t c, bool a_signed, bool b_signed, bool hi)
+static inline uint32_t b32_dp2a(uint32_t a, uint32_t b, uint32_t c, bool a_signed, bool b_signed,
+                                bool hi)
 {
     int base = hi ? 2 : 0;
     int32_t p0 = half_of(a, 0, a_signed) * byte_of(b, base, b_signed);

@@ -1,18 +1,20 @@
 /* num_soft.c - exact double precision arithmetic in integers.
  *
- * Every operation forms its result as sign, significand and exponent, or-s the bits that fell off the end into the
- * lowest one that is kept ("jamming"), and rounds once in pack(). Significands carry at least two bits more than the
- * format when they are jammed, so the jammed bit can only break a tie, never move a result.
+ * Every operation forms its result as sign, significand and exponent, or-s the bits that fell off
+ * the end into the lowest one that is kept ("jamming"), and rounds once in pack(). Significands
+ * carry at least two bits more than the format when they are jammed, so the jammed bit can only
+ * break a tie, never move a result.
  *
  *   wide     | hi 64 bits | lo 64 bits |      value = (hi * 2^64 + lo) * 2^exp
  *
- * IEEE 754-2019, sections 4.3 (rounding) and 5.4; the jamming technique is that of Hauser's SoftFloat.
+ * IEEE 754-2019, sections 4.3 (rounding) and 5.4; the jamming technique is that of Hauser's
+ * SoftFloat.
  */
 #include "num_soft.h"
 
 #define FRACTION_MASK 0x000fffffffffffffu
-#define HIDDEN_BIT 0x0010000000000000u
-#define TOP_BIT 126 /* where fma aligns leading ones: one bit is left for the carry */
+#define HIDDEN_BIT    0x0010000000000000u
+#define TOP_BIT       126 /* where fma aligns leading ones: one bit is left for the carry */
 
 typedef struct wide {
     uint64_t hi, lo;
@@ -24,7 +26,8 @@ typedef struct number {
     uint64_t sig;
 } number;
 
-/* A binary format: significand bits with the hidden one, weight of the last subnormal bit, exponent field of Inf. */
+/* A binary format: significand bits with the hidden one, weight of the last subnormal bit, exponent
+ * field of Inf. */
 typedef struct format {
     int bits, min_exp, inf_field;
 } format;
@@ -112,8 +115,8 @@ static number unpack_normal(uint64_t a)
     return (number){x.negative, x.exp - lead, x.sig << lead};
 }
 
-/* Round sig * 2^exp to a format; the result has no sign. A carry out of the fraction runs into the exponent field,
- * where it belongs. */
+/* Round sig * 2^exp to a format; the result has no sign. A carry out of the fraction runs into the
+ * exponent field, where it belongs. */
 static uint64_t round_pack(bool negative, uint64_t sig, int exp, int rnd, const format *f)
 {
     if (sig == 0) return 0;
@@ -140,7 +143,8 @@ static uint64_t finish(bool negative, wide w, int exp, int rnd)
     if (lead >= 128) return negative ? PL_F64_SIGN : 0;
     w = wide_left(w, lead);
     uint64_t sig = w.hi | (w.lo != 0);
-    return round_pack(negative, sig, exp - lead + 64, rnd, &f64_format) | (negative ? PL_F64_SIGN : 0);
+    return round_pack(negative, sig, exp - lead + 64, rnd, &f64_format) |
+           (negative ? PL_F64_SIGN : 0);
 }
 
 static uint64_t zero_sum(bool a_negative, bool b_negative, int rnd)
@@ -187,7 +191,8 @@ uint64_t pl_soft_add(uint64_t a, uint64_t b, int rnd)
     return pl_soft_fma(a, PL_F64_ONE, b, rnd);
 }
 
-/* Restoring division, one quotient bit a step: 56 bits and a jammed remainder are enough for any rounding. */
+/* Restoring division, one quotient bit a step: 56 bits and a jammed remainder are enough for any
+ * rounding. */
 uint64_t pl_soft_div(uint64_t a, uint64_t b, int rnd)
 {
     bool trivial = !is_finite(a) || !is_finite(b) || (a & PL_F64_MAG) == 0 || (b & PL_F64_MAG) == 0;
@@ -199,7 +204,8 @@ uint64_t pl_soft_div(uint64_t a, uint64_t b, int rnd)
         left = (one ? left - y.sig : left) << 1;
         quotient = quotient << 1 | one;
     }
-    return finish(x.negative != y.negative, (wide){0, quotient << 1 | (left != 0)}, x.exp - y.exp - 57, rnd);
+    return finish(x.negative != y.negative, (wide){0, quotient << 1 | (left != 0)},
+                  x.exp - y.exp - 57, rnd);
 }
 
 /* The root digit by digit: two operand bits come down for each bit of the root. */
@@ -233,5 +239,6 @@ uint64_t pl_soft_f64_from_int(bool negative, uint64_t magnitude, int rnd)
 
 uint32_t pl_soft_f32_from_int(bool negative, uint64_t magnitude, int rnd)
 {
-    return (uint32_t)round_pack(negative, magnitude, 0, rnd, &f32_format) | (negative ? PL_F32_SIGN : 0);
+    return (uint32_t)round_pack(negative, magnitude, 0, rnd, &f32_format) |
+           (negative ? PL_F32_SIGN : 0);
 }

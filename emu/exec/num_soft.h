@@ -1,8 +1,9 @@
 /* num_soft.h - exact double precision arithmetic in integers, for every rounding mode.
  *
- * The host's own operations serve f64 in round to nearest. What it lacks - directed rounding, and a fused multiply-add
- * on machines without one - is computed here from significands in two 64-bit words. num_f64.h chooses between them and
- * keeps NaN away: the operands here are numbers or infinities. Where IEEE 754 asks for NaN some NaN is returned.
+ * The host's own operations serve f64 in round to nearest. What it lacks - directed rounding, and a
+ * fused multiply-add on machines without one - is computed here from significands in two 64-bit
+ * words. num_f64.h chooses between them and keeps NaN away: the operands here are numbers or
+ * infinities. Where IEEE 754 asks for NaN some NaN is returned.
  */
 #ifndef PL_EMU_EXEC_NUM_SOFT_H
 #define PL_EMU_EXEC_NUM_SOFT_H

@@ -1,9 +1,9 @@
 /* num_words.h - from the words of the instruction table to the number helpers.
  *
- * Lane expressions see a modifier as the word that was written (W_rz, W_none ...). The functions here turn words into the
- * enums of num.h; RND, CMP and BOOL are their short names. The upper-case names below them choose a helper by the C type
- * of an operand, so that one table row serves all integer types. Words are constants in specialised loops, and everything
- * here folds away.
+ * Lane expressions see a modifier as the word that was written (W_rz, W_none ...). The functions
+ * here turn words into the enums of num.h; RND, CMP and BOOL are their short names. The upper-case
+ * names below them choose a helper by the C type of an operand, so that one table row serves all
+ * integer types. Words are constants in specialised loops, and everything here folds away.
  */
 #ifndef PL_EMU_EXEC_NUM_WORDS_H
 #define PL_EMU_EXEC_NUM_WORDS_H
@@ -16,16 +16,19 @@
 #include "num_int.h"
 #include "num_video.h"
 
-#define RND(g) round_word(g)
-#define CMP(g) compare_word(g)
+#define RND(g)  round_word(g)
+#define CMP(g)  compare_word(g)
 #define BOOL(g) bool_word(g)
 
 static inline int round_word(int w)
 {
     switch (w) {
-    case W_rz: case W_rzi: return PL_RZ;
-    case W_rm: case W_rmi: return PL_RM;
-    case W_rp: case W_rpi: return PL_RP;
+    case W_rz:
+    case W_rzi: return PL_RZ;
+    case W_rm:
+    case W_rmi: return PL_RM;
+    case W_rp:
+    case W_rpi: return PL_RP;
     default: return PL_RN; /* none, .rn, .rni */
     }
 }
@@ -59,7 +62,8 @@ static inline int bool_word(int w)
     return w == W_and ? PL_BOOL_AND : w == W_or ? PL_BOOL_OR : PL_BOOL_XOR;
 }
 
-/* The Boolean operator of set, setp and lop3 on a comparison's result and a predicate; without one, the result. */
+/* The Boolean operator of set, setp and lop3 on a comparison's result and a predicate; without one,
+ * the result. */
 static inline bool combine(int word, bool t, bool c)
 {
     switch (word) {
@@ -112,7 +116,8 @@ static inline uint32_t set_true(int dtype)
     case W_f32: return PL_F32_ONE;
     case W_f16: return 0x3c00;
     case W_bf16: return 0x3f80;
-    case W_u16: case W_s16: return 0xffff;
+    case W_u16:
+    case W_s16: return 0xffff;
     default: return UINT32_MAX;
     }
 }
@@ -124,46 +129,61 @@ static inline uint32_t set_true2(int dtype, bool low, bool high)
     return (high ? one << 16 : 0) | (low ? one : 0);
 }
 
-/* ---- integers of any type ------------------------------------------------------------------------------------------------ */
+/* ---- integers of any type ------------------------------------------------------------------- */
 
 /* Sums and products wrap: they are formed without sign and cut to the type of a. */
 #define ADD(a, b) ((__typeof__(a))((uint64_t)(a) + (uint64_t)(b)))
 #define SUB(a, b) ((__typeof__(a))((uint64_t)(a) - (uint64_t)(b)))
 #define MUL(a, b) ((__typeof__(a))((uint64_t)(a) * (uint64_t)(b)))
-#define NEG(a) ((__typeof__(a))(0u - (uint64_t)(a)))
+#define NEG(a)    ((__typeof__(a))(0u - (uint64_t)(a)))
 
-#define BY_INT(a, name)                                                                              \
-    _Generic((a), uint16_t: u16_##name, int16_t: s16_##name, uint32_t: u32_##name, int32_t: s32_##name, \
-             uint64_t: u64_##name, int64_t: s64_##name)
-#define BY_SIGNED(a, name) _Generic((a), int16_t: s16_##name, int32_t: s32_##name, int64_t: s64_##name)
-#define BY_WORD(a, name) \
-    _Generic((a), uint32_t: u32_##name, int32_t: s32_##name, uint64_t: u64_##name, int64_t: s64_##name)
-#define BY_INT32(a, name) _Generic((a), uint32_t: u32_##name, int32_t: s32_##name)
-#define BY_BITS(a, name) _Generic((a), uint16_t: b16_##name, uint32_t: b32_##name, uint64_t: b64_##name)
-#define BY_HALF(a, name) \
-    _Generic((a), uint16_t: u16_##name, int16_t: s16_##name, uint32_t: u32_##name, int32_t: s32_##name)
+#define BY_INT(a, name)                                                                            \
+    _Generic((a), uint16_t                                                                         \
+             : u16_##name, int16_t                                                                 \
+             : s16_##name, uint32_t                                                                \
+             : u32_##name, int32_t                                                                 \
+             : s32_##name, uint64_t                                                                \
+             : u64_##name, int64_t                                                                 \
+             : s64_##name)
+#define BY_SIGNED(a, name)                                                                         \
+    _Generic((a), int16_t : s16_##name, int32_t : s32_##name, int64_t : s64_##name)
+#define BY_WORD(a, name)                                                                           \
+    _Generic((a), uint32_t                                                                         \
+             : u32_##name, int32_t                                                                 \
+             : s32_##name, uint64_t                                                                \
+             : u64_##name, int64_t                                                                 \
+             : s64_##name)
+#define BY_INT32(a, name) _Generic((a), uint32_t : u32_##name, int32_t : s32_##name)
+#define BY_BITS(a, name)                                                                           \
+    _Generic((a), uint16_t : b16_##name, uint32_t : b32_##name, uint64_t : b64_##name)
+#define BY_HALF(a, name)                                                                           \
+    _Generic((a), uint16_t                                                                         \
+             : u16_##name, int16_t                                                                 \
+             : s16_##name, uint32_t                                                                \
+             : u32_##name, int32_t                                                                 \
+             : s32_##name)
 
 /* f16 or f16x2, bf16 or bf16x2. */
-#define F16(a, name) _Generic((a), uint16_t: f16_##name, uint32_t: f16x2_##name)
-#define BF16(a, name) _Generic((a), uint16_t: bf16_##name, uint32_t: bf16x2_##name)
-#define OOB(a, b, r) _Generic((a), uint16_t: half_oob, uint32_t: half2_oob)(a, b, r)
+#define F16(a, name)  _Generic((a), uint16_t : f16_##name, uint32_t : f16x2_##name)
+#define BF16(a, name) _Generic((a), uint16_t : bf16_##name, uint32_t : bf16x2_##name)
+#define OOB(a, b, r)  _Generic((a), uint16_t : half_oob, uint32_t : half2_oob)(a, b, r)
 
-#define MULHI(a, b) BY_INT(a, mulhi)(a, b)
-#define MULWIDE(a, b) BY_HALF(a, mulwide)(a, b)
-#define DIV(a, b) BY_INT(a, div)(a, b)
-#define REM(a, b) BY_INT(a, rem)(a, b)
-#define SAD(a, b, c) BY_INT(a, sad)(a, b, c)
-#define ABS(a) BY_SIGNED(a, abs)(a)
-#define SHL(a, n) BY_BITS(a, shl)(a, n)
-#define SHR(a, n) BY_INT(a, shr)(a, n)
+#define MULHI(a, b)       BY_INT(a, mulhi)(a, b)
+#define MULWIDE(a, b)     BY_HALF(a, mulwide)(a, b)
+#define DIV(a, b)         BY_INT(a, div)(a, b)
+#define REM(a, b)         BY_INT(a, rem)(a, b)
+#define SAD(a, b, c)      BY_INT(a, sad)(a, b, c)
+#define ABS(a)            BY_SIGNED(a, abs)(a)
+#define SHL(a, n)         BY_BITS(a, shl)(a, n)
+#define SHR(a, n)         BY_INT(a, shr)(a, n)
 #define INT_CMP(a, b, op) BY_INT(a, cmp)(a, b, op)
 
 /* a + b + carry with the carry flag in and out; for a - b pass ~b. */
-#define ADDC(a, b, carry, flag)                                                                   \
+#define ADDC(a, b, carry, flag)                                                                    \
     ((__typeof__(a))(sizeof(a) == 8 ? u64_addc((uint64_t)(a), (uint64_t)(b), carry, flag)          \
                                     : u32_addc((uint32_t)(a), (uint32_t)(b), carry, flag)))
 
-/* ---- conversions by word ------------------------------------------------------------------------------------------------- */
+/* ---- conversions by word -------------------------------------------------------------------- */
 
 static inline int64_t int_low(int dtype)
 {
@@ -189,10 +209,12 @@ static inline int64_t int_high(int dtype)
     }
 }
 
-/* cvt.sat between integers; `d` only says the result's C type. u64 is the one source that does not fit in int64_t. */
+/* cvt.sat between integers; `d` only says the result's C type. u64 is the one source that does not
+ * fit in int64_t. */
 #define SATURATE(d, a, dtype, atype)                                                               \
-    ((__typeof__(d))((atype) == W_u64 ? (int64_t)clamp_u64((uint64_t)(a), (uint64_t)int_high(dtype)) \
-                                      : clamp_s64((int64_t)(a), int_low(dtype), int_high(dtype))))
+    ((__typeof__(d))((atype) == W_u64                                                              \
+                         ? (int64_t)clamp_u64((uint64_t)(a), (uint64_t)int_high(dtype))            \
+                         : clamp_s64((int64_t)(a), int_low(dtype), int_high(dtype))))
 
 static inline uint64_t int_from_f32(uint32_t a, int rnd, bool ftz, int dtype)
 {
@@ -223,8 +245,11 @@ static inline uint64_t int_from_f64(uint64_t a, int rnd, int dtype)
 }
 
 /* Integer of any type to a float type: `a` is promoted to 32 bits, or is a 64-bit integer. */
-#define FROM_INT(to, a, rnd)                                                                                 \
-    _Generic((a) + 0, int32_t: to##_from_s32, uint32_t: to##_from_u32, int64_t: to##_from_s64,               \
-             uint64_t: to##_from_u64)((a), rnd)
+#define FROM_INT(to, a, rnd)                                                                       \
+    _Generic((a) + 0, int32_t                                                                      \
+             : to##_from_s32, uint32_t                                                             \
+             : to##_from_u32, int64_t                                                              \
+             : to##_from_s64, uint64_t                                                             \
+             : to##_from_u64)((a), rnd)
 
 #endif
