@@ -33,6 +33,16 @@ MUFU_INLINE uint32_t mufu_fmul(uint32_t a, uint32_t b)
     return blend32(f32_is_nan(r), PL_F32_NAN, r);
 }
 
+/* FMUL.FTZ: f32_mul() of num_f32.h with .ftz, its selections written as blends. */
+MUFU_INLINE uint32_t mufu_fmul_ftz(uint32_t a, uint32_t b)
+{
+    float x = f32_value(blend32(mufu_is_subnormal(a), a & PL_F32_SIGN, a));
+    float y = f32_value(blend32(mufu_is_subnormal(b), b & PL_F32_SIGN, b));
+    uint32_t r = f32_bits(x * y);
+    r = blend32(f32_is_tiny_scaled(x * 0x1p50f * y), r & PL_F32_SIGN, r);
+    return blend32(f32_is_nan(r), PL_F32_NAN, r);
+}
+
 MUFU_INLINE uint32_t mufu_fadd(uint32_t a, uint32_t b)
 {
     uint32_t r = f32_bits(f32_value(a) + f32_value(b));
@@ -129,7 +139,7 @@ MUFU_INLINE uint32_t f32_tanh_approx(uint32_t a)
  * gives zero. */
 MUFU_INLINE uint32_t f32_div_approx(uint32_t a, uint32_t b, bool ftz)
 {
-    if (ftz) return f32_mul(a, mufu_rcp(b), PL_RN, true, false);
+    if (ftz) return mufu_fmul_ftz(a, mufu_rcp(b));
     uint32_t s = blend32(mufu_is_small(b), MUFU_2_24, PL_F32_ONE);
     return mufu_fmul(mufu_fmul(a, s), mufu_rcp(mufu_fmul(b, s)));
 }
@@ -138,10 +148,7 @@ MUFU_INLINE uint32_t f32_div_approx(uint32_t a, uint32_t b, bool ftz)
 MUFU_INLINE uint32_t f32_div_full(uint32_t a, uint32_t b, bool ftz)
 {
     uint32_t s = blend32(mufu_is_large(b), MUFU_2_M2, PL_F32_ONE);
-    if (ftz) {
-        uint32_t y = mufu_rcp(mufu_fmul(b, s)); /* flushes by itself */
-        return f32_mul(f32_mul(a, s, PL_RN, true, false), y, PL_RN, true, false);
-    }
+    if (ftz) return mufu_fmul_ftz(mufu_fmul_ftz(a, s), mufu_rcp(mufu_fmul_ftz(b, s)));
     s = blend32(mufu_is_small(b), MUFU_2_24, s);
     return mufu_fmul(mufu_fmul(a, s), mufu_rcp(mufu_fmul(b, s)));
 }
@@ -186,22 +193,31 @@ MUFU_INLINE uint64_t f64_rsqrt_approx(uint64_t a, bool ftz)
 /* ---- f16, bf16 ------------------------------------------------------------------------------- */
 
 /* One MUFU for each half, on the exact f32 of the operand. The result is cut off to the short
- * format, not rounded, but a number too large for f16 is infinite. Only f16 has subnormals here. */
-MUFU_INLINE uint16_t mufu_f16(uint32_t y)
+ * format, not rounded, but a number too large for f16 is infinite. Only f16 has subnormals here.
+ * The helpers take 32 bits, which keeps lanes of one width. */
+MUFU_INLINE uint32_t mufu_from_f16(uint32_t h)
+{
+    uint32_t m = h & 0x7fff;
+    uint32_t v = blend32(m >= 0x7c00, PL_F32_INF | m << 13, (m << 13) + (112u << 23));
+    v = blend32(m < 0x400, f32_bits((float)(int32_t)m * 0x1p-24f), v);
+    return v | (h & 0x8000) << 16;
+}
+
+MUFU_INLINE uint32_t mufu_to_f16(uint32_t y)
 {
     uint32_t m = y & PL_F32_MAG, r = float_shrink(y, 5, 10, PL_RZ);
     r = (y >> 16 & 0x8000) | blend32(m >= 0x47800000u /* 2^16 */, 0x7c00, r);
-    return (uint16_t)blend32(m > PL_F32_INF, PL_F16_NAN, r);
+    return blend32(m > PL_F32_INF, PL_F16_NAN, r);
 }
 
 MUFU_INLINE uint16_t f16_ex2_approx(uint16_t a)
 {
-    return mufu_f16(mufu_ex2(f32_from_f16(a)));
+    return (uint16_t)mufu_to_f16(mufu_ex2(mufu_from_f16(a)));
 }
 
 MUFU_INLINE uint16_t f16_tanh_approx(uint16_t a)
 {
-    return mufu_f16(mufu_tanh(f32_from_f16(a)));
+    return (uint16_t)mufu_to_f16(mufu_tanh(mufu_from_f16(a)));
 }
 
 MUFU_INLINE uint16_t bf16_ex2_approx_ftz(uint16_t a)
@@ -216,23 +232,24 @@ MUFU_INLINE uint16_t bf16_tanh_approx(uint16_t a)
 
 MUFU_INLINE uint32_t f16x2_ex2_approx(uint32_t a)
 {
-    return f16_ex2_approx((uint16_t)a) | (uint32_t)f16_ex2_approx((uint16_t)(a >> 16)) << 16;
+    uint32_t low = mufu_to_f16(mufu_ex2(mufu_from_f16(a)));
+    return low | mufu_to_f16(mufu_ex2(mufu_from_f16(a >> 16))) << 16;
 }
 
 MUFU_INLINE uint32_t f16x2_tanh_approx(uint32_t a)
 {
-    return f16_tanh_approx((uint16_t)a) | (uint32_t)f16_tanh_approx((uint16_t)(a >> 16)) << 16;
+    uint32_t low = mufu_to_f16(mufu_tanh(mufu_from_f16(a)));
+    return low | mufu_to_f16(mufu_tanh(mufu_from_f16(a >> 16))) << 16;
 }
 
 MUFU_INLINE uint32_t bf16x2_ex2_approx_ftz(uint32_t a)
 {
-    return bf16_ex2_approx_ftz((uint16_t)a) | (uint32_t)bf16_ex2_approx_ftz((uint16_t)(a >> 16))
-                                                  << 16;
+    return mufu_ex2(a << 16) >> 16 | (mufu_ex2(a & 0xffff0000u) & 0xffff0000u);
 }
 
 MUFU_INLINE uint32_t bf16x2_tanh_approx(uint32_t a)
 {
-    return bf16_tanh_approx((uint16_t)a) | (uint32_t)bf16_tanh_approx((uint16_t)(a >> 16)) << 16;
+    return mufu_tanh(a << 16) >> 16 | (mufu_tanh(a & 0xffff0000u) & 0xffff0000u);
 }
 
 #endif
