@@ -15,3 +15,6 @@ traces/gen_sql.c: $(srcdir)/traces/schema.sql $(srcdir)/traces/metrics.list $(sr
 CLEANFILES += traces/gen_sql.c traces/gen_sql.c.tmp
 EXTRA_DIST += traces/schema.sql traces/metrics.list traces/embed.awk traces/queries
 unit_tests += tests/unit/test_trace
+unit_tests += tests/unit/test_trace_query
+tests_unit_test_trace_query_SOURCES = tests/unit/test_trace_query.c cli/cmd_query.c cli/query_out.c cli/options.c cli/output.c
+tests_unit_test_trace_query_LDADD = $(LDADD) $(SQLITE_LIBS)
