@@ -95,17 +95,39 @@ static bool complete(const pl_form *f, const uint16_t *mods)
     return true;
 }
 
-/* The depth of the recursion is the number of words. */
-static bool fits(const pl_form *f, const pl_match_word *words, unsigned n, unsigned k, unsigned type_slot, uint16_t *mods)
+/* Words of these kinds fill their slots from left to right, others any slot that has them. */
+enum { KIND_TYPE, KIND_SPACE, KIND_LAYOUT, KINDS };
+
+static int kind_of(const pl_slot *slot, pl_word w)
+{
+    const char *t = pl_word_text[w];
+    if (slot->type)
+        return KIND_TYPE;
+    if (!strcmp(t, "row") || !strcmp(t, "col"))
+        return KIND_LAYOUT;
+    if (!strcmp(t, "global") || !strcmp(t, "local") || !strcmp(t, "const") || !strncmp(t, "param", 5) || !strncmp(t, "shared", 6))
+        return KIND_SPACE;
+    return -1;
+}
+
+/* The depth of the recursion is the number of words. first: the first slot that a word of each kind may still take. */
+static bool fits(const pl_form *f, const pl_match_word *words, unsigned n, unsigned k, const uint8_t *first, uint16_t *mods)
 {
     if (k == n)
         return complete(f, mods);
     for (unsigned s = 0; s < f->nslots; s++) {
         const pl_slot *slot = &f->slot[s];
-        if (mods[s] || (slot->type && s < type_slot) || !slot_takes(slot, words[k].word))
+        if (mods[s] || !slot_takes(slot, words[k].word))
             continue;
+        int kind = kind_of(slot, words[k].word);
+        if (kind >= 0 && s < first[kind])
+            continue;
+        uint8_t next[KINDS];
+        memcpy(next, first, sizeof next);
+        if (kind >= 0)
+            next[kind] = (uint8_t)(s + 1);
         mods[s] = (uint16_t)words[k].word;
-        if (fits(f, words, n, k + 1, slot->type ? s + 1 : type_slot, mods))
+        if (fits(f, words, n, k + 1, next, mods))
             return true;
         mods[s] = W_none;
     }
@@ -153,14 +175,51 @@ static bool has_word(int mnem, pl_word w)
     return false;
 }
 
-/* Some names hold a dot for ptxas: mul.lo, mad.wide, shf.l. Their second half may not wander (measured: ptxas 13.0 takes
- * `add.f32.rn` and refuses `mul.s32.lo`). */
-static bool name_goes_on(int mnem, pl_word w)
+/* ptxas takes modifiers in any order, but the dots of some names belong to the name: mul.lo, cp.async.bulk, mbarrier.try_wait.parity
+ * (measured with shuffled words, ptxas 13.0: `add.f32.rn` is taken, `mul.s32.lo` is not). These words come first, in the order
+ * given here. Words of PTX contain no spaces, so a list is one string. */
+static const struct { const char *mnems, *words; } names[] = {
+    {" mul mul24 mad mad24 madc ", " lo hi wide "},
+    {" dp2a ", " lo hi "},
+    {" div ", " full "},
+    {" shf ", " l r "},
+    {" cvta ", " to "},
+    {" fence membar ", " proxy "},
+    {" setmaxnreg ", " inc dec "},
+    {" cp ", " reduce async bulk prefetch tensor commit_group wait_group wait_all mbarrier arrive "},
+    {" mbarrier ", " init inval arrive arrive_drop test_wait try_wait pending_count complete_tx expect_tx noComplete parity "},
+    {" bar barrier ", " cluster cta warp sync arrive wait red "},
+    {" wmma ", " load store mma a b c d "},
+    {" wgmma ", " fence commit_group wait_group mma_async "},
+    {" multimem ", " ld_reduce st red cp reduce async bulk "},
+    {" st red ", " async bulk "},
+};
+
+static const char *listed(const char *list, const char *word)
 {
-    switch ((pl_mnem)mnem) {
-    default: return false;
+    size_t n = strlen(word);
+    for (const char *s = strstr(list, word); s; s = strstr(s + 1, word))
+        if (s[-1] == ' ' && s[n] == ' ')
+            return s;
+    return NULL;
+}
+
+/* The first word that stands too far back, or -1. */
+static int out_of_order(int mnem, const pl_match_word *words, unsigned n)
+{
+    const char *list = NULL, *last = NULL;
+    bool ended = false;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (listed(names[k].mnems, pl_mnems[mnem].name))
+            list = names[k].words;
+    for (unsigned k = 0; list && k < n; k++) {
+        const char *at = words[k].word ? listed(list, pl_word_text[words[k].word]) : NULL;
+        if (at && (ended || (last && at <= last)))
+            return (int)k;
+        last = at ? at : last;
+        ended |= !at;
     }
-    (void)w;
+    return -1;
 }
 
 static void diagnose(pl_match *r, int mnem, const pl_match_word *words, unsigned n)
@@ -195,6 +254,18 @@ static void diagnose(pl_match *r, int mnem, const pl_match_word *words, unsigned
     }
 }
 
+/* Threads of a warp need not run together since sm_70, so the forms that assumed it went away with PTX 6.4. */
+static const char *removed(const pl_matcher *m, const pl_form *f, const uint16_t *mods)
+{
+    const char *name = pl_mnems[f->mnem].name;
+    if (m->ptx < 64 || m->sm < 70 || (strcmp(name, "shfl") != 0 && strcmp(name, "vote") != 0))
+        return NULL;
+    for (unsigned s = 0; s < f->nslots; s++)
+        if (!strcmp(pl_word_text[mods[s]], "sync"))
+            return NULL;
+    return "sm_70 and newer need .sync and a mask of the lanes that take part";
+}
+
 /* The words fit f with these mods: do its conditions hold, and does the module's version have it? */
 static bool allowed(const pl_matcher *m, const pl_form *f, const uint16_t *mods, pl_match *r)
 {
@@ -207,6 +278,13 @@ static bool allowed(const pl_matcher *m, const pl_form *f, const uint16_t *mods,
             }
             return false;
         }
+    const char *gone = removed(m, f, mods);
+    if (gone) {
+        r->fault = PL_FAULT_WHERE;
+        r->form = f;
+        r->message = gone;
+        return false;
+    }
     unsigned ptx = 0;
     const char *target = NULL;
     bool has = true;
@@ -233,22 +311,21 @@ static void match(const pl_matcher *m, int mnem, const pl_match_word *words, uns
 {
     pl_choice *found = NULL;
     *r = (pl_match){0};
-    for (unsigned k = 1; k < n; k++)
-        if (name_goes_on(mnem, words[k].word)) {
-            r->fault = PL_FAULT_ORDER;
-            r->index = k;
-            r->form = &pl_forms[pl_mnems[mnem].first];
-            return;
-        }
     for (unsigned k = 0; k < pl_mnems[mnem].count; k++) {
         const pl_form *f = &pl_forms[pl_mnems[mnem].first + k];
         uint16_t mods[PL_MAX_SLOTS] = {0};
-        if (n > f->nslots || !fits(f, words, n, 0, 0, mods) || !allowed(m, f, mods, r))
+        uint8_t first[KINDS] = {0};
+        if (n > f->nslots || !fits(f, words, n, 0, first, mods) || !allowed(m, f, mods, r))
             continue;
         if (!found)
             found = pl_arena_array(m->arena, pl_choice, pl_mnems[mnem].count - k);
         found[r->n].form = (uint16_t)(f - pl_forms);
         memcpy(found[r->n++].mods, mods, sizeof mods);
+    }
+    int late = r->n ? out_of_order(mnem, words, n) : -1;
+    if (late >= 0) {
+        *r = (pl_match){.fault = PL_FAULT_ORDER, .index = (unsigned)late, .form = &pl_forms[found[0].form]};
+        return;
     }
     r->at = found;
     if (!r->n && !r->fault)

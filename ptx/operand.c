@@ -78,40 +78,27 @@ static bool kind_error(pl_attempt *a, const pl_node *n, const char *wanted)
 
 /* ---- single operands ---------------------------------------------------------------------------------------------------- */
 
-static bool selector(pl_attempt *a, const pl_node *n, pl_operand *o, bool is_sreg)
+/* .x .y .z .w, or the colours .r .g .b .a, of a vector or a special register */
+static bool component(pl_attempt *a, const pl_node *n, pl_operand *o)
 {
-    static const char *const names[] = {"", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1", ".x", ".y", ".z", ".w"};
-    const char *s = n->sel->name;
-    for (unsigned k = 1; k < sizeof names / sizeof *names; k++)
-        if (!strcmp(names[k], s)) {
-            o->sel = (uint8_t)k;
-            return true;
-        }
-    if (!strcmp(s, ".r") || !strcmp(s, ".g") || !strcmp(s, ".b") || !strcmp(s, ".a")) {
-        static const char rgba[] = "rgba";
-        o->sel = (uint8_t)(PL_SEL_X + (strchr(rgba, s[1]) - rgba));
-        return true;
-    }
-    size_t len = strlen(s + 2);
-    if (!is_sreg && ((s[1] == 'b' && len <= 4) || (s[1] == 'h' && len <= 2)) && len && strspn(s + 2, s[1] == 'b' ? "01234567" : "0123") == len) {
-        o->nlanes = (uint8_t)len;
-        for (size_t k = 0; k < len; k++)
-            o->lanes = (uint16_t)(o->lanes << 4 | (s[2 + k] - '0'));
+    static const char xyzw[] = "xyzw", rgba[] = "rgba";
+    const char *s = n->sel->name + 1;
+    if (s[0] && !s[1] && (strchr(xyzw, s[0]) || strchr(rgba, s[0]))) {
+        o->sel = (uint8_t)(PL_SEL_X + (strchr(xyzw, s[0]) ? strchr(xyzw, s[0]) - xyzw : strchr(rgba, s[0]) - rgba));
         return true;
     }
     if (a->aloud)
-        pl_report(a->p->diags, PL_E0208, n->sel_at, s);
+        pl_report(a->p->diags, PL_E0208, n->sel_at, n->sel->name);
     return false;
 }
 
-/* Registers that take .b0 or .h1 are those of the video instructions. */
 static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, const pl_binding *b, pl_operand *o)
 {
     pl_parse *p = a->p;
     pl_reg *r = b->reg;
     o->kind = PL_O_REG;
     o->reg = r;
-    if (n->sel && !selector(a, n, o, false))
+    if (n->sel && !(r->vec ? component(a, n, o) : pl_video_part(a, s, n, o)))
         return false;
     if (r->vec && o->sel < PL_SEL_X) {
         if (a->aloud)
@@ -159,7 +146,7 @@ static bool special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const 
                 s->written ? NULL : "read it into a register with mov first";
         return false;
     }
-    if (n->sel && !selector(a, n, o, true))
+    if (n->sel && info->vector && !component(a, n, o))
         return false;
     if (info->vector ? o->sel < PL_SEL_X : n->sel != NULL) {
         if (a->aloud)
@@ -340,7 +327,7 @@ static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, c
     default: return kind_error(a, n, s->written ? "a register" : "a register or a number");
     }
     if (n->not_ || n->minus) {
-        if (!s->negatable || n->minus) {
+        if (n->minus ? !pl_video_negates(a, s) : !s->negatable) {
             if (a->aloud)
                 pl_report(p->diags, PL_E0213, n->at, pl_full_name(a->p, a->opcode), n->not_ ? "!" : "-");
             return false;

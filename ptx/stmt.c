@@ -47,14 +47,67 @@ static bool can_skip(const pl_ospec *s)
 }
 
 /* A cache policy is given exactly when the modifiers say so (ld, st, atom, cp.async ... .L2::cache_hint). */
-static bool policy_agrees(const pl_attempt *a, const pl_operand *op)
+static bool policy_agrees(const pl_attempt *a)
 {
     bool hint = false;
     for (unsigned k = 0; k < a->form->nslots; k++)
         hint |= a->mods[k] == W_L2__cache_hint;
     for (unsigned k = 0; k < a->form->noperands; k++)
-        if (!strcmp(a->form->operand[k].name, "policy"))
-            return (op[k].kind != PL_O_NONE) == hint;
+        if (!strcmp(a->form->operand[k].name, "policy") && (a->out[k].kind != PL_O_NONE) != hint) {
+            pl_report(a->p->diags, PL_E0234, a->at, pl_full_name(a->p, a->opcode))->help = pl_syntax_help(a->p, a->form);
+            return false;
+        }
+    return true;
+}
+
+/* d|p: elect and lop3 with a predicate operation always have p; not both results may be thrown away. */
+static bool pair_agrees(const pl_attempt *a)
+{
+    for (unsigned k = 1; k < a->form->noperands; k++) {
+        if (!a->form->operand[k].joined)
+            continue;
+        if (a->out[k].kind == PL_O_NONE && (!strcmp(a->opcode->name, "elect") || !strcmp(a->opcode->name, "lop3"))) {
+            pl_report(a->p->diags, PL_E0245, a->out[k - 1].at, pl_full_name(a->p, a->opcode))->help =
+                pl_syntax_help(a->p, a->form);
+            return false;
+        }
+        if (a->out[k].kind == PL_O_SINK && a->out[k - 1].kind == PL_O_SINK) {
+            pl_report(a->p->diags, PL_E0238, a->out[k].at);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Constants that ptxas 13.0 limits although the operand may also be a register: the 16 barriers of a block, bit fields, and sizes
+ * of asynchronous copies. (PTX ISA 9.0, sections 9.7.13.1, 9.7.1 and 9.7.9.25.) */
+static const struct { const char *mnem, *operand; int64_t low, high, step; } limits[] = {
+    {"bar", "a", 0, 15, 1}, {"barrier", "a", 0, 15, 1}, {"bar", "b", 0, INT32_MAX, PL_WARP_SZ}, {"barrier", "b", 0, INT32_MAX, PL_WARP_SZ},
+    {"bfe", "b", 0, 255, 1}, {"bfe", "c", 0, 255, 1}, {"bfi", "c", 0, 255, 1}, {"bfi", "d", 0, 255, 1},
+};
+
+static bool constants_agree(const pl_attempt *a)
+{
+    bool one_warp = a->form->effects & PL_EF_BARRIER && a->form->effects & PL_EF_CONVERGE; /* bar.warp.sync takes a mask */
+    for (size_t k = 0; k < sizeof limits / sizeof *limits && !one_warp; k++) {
+        if (strcmp(limits[k].mnem, a->opcode->name) != 0)
+            continue;
+        for (unsigned j = 0; j < a->form->noperands; j++) {
+            const pl_operand *o = &a->out[j];
+            if (o->kind != PL_O_IMM || strcmp(limits[k].operand, a->form->operand[j].name) != 0)
+                continue;
+            int64_t value = (int32_t)o->imm;
+            if (value < limits[k].low || value > limits[k].high) {
+                pl_report(a->p->diags, PL_E0209, o->at, pl_full_name(a->p, a->opcode), (long long)limits[k].low,
+                          (long long)limits[k].high, (long long)value);
+                return false;
+            }
+            if (value % limits[k].step) {
+                pl_report(a->p->diags, PL_E0246, o->at, (int)limits[k].step, (long long)value);
+                return false;
+            }
+        }
+    }
     return true;
 }
 
@@ -255,11 +308,7 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
     a.out = a.form->noperands ? pl_arena_array(p->arena, pl_operand, a.form->noperands) : &(pl_operand){0};
     a.aloud = true;
     bool good = all_operands(&a);
-    if (good && !policy_agrees(&a, a.out)) {
-        pl_report(p->diags, PL_E0234, at, pl_full_name(p, opcode))->help = pl_syntax_help(p, a.form);
-        good = false;
-    }
-    if (good && pl_call_check(p, a.form, a.out, at) && (!guarded || g)) {
+    if (good && policy_agrees(&a) && pair_agrees(&a) && constants_agree(&a) && pl_call_check(p, a.form, a.out, at) && (!guarded || g)) {
         pl_stmt *s = pl_push(p->arena, &p->func->body);
         s->kind = PL_S_INSN;
         s->at = at;
