@@ -48,7 +48,7 @@ libptxloom_la_SOURCES += emu/exec/tensor.c emu/exec/tensor.h emu/exec/tensor_dot
 	emu/exec/tensor_wgmma.c
 unit_tests += tests/unit/test_num tests/unit/test_tensor
 tests_unit_test_num_SOURCES = tests/unit/test_num.c tests/unit/num_lanes.h tests/unit/num_lanes_fma.c
-tests_unit_test_tensor_SOURCES = tests/unit/test_tensor.c tests/harness.c
+tests_unit_test_tensor_LDADD = libpl_harness.la libptxloom.la $(CHECK_LIBS)
 
 # Timing: SMs, the block scheduler, machine descriptions.
 libptxloom_la_SOURCES += \
