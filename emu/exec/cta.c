@@ -10,7 +10,7 @@
 #include "emu/exec/async.h"
 #include "emu/exec/exec.h"
 
-struct pl_exec_pool {
+typedef struct pl_exec_pool {
     pl_cta **cta; /* all blocks ever made: used or free */
     size_t n, cap;
     pl_cluster **cluster;
@@ -18,7 +18,7 @@ struct pl_exec_pool {
     uint32_t *image;   /* register frame of the entry function with its constants */
     uint32_t nwarps, nthreads;
     uint32_t shared_bytes;
-};
+} pl_exec_pool;
 
 /* ---- special registers ---- */
 

@@ -84,7 +84,8 @@ pl_status pl_grid_run(pl_grid *g)
     while (st == PL_OK && (n || started < total)) {
         while (more && started < total && n + cluster <= most && st == PL_OK) {
             for (uint32_t k = 0; k < cluster && started < total; k++) {
-                live[n] = pl_cta_start(g, (uint32_t)started++, (uint32_t)(started % (g->nsm ? g->nsm : 1)));
+                live[n] = pl_cta_start(g, (uint32_t)started, (uint32_t)(started % (g->nsm ? g->nsm : 1)));
+                started++;
                 if (!live[n++])
                     st = PL_NOMEM;
             }

@@ -10,6 +10,11 @@
 #include "emu/exec/exec.h"
 #include "emu/exec/num_words.h"
 
+/* A 128-bit register of one lane. */
+typedef struct pl_u128 {
+    uint64_t lo, hi;
+} pl_u128;
+
 #define PL_CAT_(a, b) a##b
 #define PL_CAT(a, b) PL_CAT_(a, b)
 #ifndef PL_EXEC_SUFFIX
