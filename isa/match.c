@@ -222,6 +222,15 @@ static int out_of_order(int mnem, const pl_match_word *words, unsigned n)
     return -1;
 }
 
+static void add_word(pl_match *r, uint16_t w)
+{
+    for (unsigned k = 0; k < r->nwanted; k++)
+        if (r->wanted[k] == w)
+            return;
+    if (r->nwanted < PL_MAX_WANTED)
+        r->wanted[r->nwanted++] = w;
+}
+
 static void diagnose(pl_match *r, int mnem, const pl_match_word *words, unsigned n)
 {
     unsigned best = ~0u;
@@ -251,6 +260,13 @@ static void diagnose(pl_match *r, int mnem, const pl_match_word *words, unsigned
     } else if (d.empty >= 0) {
         r->fault = PL_FAULT_MISSING;
         r->index = (unsigned)d.empty;
+        /* every form that is as near names what it would take */
+        for (unsigned k = 0; k < pl_mnems[mnem].count; k++) {
+            const pl_form *f = &pl_forms[pl_mnems[mnem].first + k];
+            distance e = measure(f, words, n);
+            for (unsigned w = 0; e.score == best && w < f->slot[e.empty].n; w++)
+                add_word(r, f->slot[e.empty].word[w]);
+        }
     }
 }
 
@@ -414,14 +430,14 @@ unsigned pl_edit_distance(const char *a, size_t n, const char *b, size_t m, unsi
     return row[m];
 }
 
-static unsigned reach(size_t n)
+unsigned pl_edit_reach(size_t n)
 {
-    return n < 4 ? 1 : n < 8 ? 2 : 3;
+    return n < 3 ? 0 : n < 5 ? 1 : n < 9 ? 2 : 3;
 }
 
 const char *pl_match_suggest(int mnem, const char *text, size_t n)
 {
-    unsigned best = reach(n) + 1;
+    unsigned best = pl_edit_reach(n) + 1;
     const char *found = NULL;
     for (unsigned f = 0; f < pl_mnems[mnem].count; f++) {
         const pl_form *form = &pl_forms[pl_mnems[mnem].first + f];
@@ -440,7 +456,7 @@ const char *pl_match_suggest(int mnem, const char *text, size_t n)
 
 const char *pl_match_suggest_mnem(const char *text, size_t n)
 {
-    unsigned best = reach(n) + 1;
+    unsigned best = pl_edit_reach(n) + 1;
     const char *found = NULL;
     for (unsigned k = 0; k < pl_nmnems; k++) {
         unsigned e = pl_edit_distance(text, n, pl_mnems[k].name, strlen(pl_mnems[k].name), best);
@@ -454,7 +470,7 @@ const char *pl_match_suggest_mnem(const char *text, size_t n)
 
 const char *pl_match_suggest_type(pl_arena *arena, const char *text, size_t n)
 {
-    unsigned best = 3;
+    unsigned best = pl_edit_reach(n) + 1;
     const char *found = NULL;
     for (unsigned k = 0; k < pl_ntypes; k++) {
         const char *w = pl_word_text[pl_type_rows[k].word];

@@ -27,10 +27,12 @@ typedef enum pl_fault {
     PL_FAULT_COMBINATION, /* words[index] does not go with the other words */
     PL_FAULT_DUPLICATE,   /* words[index] repeats, or a second word of the same list */
     PL_FAULT_ORDER,       /* words[index] must follow the name of the instruction directly */
-    PL_FAULT_MISSING,     /* one of the words of slot `index` of `form` is needed */
+    PL_FAULT_MISSING,     /* one of the words `wanted` is needed */
     PL_FAULT_WHERE,       /* the words fit `form`, but `message` */
     PL_FAULT_SINCE        /* the words fit `form`, but it needs `ptx` and `target` */
 } pl_fault;
+
+enum { PL_MAX_WANTED = 16 };
 
 typedef struct pl_match {
     const pl_choice *at; /* the forms that fit, n of them */
@@ -39,6 +41,8 @@ typedef struct pl_match {
     unsigned index;
     const pl_form *form; /* the nearest one; NULL when the instruction has none */
     const char *message;
+    uint16_t wanted[PL_MAX_WANTED];
+    unsigned nwanted;
     unsigned ptx;       /* 78 = 7.8 */
     const char *target; /* as in the table: "sm_90", "sm_100a|sm_120a" */
 } pl_match;
@@ -56,6 +60,8 @@ bool pl_target_has(unsigned sm, char suffix, const char *target);
 const char *pl_target_text(pl_arena *arena, const char *target);
 /* Insertions, deletions and replacements between two words; any value > limit when there are more. */
 unsigned pl_edit_distance(const char *a, size_t n, const char *b, size_t m, unsigned limit);
+/* How many edits a word of n letters may be away from what was meant. */
+unsigned pl_edit_reach(size_t n);
 /* A word that `text` may have been meant for, among the words of this mnemonic's forms; NULL when nothing is close. */
 const char *pl_match_suggest(int mnem, const char *text, size_t n);
 /* The same among the names of instructions. */

@@ -248,7 +248,8 @@ static pl_var *make_var(pl_parse *p, pl_sym *s, bool formal, pl_loc at)
     for (unsigned k = 0; k < p->ndims; k++) {
         if (p->dims[k] && size > (UINT64_C(1) << 40) / p->dims[k]) {
             pl_report(p->diags, PL_E0350, p->dims_at[k]);
-            size = 0;
+            d->bad = true;
+            return NULL;
         }
         size *= p->dims[k];
     }

@@ -147,10 +147,21 @@ void pl_func_end(pl_parse *p, pl_loc at)
     leave(p);
 }
 
-/* After a syntax error outside every statement: back to the module. */
-void pl_func_abandon(pl_parse *p, pl_loc at)
+void pl_func_broken(pl_parse *p)
 {
-    (void)at;
+    p->doubtful = true;
+    p->in_rets = false;
+    p->func->prototype_only = true;
+    pl_nodes_reset(p);
+    if (*p->func->name && !module_binding(p->func_sym))
+        pl_name_spoil(p, p->func_sym, 0, p->func->at);
+}
+
+/* After a syntax error outside every statement: back to the module. */
+void pl_func_abandon(pl_parse *p)
+{
+    if (p->func && *p->func->name && p->func_sym && !module_binding(p->func_sym))
+        pl_name_spoil(p, p->func_sym, 0, p->func->at);
     while (p->depth > 0) {
         p->doubtful = true;
         pl_scope_close(p);
@@ -207,7 +218,7 @@ void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
         which++;
     pl_module_needs(p, at, s->name, perfs[which].ptx, perfs[which].target);
     if (f->entry ? !perfs[which].entry : !perfs[which].func) {
-        pl_report(p->diags, PL_E0335, at, s->name, f->entry ? "a function (.func)" : "a kernel (.entry)");
+        pl_report(p->diags, PL_E0335, at, s->name, f->entry ? "a kernel (.entry)" : "a function (.func)");
         return;
     }
     if (n < perfs[which].min || n > perfs[which].max) {

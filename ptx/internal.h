@@ -222,6 +222,8 @@ void pl_label_define(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_label_refer(pl_parse *p, pl_sym *s, pl_loc at, pl_label **where);
 pl_reg *pl_reg_new(pl_parse *p, const char *name, pl_word type, uint16_t vec, pl_loc at);
 /* Reports the undefined name once in this function, with the nearest name that exists. */
+/* Makes the name known and meaningless, so that its uses are no further mistakes. */
+void pl_name_spoil(pl_parse *p, pl_sym *s, uint32_t depth, pl_loc at);
 void pl_name_undefined(pl_parse *p, pl_sym *s, pl_loc at);
 const char *pl_bind_noun(const pl_binding *b);
 
@@ -294,7 +296,9 @@ void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at);
 void pl_func_prototype(pl_parse *p, pl_loc at);
 void pl_func_body(pl_parse *p, pl_loc at);
 void pl_func_end(pl_parse *p, pl_loc at);
-void pl_func_abandon(pl_parse *p, pl_loc at);
+/* After a syntax error in the head: the body is read all the same. */
+void pl_func_broken(pl_parse *p);
+void pl_func_abandon(pl_parse *p);
 void pl_func_pragma(pl_parse *p, const char *text, uint32_t n, pl_loc at);
 void pl_table_begin(pl_parse *p, pl_sym *label, int kind, pl_loc at);
 void pl_table_add(pl_parse *p, pl_sym *s, pl_loc at);

@@ -31,7 +31,7 @@ static const struct target { const char *name; uint16_t ptx; } targets[] = {
 void pl_module_version(pl_parse *p, const pl_number *n, pl_loc at)
 {
     const char *dot = memchr(n->text, '.', n->len);
-    if (p->seen_version)
+    if (p->version_at.line)
         pl_report(p->diags, PL_E0311, at, ".version");
     p->seen_version = true;
     p->version_at = at;
@@ -78,7 +78,7 @@ void pl_module_target(pl_parse *p, pl_sym *s, pl_loc at)
             return;
         }
     pl_diag *d = pl_report(p->diags, PL_E0313, at, s->name);
-    unsigned best = 3;
+    unsigned best = 2;
     for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
         unsigned e = pl_edit_distance(s->name, s->len, targets[k].name, strlen(targets[k].name), best);
         if (e < best) {

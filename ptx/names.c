@@ -302,14 +302,14 @@ void pl_name_undefined(pl_parse *p, pl_sym *s, pl_loc at)
         d->help = pl_arena_printf(p->arena, "%s<%u> has the registers %s0 to %s%u", s->stem->name, s->stem->range->range->count,
                                   s->stem->name, s->stem->name, s->stem->range->range->count - 1);
     } else {
-        unsigned best = 3;
+        unsigned limit = pl_edit_reach(s->len), best = limit + 1;
         const pl_sym *near = NULL;
         for (size_t k = 0; k < p->syms.cap; k++)
             for (const pl_sym *o = p->syms.bucket[k]; o; o = o->chain) {
                 if (!o->binding || o->binding->kind == PL_B_BAD)
                     continue;
                 unsigned distance = pl_edit_distance(s->name, s->len, o->name, o->len, best);
-                if (distance < best || (distance == best && near && best < 3 && strcmp(o->name, near->name) < 0)) {
+                if (distance < best || (distance == best && near && best <= limit && strcmp(o->name, near->name) < 0)) {
                     best = distance;
                     near = o;
                 }
@@ -320,5 +320,10 @@ void pl_name_undefined(pl_parse *p, pl_sym *s, pl_loc at)
             d->help = pl_arena_printf(p->arena, "'%s' is an instruction", s->name);
     }
     /* Known from here on, so that it is reported once in this function. */
-    attach(p, s, &(pl_binding){.kind = PL_B_BAD, .at = at}, p->depth ? 1 : 0);
+    pl_name_spoil(p, s, p->depth ? 1 : 0, at);
+}
+
+void pl_name_spoil(pl_parse *p, pl_sym *s, uint32_t depth, pl_loc at)
+{
+    attach(p, s, &(pl_binding){.kind = PL_B_BAD, .at = at}, depth);
 }

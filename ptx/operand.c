@@ -76,6 +76,11 @@ static bool kind_error(pl_attempt *a, const pl_node *n, const char *wanted)
     return false;
 }
 
+const char *pl_range_text(pl_arena *arena, int64_t low, int64_t high)
+{
+    return low == high ? pl_arena_printf(arena, "%lld", (long long)low) : pl_arena_printf(arena, "%lld to %lld", (long long)low, (long long)high);
+}
+
 /* ---- single operands ---------------------------------------------------------------------------------------------------- */
 
 /* .x .y .z .w, or the colours .r .g .b .a, of a vector or a special register */
@@ -111,6 +116,7 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const 
         return false;
     }
     if (!type_fits(p, r->type, t, a->form->relax)) {
+        a->close = a->close ? a->close : 1;
         if (a->aloud) {
             pl_diag *d = pl_report(p->diags, PL_E0204, n->at, r->name, pl_word_text[r->type], pl_full_name(a->p, a->opcode), pl_word_text[t]);
             if (p->type_bits[r->type] == p->type_bits[t] && p->type_kind[t] != 'p')
@@ -203,7 +209,7 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
     }
     if (s->lo <= s->hi && (n->value < s->lo || n->value > s->hi)) {
         if (a->aloud)
-            pl_report(p->diags, PL_E0209, n->at, pl_full_name(a->p, a->opcode), (long long)s->lo, (long long)s->hi, (long long)n->value);
+            pl_report(p->diags, PL_E0209, n->at, pl_full_name(a->p, a->opcode), pl_range_text(p->arena, s->lo, s->hi), (long long)n->value);
         return false;
     }
     return true;
@@ -329,7 +335,8 @@ static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, c
     if (n->not_ || n->minus) {
         if (n->minus ? !pl_video_negates(a, s) : !s->negatable) {
             if (a->aloud)
-                pl_report(p->diags, PL_E0213, n->at, pl_full_name(a->p, a->opcode), n->not_ ? "!" : "-");
+                pl_report(p->diags, PL_E0213, n->at, pl_full_name(a->p, a->opcode), n->not_ ? "!" : "-")->help =
+                    n->minus ? "negate it with neg first" : NULL;
             return false;
         }
         o->neg = true;
@@ -385,6 +392,7 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
     }
     o->kind = PL_O_VEC;
     o->n = (uint16_t)count;
+    a->close = 2;
     if (a->out)
         o->elem = pl_arena_array(p->arena, pl_operand, count);
     uint32_t e = n->first;

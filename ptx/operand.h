@@ -23,6 +23,7 @@ typedef struct pl_attempt {
     unsigned nitems;
     pl_operand *out;
     unsigned reached; /* items taken before the first mistake */
+    unsigned close;   /* how near the mistaken one came: 1 a name of the wrong type, 2 an element of a vector of the right length */
 } pl_attempt;
 
 /* Holds operand k of the form against what was written, and fills in *o. */
@@ -32,6 +33,8 @@ bool pl_video_part(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_operan
 bool pl_video_negates(const pl_attempt *a, const pl_ospec *s);
 /* "add.rn.f32", as written */
 const char *pl_full_name(pl_parse *p, const pl_sym *opcode);
+/* "0 to 15", "16" */
+const char *pl_range_text(pl_arena *arena, int64_t low, int64_t high);
 const char *pl_syntax_help(pl_parse *p, const pl_form *f);
 
 #endif

@@ -105,8 +105,8 @@ item
     | T_ALIAS T_NAME ',' T_NAME ';'     { pl_module_alias(p, $2, @2, $4, @4); }
     | linkages variable
     | function
-    | error ';'                         { pl_func_abandon(p, @1); yyerrok; }
-    | error '}'                         { pl_func_abandon(p, @1); yyerrok; }
+    | error ';'                         { pl_func_abandon(p); yyerrok; }
+    | error '}'                         { pl_func_abandon(p); }
     ;
 
 targets
@@ -156,14 +156,26 @@ function
     : head ';'                          { pl_func_prototype(p, @1); }
     | head '{'                          { pl_func_body(p, @2); }
       body '}'                          { pl_func_end(p, @5); }
+    | entry error ';'                   { pl_func_abandon(p); yyerrok; }
+    | func error ';'                    { pl_func_abandon(p); yyerrok; }
+    | entry error '{'                   { pl_func_broken(p); yyerrok; }
+      body '}'                          { pl_func_end(p, @6); }
+    | func error '{'                    { pl_func_broken(p); yyerrok; }
+      body '}'                          { pl_func_end(p, @6); }
+    ;
+
+entry
+    : linkages T_ENTRY                  { pl_func_begin(p, true, @2); }
+    ;
+
+func
+    : linkages T_FUNC                   { pl_func_begin(p, false, @2); }
     ;
 
 head
-    : linkages T_ENTRY                  { pl_func_begin(p, true, @2); }
-      attributes T_NAME                 { pl_func_name(p, $5, @5); }
+    : entry attributes T_NAME           { pl_func_name(p, $3, @3); }
       parameters directives
-    | linkages T_FUNC                   { pl_func_begin(p, false, @2); }
-      attributes results T_NAME         { pl_func_name(p, $6, @6); }
+    | func attributes results T_NAME    { pl_func_name(p, $4, @4); }
       parameters directives
     ;
 

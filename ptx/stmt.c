@@ -98,8 +98,8 @@ static bool constants_agree(const pl_attempt *a)
                 continue;
             int64_t value = (int32_t)o->imm;
             if (value < limits[k].low || value > limits[k].high) {
-                pl_report(a->p->diags, PL_E0209, o->at, pl_full_name(a->p, a->opcode), (long long)limits[k].low,
-                          (long long)limits[k].high, (long long)value);
+                pl_report(a->p->diags, PL_E0209, o->at, pl_full_name(a->p, a->opcode),
+                          pl_range_text(a->p->arena, limits[k].low, limits[k].high), (long long)value);
                 return false;
             }
             if (value % limits[k].step) {
@@ -201,12 +201,12 @@ static unsigned take_apart(pl_parse *p, uint32_t operands, pl_item *items, bool 
 
 /* ---- the instruction ---------------------------------------------------------------------------------------------------- */
 
-static const char *words_of(pl_parse *p, const pl_slot *s)
+static const char *wanted_words(pl_parse *p, const pl_match *m)
 {
     const char *text = "";
-    for (unsigned k = 0; k < s->n && k < 12; k++)
-        text = pl_arena_printf(p->arena, "%s%s.%s", text, k == 0 ? "" : k + 1u == s->n ? " or " : ", ", pl_word_text[s->word[k]]);
-    return s->n > 12 ? pl_arena_printf(p->arena, "%s ...", text) : text;
+    for (unsigned k = 0; k < m->nwanted; k++)
+        text = pl_arena_printf(p->arena, "%s%s.%s", text, k == 0 ? "" : k + 1 == m->nwanted ? " or " : ", ", pl_word_text[m->wanted[k]]);
+    return m->nwanted == PL_MAX_WANTED ? pl_arena_printf(p->arena, "%s ...", text) : text;
 }
 
 static void report_words(pl_parse *p, const pl_sym *opcode, pl_loc at, const pl_match *m)
@@ -228,7 +228,7 @@ static void report_words(pl_parse *p, const pl_sym *opcode, pl_loc at, const pl_
     case PL_FAULT_DUPLICATE: d = pl_report(p->diags, PL_E0216, where, word); break;
     case PL_FAULT_ORDER: d = pl_report(p->diags, PL_E0219, where, word, opcode->name); break;
     case PL_FAULT_MISSING:
-        d = pl_report(p->diags, PL_E0217, at, pl_full_name(p, opcode), words_of(p, &m->form->slot[m->index]));
+        d = pl_report(p->diags, PL_E0217, at, pl_full_name(p, opcode), wanted_words(p, m));
         break;
     case PL_FAULT_WHERE: d = pl_report(p->diags, PL_E0218, at, pl_full_name(p, opcode), m->message); break;
     case PL_FAULT_SINCE:
@@ -253,6 +253,16 @@ static pl_reg *guard_register(pl_parse *p, pl_sym *guard, pl_loc at)
         return NULL;
     }
     return b->reg;
+}
+
+/* Operands behind the first mistaken one are not checked, but names that nobody declared are mistakes anywhere. */
+static void undefined_names(pl_attempt *a)
+{
+    for (unsigned k = a->reached + 1; k < a->nitems; k++) {
+        const pl_node *n = node(a->p, a->items[k].node);
+        if (n->kind == PL_N_NAME && n->sym->sreg < 0 && !pl_name_lookup(a->p, n->sym))
+            pl_name_undefined(a->p, n->sym, n->at);
+    }
 }
 
 void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym *opcode, pl_loc at, uint32_t operands)
@@ -288,13 +298,14 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
     for (unsigned k = 0; k < m->n && m->n > 1; k++) {
         a.form = &pl_forms[m->at[k].form];
         a.mods = m->at[k].mods;
-        a.reached = 0;
+        a.reached = a.close = 0;
         if (all_operands(&a)) {
             best = &m->at[k];
             break;
         }
-        if (a.reached > furthest || k == 0) {
-            furthest = a.reached;
+        unsigned score = 4 * a.reached + a.close;
+        if (score > furthest || k == 0) {
+            furthest = score;
             best = &m->at[k];
         }
     }
@@ -308,6 +319,8 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
     a.out = a.form->noperands ? pl_arena_array(p->arena, pl_operand, a.form->noperands) : &(pl_operand){0};
     a.aloud = true;
     bool good = all_operands(&a);
+    if (!good)
+        undefined_names(&a);
     if (good && policy_agrees(&a) && pair_agrees(&a) && constants_agree(&a) && pl_call_check(p, a.form, a.out, at) && (!guarded || g)) {
         pl_stmt *s = pl_push(p->arena, &p->func->body);
         s->kind = PL_S_INSN;
