@@ -591,8 +591,47 @@ START_TEST(opcodes_say_what_they_touch)
 }
 END_TEST
 
+/* Words are letters, digits and underscores. */
+static bool mentions(const char *text, const char *word)
+{
+    static const char part_of_word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    size_t n = strlen(word);
+    for (const char *p = text; (p = strstr(p, word)) != NULL; p += n)
+        if ((p == text || !strchr(part_of_word, p[-1])) && (!p[n] || !strchr(part_of_word, p[n]))) return true;
+    return false;
+}
+
+START_TEST(the_manual_page_names_everything)
+{
+    static char page[64 << 10];
+    const char *root = getenv("abs_srcdir");
+    char file[512];
+    snprintf(file, sizeof file, "%s/man/ptxloom-trace.5", root ? root : ".");
+    FILE *f = fopen(file, "r");
+    ck_assert_msg(f != NULL, "cannot open %s", file);
+    page[fread(page, 1, sizeof page - 1, f)] = '\0';
+    fclose(f);
+    enter_folder();
+    write_file(PL_TRACEDB_SUMMARY, 1, 1);
+    sqlite3 *db;
+    sqlite3_stmt *s;
+    int columns = 0;
+    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type IN ('table', 'view')"
+                                            " AND m.name NOT LIKE 'sqlite%' AND m.name NOT IN (SELECT name FROM metric_info)", -1, &s, NULL), SQLITE_OK);
+    for (; sqlite3_step(s) == SQLITE_ROW; columns++) {
+        const char *table = (const char *)sqlite3_column_text(s, 0), *column = (const char *)sqlite3_column_text(s, 1);
+        ck_assert_msg(mentions(page, table) && mentions(page, column), "ptxloom-trace(5) does not name %s.%s", table, column);
+    }
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    ck_assert_int_gt(columns, 150);
+    leave_folder();
+}
+END_TEST
+
 UNIT_MAIN("trace", numbers_agree, a_summary_has_statistics_only, metrics_follow_their_definitions, shipped_queries_run,
           addresses_come_back_by_lane, inactive_lanes_have_no_address, barriers_pair_arrival_and_departure,
           windows_double_when_a_launch_is_long, source_lines_are_found, equal_runs_write_equal_bytes, the_name_comes_last,
           closing_inside_a_launch_keeps_nothing, killed_at_any_moment, a_second_writer_is_refused, places_that_cannot_be_written, full_disk,
-          size_limit_drops_rows_and_says_so, opcodes_say_what_they_touch)
+          size_limit_drops_rows_and_says_so, opcodes_say_what_they_touch, the_manual_page_names_everything)
