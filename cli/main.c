@@ -13,7 +13,6 @@ static const struct {
     {"dis", cmd_dis, "dis K.ptx", "list the machine program beside the PTX"},
     {"explain", cmd_explain, "explain TOPIC", "explain an instruction, a diagnostic, a machine key or a metric"},
     {"query", cmd_query, "query F.db \"SELECT ...\" | NAME", "ask a trace"},
-    {"report", cmd_report, "report F.db -o report.html", "draw a trace as a page"},
 };
 enum { COMMANDS = sizeof command / sizeof *command };
 

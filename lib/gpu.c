@@ -78,6 +78,13 @@ void pl_gpu_report(pl_gpu *gpu, const char *code, const char *a, const char *b, 
     if (help) d->help = pl_arena_strdup(gpu->messages, help);
 }
 
+const char *pl_gpu_printed(pl_gpu *gpu)
+{
+    const char *text = gpu->printed;
+    gpu->printed = NULL;
+    return text;
+}
+
 uint32_t pl_gpu_source(pl_gpu *gpu, const char *name, const char *text, size_t bytes, uint32_t *file, uint32_t *epoch)
 {
     if (*epoch != gpu->epoch) {

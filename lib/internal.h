@@ -16,6 +16,7 @@ struct pl_gpu {
     uint32_t epoch;          /* counts pl_gpu_diag_clear: file numbers of diags die with it */
     pl_memory memory;
     pl_arena *explanations;  /* texts of pl_explain */
+    const char *printed;     /* by kernels since the last pl_gpu_printed, in messages; NULL: nothing */
     uint64_t launches;
 };
 
