@@ -1,17 +1,51 @@
-# tests: what `make check` runs.
+# tests: what `make check` runs. doc/testing.md says what each is for.
 #   tests/unit/test_NAME.c    libcheck programs; a folder's local.mk names them in unit_tests
 #   tests/ptx/**/*.ptx        one file, one test, run by tests/ptxcheck; adding a test is adding a file
+#   other programs            recorded hardware data, documentation, damaged inputs
 if PL_HAVE_CHECK
 check_PROGRAMS += $(unit_tests)
 check_unit_tests = $(unit_tests)
 endif
 unit_tests += tests/unit/test_layers
 
+check_LTLIBRARIES = libpl_harness.la
+libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c tests/recorded.h
+
+# The long ones first, so that they overlap with the rest.
+data_tests = tests/suite_timing tests/suite_functional tests/fuzz/fuzz tests/statements tests/vectors tests/docs
+check_PROGRAMS += $(data_tests) tests/ptxcheck
+tests_suite_timing_SOURCES = tests/suite.c
+tests_suite_timing_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"timing"'
+tests_suite_timing_LDADD = libpl_harness.la libptxloom.la
+tests_suite_functional_SOURCES = tests/suite.c
+tests_suite_functional_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"functional"'
+tests_suite_functional_LDADD = libpl_harness.la libptxloom.la
+tests_fuzz_fuzz_LDADD = libpl_harness.la libptxloom.la
+tests_statements_LDADD = libpl_harness.la libptxloom.la
+tests_vectors_LDADD = libpl_harness.la libptxloom.la
+tests_docs_LDADD = libpl_harness.la
+tests_ptxcheck_LDADD = libptxloom.la
+
 # Programs report in TAP, so that every single test is counted; libcheck does so when CK_TAP_LOG_FILE_NAME is set.
 AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)' abs_srcdir='$(abs_srcdir)' CK_TAP_LOG_FILE_NAME=-; \
 	export srcdir abs_srcdir CK_TAP_LOG_FILE_NAME;
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 TEST_EXTENSIONS = .ptx
-TESTS = $(check_unit_tests) $(PL_PTX_TESTS)
+PTX_LOG_COMPILER = tests/ptxcheck
+TESTS = $(data_tests) $(check_unit_tests) $(PL_PTX_TESTS)
+
+# Figures rather than verdicts, and the long version of the fuzzer.
+EXTRA_PROGRAMS = tests/accuracy/cycles tests/accuracy/speed
+tests_accuracy_cycles_LDADD = libpl_harness.la libptxloom.la
+tests_accuracy_speed_LDADD = libpl_harness.la libptxloom.la
+CLEANFILES += tests/accuracy/cycles$(EXEEXT) tests/accuracy/speed$(EXEEXT)
+accuracy: ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) tests/accuracy/cycles
+bench: ptxloom$(EXEEXT) tests/accuracy/speed$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) tests/accuracy/speed
+fuzz: ptxloom$(EXEEXT) tests/fuzz/fuzz$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) tests/fuzz/fuzz 10000 $(FUZZ_SEED)
+.PHONY: accuracy bench fuzz
+
 noinst_HEADERS += tests/unit/unit.h
 EXTRA_DIST += tests/data tests/ptx examples

@@ -1,4 +1,4 @@
-/* accuracy.c - `make accuracy`: how far the modelled H200 is from the real one.
+/* cycles.c - `make accuracy`: how far the modelled H200 is from the real one.
  *
  * Runs the recorded suite in timing mode and prints, case by case, modelled and measured cycles, then the mean error of
  * cycles, instructions, registers and of every Nsight Compute metric that both sides have. It judges nothing: the figures

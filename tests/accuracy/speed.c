@@ -1,4 +1,4 @@
-/* bench.c - `make bench`: how fast the emulator itself is, on the recorded suite, in both modes.
+/* speed.c - `make bench`: how fast the emulator itself is, on the recorded suite, in both modes.
  *
  * Speed is emulated instructions in a second of emulation (wall_seconds of --json: without reading files and assembling). */
 #include "tests/recorded.h"
