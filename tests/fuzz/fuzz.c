@@ -1,7 +1,7 @@
 /* fuzz.c - damaged modules, launch files and machine files are refused or run: never a crash, a hang or a leak.
  *
- * Takes the recorded launch files and kernels, the .ptx tests and the machine files, damages one or both files of a launch in one to
- * eight places and gives them to the ptxloom command. It must end with 0 (ran), 1 (the kernel failed) or 2 (refused), and with
+ * Takes the recorded launch files and kernels, the .ptx tests and the machine files, damages one or both files of a launch
+ * in one to eight places and gives them to the ptxloom command. It must end with 0 (ran), 1 (the kernel failed) or 2 (refused), and with
  * --json print JSON. A kernel may well loop for ever after the damage: after RUN_SECONDS it is interrupted and must stop
  * with 3. In a build with --enable-sanitizers every report of a sanitizer is a failure too.
  *
@@ -145,9 +145,28 @@ static void damage_once(text *t, const text *other)
     }
 }
 
+/* Two words of the file that begin with the same character, such as two registers: the second replaces the first. */
+static void exchange_alike(text *t)
+{
+    size_t n, m, i = pick_word(t, &n), k = i;
+    for (int tries = 0; tries < 50 && n > 0; tries++) {
+        k = pick_word(t, &m);
+        if (m == 0 || t->at[k] != t->at[i]) continue;
+        splice(t, i, n, t->at + k, m);
+        return;
+    }
+}
+
+/* Half of the damage leaves most files well-formed, so that it reaches the later stages. */
 static void damage(text *t, const text *other)
 {
-    for (size_t times = 1 + below(8); times > 0; times--) damage_once(t, other);
+    size_t times = 1;
+    while (times < 8 && below(2)) times++;
+    bool gentle = below(2) == 0;
+    for (; times > 0; times--) {
+        if (gentle) exchange_alike(t);
+        else damage_once(t, other);
+    }
 }
 
 /* ---- files ---- */
