@@ -19,3 +19,4 @@ unit_tests += tests/unit/test_trace_query
 tests_unit_test_trace_query_SOURCES = tests/unit/test_trace_query.c cli/cmd_query.c cli/query_out.c cli/options.c cli/output.c
 tests_unit_test_trace_query_LDADD = $(LDADD) $(SQLITE_LIBS)
 dist_man_MANS += man/ptxloom-trace.5
+dist_doc_DATA += doc/sql-cookbook.md

@@ -273,7 +273,7 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
         t->part = NULL; /* not ours to remove */
         return t->status;
     }
-    if (sqlite3_open_v2(t->part, &t->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) database_failed(t);
+    if (sqlite3_open_v2(t->part, &t->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) database_failed(t);
     if (t->status == PL_OK) create(t, o);
     return t->status;
 }

@@ -591,6 +591,18 @@ START_TEST(opcodes_say_what_they_touch)
 }
 END_TEST
 
+/* Reads a file of the source tree into buf. */
+static void read_page(const char *name, char *buf, size_t size)
+{
+    const char *root = getenv("abs_srcdir");
+    char file[512];
+    snprintf(file, sizeof file, "%s/%s", root ? root : ".", name);
+    FILE *f = fopen(file, "r");
+    ck_assert_msg(f != NULL, "cannot open %s", file);
+    buf[fread(buf, 1, size - 1, f)] = '\0';
+    fclose(f);
+}
+
 /* Words are letters, digits and underscores. */
 static bool mentions(const char *text, const char *word)
 {
@@ -604,13 +616,7 @@ static bool mentions(const char *text, const char *word)
 START_TEST(the_manual_page_names_everything)
 {
     static char page[64 << 10];
-    const char *root = getenv("abs_srcdir");
-    char file[512];
-    snprintf(file, sizeof file, "%s/man/ptxloom-trace.5", root ? root : ".");
-    FILE *f = fopen(file, "r");
-    ck_assert_msg(f != NULL, "cannot open %s", file);
-    page[fread(page, 1, sizeof page - 1, f)] = '\0';
-    fclose(f);
+    read_page("man/ptxloom-trace.5", page, sizeof page);
     enter_folder();
     write_file(PL_TRACEDB_SUMMARY, 1, 1);
     sqlite3 *db;
@@ -630,8 +636,31 @@ START_TEST(the_manual_page_names_everything)
 }
 END_TEST
 
+START_TEST(the_cookbook_runs)
+{
+    static char page[64 << 10];
+    static const char begin[] = "```sql\n";
+    int blocks = 0;
+    sqlite3 *db;
+    read_page("doc/sql-cookbook.md", page, sizeof page);
+    enter_folder();
+    write_file(PL_TRACEDB_MEM, 2, 20);
+    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    for (char *p = page; (p = strstr(p, begin)) != NULL; blocks++) {
+        char *sql = p + sizeof begin - 1, *error = NULL;
+        p = strstr(sql, "```");
+        ck_assert_ptr_nonnull(p);
+        *p++ = '\0';
+        ck_assert_msg(sqlite3_exec(db, sql, NULL, NULL, &error) == SQLITE_OK, "%s: %s", sql, error);
+    }
+    sqlite3_close(db);
+    ck_assert_int_gt(blocks, 12);
+    leave_folder();
+}
+END_TEST
+
 UNIT_MAIN("trace", numbers_agree, a_summary_has_statistics_only, metrics_follow_their_definitions, shipped_queries_run,
           addresses_come_back_by_lane, inactive_lanes_have_no_address, barriers_pair_arrival_and_departure,
           windows_double_when_a_launch_is_long, source_lines_are_found, equal_runs_write_equal_bytes, the_name_comes_last,
           closing_inside_a_launch_keeps_nothing, killed_at_any_moment, a_second_writer_is_refused, places_that_cannot_be_written, full_disk,
-          size_limit_drops_rows_and_says_so, opcodes_say_what_they_touch, the_manual_page_names_everything)
+          size_limit_drops_rows_and_says_so, opcodes_say_what_they_touch, the_manual_page_names_everything, the_cookbook_runs)
