@@ -66,22 +66,33 @@ typedef struct source {
     uint32_t size;
 } source;
 
-/* LINES lines (rows of A, columns of B) from FIRST on, K elements each. Element (line, k) goes to
- * out[line * line_step + k * k_step]. */
+static uint32_t element_at(const uint8_t *p, int bits)
+{
+    if (bits == 8) return p[0];
+    if (bits == 16) return (uint32_t)p[0] | (uint32_t)p[1] << 8;
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* LINES lines (rows of A, columns of B; a multiple of 8) from FIRST on, K elements each. Element
+ * (line, k) goes to out[line * line_step + k * k_step]; without OUT only the addresses are checked.
+ * A swizzle moves pieces of 16 bytes as a whole, so one address serves all elements of a piece. */
 static bool fetch(const source *s, int first, int lines, int k, uint32_t *out, int line_step,
                   int k_step, uint32_t *fault)
 {
-    const uint32_t bytes = (uint32_t)s->bits / 8;
-    for (int i = 0; i < lines; i++) {
-        for (int j = 0; j < k; j++) {
+    const int per = 128 / s->bits;
+    const int di = s->trans ? per : 1, dj = s->trans ? 1 : per; /* from piece to piece */
+    const int step = s->trans ? line_step : k_step;             /* inside a piece */
+    for (int i = 0; i < lines; i += di) {
+        for (int j = 0; j < k; j += dj) {
             const uint32_t at = pl_wgmma_address(&s->desc, s->bits, s->trans, first + i, j);
-            uint32_t x = 0;
-            if (at + bytes > s->size) {
+            if (at + 16 > s->size) {
                 *fault = at;
                 return false;
             }
-            for (uint32_t b = 0; b < bytes; b++) x |= (uint32_t)s->shared[at + b] << (8 * b);
-            out[i * line_step + j * k_step] = x ^ s->negate;
+            if (!out) continue;
+            uint32_t *to = out + i * line_step + j * k_step;
+            for (int e = 0; e < per; e++)
+                to[e * step] = element_at(s->shared + at + e * s->bits / 8, s->bits) ^ s->negate;
         }
     }
     return true;
@@ -133,11 +144,11 @@ bool pl_wgmma_warp(const pl_wgmma_op *op, int warp, uint32_t *const *d,
     else if (!fetch(&a, 16 * warp, 16, ka, left.raw, ka, 1, fault))
         return false;
     for (int t = 0; t < op->n / N; t++) /* all faults first: D must stay untouched */
-        if (!fetch(&b, t * N, N, k, right[0], 1, N, fault)) return false;
+        if (!fetch(&b, t * N, N, k, NULL, 1, N, fault)) return false;
     pl_tensor_prepare(&num, &left);
     for (int t = 0; t < op->n / N; t++) {
         uint32_t *const *tile = d + t * per_tile;
-        if (op->n > N && !fetch(&b, t * N, N, k, right[0], 1, N, fault)) return false;
+        fetch(&b, t * N, N, k, right[0], 1, N, fault);
         for (int r = 0; r < per_tile; r++) {
             for (int l = 0; l < LANES; l++) {
                 const int row = l / 4 + 8 * (half ? r : r >> 1), col = l % 4 * 2;
