@@ -1,6 +1,6 @@
 # embed.awk - writes traces/gen_sql.c: the schema, the metric views and the named queries as C strings.
 #
-# Arguments: schema.sql, metrics.list, queries/*.sql. The short forms C{} P{} A{} S{} T{} M{} of metrics.list are spelled out here.
+# Arguments: schema.sql, metrics.list, queries/*.sql. The short forms C{} P{} A{} S{} T{} M{} V{} of metrics.list are spelled out here.
 
 function quoted(s) # a C string literal without its line end
 {
@@ -28,7 +28,7 @@ function trim(s)
 function expand(f,    at, kind, arg, out, part)
 {
     out = ""
-    while (match(f, /[CPASTM][{][^}]*[}]/)) {
+    while (match(f, /[CPASTMV][{][^}]*[}]/)) {
         kind = substr(f, RSTART, 1)
         arg = substr(f, RSTART + 2, RLENGTH - 3)
         out = out substr(f, 1, RSTART - 1)
@@ -37,6 +37,7 @@ function expand(f,    at, kind, arg, out, part)
         if (kind == "P") out = out "(SELECT sum(p." arg ") FROM pc_stat p WHERE p.kernel = k.id)"
         if (kind == "S") out = out "(SELECT t.cycles FROM stall_sum t WHERE t.kernel = k.id AND t.reason = '" arg "')"
         if (kind == "T") out = out "(SELECT sum(t.cycles) FROM stall_sum t WHERE t.kernel = k.id AND t.reason <> 'selected')"
+        if (kind == "V") out = out "(SELECT v.value FROM \"" arg "\" v WHERE v.kernel = k.id)"
         if (kind == "M") out = out "(SELECT m." arg " FROM machine m WHERE m.id = k.machine)"
         if (kind == "A") {
             split(arg, part, ",")
