@@ -71,26 +71,25 @@ static char *joined(const char *a, const char *b)
 
 /* A file that is there already may be replaced only when it is a trace (or empty): `--trace kernel.ptx` is a slip. The first 100
  * bytes of an SQLite file hold its format name and, big-endian at 68, the application id. */
-static bool may_replace(const char *path)
+static bool may_replace(pl_tracedb *t)
 {
-    unsigned char head[72];
-    FILE *f = fopen(path, "rb");
-    if (!f) return errno == ENOENT;
+    unsigned char head[72] = {0};
+    FILE *f = fopen(t->path, "rb");
+    if (!f) return errno == ENOENT || pl_tracedb_fail(t, PL_IO, strerror(errno));
     size_t n = fread(head, 1, sizeof head, f);
     fclose(f);
-    if (n == 0) return true;
-    uint32_t id = n < sizeof head ? 0
-                                  : (uint32_t)head[68] << 24 | (uint32_t)head[69] << 16 | (uint32_t)head[70] << 8 | head[71];
-    return n == sizeof head && memcmp(head, "SQLite format 3", 16) == 0 && id == PL_TRACEDB_APPLICATION;
+    uint32_t id = (uint32_t)head[68] << 24 | (uint32_t)head[69] << 16 | (uint32_t)head[70] << 8 | head[71];
+    if (n == 0 || (memcmp(head, "SQLite format 3", 16) == 0 && id == PL_TRACEDB_APPLICATION)) return true;
+    return pl_tracedb_fail(t, PL_INVALID, "the file exists and is not a ptxloom trace; it is left as it is");
 }
 
 /* Makes PATH.part ours: a file left by a run that died is removed, one that another run is writing is not. */
 static bool claim(pl_tracedb *t)
 {
     struct stat st;
+    if (!*t->path) return pl_tracedb_fail(t, PL_INVALID, "the name is empty");
     if (stat(t->path, &st) == 0 && !S_ISREG(st.st_mode)) return pl_tracedb_fail(t, PL_IO, "it is not an ordinary file");
-    if (!may_replace(t->path))
-        return pl_tracedb_fail(t, PL_INVALID, "the file exists and is not a ptxloom trace; it is left as it is");
+    if (!may_replace(t)) return false;
     if (stat(t->part, &st) == 0) {
         sqlite3 *other = NULL;
         int code = sqlite3_open_v2(t->part, &other, SQLITE_OPEN_READWRITE, NULL);

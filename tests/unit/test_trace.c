@@ -498,6 +498,9 @@ START_TEST(places_that_cannot_be_written)
     ck_assert_ptr_nonnull(pl_tracedb_error(t));
     pl_tracedb_close(t, false);
 
+    ck_assert_int_eq(pl_tracedb_open(&t, "", &o), PL_INVALID);
+    pl_tracedb_close(t, false);
+
     /* --trace k.ptx */
     snprintf(bad, sizeof bad, "%s/k.ptx", folder);
     FILE *f = fopen(bad, "w+");
