@@ -371,13 +371,6 @@ void exec_movmatrix(pl_warp *w, const pl_insn *i)
 
 /* ---- wgmma ---- */
 
-/* Operand k as it stands in the instruction; those after the inline ones end the list of further operands (sparse forms have
- * ten operands). */
-static uint32_t operand(const pl_warp *w, const pl_insn *i, unsigned k, unsigned total)
-{
-    return k < PL_INLINE_OPERANDS ? i->op[k] : pl_more(w, i, i->nmore - (total - k));
-}
-
 /* The product is applied when it is issued: each of the four warps computes its 16 rows from what shared memory holds then, so
  * fence, commit and wait have nothing left to do. */
 void exec_wgmma(pl_warp *w, const pl_insn *i, int shape_word, int d, int a, int b, int sat, int sparse, int a_regs, int tail)
@@ -392,9 +385,8 @@ void exec_wgmma(pl_warp *w, const pl_insn *i, int shape_word, int d, int a, int 
         op.negate_b = (int32_t)i->op[imm + 1] < 0;
     }
     if (has_trans) {
-        const unsigned total = imm + (in_regs ? 3 : 4);
-        op.a_trans = !in_regs && operand(w, i, imm + 2, total) != 0;
-        op.b_trans = operand(w, i, total - 1, total) != 0;
+        op.a_trans = !in_regs && i->op[imm + 2] != 0;
+        op.b_trans = i->op[imm + (in_regs ? 2 : 3)] != 0;
     }
     if (op.sparse)
         op.selector = (int)i->op[4];
