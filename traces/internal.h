@@ -59,6 +59,7 @@ struct pl_tracedb {
     char *path, *part;
     pl_tracedb_level level;
     uint64_t max_bytes;
+    pl_tracedb_filter filter; /* entry: in the arena */
     pl_status status; /* of the first failure; everything stops then */
     char error[1024];
     pl_arena *arena;  /* texts and maps of the whole file */
@@ -75,7 +76,7 @@ struct pl_tracedb {
     bool launched;
     pl_sink sink;
     int64_t kernel, module, next_inst, next_mem, first_inst;
-    bool timing, full;
+    bool timing, full, skip; /* skip: the filter's entry is another */
     uint32_t grid[3], blocks_per_grid_x, warps_per_block;
     uint64_t nwarps;
     pl_tracedb_warp *warp; /* owned; NULL at PL_TRACEDB_SUMMARY */
@@ -83,7 +84,7 @@ struct pl_tracedb {
     uint32_t ninsns;
     pl_tracedb_window *window; /* owned */
     uint64_t window_cycles;
-    uint64_t inst_rows, rows_since_check, dropped, dropped_total, last_seq;
+    uint64_t inst_rows, rows_since_check, filtered, dropped, dropped_total, last_seq;
 };
 
 /* Keeps the first failure. False, so that `return pl_tracedb_fail(...)` reads well. */

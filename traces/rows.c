@@ -31,6 +31,26 @@ static bool has_room(pl_tracedb *t)
     return !t->full;
 }
 
+static bool inside(pl_tracedb_range r, uint64_t v)
+{
+    return v >= r.first && (r.end == 0 || v < r.end);
+}
+
+/* Whether the filter asks for an event. Instructions and their accesses get the same answer: all of these values are equal. */
+static bool wanted(pl_tracedb *t, uint32_t sm, uint32_t block, uint32_t warp, uint32_t pc, uint64_t cycle)
+{
+    const pl_tracedb_filter *f = &t->filter;
+    bool in = !t->skip && inside(f->sm, sm) && inside(f->block, block) && inside(f->warp, warp) && inside(f->pc, pc) &&
+              inside(f->cycle, cycle);
+    if (in && f->one_in > 1) {
+        /* Fibonacci hashing: multiply by 2^64 / golden ratio, look at the high bits. */
+        uint64_t hash = ((uint64_t)block * t->warps_per_block + warp) * 0x9e3779b97f4a7c15u;
+        in = (hash >> 32) % f->one_in == 0;
+    }
+    t->filtered += !in;
+    return in;
+}
+
 static void count_dropped(pl_tracedb *t)
 {
     t->dropped++;
@@ -106,6 +126,7 @@ static void on_inst(void *ctx, const pl_inst_event *e)
         w->sum[PL_SERIES_thread_inst_executed] += lanes;
         w->sum[PL_SERIES_stall_cycles] += e->stall_cycles;
     }
+    if (!wanted(t, e->sm, e->block, e->warp, e->pc, e->cycle)) return;
     if (!has_room(t)) {
         count_dropped(t);
         return;
@@ -192,6 +213,7 @@ static void on_mem(void *ctx, const pl_mem_event *e)
     pl_tracedb *t = ctx;
     if (t->status != PL_OK) return;
     if (t->timing) count_access(t, e);
+    if (!wanted(t, e->sm, e->block, e->warp, e->pc, e->cycle)) return;
     if (!has_room(t)) {
         count_dropped(t);
         return;
@@ -238,7 +260,8 @@ bool pl_tracedb_rows_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
 {
     if (t->status != PL_OK) return false;
     t->first_inst = t->next_inst;
-    t->inst_rows = t->dropped = t->last_seq = 0;
+    t->inst_rows = t->dropped = t->filtered = t->last_seq = 0;
+    t->skip = t->filter.entry && strcmp(t->filter.entry, k->entry) != 0;
     if (t->level == PL_TRACEDB_SUMMARY) return true;
 
     uint64_t threads = (uint64_t)k->block[0] * k->block[1] * k->block[2];

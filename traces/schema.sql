@@ -11,7 +11,8 @@ CREATE TABLE run (
     version     TEXT NOT NULL,    -- of ptxloom
     started     TEXT NOT NULL,    -- UTC, ISO 8601
     command     TEXT,
-    level       TEXT NOT NULL CHECK (level IN ('summary', 'inst', 'mem'))
+    level       TEXT NOT NULL CHECK (level IN ('summary', 'inst', 'mem')),
+    filter      TEXT              -- which inst and mem rows were asked for; NULL: all
 );
 
 CREATE TABLE machine (
@@ -108,7 +109,8 @@ CREATE TABLE kernel ( -- one launch
     theoretical_occupancy REAL,   -- 0..1
     wall_seconds REAL,            -- of the emulation
     first_inst  INTEGER,          -- inst.id of the launch's issue 0; NULL: no inst rows
-    dropped     INTEGER NOT NULL DEFAULT 0 -- events left out because the file reached its size limit
+    filtered    INTEGER NOT NULL DEFAULT 0, -- events left out because run.filter does not ask for them
+    dropped     INTEGER NOT NULL DEFAULT 0  -- events left out because the file reached its size limit
 );
 
 CREATE TABLE pc_stat ( -- one row per machine instruction that ran

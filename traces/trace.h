@@ -36,9 +36,23 @@ typedef struct pl_tracedb_value {
     const char *section, *key, *value, *unit, *provenance, *source;
 } pl_tracedb_value;
 
+/* Values from first on and below end; end 0: no limit. */
+typedef struct pl_tracedb_range {
+    uint64_t first, end;
+} pl_tracedb_range;
+
+/* Which inst and mem rows to write; all zero: every row. Statistics, warps, blocks, barriers and windows of time cover everything
+ * that ran in any case. */
+typedef struct pl_tracedb_filter {
+    const char *entry; /* launches of this kernel function; NULL: all */
+    pl_tracedb_range sm, block, warp, pc, cycle;
+    uint32_t one_in; /* of so many warps, chosen by a hash of block and warp, so that whole warps are kept; 0 and 1: all */
+} pl_tracedb_filter;
+
 typedef struct pl_tracedb_options {
     pl_tracedb_level level;
     uint64_t max_bytes;  /* 0: no limit; beyond it inst and mem rows are counted (kernel.dropped) instead of written */
+    pl_tracedb_filter filter;
     const char *version; /* of ptxloom */
     const char *command; /* command line, or NULL */
     const char *machine; /* "h200" */

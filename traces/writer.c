@@ -196,18 +196,39 @@ static bool write_metrics(pl_tracedb *t)
     return t->status == PL_OK;
 }
 
+/* The filter in words, such as "sm 0..3, one warp in 10"; empty: none. */
+static void describe_filter(const pl_tracedb_filter *f, char *buf, size_t size)
+{
+    const struct {
+        const char *name;
+        pl_tracedb_range range;
+    } part[] = {{"sm", f->sm}, {"block", f->block}, {"warp", f->warp}, {"pc", f->pc}, {"cycle", f->cycle}};
+    size_t n = 0;
+    buf[0] = '\0';
+    if (f->entry) n += (size_t)snprintf(buf, size, "kernel %.100s", f->entry);
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        pl_tracedb_range r = part[i].range;
+        if (r.first == 0 && r.end == 0) continue;
+        n += (size_t)snprintf(buf + n, size - n, "%s%s %llu..", n ? ", " : "", part[i].name, (unsigned long long)r.first);
+        if (r.end) n += (size_t)snprintf(buf + n, size - n, "%llu", (unsigned long long)r.end - 1);
+    }
+    if (f->one_in > 1) snprintf(buf + n, size - n, "%sone warp in %u", n ? ", " : "", f->one_in);
+}
+
 static bool write_run(pl_tracedb *t, const pl_tracedb_options *o)
 {
     static const char *const level[] = {"summary", "inst", "mem"};
-    char started[40];
+    char started[40], filter[400];
     now_utc(started, sizeof started);
-    sqlite3_stmt *s = pl_tracedb_prepare(t, "INSERT INTO run VALUES (1, ?, ?, ?, ?, ?)");
+    describe_filter(&o->filter, filter, sizeof filter);
+    sqlite3_stmt *s = pl_tracedb_prepare(t, "INSERT INTO run VALUES (1, ?, ?, ?, ?, ?, ?)");
     if (s) {
         sqlite3_bind_int(s, 1, PL_TRACEDB_SCHEMA);
         pl_tracedb_text(s, 2, o->version ? o->version : "");
         pl_tracedb_text(s, 3, started);
         pl_tracedb_text(s, 4, o->command);
         pl_tracedb_text(s, 5, level[o->level]);
+        pl_tracedb_text(s, 6, *filter ? filter : NULL);
         pl_tracedb_step(t, s);
         sqlite3_finalize(s);
     }
@@ -253,6 +274,7 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
     t->level = o->level;
     t->max_bytes = o->max_bytes;
     t->clock_mhz = o->clock_mhz;
+    t->filter = o->filter;
     t->machine = 1;
     t->next_inst = t->next_mem = t->next_source = 1;
     t->path = joined(path, "");
@@ -264,6 +286,7 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
         return t->status;
     }
     t->part = part;
+    if (o->filter.entry) t->filter.entry = pl_arena_strdup(t->arena, o->filter.entry);
     pl_map_init(&t->modules, t->arena);
     pl_map_init(&t->sources, t->arena);
     pl_map_init(&t->lines, t->arena);
@@ -414,7 +437,7 @@ pl_status pl_tracedb_end(pl_tracedb *t, const pl_tracedb_result *r)
     write_events(t, r);
     sqlite3_stmt *s = pl_tracedb_prepare(
         t, "UPDATE kernel SET status = ?, error = ?, error_text = ?, cycles = ?, duration_us = ?, inst_executed = ?,"
-           " thread_inst_executed = ?, theoretical_occupancy = ?, wall_seconds = ?, first_inst = ?, dropped = ?, registers = ?,"
+           " thread_inst_executed = ?, theoretical_occupancy = ?, wall_seconds = ?, first_inst = ?, filtered = ?, dropped = ?, registers = ?,"
            " static_shared = ?, dynamic_shared = ?, local_bytes = ? WHERE id = ?");
     if (s) {
         pl_tracedb_text(s, 1, r->status);
@@ -429,9 +452,9 @@ pl_status pl_tracedb_end(pl_tracedb *t, const pl_tracedb_result *r)
         sqlite3_bind_int64(s, 7, (int64_t)r->thread_inst_executed);
         sqlite3_bind_double(s, 9, r->wall_seconds);
         if (t->inst_rows) sqlite3_bind_int64(s, 10, t->first_inst);
-        const uint64_t rest[] = {t->dropped,        r->registers,      r->static_shared,
+        const uint64_t rest[] = {t->filtered,      t->dropped,        r->registers,   r->static_shared,
                                  r->dynamic_shared, r->local_bytes, (uint64_t)t->kernel};
-        for (int i = 0; i < 6; i++) sqlite3_bind_int64(s, 11 + i, (int64_t)rest[i]);
+        for (int i = 0; i < 7; i++) sqlite3_bind_int64(s, 11 + i, (int64_t)rest[i]);
         pl_tracedb_step(t, s);
         sqlite3_finalize(s);
     }

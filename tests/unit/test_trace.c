@@ -564,6 +564,72 @@ START_TEST(size_limit_drops_rows_and_says_so)
 }
 END_TEST
 
+START_TEST(filters_keep_whole_warps_and_all_statistics)
+{
+    static const struct {
+        pl_tracedb_filter filter;
+        const char *words, *outside; /* rows that must not be there */
+        uint32_t inst, mem;
+    } row[] = {
+        /* 6 warps, 4 rounds, 6 instructions of which 2 touch memory */
+        {{0}, NULL, "0", 144, 48},
+        {{.sm = {1, 2}}, "sm 1..1", "sm <> 1", 48, 16},
+        {{.block = {2, 0}}, "block 2..", "block < 2", 48, 16},
+        {{.warp = {0, 1}, .pc = {PC_LOAD, PC_BARRIER}}, "warp 0..0, pc 0..1", "warp <> 0 OR pc > 1", 24, 12},
+        {{.cycle = {36, 72}}, "cycle 36..71", "cycle < 36 OR cycle > 71", 36, 12},
+        {{.entry = "k"}, "kernel k", "0", 144, 48},
+        {{.entry = "other"}, "kernel other", "1", 0, 0},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        sums s;
+        char sql[200];
+        pl_tracedb *t;
+        pl_tracedb_options o = {.level = PL_TRACEDB_MEM, .filter = row[i].filter};
+        enter_folder();
+        ck_assert_int_eq(pl_tracedb_open(&t, path, &o), PL_OK);
+        ck_assert_int_eq(write_launch(t, &s, 4, false, NULL), PL_OK);
+        ck_assert_int_eq(pl_tracedb_close(t, true), PL_OK);
+        NUMBER("SELECT count(*) FROM inst", row[i].inst);
+        NUMBER("SELECT count(*) FROM mem", row[i].mem);
+        NUMBER("SELECT filtered FROM kernel", 144 + 48 - row[i].inst - row[i].mem);
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM inst WHERE %s", row[i].outside);
+        NUMBER(sql, 0);
+        snprintf(sql, sizeof sql, "SELECT filter IS %s%s%s FROM run", row[i].words ? "'" : "", row[i].words ? row[i].words : "NULL",
+                 row[i].words ? "'" : "");
+        NUMBER(sql, 1);
+        NUMBER("SELECT sum(executed) FROM pc_stat", 144);
+        NUMBER("SELECT sum(executed) FROM warp", 144);
+        leave_folder();
+    }
+}
+END_TEST
+
+START_TEST(sampling_keeps_whole_warps)
+{
+    enter_folder();
+    pl_tracedb *t;
+    pl_tracedb_options o = {.level = PL_TRACEDB_INST, .filter = {.one_in = 10}};
+    pl_tracedb_kernel k = {.entry = "k", .grid = {1000, 1, 1}, .block = {64, 1, 1}, .ninsns = NPC, .insn = describe};
+    pl_pc_stat stat[NPC] = {{0}};
+    ck_assert_int_eq(pl_tracedb_open(&t, path, &o), PL_OK);
+    ck_assert_int_eq(pl_tracedb_begin(t, &k), PL_OK);
+    const pl_sink *sink = pl_tracedb_sink(t);
+    for (uint32_t i = 0; i < 2000 * NPC; i++) {
+        pl_inst_event e = {.seq = i, .block = i / NPC / 2, .warp = i / NPC % 2, .pc = i % NPC, .mask = 1};
+        sink->inst(sink->ctx, &e);
+        stat[e.pc].executed++;
+    }
+    pl_tracedb_result r = {.status = "ok", .pc_stat = stat, .npc = NPC};
+    ck_assert_int_eq(pl_tracedb_end(t, &r), PL_OK);
+    ck_assert_int_eq(pl_tracedb_close(t, true), PL_OK);
+    NUMBER("SELECT count(*) FROM (SELECT count(*) AS n FROM inst GROUP BY block, warp) WHERE n <> 6", 0);
+    double warps = number("SELECT count(*) FROM (SELECT DISTINCT block, warp FROM inst)");
+    ck_assert_msg(warps > 120 && warps < 280, "%.0f warps of 2000", warps);
+    NUMBER("SELECT count(*) FROM warp", 2000);
+    leave_folder();
+}
+END_TEST
+
 START_TEST(opcodes_say_what_they_touch)
 {
     static const struct {
@@ -666,4 +732,5 @@ UNIT_MAIN("trace", numbers_agree, a_summary_has_statistics_only, metrics_follow_
           addresses_come_back_by_lane, inactive_lanes_have_no_address, barriers_pair_arrival_and_departure,
           windows_double_when_a_launch_is_long, source_lines_are_found, equal_runs_write_equal_bytes, the_name_comes_last,
           closing_inside_a_launch_keeps_nothing, killed_at_any_moment, a_second_writer_is_refused, places_that_cannot_be_written, full_disk,
-          size_limit_drops_rows_and_says_so, opcodes_say_what_they_touch, the_manual_page_names_everything, the_cookbook_runs)
+          size_limit_drops_rows_and_says_so, filters_keep_whole_warps_and_all_statistics, sampling_keeps_whole_warps,
+          opcodes_say_what_they_touch, the_manual_page_names_everything, the_cookbook_runs)
