@@ -106,5 +106,6 @@ bool pl_call_check(pl_parse *p, const pl_form *form, pl_operand *op, pl_loc at)
         pl_report(p->diags, PL_E0242, proto->at, callee->func->name);
         return false;
     }
-    return list(p, at, f, f->rets.at, f->rets.n, rets, true) & list(p, at, f, f->params.at, f->params.n, args, false);
+    bool good = list(p, at, f, f->rets.at, f->rets.n, rets, true);
+    return list(p, at, f, f->params.at, f->params.n, args, false) && good;
 }

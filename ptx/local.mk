@@ -4,6 +4,7 @@
 libptxloom_la_SOURCES += \
 	ptx/ast.h ptx/internal.h \
 	ptx/lex.l ptx/parse.y \
-	ptx/names.c ptx/number.c ptx/expr.c ptx/module.c ptx/decl.c ptx/func.c ptx/stmt.c ptx/operand.c ptx/operand.h ptx/video.c ptx/call.c
+	ptx/names.c ptx/number.c ptx/expr.c ptx/module.c ptx/decl.c ptx/func.c ptx/stmt.c ptx/operand.c ptx/operand.h ptx/video.c ptx/call.c ptx/print.c ptx/print.h
 BUILT_SOURCES += ptx/parse.h
 libptxloom_la_SOURCES += ptx/lower.c ptx/lower.h
+unit_tests += tests/unit/test_ptx
