@@ -1,5 +1,6 @@
 /* rules.c - lengths of brace vectors that depend on several words of a form: `{@NAME}T` in the table calls pl_count_NAME. */
 #include "isa/form.h"
+#include <string.h>
 
 /* The numbers in the words of a matrix form: "m16n8k16" gives m, n and k; "x4" gives the count of matrices. */
 typedef struct shape {
@@ -81,4 +82,53 @@ int pl_count_wgmma(const uint16_t *mods)
 int pl_count_wgmma_f16(const uint16_t *mods)
 {
     return shape_of(mods).n / 4;
+}
+
+/* Textures and surfaces: the geometry's word, and the coordinates a fetch writes for it. */
+static const char *geometry(const uint16_t *mods)
+{
+    static const char *const names[] = {"1d", "2d", "3d", "4d", "5d", "a1d", "a2d", "cube", "acube", "2dms", "a2dms"};
+    for (int i = 0; i < PL_MAX_SLOTS; i++)
+        for (unsigned k = 0; k < sizeof names / sizeof *names; k++)
+            if (!strcmp(pl_word_text[mods[i]], names[k])) return names[k];
+    return "1d";
+}
+
+int pl_count_geometry(const uint16_t *mods)
+{
+    const char *g = geometry(mods);
+    return !strcmp(g, "1d") ? 1 : !strcmp(g, "2d") || !strcmp(g, "a1d") ? 2 : 4;
+}
+
+/* Offsets in texels: one for each dimension, three written as four. */
+int pl_count_offset(const uint16_t *mods)
+{
+    const char *g = geometry(mods);
+    return !strcmp(g, "1d") || !strcmp(g, "a1d") ? 1 : !strcmp(g, "3d") ? 4 : 2;
+}
+
+/* Derivatives: as many as dimensions, three written as four. */
+int pl_count_gradient(const uint16_t *mods)
+{
+    const char *g = geometry(mods);
+    return !strcmp(g, "1d") || !strcmp(g, "a1d") ? 1 : !strcmp(g, "2d") || !strcmp(g, "a2d") ? 2 : 4;
+}
+
+/* Tensor copies: as many coordinates as dimensions; im2col has an offset for each dimension but the channels and the images. */
+int pl_count_tensor(const uint16_t *mods)
+{
+    return geometry(mods)[0] - '0';
+}
+
+int pl_count_im2col(const uint16_t *mods)
+{
+    return geometry(mods)[0] - '0' - 2;
+}
+
+/* Surfaces: the registers of .v2 and .v4; one may stand in braces or alone. */
+int pl_count_surface(const uint16_t *mods)
+{
+    for (int i = 0; i < PL_MAX_SLOTS; i++)
+        if (!strcmp(pl_word_text[mods[i]], "v2") || !strcmp(pl_word_text[mods[i]], "v4")) return pl_word_text[mods[i]][1] - '0';
+    return 1;
 }

@@ -215,6 +215,15 @@ static bool int_binary(pl_node *r, int op, const pl_node *a, const pl_node *b)
     return true;
 }
 
+/* d|p: two results */
+uint32_t pl_node_pair(pl_parse *p, uint32_t a, uint32_t b, pl_loc at)
+{
+    uint32_t r = pl_node_new(p, PL_N_PAIR, at);
+    node(p, r)->first = a;
+    node(p, r)->last = b;
+    return r;
+}
+
 uint32_t pl_node_binary(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at)
 {
     a = unwrap(p, a);
@@ -252,12 +261,8 @@ uint32_t pl_node_binary(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at)
                             (long long)(op == '-' ? 0 - (uint64_t)y->value : (uint64_t)x->value));
         return wrong(p, a);
     }
-    if (op == '|' && (x->kind == PL_N_NAME || x->kind == PL_N_SINK) && (y->kind == PL_N_NAME || y->kind == PL_N_SINK)) {
-        uint32_t r = pl_node_new(p, PL_N_PAIR, at);
-        node(p, r)->first = a;
-        node(p, r)->last = b;
-        return r;
-    }
+    if (op == '|' && (x->kind == PL_N_NAME || x->kind == PL_N_SINK) && (y->kind == PL_N_NAME || y->kind == PL_N_SINK))
+        return pl_node_pair(p, a, b, at);
     return not_constant(p, a, at);
 }
 

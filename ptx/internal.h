@@ -237,6 +237,7 @@ uint32_t pl_node_name(pl_parse *p, pl_sym *s, pl_loc at);
 uint32_t pl_node_select(pl_parse *p, uint32_t node, pl_sym *sel, pl_loc at);
 uint32_t pl_node_unary(pl_parse *p, int op, uint32_t a, pl_loc at);
 uint32_t pl_node_binary(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at);
+uint32_t pl_node_pair(pl_parse *p, uint32_t a, uint32_t b, pl_loc at);
 uint32_t pl_node_ternary(pl_parse *p, uint32_t c, uint32_t a, uint32_t b, pl_loc at);
 uint32_t pl_node_cast(pl_parse *p, pl_sym *type, uint32_t a, pl_loc at);
 uint32_t pl_node_call(pl_parse *p, uint32_t what, uint32_t arg, pl_loc at);

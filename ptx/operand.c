@@ -316,13 +316,15 @@ static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, c
 {
     pl_parse *p = a->p;
     n = unwrap(p, n);
+    if (n->kind == PL_N_VEC && n->n == 1) /* {%r1} is %r1 */
+        n = unwrap(p, node(p, n->first));
     o->at = n->at;
     switch ((pl_node_kind)n->kind) {
     case PL_N_WRONG: return false;
     case PL_N_SINK:
         /* Only atomics and pairs throw a whole result away; ld throws elements of a vector away. */
         o->kind = PL_O_SINK;
-        if (s->joined || (s->sink_ok && (in_vector || s->vslot < 0 || a->form->effects & PL_EF_ATOMIC)))
+        if (s->joined || (in_vector ? s->written && !s->read : s->sink_ok && (s->vslot < 0 || a->form->effects & PL_EF_ATOMIC)))
             return true;
         if (a->aloud)
             pl_report(p->diags, PL_E0207, n->at, pl_full_name(a->p, a->opcode));
@@ -352,6 +354,19 @@ static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, c
         return name_value(a, t, n, b, o);
     if (a->aloud)
         pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b), s->written ? "a register" : "a register or a number");
+    return false;
+}
+
+/* The first coordinate of a layered texture is the number of the layer. */
+static bool array_index(const pl_attempt *a, const pl_ospec *s)
+{
+    if (!s->rule || s->written)
+        return false;
+    for (unsigned k = 0; k < a->form->nslots; k++)
+        switch (a->mods[k]) {
+        case W_a1d: case W_a2d: case W_acube: case W_a2dms: return !strcmp(s->name, "c");
+        default: break;
+        }
     return false;
 }
 
@@ -400,7 +415,7 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
     bool sinks = true;
     for (unsigned k = 0; k < count; k++, e = node(p, e)->next) {
         pl_operand scratch = {0}, *x = a->out ? &o->elem[k] : &scratch;
-        if (!value(a, s, t, true, node(p, e), x))
+        if (!value(a, s, k == 0 && array_index(a, s) ? W_u32 : t, true, node(p, e), x))
             return false;
         if (x->kind == PL_O_SINK)
             continue;
@@ -444,6 +459,11 @@ static bool address(pl_attempt *a, const pl_node *n, pl_operand *o)
     o->imm = n->value;
     if (b->kind == PL_B_VAR) {
         o->var = b->var;
+        if (b->var->type == W_texref || b->var->type == W_samplerref || b->var->type == W_surfref) {
+            if (a->aloud)
+                pl_report(p->diags, PL_E0206, n->at, n->sym->name, "texture, sampler or surface", "a register or a variable");
+            return false;
+        }
         if (!in_space(a, n, b->var))
             return false;
         if (a->form->effects & PL_EF_STORE && b->var->space == PL_SP_PARAM && b->var->role == PL_VAR_INPUT) {
@@ -619,7 +639,8 @@ bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand *
     const pl_ospec *s = &a->form->operand[k];
     const pl_node *n = node(p, it->node);
     bool brackets = s->kind == PL_K_ADDR || s->kind == PL_K_OPAQUE;
-    if ((it->bracket && !brackets) || (it->inside && s->kind != PL_K_OPAQUE && s->kind != PL_K_COORD))
+    bool coordinate = s->kind == PL_K_OPAQUE || s->kind == PL_K_COORD || (s->kind == PL_K_VALUE && s->rule && s->read);
+    if ((it->bracket && !brackets) || (it->inside && !coordinate))
         return n->kind == PL_N_WRONG ? false : (a->aloud ? (void)pl_report(p->diags, PL_E0203, n->at, pl_full_name(a->p, a->opcode), s->written ? "a register" : "a value", "an address in brackets") : (void)0, false);
     if (s->kind == PL_K_ADDR && !it->bracket && !it->inside)
         return n->kind == PL_N_WRONG ? false : kind_error(a, n, "an address in brackets");

@@ -317,6 +317,7 @@ operand_list
 operand
     : expr
     | vector
+    | vector '|' primary                { $$ = pl_node_pair(p, $1, $3, @$); }
     | address
     ;
 
