@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <time.h>
 #include <unistd.h>
 
@@ -64,6 +67,9 @@ run_result run_command(const char *const argv[], int seconds)
     pid_t pid = fork();
     if (pid < 0) die("cannot fork for", argv[0]);
     if (pid == 0) {
+#ifdef __linux__
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* an interrupted test leaves nothing running */
+#endif
         int null = open("/dev/null", O_RDONLY);
         dup2(null, 0);
         dup2(out[1], 1);

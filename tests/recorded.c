@@ -5,7 +5,8 @@
 #include <string.h>
 
 #define BATCH 8
-#define BATCH_SECONDS 900
+#define BATCH_SECONDS 300
+#define ALONE_SECONDS 120
 
 table recorded_results(void)
 {
@@ -32,13 +33,13 @@ static json_t *find_case(const json_t *document, const char *name)
     return NULL;
 }
 
-static json_t *run_files(char *const *file, size_t n, const char *mode, run_result *r)
+static json_t *run_files(char *const *file, size_t n, const char *mode, int seconds, run_result *r)
 {
     const char *argv[BATCH + 8] = {loom_path(), "run"};
     for (size_t i = 0; i < n; i++) argv[2 + i] = file[i];
     const char *const tail[] = {"--mode", mode, "--json", NULL};
     memcpy(argv + 2 + n, tail, sizeof tail);
-    *r = run_command(argv, BATCH_SECONDS);
+    *r = run_command(argv, seconds);
     return json_loads(r->out ? r->out : "", 0, NULL);
 }
 
@@ -54,7 +55,7 @@ void recorded_run(const table *results, const char *mode, recorded_each *each, v
             file[i] = data_path(relative);
         }
         run_result r;
-        json_t *document = run_files(file, n, mode, &r);
+        json_t *document = run_files(file, n, mode, BATCH_SECONDS, &r);
         for (size_t i = 0; i < n; i++) {
             const char *wanted = results->row[first + i][name];
             const json_t *result = find_case(document, wanted);
@@ -63,7 +64,7 @@ void recorded_run(const table *results, const char *mode, recorded_each *each, v
                 continue;
             }
             run_result alone;
-            json_t *again = run_files(&file[i], 1, mode, &alone);
+            json_t *again = run_files(&file[i], 1, mode, ALONE_SECONDS, &alone);
             each(ctx, first + i, find_case(again, wanted), &alone);
             json_decref(again);
             run_free(&alone);
