@@ -1,7 +1,8 @@
 /* cmd_query.c - `ptxloom query`: runs SQL, or a query that the trace brings along, on a trace file.
  *
- * The file is opened read-only; named queries and what they are for are rows of its table `query`, so they always fit its schema. A
- * name may also be a table or view: `ptxloom query run.db gld_efficiency`. */
+ * The file is opened read-only; named queries and what they are for are rows of its table `query`,
+ * so they always fit its schema. A name may also be a table or view: `ptxloom query run.db
+ * gld_efficiency`. */
 #include "cli/cli.h"
 #include "cli/query_out.h"
 #include <ctype.h>
@@ -10,7 +11,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { APPLICATION = 0x504c5452, SCHEMA = 1 }; /* PRAGMA application_id and user_version of the files that this version reads */
+enum {
+    APPLICATION = 0x504c5452,
+    SCHEMA = 1
+}; /* PRAGMA application_id and user_version of the files that this version reads */
 
 enum { O_CSV, O_JSON, O_NDJSON, O_LIST, O_COUNT };
 static const cli_option option[O_COUNT] = {
@@ -50,7 +54,8 @@ static sqlite3_int64 pragma(sqlite3 *db, const char *sql)
 {
     sqlite3_stmt *s = NULL;
     sqlite3_int64 v = -1;
-    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW) v = sqlite3_column_int64(s, 0);
+    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+        v = sqlite3_column_int64(s, 0);
     sqlite3_finalize(s);
     return v;
 }
@@ -64,15 +69,22 @@ static int open_trace(request *q)
     if (code == SQLITE_OK) code = sqlite3_errcode(q->db);
     if (code == SQLITE_NOMEM) return CLI_SYSTEM;
     if (code == SQLITE_NOTADB || (code == SQLITE_OK && application != APPLICATION))
-        return report(q, "E0701", q->path, NULL, "traces are written by ptxloom run --trace FILE.db");
+        return report(q, "E0701", q->path, NULL,
+                      "traces are written by ptxloom run --trace FILE.db");
     if (code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE) {
         int system_error = sqlite3_system_errno(q->db);
-        return report(q, "E0001", q->path, system_error ? strerror(system_error) : sqlite3_errmsg(q->db), NULL);
+        return report(q, "E0001", q->path,
+                      system_error ? strerror(system_error) : sqlite3_errmsg(q->db), NULL);
     }
     sqlite3_int64 version = pragma(q->db, "PRAGMA user_version");
     if (version == SCHEMA) return CLI_OK;
-    snprintf(schema, sizeof schema, "schema %lld; this ptxloom reads schema %d", (long long)version, SCHEMA);
-    return report(q, "E0702", q->path, schema, version > SCHEMA ? "use the ptxloom that wrote it, or a later one" : NULL);
+    if (version == 0)
+        return report(q, "E0702", q->path,
+                      "no end: the run that wrote it is still going on, or died", NULL);
+    snprintf(schema, sizeof schema, "schema %lld; this ptxloom reads schema %d", (long long)version,
+             SCHEMA);
+    return report(q, "E0702", q->path, schema,
+                  version > SCHEMA ? "use the ptxloom that wrote it, or a later one" : NULL);
 }
 
 /* The first column of the query's first row, to be freed; NULL: no row. */
@@ -95,8 +107,10 @@ static int unknown_name(request *q, const char *name)
     char *names[MOST], help[256];
     size_t n = 0;
     sqlite3_stmt *s = NULL;
-    if (sqlite3_prepare_v2(q->db, "SELECT name FROM query UNION ALL SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')", -1, &s,
-                           NULL) == SQLITE_OK) {
+    if (sqlite3_prepare_v2(q->db,
+                           "SELECT name FROM query UNION ALL SELECT name FROM sqlite_schema WHERE "
+                           "type IN ('table', 'view')",
+                           -1, &s, NULL) == SQLITE_OK) {
         while (n < MOST && sqlite3_step(s) == SQLITE_ROW) {
             names[n] = strdup((const char *)sqlite3_column_text(s, 0));
             if (!names[n]) break;
@@ -105,7 +119,8 @@ static int unknown_name(request *q, const char *name)
     }
     sqlite3_finalize(s);
     const char *near = pl_nearest(name, (const char *const *)names, n);
-    snprintf(help, sizeof help, near ? "did you mean '%s'?" : "`ptxloom query FILE --list` lists the queries", near);
+    snprintf(help, sizeof help,
+             near ? "did you mean '%s'?" : "`ptxloom query FILE --list` lists the queries", near);
     report(q, "E0705", name, NULL, help);
     for (size_t i = 0; i < n; i++) free(names[i]);
     return CLI_INPUT;
@@ -123,7 +138,8 @@ static void show_place(const char *sql, int offset)
     fputs("^\n", stderr);
 }
 
-/* Reports what SQLite says about the statement at `sql`; `all` is the whole text, of which it is a part. */
+/* Reports what SQLite says about the statement at `sql`; `all` is the whole text, of which it is a
+ * part. */
 static int sql_error(request *q, const char *all, const char *sql)
 {
     int place = -1;
@@ -137,7 +153,8 @@ static int sql_error(request *q, const char *all, const char *sql)
     cli_messages(q->gpu, first);
     pl_gpu_diag_clear(q->gpu);
     if (place >= 0) show_place(all, (int)(sql - all) + place);
-    return code == SQLITE_NOMEM || code == SQLITE_IOERR || code == SQLITE_FULL ? CLI_SYSTEM : CLI_INPUT;
+    return code == SQLITE_NOMEM || code == SQLITE_IOERR || code == SQLITE_FULL ? CLI_SYSTEM
+                                                                               : CLI_INPUT;
 }
 
 static void bind_value(sqlite3_stmt *s, int at, const char *value)
@@ -149,8 +166,10 @@ static void bind_value(sqlite3_stmt *s, int at, const char *value)
         return;
     }
     double d = strtod(value, &end);
-    if (*value && !*end) sqlite3_bind_double(s, at, d);
-    else sqlite3_bind_text(s, at, value, -1, SQLITE_STATIC);
+    if (*value && !*end)
+        sqlite3_bind_double(s, at, d);
+    else
+        sqlite3_bind_text(s, at, value, -1, SQLITE_STATIC);
 }
 
 /* Gives the statement's :names the values of the command line; others stay NULL. */
@@ -174,14 +193,16 @@ static int run_sql(request *q, const char *all)
     int printed = 0;
     for (; *sql; sql = tail) {
         sqlite3_stmt *s = NULL;
-        if (sqlite3_prepare_v2(q->db, sql, -1, &s, &tail) != SQLITE_OK) return sql_error(q, all, sql);
+        if (sqlite3_prepare_v2(q->db, sql, -1, &s, &tail) != SQLITE_OK)
+            return sql_error(q, all, sql);
         if (!s) continue; /* blanks or a comment */
         if (!sqlite3_stmt_readonly(s)) {
             char words[40];
             while (isspace((unsigned char)*sql)) sql++;
             snprintf(words, sizeof words, "%.*s", (int)(tail - sql), sql);
             sqlite3_finalize(s);
-            return report(q, "E0704", words, NULL, "copy the file and use sqlite3 to change the copy");
+            return report(q, "E0704", words, NULL,
+                          "copy the file and use sqlite3 to change the copy");
         }
         bind_parameters(q, s);
         int code = SQLITE_DONE;
@@ -196,7 +217,9 @@ static int run_sql(request *q, const char *all)
         if (status != CLI_OK) return status;
     }
     for (int k = 0; k < q->nparameters; k++) {
-        if (!q->used[k]) return report(q, "E0706", q->parameter[k], NULL, "parameters are the words after ':' in its SQL");
+        if (!q->used[k])
+            return report(q, "E0706", q->parameter[k], NULL,
+                          "parameters are the words after ':' in its SQL");
     }
     return CLI_OK;
 }
@@ -236,7 +259,10 @@ static int run_request(request *q)
     if (!is_name(q->what)) return run_sql(q, q->what);
     char *sql = lookup(q, "SELECT sql FROM query WHERE name = ?", q->what);
     if (!sql) {
-        char *name = lookup(q, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE", q->what);
+        char *name = lookup(q,
+                            "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND "
+                            "name = ? COLLATE NOCASE",
+                            q->what);
         if (!name) return unknown_name(q, q->what);
         sql = sqlite3_mprintf("SELECT * FROM \"%w\" LIMIT coalesce(:limit, -1)", name);
         sqlite3_free(name);
@@ -249,11 +275,15 @@ static int run_request(request *q)
 /* Operands: FILE [SQL | NAME | -] [NAME=VALUE ...]. False after a report. */
 static bool read_operand(request *q, const char *word)
 {
-    if (!q->path) q->path = word;
-    else if (!q->what) q->what = word;
-    else if (isalpha((unsigned char)word[0]) && strchr(word, '=')) q->parameter[q->nparameters++] = (char *)word;
+    if (!q->path)
+        q->path = word;
+    else if (!q->what)
+        q->what = word;
+    else if (isalpha((unsigned char)word[0]) && strchr(word, '='))
+        q->parameter[q->nparameters++] = (char *)word;
     else {
-        report(q, "E0005", word, "a query's parameter", "write NAME=VALUE, and SQL as one quoted word");
+        report(q, "E0005", word, "a query's parameter",
+               "write NAME=VALUE, and SQL as one quoted word");
         return false;
     }
     return true;
@@ -261,9 +291,11 @@ static bool read_operand(request *q, const char *word)
 
 static int parse(request *q, cli_args *a)
 {
-    static const char usage[] = "ptxloom query F.db [\"SELECT ...\" | NAME | -] [NAME=VALUE ...]\n"
-                                "NAME: a query of the trace (--list), a table or a view. -: SQL from standard input. NAME=VALUE: values for\n"
-                                "the :parameters of the query, such as kernel=2 limit=50. Without a query: summary.\n";
+    static const char usage[] =
+        "ptxloom query F.db [\"SELECT ...\" | NAME | -] [NAME=VALUE ...]\n"
+        "NAME: a query of the trace (--list), a table or a view. -: SQL from standard input. "
+        "NAME=VALUE: values for\n"
+        "the :parameters of the query, such as kernel=2 limit=50. Without a query: summary.\n";
     int k;
     while ((k = cli_next(a, option, O_COUNT)) != CLI_END) {
         switch (k) {
@@ -271,7 +303,10 @@ static int parse(request *q, cli_args *a)
         case O_JSON: q->format = QUERY_JSON; break;
         case O_NDJSON: q->format = QUERY_NDJSON; break;
         case O_LIST: q->what = "SELECT name, title FROM query ORDER BY name"; break;
-        case CLI_HELP: cli_help(usage, option, O_COUNT); q->path = NULL; return CLI_OK;
+        case CLI_HELP:
+            cli_help(usage, option, O_COUNT);
+            q->path = NULL;
+            return CLI_OK;
         case CLI_OPERAND:
             if (!read_operand(q, a->value)) return CLI_INPUT;
             break;

@@ -1,7 +1,8 @@
 /* query_out.c - prints the rows of a query.
  *
- * A table needs column widths before its first line, so the first SAMPLE rows are kept; widths and sides (numbers right, text left)
- * follow from them, and later rows are printed as they come. The other formats are printed row by row. */
+ * A table needs column widths before its first line, so the first SAMPLE rows are kept; widths and
+ * sides (numbers right, text left) follow from them, and later rows are printed as they come. The
+ * other formats are printed row by row. */
 #include "cli/query_out.h"
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +19,8 @@ static void exact(double v, char *buf, size_t size)
     }
 }
 
-/* The cell as text for a table; numbers are written to `number`, which has room for NUMBER characters. */
+/* The cell as text for a table; numbers are written to `number`, which has room for NUMBER
+ * characters. */
 static const char *cell(sqlite3_stmt *s, int c, char *number)
 {
     double v;
@@ -28,7 +30,9 @@ static const char *cell(sqlite3_stmt *s, int c, char *number)
         v = sqlite3_column_double(s, c);
         snprintf(number, NUMBER, v == floor(v) && fabs(v) < 1e15 ? "%.0f" : "%.6g", v);
         return number;
-    case SQLITE_BLOB: snprintf(number, NUMBER, "<%d bytes>", sqlite3_column_bytes(s, c)); return number;
+    case SQLITE_BLOB:
+        snprintf(number, NUMBER, "<%d bytes>", sqlite3_column_bytes(s, c));
+        return number;
     default: break;
     }
     const char *text = (const char *)sqlite3_column_text(s, c);
@@ -50,15 +54,17 @@ typedef struct table {
     sqlite3_stmt *s;
     int ncolumns, rows;
     int *width;
-    bool *text;   /* left-aligned: some cell holds text */
-    bool cut;     /* cells have to fit their columns */
-    char **kept;  /* cells of the first rows, row by row */
+    bool *text;  /* left-aligned: some cell holds text */
+    bool cut;    /* cells have to fit their columns */
+    char **kept; /* cells of the first rows, row by row */
 } table;
 
-/* Prints the cell in its column; controls become blanks, and what does not fit ends in an ellipsis. */
+/* Prints the cell in its column; controls become blanks, and what does not fit ends in an ellipsis.
+ */
 static void put_cell(const table *t, int c, const char *text)
 {
-    int width = t->width[c], length = columns(text), room = t->cut && length > width ? width - 1 : length;
+    int width = t->width[c], length = columns(text),
+        room = t->cut && length > width ? width - 1 : length;
     int blanks = width > length ? width - length : 0;
     if (c) fputs("  ", t->f);
     if (!t->text[c]) fprintf(t->f, "%*s", blanks, "");
@@ -71,14 +77,17 @@ static void put_cell(const table *t, int c, const char *text)
     if (t->text[c] && c + 1 < t->ncolumns) fprintf(t->f, "%*s", blanks, "");
 }
 
-/* Takes columns away from the widest text until a row fits the terminal, or nothing more can be taken. */
+/* Takes columns away from the widest text until a row fits the terminal, or nothing more can be
+ * taken. */
 static void fit(table *t, int terminal)
 {
     for (;;) {
         int total = 2 * (t->ncolumns - 1), widest = -1;
         for (int c = 0; c < t->ncolumns; c++) {
             total += t->width[c];
-            if (t->text[c] && t->width[c] > NARROWEST && (widest < 0 || t->width[c] > t->width[widest])) widest = c;
+            if (t->text[c] && t->width[c] > NARROWEST &&
+                (widest < 0 || t->width[c] > t->width[widest]))
+                widest = c;
         }
         if (total <= terminal || widest < 0) return;
         t->width[widest]--;
@@ -205,11 +214,16 @@ static void put_json(FILE *f, const char *text)
     putc('"', f);
     for (; *text; text++) {
         unsigned char b = (unsigned char)*text;
-        if (b == '"' || b == '\\') fprintf(f, "\\%c", b);
-        else if (b == '\n') fputs("\\n", f);
-        else if (b == '\t') fputs("\\t", f);
-        else if (b < ' ') fprintf(f, "\\u%04x", b);
-        else putc(b, f);
+        if (b == '"' || b == '\\')
+            fprintf(f, "\\%c", b);
+        else if (b == '\n')
+            fputs("\\n", f);
+        else if (b == '\t')
+            fputs("\\t", f);
+        else if (b < ' ')
+            fprintf(f, "\\u%04x", b);
+        else
+            putc(b, f);
     }
     putc('"', f);
 }

@@ -1,4 +1,5 @@
-/* internal.h - the trace writer's own state, shared by writer.c (file), listing.c (program) and rows.c (events). */
+/* internal.h - the trace writer's own state, shared by writer.c (file), listing.c (program) and
+ * rows.c (events). */
 #ifndef PL_TRACES_INTERNAL_H
 #define PL_TRACES_INTERNAL_H
 
@@ -26,22 +27,22 @@ typedef struct pl_tracedb_warp {
 } pl_tracedb_warp;
 
 /* Counters over time. X(name, component): one series of windows each. */
-#define PL_TRACEDB_SERIES(X)      \
-    X(inst_executed, "sm")        \
-    X(thread_inst_executed, "sm") \
-    X(stall_cycles, "sm")         \
-    X(requests, "memory")         \
-    X(sectors, "memory")          \
-    X(wavefronts, "memory")       \
-    X(from_l1, "memory")          \
-    X(from_l2, "memory")          \
+#define PL_TRACEDB_SERIES(X)                                                                       \
+    X(inst_executed, "sm")                                                                         \
+    X(thread_inst_executed, "sm")                                                                  \
+    X(stall_cycles, "sm")                                                                          \
+    X(requests, "memory")                                                                          \
+    X(sectors, "memory")                                                                           \
+    X(wavefronts, "memory")                                                                        \
+    X(from_l1, "memory")                                                                           \
+    X(from_l2, "memory")                                                                           \
     X(from_dram, "memory")
 
 enum {
 #define X(name, component) PL_SERIES_##name,
     PL_TRACEDB_SERIES(X)
 #undef X
-    PL_SERIES_COUNT
+        PL_SERIES_COUNT
 };
 
 enum {
@@ -60,13 +61,14 @@ struct pl_tracedb {
     pl_tracedb_level level;
     uint64_t max_bytes;
     pl_tracedb_filter filter; /* entry: in the arena */
-    pl_status status; /* of the first failure; everything stops then */
+    pl_status status;         /* of the first failure; everything stops then */
     char error[1024];
-    pl_arena *arena;  /* texts and maps of the whole file */
+    pl_arena *arena; /* texts and maps of the whole file */
     int64_t machine;
     double clock_mhz;
-    pl_map modules, sources, lines; /* by digest, by name, by "source:line": what the file already holds */
-    uint8_t *forms;   /* bit per row of isa_form already written */
+    pl_map modules, sources,
+        lines;      /* by digest, by name, by "source:line": what the file already holds */
+    uint8_t *forms; /* bit per row of isa_form already written */
     size_t nforms;
     int64_t next_source;
     sqlite3_stmt *add_inst, *add_mem, *add_barrier, *add_event, *page_count;
@@ -79,7 +81,7 @@ struct pl_tracedb {
     bool timing, full, skip; /* skip: the filter's entry is another */
     uint32_t grid[3], blocks_per_grid_x, warps_per_block;
     uint64_t nwarps;
-    pl_tracedb_warp *warp; /* owned; NULL at PL_TRACEDB_SUMMARY */
+    pl_tracedb_warp *warp;     /* owned; NULL at PL_TRACEDB_SUMMARY */
     const uint8_t *is_barrier; /* by pc: the instruction is a barrier; in the arena */
     uint32_t ninsns;
     pl_tracedb_window *window; /* owned */
@@ -96,9 +98,11 @@ bool pl_tracedb_step(pl_tracedb *t, sqlite3_stmt *s);
 /* Binds text, or NULL when s is NULL. */
 void pl_tracedb_text(sqlite3_stmt *stmt, int column, const char *s);
 
-/* listing.c: source lines and machine instructions of k, unless the file holds them already; sets t->module and t->is_barrier. */
+/* listing.c: source lines and machine instructions of k, unless the file holds them already; sets
+ * t->module and t->is_barrier. */
 bool pl_tracedb_listing(pl_tracedb *t, const pl_tracedb_kernel *k);
-/* opcode.c: what an instruction's text says about the memory it touches. Words are NULL and bytes 0 when it says nothing. */
+/* opcode.c: what an instruction's text says about the memory it touches. Words are NULL and bytes 0
+ * when it says nothing. */
 typedef struct pl_tracedb_access {
     const char *kind, *space;
     uint32_t bytes; /* a lane */
@@ -106,9 +110,9 @@ typedef struct pl_tracedb_access {
 pl_tracedb_access pl_tracedb_opcode(const char *text, uint32_t effects);
 
 /* rows.c: events. */
-bool pl_tracedb_rows_open(pl_tracedb *t);               /* statements, once a file */
+bool pl_tracedb_rows_open(pl_tracedb *t); /* statements, once a file */
 bool pl_tracedb_rows_begin(pl_tracedb *t, const pl_tracedb_kernel *k);
-bool pl_tracedb_rows_end(pl_tracedb *t);                /* warps, blocks, windows */
+bool pl_tracedb_rows_end(pl_tracedb *t); /* warps, blocks, windows */
 void pl_tracedb_rows_free(pl_tracedb *t);
 
 #endif

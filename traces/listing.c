@@ -1,7 +1,9 @@
-/* listing.c - the program side of a trace: modules, their source lines, their machine instructions and the forms these are of.
+/* listing.c - the program side of a trace: modules, their source lines, their machine instructions
+ * and the forms these are of.
  *
- * A module is named by its content, so a kernel launched a thousand times has its listing once. CUDA lines are known through
- * .loc; their text is read from the file when it is still there, as named or beside the working folder, and is NULL otherwise. */
+ * A module is named by its content, so a kernel launched a thousand times has its listing once.
+ * CUDA lines are known through .loc; their text is read from the file when it is still there, as
+ * named or beside the working folder, and is NULL otherwise. */
 #include "base/sha256.h"
 #include "isa/form.h"
 #include "traces/internal.h"
@@ -28,7 +30,7 @@ typedef struct statements {
     sqlite3_stmt *source, *line, *form, *insn;
 } statements;
 
-static const char *const effect_words[] = {"load", "store", "atomic", "barrier", "branch",  "exit",
+static const char *const effect_words[] = {"load", "store", "atomic", "barrier",  "branch",  "exit",
                                            "call", "async", "fence",  "volatile", "converge"};
 
 static bool no_memory(pl_tracedb *t)
@@ -105,7 +107,8 @@ static source_file *cuda_line(pl_tracedb *t, statements *s, const char *path, ui
     }
     char key[48];
     int n = snprintf(key, sizeof key, "%lld:%u", (long long)f->id, line);
-    if (!pl_map_put(&t->lines, pl_arena_strdup(t->arena, key), (size_t)n, f)) add_line(t, s, f, line);
+    if (!pl_map_put(&t->lines, pl_arena_strdup(t->arena, key), (size_t)n, f))
+        add_line(t, s, f, line);
     return f;
 }
 
@@ -130,7 +133,8 @@ static void add_form(pl_tracedb *t, statements *s, const pl_tracedb_insn *i)
     size_t used = 0;
     for (size_t e = 0; e < sizeof effect_words / sizeof *effect_words; e++)
         if (i->effects >> e & 1)
-            used += (size_t)snprintf(effects + used, sizeof effects - used, "%s%s", used ? " " : "", effect_words[e]);
+            used += (size_t)snprintf(effects + used, sizeof effects - used, "%s%s", used ? " " : "",
+                                     effect_words[e]);
     sqlite3_bind_int64(s->form, 1, i->form);
     pl_tracedb_text(s->form, 2, i->mnemonic ? i->mnemonic : "");
     pl_tracedb_text(s->form, 3, i->syntax ? i->syntax : "");
@@ -150,7 +154,8 @@ static void bind_place(sqlite3_stmt *s, int column, const source_file *f, uint32
     }
 }
 
-static void add_insn(pl_tracedb *t, statements *s, const source_file *ptx, uint32_t pc, const pl_tracedb_insn *i)
+static void add_insn(pl_tracedb *t, statements *s, const source_file *ptx, uint32_t pc,
+                     const pl_tracedb_insn *i)
 {
     const char *text = i->text ? i->text : "";
     pl_tracedb_access a = pl_tracedb_opcode(text, i->effects);
@@ -166,12 +171,15 @@ static void add_insn(pl_tracedb *t, statements *s, const source_file *ptx, uint3
     bind_place(s->insn, 8, cuda, i->src_line);
     pl_tracedb_text(s->insn, 10, a.kind);
     pl_tracedb_text(s->insn, 11, a.space);
-    if (a.bytes) sqlite3_bind_int64(s->insn, 12, a.bytes);
-    else sqlite3_bind_null(s->insn, 12);
+    if (a.bytes)
+        sqlite3_bind_int64(s->insn, 12, a.bytes);
+    else
+        sqlite3_bind_null(s->insn, 12);
     pl_tracedb_step(t, s->insn);
 }
 
-static void add_module(pl_tracedb *t, statements *s, const pl_tracedb_kernel *k, const char *digest, known_module *known)
+static void add_module(pl_tracedb *t, statements *s, const pl_tracedb_kernel *k, const char *digest,
+                       known_module *known)
 {
     const char *name = k->module ? k->module : "";
     source_file *ptx = add_source(t, s, name, "ptx");
@@ -228,7 +236,8 @@ bool pl_tracedb_listing(pl_tracedb *t, const pl_tracedb_kernel *k)
         .source = pl_tracedb_prepare(t, "INSERT INTO source VALUES (?, ?, ?)"),
         .line = pl_tracedb_prepare(t, "INSERT INTO source_line VALUES (?, ?, ?)"),
         .form = pl_tracedb_prepare(t, "INSERT INTO isa_form VALUES (?, ?, ?, ?, ?)"),
-        .insn = pl_tracedb_prepare(t, "INSERT INTO instruction VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+        .insn = pl_tracedb_prepare(
+            t, "INSERT INTO instruction VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
     };
     if (t->status == PL_OK) add_module(t, &s, k, digest, m);
     sqlite3_finalize(s.source);

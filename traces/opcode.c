@@ -1,7 +1,9 @@
-/* opcode.c - reads from an instruction's text which memory it touches: "@%p1 ld.global.v4.f32 ..." loads 16 bytes of global memory.
+/* opcode.c - reads from an instruction's text which memory it touches: "@%p1 ld.global.v4.f32 ..."
+ * loads 16 bytes of global memory.
  *
- * The effect bits of the instruction table say that memory is touched; space, vector length and type are words between the dots.
- * Generic addresses stay "generic" here: only the run knows better (mem rows carry the resolved space). */
+ * The effect bits of the instruction table say that memory is touched; space, vector length and
+ * type are words between the dots. Generic addresses stay "generic" here: only the run knows better
+ * (mem rows carry the resolved space). */
 #include "isa/form.h"
 #include "traces/internal.h"
 #include <string.h>
@@ -10,9 +12,9 @@ static const struct {
     const char *word;
     uint8_t bytes;
 } type_bytes[] = {
-    {"b8", 1},   {"u8", 1},   {"s8", 1},     {"b16", 2},     {"u16", 2},   {"s16", 2}, {"f16", 2},  {"bf16", 2}, {"b32", 4},
-    {"u32", 4},  {"s32", 4},  {"f32", 4},    {"f16x2", 4},   {"bf16x2", 4}, {"b64", 8}, {"u64", 8}, {"s64", 8},  {"f64", 8},
-    {"b128", 16},
+    {"b8", 1},   {"u8", 1},  {"s8", 1},  {"b16", 2}, {"u16", 2},   {"s16", 2},   {"f16", 2},
+    {"bf16", 2}, {"b32", 4}, {"u32", 4}, {"s32", 4}, {"f32", 4},   {"f16x2", 4}, {"bf16x2", 4},
+    {"b64", 8},  {"u64", 8}, {"s64", 8}, {"f64", 8}, {"b128", 16},
 };
 
 static const char *const spaces[] = {"global", "shared", "local", "const", "param"};
@@ -22,9 +24,10 @@ static const struct {
     const char *mnemonic, *space; /* space NULL: as written */
     bool sized;                   /* a type word times the vector length is what a lane moves */
 } special[] = {
-    {"ldmatrix", "shared", false}, {"stmatrix", "shared", false}, {"mbarrier", "shared", true}, {"tex", "texture", false},
-    {"tld4", "texture", false},    {"suld", "texture", true},     {"sust", "texture", true},    {"sured", "texture", true},
-    {"cp", NULL, false},           {"wmma", NULL, false},         {"wgmma", "shared", false},   {"tcgen05", NULL, false},
+    {"ldmatrix", "shared", false}, {"stmatrix", "shared", false}, {"mbarrier", "shared", true},
+    {"tex", "texture", false},     {"tld4", "texture", false},    {"suld", "texture", true},
+    {"sust", "texture", true},     {"sured", "texture", true},    {"cp", NULL, false},
+    {"wmma", NULL, false},         {"wgmma", "shared", false},    {"tcgen05", NULL, false},
 };
 
 static bool is_word(const char *s, size_t n, const char *word)
@@ -66,7 +69,8 @@ pl_tracedb_access pl_tracedb_opcode(const char *text, uint32_t effects)
             if (is_word(p, n, type_bytes[i].word)) type = type_bytes[i].bytes;
         if (n == 2 && p[0] == 'v' && p[1] >= '2' && p[1] <= '8') vector = (uint32_t)(p[1] - '0');
         if (is_word(p, n, "m8n8")) matrices = 1;
-        if (matrices && n == 2 && p[0] == 'x' && p[1] >= '1' && p[1] <= '4') matrices = (uint32_t)(p[1] - '0');
+        if (matrices && n == 2 && p[0] == 'x' && p[1] >= '1' && p[1] <= '4')
+            matrices = (uint32_t)(p[1] - '0');
     }
     if (!a.space) a.space = "generic";
     /* An 8 by 8 matrix of 16-bit elements is 128 bytes: 4 a lane. */

@@ -1,7 +1,8 @@
-/* rows.c - the event side of a trace: rows of inst and mem, and what follows from them for warps, blocks, barriers and time.
+/* rows.c - the event side of a trace: rows of inst and mem, and what follows from them for warps,
+ * blocks, barriers and time.
  *
- * Each event becomes one prepared INSERT; sums per warp and per window of time are kept in memory and written when the launch
- * ends. One thread at a time may call the sink. */
+ * Each event becomes one prepared INSERT; sums per warp and per window of time are kept in memory
+ * and written when the launch ends. One thread at a time may call the sink. */
 #include "isa/insn.h"
 #include "traces/internal.h"
 #include <stdlib.h>
@@ -9,8 +10,10 @@
 
 bool pl_tracedb_rows_open(pl_tracedb *t)
 {
-    t->add_inst = pl_tracedb_prepare(t, "INSERT INTO inst VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    t->add_mem = pl_tracedb_prepare(t, "INSERT INTO mem VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    t->add_inst =
+        pl_tracedb_prepare(t, "INSERT INTO inst VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    t->add_mem = pl_tracedb_prepare(
+        t, "INSERT INTO mem VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     t->add_barrier = pl_tracedb_prepare(t, "INSERT INTO barrier VALUES (NULL, ?, ?, ?, ?, ?, ?)");
     t->add_event = pl_tracedb_prepare(t, "INSERT INTO event VALUES (NULL, ?, ?, ?)");
     t->page_count = pl_tracedb_prepare(t, "PRAGMA page_count");
@@ -24,9 +27,11 @@ static bool has_room(pl_tracedb *t)
     if (t->max_bytes == 0 || ++t->rows_since_check < PL_TRACEDB_SIZE_CHECK) return true;
     t->rows_since_check = 0;
     uint64_t pages = 0;
-    if (sqlite3_step(t->page_count) == SQLITE_ROW) pages = (uint64_t)sqlite3_column_int64(t->page_count, 0);
+    if (sqlite3_step(t->page_count) == SQLITE_ROW)
+        pages = (uint64_t)sqlite3_column_int64(t->page_count, 0);
     sqlite3_reset(t->page_count);
-    /* The index on mem, made at the end, takes about a tenth of the rows' size; statistics need little. */
+    /* The index on mem, made at the end, takes about a tenth of the rows' size; statistics need
+     * little. */
     t->full = pages * t->page_size > t->max_bytes - t->max_bytes / 8;
     return !t->full;
 }
@@ -36,12 +41,14 @@ static bool inside(pl_tracedb_range r, uint64_t v)
     return v >= r.first && (r.end == 0 || v < r.end);
 }
 
-/* Whether the filter asks for an event. Instructions and their accesses get the same answer: all of these values are equal. */
-static bool wanted(pl_tracedb *t, uint32_t sm, uint32_t block, uint32_t warp, uint32_t pc, uint64_t cycle)
+/* Whether the filter asks for an event. Instructions and their accesses get the same answer: all of
+ * these values are equal. */
+static bool wanted(pl_tracedb *t, uint32_t sm, uint32_t block, uint32_t warp, uint32_t pc,
+                   uint64_t cycle)
 {
     const pl_tracedb_filter *f = &t->filter;
-    bool in = !t->skip && inside(f->sm, sm) && inside(f->block, block) && inside(f->warp, warp) && inside(f->pc, pc) &&
-              inside(f->cycle, cycle);
+    bool in = !t->skip && inside(f->sm, sm) && inside(f->block, block) && inside(f->warp, warp) &&
+              inside(f->pc, pc) && inside(f->cycle, cycle);
     if (in && f->one_in > 1) {
         /* Fibonacci hashing: multiply by 2^64 / golden ratio, look at the high bits. */
         uint64_t hash = ((uint64_t)block * t->warps_per_block + warp) * 0x9e3779b97f4a7c15u;
@@ -57,7 +64,8 @@ static void count_dropped(pl_tracedb *t)
     t->dropped_total++;
 }
 
-/* The window of a cycle. When the launch outgrows the last one, neighbours are added up and windows become twice as long. */
+/* The window of a cycle. When the launch outgrows the last one, neighbours are added up and windows
+ * become twice as long. */
 static pl_tracedb_window *window_of(pl_tracedb *t, uint64_t cycle)
 {
     while (cycle / t->window_cycles >= PL_TRACEDB_WINDOWS) {
@@ -72,15 +80,18 @@ static pl_tracedb_window *window_of(pl_tracedb *t, uint64_t cycle)
     return &t->window[cycle / t->window_cycles];
 }
 
-static void write_barrier(pl_tracedb *t, uint64_t index, const pl_tracedb_warp *w, const uint64_t *resumed)
+static void write_barrier(pl_tracedb *t, uint64_t index, const pl_tracedb_warp *w,
+                          const uint64_t *resumed)
 {
     sqlite3_bind_int64(t->add_barrier, 1, t->kernel);
     sqlite3_bind_int64(t->add_barrier, 2, (int64_t)(index / t->warps_per_block));
     sqlite3_bind_int64(t->add_barrier, 3, (int64_t)(index % t->warps_per_block));
     sqlite3_bind_int64(t->add_barrier, 4, w->barrier_pc);
     sqlite3_bind_int64(t->add_barrier, 5, (int64_t)w->barrier_cycle);
-    if (resumed) sqlite3_bind_int64(t->add_barrier, 6, (int64_t)*resumed);
-    else sqlite3_bind_null(t->add_barrier, 6);
+    if (resumed)
+        sqlite3_bind_int64(t->add_barrier, 6, (int64_t)*resumed);
+    else
+        sqlite3_bind_null(t->add_barrier, 6);
     pl_tracedb_step(t, t->add_barrier);
 }
 
@@ -148,8 +159,8 @@ static void on_inst(void *ctx, const pl_inst_event *e)
     if (pl_tracedb_step(t, s)) t->inst_rows++;
 }
 
-/* Addresses of the active lanes as first address and stride, or, when there is no stride, as offsets by lane in `json`. Returns whether
- * the stride holds. */
+/* Addresses of the active lanes as first address and stride, or, when there is no stride, as
+ * offsets by lane in `json`. Returns whether the stride holds. */
 static bool regular(uint32_t mask, const uint64_t *addr, uint64_t *first, int64_t *stride)
 {
     unsigned lowest = (unsigned)__builtin_ctz(mask);
@@ -236,8 +247,11 @@ static void on_mem(void *ctx, const pl_mem_event *e)
     sqlite3_bind_int64(s, 12, e->size);
     for (int c = 13; c <= 16; c++) sqlite3_bind_null(s, c);
     if (e->mask && e->addr) {
-        if (regular(e->mask, e->addr, &first, &stride)) sqlite3_bind_int64(s, 15, stride);
-        else sqlite3_bind_text(s, 16, offsets, (int)put_offsets(offsets, e->mask, e->addr, first), SQLITE_STATIC);
+        if (regular(e->mask, e->addr, &first, &stride))
+            sqlite3_bind_int64(s, 15, stride);
+        else
+            sqlite3_bind_text(s, 16, offsets, (int)put_offsets(offsets, e->mask, e->addr, first),
+                              SQLITE_STATIC);
         sqlite3_bind_int(s, 13, __builtin_ctz(e->mask));
         sqlite3_bind_int64(s, 14, (int64_t)first);
     }
@@ -272,25 +286,39 @@ bool pl_tracedb_rows_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
     t->window_cycles = PL_TRACEDB_FIRST_WINDOW;
     t->warp = calloc(t->nwarps ? t->nwarps : 1, sizeof *t->warp);
     t->window = calloc(PL_TRACEDB_WINDOWS, sizeof *t->window);
-    if (!t->warp || !t->window) return pl_tracedb_fail(t, PL_NOMEM, "out of memory for sums per warp");
-    t->sink = (pl_sink){.ctx = t, .inst = on_inst, .mem = t->level == PL_TRACEDB_MEM ? on_mem : NULL};
+    if (!t->warp || !t->window)
+        return pl_tracedb_fail(t, PL_NOMEM, "out of memory for sums per warp");
+    t->sink =
+        (pl_sink){.ctx = t, .inst = on_inst, .mem = t->level == PL_TRACEDB_MEM ? on_mem : NULL};
     return true;
 }
 
 static void write_warps(pl_tracedb *t)
 {
-    sqlite3_stmt *b = pl_tracedb_prepare(t, "INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    sqlite3_stmt *s = pl_tracedb_prepare(t, "INSERT INTO warp VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    sqlite3_stmt *b =
+        pl_tracedb_prepare(t, "INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    sqlite3_stmt *s =
+        pl_tracedb_prepare(t, "INSERT INTO warp VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for (uint64_t first = 0; b && s && first < t->nwarps; first += t->warps_per_block) {
-        uint64_t block = first / t->warps_per_block, begin = UINT64_MAX, end = 0, executed = 0, ran = 0, sm = 0;
+        uint64_t block = first / t->warps_per_block, begin = UINT64_MAX, end = 0, executed = 0,
+                 ran = 0, sm = 0;
         for (uint64_t i = first; i < first + t->warps_per_block; i++) {
             const pl_tracedb_warp *w = &t->warp[i];
             if (w->executed == 0) continue;
             if (w->at_barrier) write_barrier(t, i, w, NULL);
-            const uint64_t column[] = {(uint64_t)t->kernel, block, i - first, w->subcore, w->first_cycle, w->last_cycle,
-                                       (uint64_t)t->first_inst + w->first_seq, (uint64_t)t->first_inst + w->last_seq, w->executed,
-                                       w->lanes, w->stall_cycles};
-            for (int c = 0; c < (int)(sizeof column / sizeof *column); c++) sqlite3_bind_int64(s, c + 1, (int64_t)column[c]);
+            const uint64_t column[] = {(uint64_t)t->kernel,
+                                       block,
+                                       i - first,
+                                       w->subcore,
+                                       w->first_cycle,
+                                       w->last_cycle,
+                                       (uint64_t)t->first_inst + w->first_seq,
+                                       (uint64_t)t->first_inst + w->last_seq,
+                                       w->executed,
+                                       w->lanes,
+                                       w->stall_cycles};
+            for (int c = 0; c < (int)(sizeof column / sizeof *column); c++)
+                sqlite3_bind_int64(s, c + 1, (int64_t)column[c]);
             pl_tracedb_step(t, s);
             if (w->first_cycle < begin) begin = w->first_cycle;
             if (w->last_cycle > end) end = w->last_cycle;
@@ -299,9 +327,12 @@ static void write_warps(pl_tracedb *t)
             ran++;
         }
         if (!ran) continue;
-        const uint64_t x = block % t->grid[0], y = block / t->grid[0] % t->grid[1], z = block / t->grid[0] / t->grid[1];
-        const uint64_t column[] = {(uint64_t)t->kernel, block, x, y, z, sm, begin, end, ran, executed};
-        for (int c = 0; c < (int)(sizeof column / sizeof *column); c++) sqlite3_bind_int64(b, c + 1, (int64_t)column[c]);
+        const uint64_t x = block % t->grid[0], y = block / t->grid[0] % t->grid[1],
+                       z = block / t->grid[0] / t->grid[1];
+        const uint64_t column[] = {
+            (uint64_t)t->kernel, block, x, y, z, sm, begin, end, ran, executed};
+        for (int c = 0; c < (int)(sizeof column / sizeof *column); c++)
+            sqlite3_bind_int64(b, c + 1, (int64_t)column[c]);
         pl_tracedb_step(t, b);
     }
     sqlite3_finalize(b);

@@ -1,16 +1,18 @@
 /* trace.h - writes what a run did to one SQLite file: the library's side of `--trace FILE.db`.
  *
- * The writer knows events and descriptions, never who makes them; lib/ fills the structs below from a module, a launch and a result.
+ * The writer knows events and descriptions, never who makes them; lib/ fills the structs below from
+ * a module, a launch and a result.
  *
  *     pl_tracedb_open(&t, "out.db", &options);
- *     pl_tracedb_begin(t, &kernel);              per launch: opens a transaction, writes the listing once per module
+ *     pl_tracedb_begin(t, &kernel);              per launch: opens a transaction, writes the
+ * listing once per module
  *     ... events through pl_tracedb_sink(t) ...
  *     pl_tracedb_end(t, &result);                statistics and counters; commits
  *     pl_tracedb_close(t, true);                 indexes, then PATH.part becomes PATH
  *
- * Everything is written to PATH.part and renamed at the very end, so a process that dies leaves no PATH. The first failure
- * (disk full, ...) is kept: later calls do nothing and return it, so emitters need not look. Tables: schema.sql; pages for
- * users: ptxloom-trace(5). */
+ * Everything is written to PATH.part and renamed at the very end, so a process that dies leaves no
+ * PATH. The first failure (disk full, ...) is kept: later calls do nothing and return it, so
+ * emitters need not look. Tables: schema.sql; pages for users: ptxloom-trace(5). */
 #ifndef PL_TRACES_TRACE_H
 #define PL_TRACES_TRACE_H
 
@@ -21,8 +23,10 @@
 #include <stdint.h>
 
 enum {
-    PL_TRACEDB_SCHEMA = 1,             /* PRAGMA user_version of the files written; raised by every change of schema.sql */
-    PL_TRACEDB_APPLICATION = 0x504c5452 /* "PLTR": PRAGMA application_id, so that other SQLite files are refused */
+    PL_TRACEDB_SCHEMA =
+        1, /* PRAGMA user_version of the files written; raised by every change of schema.sql */
+    PL_TRACEDB_APPLICATION =
+        0x504c5452 /* "PLTR": PRAGMA application_id, so that other SQLite files are refused */
 };
 
 typedef enum pl_tracedb_level {
@@ -41,60 +45,66 @@ typedef struct pl_tracedb_range {
     uint64_t first, end;
 } pl_tracedb_range;
 
-/* Which inst and mem rows to write; all zero: every row. Statistics, warps, blocks, barriers and windows of time cover everything
- * that ran in any case. */
+/* Which inst and mem rows to write; all zero: every row. Statistics, warps, blocks, barriers and
+ * windows of time cover everything that ran in any case. */
 typedef struct pl_tracedb_filter {
     const char *entry; /* launches of this kernel function; NULL: all */
     pl_tracedb_range sm, block, warp, pc, cycle;
-    uint32_t one_in; /* of so many warps, chosen by a hash of block and warp, so that whole warps are kept; 0 and 1: all */
+    uint32_t one_in; /* of so many warps, chosen by a hash of block and warp, so that whole warps
+                        are kept; 0 and 1: all */
 } pl_tracedb_filter;
 
 typedef struct pl_tracedb_options {
     pl_tracedb_level level;
-    uint64_t max_bytes;  /* 0: no limit; beyond it inst and mem rows are counted (kernel.dropped) instead of written */
+    uint64_t max_bytes; /* 0: no limit; beyond it inst and mem rows are counted (kernel.dropped)
+                           instead of written */
     pl_tracedb_filter filter;
-    const char *version; /* of ptxloom */
-    const char *command; /* command line, or NULL */
-    const char *machine; /* "h200" */
-    uint32_t sms, subcores, max_warps; /* of the machine: multiprocessors, schedulers and warp slots of one; 0: unknown */
-    double clock_mhz;    /* SM clock; 0: unknown, metrics in seconds are then NULL */
+    const char *version;               /* of ptxloom */
+    const char *command;               /* command line, or NULL */
+    const char *machine;               /* "h200" */
+    uint32_t sms, subcores, max_warps; /* of the machine: multiprocessors, schedulers and warp slots
+                                          of one; 0: unknown */
+    double clock_mhz;                  /* SM clock; 0: unknown, metrics in seconds are then NULL */
     const pl_tracedb_value *value;
     size_t nvalues;
-    const char *const *space; /* names of the numbers in pl_mem_event.space: "global", ...; NULL entries allowed */
+    const char *const *
+        space; /* names of the numbers in pl_mem_event.space: "global", ...; NULL entries allowed */
     size_t nspaces;
 } pl_tracedb_options;
 
 /* One machine instruction. Strings need to live until the callback's next call only. */
 typedef struct pl_tracedb_insn {
-    const char *function;  /* it belongs to */
-    const char *text;      /* disassembly: "@!%p1 ld.global.v4.f32 ..." */
-    uint32_t ptx_line;     /* from 1; 0: none */
-    const char *src_file;  /* through .loc, or NULL */
+    const char *function; /* it belongs to */
+    const char *text;     /* disassembly: "@!%p1 ld.global.v4.f32 ..." */
+    uint32_t ptx_line;    /* from 1; 0: none */
+    const char *src_file; /* through .loc, or NULL */
     uint32_t src_line;
-    uint32_t form;         /* row of the instruction table */
+    uint32_t form; /* row of the instruction table */
     const char *mnemonic, *syntax, *cls;
-    uint32_t effects;      /* pl_effect_bits of isa/form.h */
+    uint32_t effects; /* pl_effect_bits of isa/form.h */
 } pl_tracedb_insn;
 
 typedef struct pl_tracedb_kernel {
-    const char *name;  /* of the case or launch file; NULL: the entry's */
-    const char *entry; /* kernel function */
-    bool timing;       /* cycles are meaningful */
+    const char *name;                       /* of the case or launch file; NULL: the entry's */
+    const char *entry;                      /* kernel function */
+    bool timing;                            /* cycles are meaningful */
     uint32_t grid[3], block[3], cluster[3]; /* cluster 0,0,0: none */
     uint32_t static_shared, dynamic_shared, registers, local_bytes; /* as known before the launch */
-    /* The module. Equal name, text and opt_level mean the same module: its source and listing are written once. */
+    /* The module. Equal name, text and opt_level mean the same module: its source and listing are
+     * written once. */
     const char *module;
     const char *text; /* PTX, or NULL */
     size_t text_bytes;
     const char *target; /* "sm_90a", or NULL */
     int opt_level;
     uint32_t ninsns;
-    void (*insn)(void *ctx, uint32_t pc, pl_tracedb_insn *out); /* called for pc = 0 .. ninsns - 1; *out is zeroed */
+    void (*insn)(void *ctx, uint32_t pc,
+                 pl_tracedb_insn *out); /* called for pc = 0 .. ninsns - 1; *out is zeroed */
     void *ctx;
 } pl_tracedb_kernel;
 
 typedef struct pl_tracedb_result {
-    const char *status; /* "ok", "fault", ... */
+    const char *status;             /* "ok", "fault", ... */
     const char *error, *error_text; /* or NULL */
     uint64_t cycles, inst_executed, thread_inst_executed;
     double wall_seconds, theoretical_occupancy;
@@ -108,26 +118,32 @@ typedef struct pl_tracedb_result {
 
 typedef struct pl_tracedb pl_tracedb;
 
-/* On failure *out still holds an object whose pl_tracedb_error says why (close it), unless memory was exhausted. An existing PATH is
- * replaced at the end only when it is a ptxloom trace; any other file is refused here. */
+/* On failure *out still holds an object whose pl_tracedb_error says why (close it), unless memory
+ * was exhausted. An existing PATH is replaced at the end only when it is a ptxloom trace; any other
+ * file is refused here. */
 pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_options *o);
 pl_status pl_tracedb_begin(pl_tracedb *t, const pl_tracedb_kernel *k);
-/* For the launch between begin and end: callbacks beyond the level are NULL; at PL_TRACEDB_SUMMARY the sink itself is NULL. */
+/* For the launch between begin and end: callbacks beyond the level are NULL; at PL_TRACEDB_SUMMARY
+ * the sink itself is NULL. */
 const pl_sink *pl_tracedb_sink(const pl_tracedb *t);
 pl_status pl_tracedb_end(pl_tracedb *t, const pl_tracedb_result *r);
-/* keep: finish the file and give it its name; else remove it. Frees t (NULL is allowed) unless it fails with keep: then the .part file
- * is removed, the error can be read, and a second close with keep = false frees t. */
+/* keep: finish the file and give it its name; else remove it. Frees t (NULL is allowed) unless it
+ * fails with keep: then the .part file is removed, the error can be read, and a second close with
+ * keep = false frees t. */
 pl_status pl_tracedb_close(pl_tracedb *t, bool keep);
-/* Why the first failure happened, fit to follow "cannot write 'PATH': "; NULL: none. Valid until t is freed. */
+/* Why the first failure happened, fit to follow "cannot write 'PATH': "; NULL: none. Valid until t
+ * is freed. */
 const char *pl_tracedb_error(const pl_tracedb *t);
 /* Events that were not written because of max_bytes, in all launches so far. */
 uint64_t pl_tracedb_dropped(const pl_tracedb *t);
 
-/* What is known about a metric: a view of that name exists in every trace. For `ptxloom explain`. */
+/* What is known about a metric: a view of that name exists in every trace. For `ptxloom explain`.
+ */
 typedef struct pl_tracedb_metric {
-    const char *name, *family, *unit, *meaning, *formula; /* family: "nvprof", "ncu"; formula: SQL */
+    const char *name, *family, *unit, *meaning,
+        *formula; /* family: "nvprof", "ncu"; formula: SQL */
 } pl_tracedb_metric;
-extern const pl_tracedb_metric pl_tracedb_metrics[]; /* ends with a NULL name */
+extern const pl_tracedb_metric pl_tracedb_metrics[];               /* ends with a NULL name */
 const pl_tracedb_metric *pl_tracedb_metric_find(const char *name); /* NULL: none */
 
 #endif

@@ -1,8 +1,10 @@
-/* writer.c - the file behind a trace: opening it safely, one transaction per launch, and its good name at the very end.
+/* writer.c - the file behind a trace: opening it safely, one transaction per launch, and its good
+ * name at the very end.
  *
- * SQLite writes PATH.part without journal and without waiting for the disk: nobody needs a half-written file, and rows go in
- * several times faster. What makes this safe is the order at the end: indexes, commit, close, fsync, rename. Whenever the process
- * dies before the rename, PATH is what it was before. Read listing.c for the program and rows.c for the events. */
+ * SQLite writes PATH.part without journal and without waiting for the disk: nobody needs a
+ * half-written file, and rows go in several times faster. What makes this safe is the order at the
+ * end: indexes, commit, close, fsync, rename. Whenever the process dies before the rename, PATH is
+ * what it was before. Read listing.c for the program and rows.c for the events. */
 #include "traces/internal.h"
 #include "isa/insn.h"
 #include <errno.h>
@@ -27,7 +29,8 @@ static bool database_failed(pl_tracedb *t)
 {
     char why[600];
     int system_error = sqlite3_system_errno(t->db);
-    snprintf(why, sizeof why, "%s%s%s", sqlite3_errmsg(t->db), system_error ? ": " : "", system_error ? strerror(system_error) : "");
+    snprintf(why, sizeof why, "%s%s%s", sqlite3_errmsg(t->db), system_error ? ": " : "",
+             system_error ? strerror(system_error) : "");
     return pl_tracedb_fail(t, sqlite3_errcode(t->db) == SQLITE_NOMEM ? PL_NOMEM : PL_IO, why);
 }
 
@@ -41,22 +44,26 @@ sqlite3_stmt *pl_tracedb_prepare(pl_tracedb *t, const char *sql)
 {
     sqlite3_stmt *s = NULL;
     if (t->status != PL_OK) return NULL;
-    if (sqlite3_prepare_v3(t->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &s, NULL) != SQLITE_OK) database_failed(t);
+    if (sqlite3_prepare_v3(t->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &s, NULL) != SQLITE_OK)
+        database_failed(t);
     return s;
 }
 
 bool pl_tracedb_step(pl_tracedb *t, sqlite3_stmt *s)
 {
     if (t->status != PL_OK) return false;
-    if (sqlite3_step(s) != SQLITE_DONE) database_failed(t); /* before the reset, which may change the message */
+    if (sqlite3_step(s) != SQLITE_DONE)
+        database_failed(t); /* before the reset, which may change the message */
     sqlite3_reset(s);
     return t->status == PL_OK;
 }
 
 void pl_tracedb_text(sqlite3_stmt *stmt, int column, const char *s)
 {
-    if (s) sqlite3_bind_text(stmt, column, s, -1, SQLITE_TRANSIENT);
-    else sqlite3_bind_null(stmt, column);
+    if (s)
+        sqlite3_bind_text(stmt, column, s, -1, SQLITE_TRANSIENT);
+    else
+        sqlite3_bind_null(stmt, column);
 }
 
 static char *joined(const char *a, const char *b)
@@ -69,8 +76,9 @@ static char *joined(const char *a, const char *b)
     return s;
 }
 
-/* A file that is there already may be replaced only when it is a trace (or empty): `--trace kernel.ptx` is a slip. The first 100
- * bytes of an SQLite file hold its format name and, big-endian at 68, the application id. */
+/* A file that is there already may be replaced only when it is a trace (or empty): `--trace
+ * kernel.ptx` is a slip. The first 100 bytes of an SQLite file hold its format name and, big-endian
+ * at 68, the application id. */
 static bool may_replace(pl_tracedb *t)
 {
     unsigned char head[72] = {0};
@@ -78,25 +86,33 @@ static bool may_replace(pl_tracedb *t)
     if (!f) return errno == ENOENT || pl_tracedb_fail(t, PL_IO, strerror(errno));
     size_t n = fread(head, 1, sizeof head, f);
     fclose(f);
-    uint32_t id = (uint32_t)head[68] << 24 | (uint32_t)head[69] << 16 | (uint32_t)head[70] << 8 | head[71];
-    if (n == 0 || (memcmp(head, "SQLite format 3", 16) == 0 && id == PL_TRACEDB_APPLICATION)) return true;
-    return pl_tracedb_fail(t, PL_INVALID, "the file exists and is not a ptxloom trace; it is left as it is");
+    uint32_t id =
+        (uint32_t)head[68] << 24 | (uint32_t)head[69] << 16 | (uint32_t)head[70] << 8 | head[71];
+    if (n == 0 || (memcmp(head, "SQLite format 3", 16) == 0 && id == PL_TRACEDB_APPLICATION))
+        return true;
+    return pl_tracedb_fail(t, PL_INVALID,
+                           "the file exists and is not a ptxloom trace; it is left as it is");
 }
 
-/* Makes PATH.part ours: a file left by a run that died is removed, one that another run is writing is not. */
+/* Makes PATH.part ours: a file left by a run that died is removed, one that another run is writing
+ * is not. */
 static bool claim(pl_tracedb *t)
 {
     struct stat st;
     if (!*t->path) return pl_tracedb_fail(t, PL_INVALID, "the name is empty");
-    if (stat(t->path, &st) == 0 && !S_ISREG(st.st_mode)) return pl_tracedb_fail(t, PL_IO, "it is not an ordinary file");
+    if (stat(t->path, &st) == 0 && !S_ISREG(st.st_mode))
+        return pl_tracedb_fail(t, PL_IO, "it is not an ordinary file");
     if (!may_replace(t)) return false;
     if (stat(t->part, &st) == 0) {
         sqlite3 *other = NULL;
         int code = sqlite3_open_v2(t->part, &other, SQLITE_OPEN_READWRITE, NULL);
         if (code == SQLITE_OK) code = sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
-        if (code != SQLITE_BUSY) unlink(t->part); /* while it is locked: nobody else is between opening and locking it */
+        if (code != SQLITE_BUSY)
+            unlink(t->part); /* while it is locked: nobody else is between opening and locking it */
         sqlite3_close(other);
-        if (code == SQLITE_BUSY) return pl_tracedb_fail(t, PL_IO, "another program is writing this trace (its .part file is locked)");
+        if (code == SQLITE_BUSY)
+            return pl_tracedb_fail(
+                t, PL_IO, "another program is writing this trace (its .part file is locked)");
     }
     int fd = open(t->part, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
     if (fd < 0) return pl_tracedb_fail(t, PL_IO, strerror(errno));
@@ -110,7 +126,8 @@ static void now_utc(char *buf, size_t size)
     const char *fixed = getenv("SOURCE_DATE_EPOCH");
     time_t now = fixed ? (time_t)strtoll(fixed, NULL, 10) : time(NULL);
     struct tm tm;
-    if (!gmtime_r(&now, &tm) || strftime(buf, size, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0) snprintf(buf, size, "unknown");
+    if (!gmtime_r(&now, &tm) || strftime(buf, size, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+        snprintf(buf, size, "unknown");
 }
 
 /* Rows of the tables that only name numbers. */
@@ -121,10 +138,16 @@ static bool write_words(pl_tracedb *t, const pl_tracedb_options *o)
         PL_STALLS(X)
 #undef X
     };
-    static const char *const kind[] = {[PL_AC_LOAD] = "load",           [PL_AC_STORE] = "store",       [PL_AC_ATOMIC] = "atomic",
-                                       [PL_AC_REDUCTION] = "reduction", [PL_AC_PREFETCH] = "prefetch", [PL_AC_ASYNC] = "async"};
-    static const char *const level[] = {[PL_LV_NONE] = "none", [PL_LV_SHARED] = "shared", [PL_LV_L1] = "l1", [PL_LV_L2] = "l2",
-                                        [PL_LV_DRAM] = "dram", [PL_LV_CONST] = "const",   [PL_LV_REMOTE_SHARED] = "remote_shared"};
+    static const char *const kind[] = {
+        [PL_AC_LOAD] = "load",           [PL_AC_STORE] = "store",       [PL_AC_ATOMIC] = "atomic",
+        [PL_AC_REDUCTION] = "reduction", [PL_AC_PREFETCH] = "prefetch", [PL_AC_ASYNC] = "async"};
+    static const char *const level[] = {[PL_LV_NONE] = "none",
+                                        [PL_LV_SHARED] = "shared",
+                                        [PL_LV_L1] = "l1",
+                                        [PL_LV_L2] = "l2",
+                                        [PL_LV_DRAM] = "dram",
+                                        [PL_LV_CONST] = "const",
+                                        [PL_LV_REMOTE_SHARED] = "remote_shared"};
     static const char *const table[] = {"access_kind", "mem_level", "space"};
     const char *const *const names[] = {kind, level, o->space};
     const size_t count[] = {sizeof kind / sizeof *kind, sizeof level / sizeof *level, o->nspaces};
@@ -165,8 +188,9 @@ static bool write_metrics(pl_tracedb *t)
     sqlite3_str_appendall(all, "CREATE VIEW metric AS -- every metric of every launch\n");
     sqlite3_stmt *s = pl_tracedb_prepare(t, "INSERT INTO metric_info VALUES (?, ?, ?, ?)");
     for (const pl_tracedb_metric *m = pl_tracedb_metrics; s && m->name; m++) {
-        char *view = sqlite3_mprintf("CREATE VIEW \"%w\" AS -- %s [%s]\nSELECT k.id AS kernel, %s AS value FROM kernel k", m->name,
-                                     m->meaning, m->unit, m->formula);
+        char *view = sqlite3_mprintf(
+            "CREATE VIEW \"%w\" AS -- %s [%s]\nSELECT k.id AS kernel, %s AS value FROM kernel k",
+            m->name, m->meaning, m->unit, m->formula);
         if (!view) pl_tracedb_fail(t, PL_NOMEM, "out of memory");
         pl_tracedb_exec(t, view);
         sqlite3_free(view);
@@ -175,10 +199,13 @@ static bool write_metrics(pl_tracedb *t)
         pl_tracedb_text(s, 3, m->unit);
         pl_tracedb_text(s, 4, m->meaning);
         pl_tracedb_step(t, s);
-        sqlite3_str_appendf(all, "SELECT kernel, %Q AS name, value FROM \"%w\" WHERE value IS NOT NULL UNION ALL\n", m->name, m->name);
+        sqlite3_str_appendf(
+            all, "SELECT kernel, %Q AS name, value FROM \"%w\" WHERE value IS NOT NULL UNION ALL\n",
+            m->name, m->name);
     }
     sqlite3_finalize(s);
-    sqlite3_str_appendall(all, "SELECT kernel, name, sum(value) FROM counter WHERE name NOT IN (SELECT name FROM metric_info)"
+    sqlite3_str_appendall(all, "SELECT kernel, name, sum(value) FROM counter WHERE name NOT IN "
+                               "(SELECT name FROM metric_info)"
                                " GROUP BY kernel, name");
     char *sql = sqlite3_str_finish(all);
     if (!sql) pl_tracedb_fail(t, PL_NOMEM, "out of memory");
@@ -202,14 +229,16 @@ static void describe_filter(const pl_tracedb_filter *f, char *buf, size_t size)
     const struct {
         const char *name;
         pl_tracedb_range range;
-    } part[] = {{"sm", f->sm}, {"block", f->block}, {"warp", f->warp}, {"pc", f->pc}, {"cycle", f->cycle}};
+    } part[] = {
+        {"sm", f->sm}, {"block", f->block}, {"warp", f->warp}, {"pc", f->pc}, {"cycle", f->cycle}};
     size_t n = 0;
     buf[0] = '\0';
     if (f->entry) n += (size_t)snprintf(buf, size, "kernel %.100s", f->entry);
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         pl_tracedb_range r = part[i].range;
         if (r.first == 0 && r.end == 0) continue;
-        n += (size_t)snprintf(buf + n, size - n, "%s%s %llu..", n ? ", " : "", part[i].name, (unsigned long long)r.first);
+        n += (size_t)snprintf(buf + n, size - n, "%s%s %llu..", n ? ", " : "", part[i].name,
+                              (unsigned long long)r.first);
         if (r.end) n += (size_t)snprintf(buf + n, size - n, "%llu", (unsigned long long)r.end - 1);
     }
     if (f->one_in > 1) snprintf(buf + n, size - n, "%sone warp in %u", n ? ", " : "", f->one_in);
@@ -232,7 +261,8 @@ static bool write_run(pl_tracedb *t, const pl_tracedb_options *o)
         pl_tracedb_step(t, s);
         sqlite3_finalize(s);
     }
-    s = pl_tracedb_prepare(t, "INSERT INTO machine VALUES (1, ?, nullif(?, 0), nullif(?, 0), nullif(?, 0), nullif(?, 0.0))");
+    s = pl_tracedb_prepare(t, "INSERT INTO machine VALUES (1, ?, nullif(?, 0), nullif(?, 0), "
+                              "nullif(?, 0), nullif(?, 0.0))");
     if (s) {
         pl_tracedb_text(s, 1, o->machine ? o->machine : "");
         sqlite3_bind_int64(s, 2, o->sms);
@@ -245,7 +275,12 @@ static bool write_run(pl_tracedb *t, const pl_tracedb_options *o)
     s = pl_tracedb_prepare(t, "INSERT OR REPLACE INTO machine_value VALUES (1, ?, ?, ?, ?, ?, ?)");
     for (size_t i = 0; s && i < o->nvalues; i++) {
         const pl_tracedb_value *v = &o->value[i];
-        const char *const column[] = {v->section ? v->section : "", v->key ? v->key : "", v->value, v->unit, v->provenance, v->source};
+        const char *const column[] = {v->section ? v->section : "",
+                                      v->key ? v->key : "",
+                                      v->value,
+                                      v->unit,
+                                      v->provenance,
+                                      v->source};
         for (int c = 0; c < 6; c++) pl_tracedb_text(s, c + 1, column[c]);
         pl_tracedb_step(t, s);
     }
@@ -256,14 +291,17 @@ static bool write_run(pl_tracedb *t, const pl_tracedb_options *o)
 static bool create(pl_tracedb *t, const pl_tracedb_options *o)
 {
     char sql[400];
-    /* Pages of 64 KiB suit millions of appended rows; with them a summary, some thirty small tables, would be 2 MB instead of 0.2. */
+    /* Pages of 64 KiB suit millions of appended rows; with them a summary, some thirty small
+     * tables, would be 2 MB instead of 0.2. */
     t->page_size = o->level == PL_TRACEDB_SUMMARY ? 4096 : 65536;
     snprintf(sql, sizeof sql,
-             "PRAGMA page_size = %u; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-             "PRAGMA foreign_keys = OFF; PRAGMA application_id = %d; PRAGMA user_version = %d; BEGIN EXCLUSIVE",
-             (unsigned)t->page_size, PL_TRACEDB_APPLICATION, PL_TRACEDB_SCHEMA);
-    return pl_tracedb_exec(t, sql) && pl_tracedb_exec(t, pl_tracedb_schema) && write_words(t, o) && write_run(t, o) &&
-           write_metrics(t) && pl_tracedb_rows_open(t) && pl_tracedb_exec(t, "COMMIT");
+             "PRAGMA page_size = %u; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; "
+             "PRAGMA synchronous = OFF;"
+             "PRAGMA foreign_keys = OFF; PRAGMA application_id = %d; BEGIN EXCLUSIVE",
+             (unsigned)t->page_size, PL_TRACEDB_APPLICATION);
+    return pl_tracedb_exec(t, sql) && pl_tracedb_exec(t, pl_tracedb_schema) && write_words(t, o) &&
+           write_run(t, o) && write_metrics(t) && pl_tracedb_rows_open(t) &&
+           pl_tracedb_exec(t, "COMMIT");
 }
 
 pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_options *o)
@@ -295,7 +333,9 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
         t->part = NULL; /* not ours to remove */
         return t->status;
     }
-    if (sqlite3_open_v2(t->part, &t->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) database_failed(t);
+    if (sqlite3_open_v2(t->part, &t->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
+        SQLITE_OK)
+        database_failed(t);
     if (t->status == PL_OK) create(t, o);
     return t->status;
 }
@@ -306,11 +346,14 @@ pl_status pl_tracedb_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
     pl_tracedb_exec(t, "BEGIN EXCLUSIVE");
     pl_tracedb_listing(t, k);
     sqlite3_stmt *s = pl_tracedb_prepare(
-        t, "INSERT INTO kernel (id, run, machine, module, name, entry, mode, grid_x, grid_y, grid_z, block_x, block_y, block_z,"
-           " cluster_x, cluster_y, cluster_z, blocks, warps, threads, registers, static_shared, dynamic_shared, local_bytes)"
+        t, "INSERT INTO kernel (id, run, machine, module, name, entry, mode, grid_x, grid_y, "
+           "grid_z, block_x, block_y, block_z,"
+           " cluster_x, cluster_y, cluster_z, blocks, warps, threads, registers, static_shared, "
+           "dynamic_shared, local_bytes)"
            " VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     uint64_t blocks = (uint64_t)k->grid[0] * k->grid[1] * k->grid[2];
-    uint64_t threads = (uint64_t)k->block[0] * k->block[1] * k->block[2], warps = (threads + PL_LANES - 1) / PL_LANES;
+    uint64_t threads = (uint64_t)k->block[0] * k->block[1] * k->block[2],
+             warps = (threads + PL_LANES - 1) / PL_LANES;
     t->kernel++;
     t->timing = k->timing;
     if (s) {
@@ -325,8 +368,9 @@ pl_status pl_tracedb_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
             sqlite3_bind_int64(s, 10 + i, k->block[i]);
             sqlite3_bind_int64(s, 13 + i, k->cluster[i]);
         }
-        const uint64_t rest[] = {blocks,           blocks * warps,    blocks * threads, k->registers,
-                                 k->static_shared, k->dynamic_shared, k->local_bytes};
+        const uint64_t rest[] = {blocks,        blocks * warps,   blocks * threads,
+                                 k->registers,  k->static_shared, k->dynamic_shared,
+                                 k->local_bytes};
         for (int i = 0; i < 7; i++) sqlite3_bind_int64(s, 16 + i, (int64_t)rest[i]);
         pl_tracedb_step(t, s);
         sqlite3_finalize(s);
@@ -350,16 +394,32 @@ static uint64_t all_stalls(const pl_pc_stat *p)
 
 static void write_statistics(pl_tracedb *t, const pl_tracedb_result *r)
 {
-    sqlite3_stmt *s = pl_tracedb_prepare(t, "INSERT INTO pc_stat VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    sqlite3_stmt *s = pl_tracedb_prepare(
+        t, "INSERT INTO pc_stat VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     sqlite3_stmt *w = pl_tracedb_prepare(t, "INSERT INTO stall VALUES (?, ?, ?, ?)");
     for (size_t pc = 0; s && w && pc < r->npc; pc++) {
         const pl_pc_stat *p = &r->pc_stat[pc];
         uint64_t stalls = all_stalls(p);
         if (p->issues == 0 && p->executed == 0 && stalls == 0) continue;
-        const uint64_t column[] = {(uint64_t)t->kernel, pc,           (uint64_t)t->module, p->issues,  p->executed, p->lanes,
-                                   stalls,              p->requests,  p->sectors,          p->wavefronts, p->conflicts, p->l1_hits,
-                                   p->l2_hits,          p->dram,      p->branches,         p->divergent, p->latency};
-        for (int c = 0; c < (int)(sizeof column / sizeof *column); c++) sqlite3_bind_int64(s, c + 1, (int64_t)column[c]);
+        const uint64_t column[] = {(uint64_t)t->kernel,
+                                   pc,
+                                   (uint64_t)t->module,
+                                   p->issues,
+                                   p->executed,
+                                   p->lanes,
+                                   stalls,
+                                   p->requests,
+                                   p->sectors,
+                                   p->wavefronts,
+                                   p->conflicts,
+                                   p->l1_hits,
+                                   p->l2_hits,
+                                   p->dram,
+                                   p->branches,
+                                   p->divergent,
+                                   p->latency};
+        for (int c = 0; c < (int)(sizeof column / sizeof *column); c++)
+            sqlite3_bind_int64(s, c + 1, (int64_t)column[c]);
         pl_tracedb_step(t, s);
         for (int i = 0; i < PL_STALL_COUNT; i++) {
             if (p->stall[i] == 0) continue;
@@ -384,12 +444,16 @@ static void write_statistics(pl_tracedb *t, const pl_tracedb_result *r)
     }
     sqlite3_finalize(s);
 
-    /* Sums of the launch that most metrics need: kept as rows, so that listing 200 metrics does not add up pc_stat 200 times. */
+    /* Sums of the launch that most metrics need: kept as rows, so that listing 200 metrics does not
+     * add up pc_stat 200 times. */
     static const char *const sums[] = {
-        "INSERT INTO stall_sum SELECT s.kernel, r.name, sum(s.cycles) FROM stall s JOIN stall_reason r ON r.id = s.reason"
+        "INSERT INTO stall_sum SELECT s.kernel, r.name, sum(s.cycles) FROM stall s JOIN "
+        "stall_reason r ON r.id = s.reason"
         " WHERE s.kernel = ? GROUP BY r.id",
-        "INSERT INTO access SELECT s.kernel, iif(i.space = 'generic', 'global', i.space), i.access, sum(s.executed), sum(s.requests),"
-        " sum(s.sectors), sum(s.wavefronts), sum(s.conflicts), sum(s.l1_hits), sum(s.l2_hits), sum(s.dram),"
+        "INSERT INTO access SELECT s.kernel, iif(i.space = 'generic', 'global', i.space), "
+        "i.access, sum(s.executed), sum(s.requests),"
+        " sum(s.sectors), sum(s.wavefronts), sum(s.conflicts), sum(s.l1_hits), sum(s.l2_hits), "
+        "sum(s.dram),"
         " iif(count(i.bytes) = count(*), sum(s.lanes * s.executed / s.issues * i.bytes), NULL)"
         " FROM pc_stat s JOIN instruction i ON i.module = s.module AND i.pc = s.pc"
         " WHERE s.kernel = ? AND i.access IS NOT NULL AND s.issues > 0 GROUP BY 2, 3"};
@@ -423,7 +487,8 @@ static void write_events(pl_tracedb *t, const pl_tracedb_result *r)
     }
     if (t->dropped) {
         char text[100];
-        snprintf(text, sizeof text, "%llu events left out: the file reached its size limit", (unsigned long long)t->dropped);
+        snprintf(text, sizeof text, "%llu events left out: the file reached its size limit",
+                 (unsigned long long)t->dropped);
         write_event(t, "dropped", text);
     }
 }
@@ -436,8 +501,10 @@ pl_status pl_tracedb_end(pl_tracedb *t, const pl_tracedb_result *r)
     write_statistics(t, r);
     write_events(t, r);
     sqlite3_stmt *s = pl_tracedb_prepare(
-        t, "UPDATE kernel SET status = ?, error = ?, error_text = ?, cycles = ?, duration_us = ?, inst_executed = ?,"
-           " thread_inst_executed = ?, theoretical_occupancy = ?, wall_seconds = ?, first_inst = ?, filtered = ?, dropped = ?, registers = ?,"
+        t, "UPDATE kernel SET status = ?, error = ?, error_text = ?, cycles = ?, duration_us = ?, "
+           "inst_executed = ?,"
+           " thread_inst_executed = ?, theoretical_occupancy = ?, wall_seconds = ?, first_inst = "
+           "?, filtered = ?, dropped = ?, registers = ?,"
            " static_shared = ?, dynamic_shared = ?, local_bytes = ? WHERE id = ?");
     if (s) {
         pl_tracedb_text(s, 1, r->status);
@@ -452,8 +519,9 @@ pl_status pl_tracedb_end(pl_tracedb *t, const pl_tracedb_result *r)
         sqlite3_bind_int64(s, 7, (int64_t)r->thread_inst_executed);
         sqlite3_bind_double(s, 9, r->wall_seconds);
         if (t->inst_rows) sqlite3_bind_int64(s, 10, t->first_inst);
-        const uint64_t rest[] = {t->filtered,      t->dropped,        r->registers,   r->static_shared,
-                                 r->dynamic_shared, r->local_bytes, (uint64_t)t->kernel};
+        const uint64_t rest[] = {t->filtered,        t->dropped,        r->registers,
+                                 r->static_shared,   r->dynamic_shared, r->local_bytes,
+                                 (uint64_t)t->kernel};
         for (int i = 0; i < 7; i++) sqlite3_bind_int64(s, 11 + i, (int64_t)rest[i]);
         pl_tracedb_step(t, s);
         sqlite3_finalize(s);
@@ -462,12 +530,19 @@ pl_status pl_tracedb_end(pl_tracedb *t, const pl_tracedb_result *r)
     return t->status;
 }
 
-/* Indexes come last: one sort of all rows instead of one tree descent per row. */
+/* Indexes come last: one sort of all rows instead of one tree descent per row. So does the version,
+ * without which the file is not taken for a complete trace, whatever its name. */
 static bool finish(pl_tracedb *t)
 {
-    if (!pl_tracedb_exec(t, "BEGIN EXCLUSIVE; CREATE INDEX kernel_entry ON kernel (entry)")) return false;
-    if (t->level == PL_TRACEDB_MEM && !pl_tracedb_exec(t, "CREATE INDEX mem_inst ON mem (inst)")) return false;
-    return pl_tracedb_exec(t, "PRAGMA analysis_limit = 400; ANALYZE; COMMIT");
+    char sql[120];
+    if (!pl_tracedb_exec(t, "BEGIN EXCLUSIVE; CREATE INDEX kernel_entry ON kernel (entry)"))
+        return false;
+    if (t->level == PL_TRACEDB_MEM && !pl_tracedb_exec(t, "CREATE INDEX mem_inst ON mem (inst)"))
+        return false;
+    snprintf(sql, sizeof sql,
+             "PRAGMA analysis_limit = 400; ANALYZE; PRAGMA user_version = %d; COMMIT",
+             PL_TRACEDB_SCHEMA);
+    return pl_tracedb_exec(t, sql);
 }
 
 static void close_file(pl_tracedb *t)
@@ -482,7 +557,8 @@ static void close_file(pl_tracedb *t)
     t->db = NULL;
 }
 
-/* PATH.part is complete: to the disk with it, then its good name, then the folder that holds the name. */
+/* PATH.part is complete: to the disk with it, then its good name, then the folder that holds the
+ * name. */
 static bool publish(pl_tracedb *t)
 {
     int fd = open(t->part, O_RDWR | O_CLOEXEC);
@@ -504,7 +580,8 @@ static bool publish(pl_tracedb *t)
 pl_status pl_tracedb_close(pl_tracedb *t, bool keep)
 {
     if (!t) return PL_OK;
-    if (keep && t->launched) pl_tracedb_fail(t, PL_INTERRUPTED, "it was closed in the middle of a launch");
+    if (keep && t->launched)
+        pl_tracedb_fail(t, PL_INTERRUPTED, "it was closed in the middle of a launch");
     if (keep && t->status == PL_OK) finish(t);
     pl_tracedb_rows_free(t);
     close_file(t);

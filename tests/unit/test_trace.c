@@ -1,5 +1,5 @@
-/* test_trace.c - the trace writer: the numbers of a file agree, and nothing that looks like a finished file is ever left by a run that
- * failed, was killed, or met a full disk. */
+/* test_trace.c - the trace writer: the numbers of a file agree, and nothing that looks like a
+ * finished file is ever left by a run that failed, was killed, or met a full disk. */
 #include "isa/form.h"
 #include "isa/insn.h"
 #include "tests/unit/unit.h"
@@ -54,8 +54,15 @@ static void describe(void *ctx, uint32_t pc, pl_tracedb_insn *out)
         [PC_DIV] = {"div.u32 R7, R8, R9", "div", "div", 0},
         [PC_EXIT] = {"exit", "exit", "exit", PL_EF_EXIT},
     };
-    *out = (pl_tracedb_insn){.function = "k", .text = row[pc].text, .ptx_line = pc + 1, .src_file = ctx, .src_line = ctx ? 2 : 0,
-                             .form = pc, .mnemonic = row[pc].mnemonic, .syntax = row[pc].mnemonic, .cls = row[pc].cls,
+    *out = (pl_tracedb_insn){.function = "k",
+                             .text = row[pc].text,
+                             .ptx_line = pc + 1,
+                             .src_file = ctx,
+                             .src_line = ctx ? 2 : 0,
+                             .form = pc,
+                             .mnemonic = row[pc].mnemonic,
+                             .syntax = row[pc].mnemonic,
+                             .cls = row[pc].cls,
                              .effects = row[pc].effects};
 }
 
@@ -63,12 +70,24 @@ static const char ptx[] = "ld\nadd\nbar\nst\ndiv\nexit\n";
 
 static pl_tracedb *open_trace(pl_tracedb_level level, uint64_t max_bytes)
 {
-    static const char *const space[] = {"generic", NULL, NULL, "const", "global", "local", "param", "shared"};
-    static const pl_tracedb_value value[] = {{"sm", "count", "2", "", "chosen", ""}, {"l1", "size", "128", "KiB", "measured", "x"}};
+    static const char *const space[] = {"generic", NULL,    NULL,    "const",
+                                        "global",  "local", "param", "shared"};
+    static const pl_tracedb_value value[] = {{"sm", "count", "2", "", "chosen", ""},
+                                             {"l1", "size", "128", "KiB", "measured", "x"}};
     pl_tracedb *t;
-    pl_tracedb_options o = {.level = level, .max_bytes = max_bytes, .version = "0.1.0", .command = "ptxloom run k.ptx",
-                            .machine = "toy", .sms = 2, .subcores = 4, .max_warps = 8, .clock_mhz = 1000,
-                            .value = value, .nvalues = 2, .space = space, .nspaces = 8};
+    pl_tracedb_options o = {.level = level,
+                            .max_bytes = max_bytes,
+                            .version = "0.1.0",
+                            .command = "ptxloom run k.ptx",
+                            .machine = "toy",
+                            .sms = 2,
+                            .subcores = 4,
+                            .max_warps = 8,
+                            .clock_mhz = 1000,
+                            .value = value,
+                            .nvalues = 2,
+                            .space = space,
+                            .nspaces = 8};
     pl_status st = pl_tracedb_open(&t, path, &o);
     ck_assert_msg(st == PL_OK, "open: %s", pl_tracedb_error(t));
     return t;
@@ -79,19 +98,27 @@ typedef struct sums {
     uint64_t cycles, events;
 } sums;
 
-/* Every warp runs the program `rounds` times; the last warp of the last block stops at its barrier when stuck. A division is priced as 20
- * instructions. */
+/* Every warp runs the program `rounds` times; the last warp of the last block stops at its barrier
+ * when stuck. A division is priced as 20 instructions. */
 static void send_events(const pl_sink *sink, sums *s, uint32_t rounds, bool stuck)
 {
     uint64_t seq = 0, addr[PL_LANES];
     for (uint32_t r = 0; r < rounds; r++) {
         for (uint32_t w = 0; w < BLOCKS * WARPS; w++) {
             for (uint32_t pc = 0; pc < NPC; pc++) {
-                uint32_t mask = pc == PC_ADD ? 0x0000fff0 : 0xffffffff, issues = pc == PC_DIV ? 20 : 1;
-                pl_inst_event e = {.seq = seq++, .cycle = s->cycles++, .block = w / WARPS, .warp = w % WARPS, .pc = pc, .mask = mask,
-                                   .sm = (uint16_t)(w / WARPS % 2), .subcore = (uint8_t)(w % 4),
+                uint32_t mask = pc == PC_ADD ? 0x0000fff0 : 0xffffffff,
+                         issues = pc == PC_DIV ? 20 : 1;
+                pl_inst_event e = {.seq = seq++,
+                                   .cycle = s->cycles++,
+                                   .block = w / WARPS,
+                                   .warp = w % WARPS,
+                                   .pc = pc,
+                                   .mask = mask,
+                                   .sm = (uint16_t)(w / WARPS % 2),
+                                   .subcore = (uint8_t)(w % 4),
                                    .stall = pc == PC_ADD ? PL_STALL_LONG_SCOREBOARD : PL_STALL_NONE,
-                                   .stall_cycles = pc == PC_ADD ? 30 : 0, .latency = 4};
+                                   .stall_cycles = pc == PC_ADD ? 30 : 0,
+                                   .latency = 4};
                 pl_pc_stat *p = &s->stat[pc];
                 p->issues += issues;
                 p->executed++;
@@ -102,15 +129,28 @@ static void send_events(const pl_sink *sink, sums *s, uint32_t rounds, bool stuc
                 if (sink && sink->inst) sink->inst(sink->ctx, &e);
                 if (pc == PC_LOAD || pc == PC_SHARED) {
                     p->requests++;
-                    p->sectors += pc == PC_LOAD ? 8 : 0; /* stride 8 bytes: 32 lanes lie in 8 sectors */
+                    p->sectors +=
+                        pc == PC_LOAD ? 8 : 0; /* stride 8 bytes: 32 lanes lie in 8 sectors */
                     p->wavefronts += 2;
                     p->conflicts += pc == PC_SHARED;
                     p->l1_hits += pc == PC_LOAD ? 2 : 0;
-                    for (uint32_t i = 0; i < PL_LANES; i++) addr[i] = pc == PC_LOAD ? 0x7f00000000ull + 8 * i : (i * i) % 64 * 8;
-                    pl_mem_event m = {.seq = e.seq, .cycle = e.cycle, .block = e.block, .warp = e.warp, .pc = pc, .mask = mask, .sm = e.sm,
-                                      .space = pc == PC_LOAD ? 4 : 7, .kind = pc == PC_LOAD ? PL_AC_LOAD : PL_AC_STORE,
-                                      .size = pc == PC_LOAD ? 4 : 8, .sectors = pc == PC_LOAD ? 8 : 0, .wavefronts = 2,
-                                      .level = pc == PC_LOAD ? PL_LV_DRAM : PL_LV_SHARED, .latency = 100, .addr = addr};
+                    for (uint32_t i = 0; i < PL_LANES; i++)
+                        addr[i] = pc == PC_LOAD ? 0x7f00000000ull + 8 * i : (i * i) % 64 * 8;
+                    pl_mem_event m = {.seq = e.seq,
+                                      .cycle = e.cycle,
+                                      .block = e.block,
+                                      .warp = e.warp,
+                                      .pc = pc,
+                                      .mask = mask,
+                                      .sm = e.sm,
+                                      .space = pc == PC_LOAD ? 4 : 7,
+                                      .kind = pc == PC_LOAD ? PL_AC_LOAD : PL_AC_STORE,
+                                      .size = pc == PC_LOAD ? 4 : 8,
+                                      .sectors = pc == PC_LOAD ? 8 : 0,
+                                      .wavefronts = 2,
+                                      .level = pc == PC_LOAD ? PL_LV_DRAM : PL_LV_SHARED,
+                                      .latency = 100,
+                                      .addr = addr};
                     if (sink && sink->mem) sink->mem(sink->ctx, &m);
                 }
                 if (stuck && pc == PC_BARRIER && w == BLOCKS * WARPS - 1) break;
@@ -121,17 +161,34 @@ static void send_events(const pl_sink *sink, sums *s, uint32_t rounds, bool stuc
 
 static pl_status write_launch(pl_tracedb *t, sums *s, uint32_t rounds, bool stuck, const char *cuda)
 {
-    static const pl_counter counter[] = {{"sm", "sm__cycles_active.sum", "cycles", 500}, {"dram", "dram__sectors_read.sum", "sectors", 1000},
+    static const pl_counter counter[] = {{"sm", "sm__cycles_active.sum", "cycles", 500},
+                                         {"dram", "dram__sectors_read.sum", "sectors", 1000},
                                          {"dram", "homemade", "things", 7}};
-    pl_tracedb_kernel k = {.entry = "k", .timing = true, .grid = {BLOCKS, 1, 1}, .block = {WARPS * PL_LANES, 1, 1}, .module = "k.ptx",
-                           .text = ptx, .text_bytes = sizeof ptx - 1, .target = "sm_90", .opt_level = 2, .ninsns = NPC, .insn = describe,
+    pl_tracedb_kernel k = {.entry = "k",
+                           .timing = true,
+                           .grid = {BLOCKS, 1, 1},
+                           .block = {WARPS * PL_LANES, 1, 1},
+                           .module = "k.ptx",
+                           .text = ptx,
+                           .text_bytes = sizeof ptx - 1,
+                           .target = "sm_90",
+                           .opt_level = 2,
+                           .ninsns = NPC,
+                           .insn = describe,
                            .ctx = (void *)(uintptr_t)cuda};
     memset(s, 0, sizeof *s);
     if (pl_tracedb_begin(t, &k) != PL_OK) return PL_IO;
     send_events(pl_tracedb_sink(t), s, rounds, stuck);
-    pl_tracedb_result r = {.status = stuck ? "fault" : "ok", .error = stuck ? "cudaErrorLaunchTimeout" : NULL,
-                           .error_text = stuck ? "deadlock" : NULL, .cycles = s->cycles, .theoretical_occupancy = 0.5,
-                           .pc_stat = s->stat, .npc = NPC, .counter = counter, .ncounters = 3, .printed = "one\ntwo\n"};
+    pl_tracedb_result r = {.status = stuck ? "fault" : "ok",
+                           .error = stuck ? "cudaErrorLaunchTimeout" : NULL,
+                           .error_text = stuck ? "deadlock" : NULL,
+                           .cycles = s->cycles,
+                           .theoretical_occupancy = 0.5,
+                           .pc_stat = s->stat,
+                           .npc = NPC,
+                           .counter = counter,
+                           .ncounters = 3,
+                           .printed = "one\ntwo\n"};
     for (int pc = 0; pc < NPC; pc++) {
         r.inst_executed += s->stat[pc].issues;
         r.thread_inst_executed += s->stat[pc].lanes;
@@ -143,7 +200,8 @@ static void write_file(pl_tracedb_level level, uint32_t launches, uint32_t round
 {
     sums s;
     pl_tracedb *t = open_trace(level, 0);
-    for (uint32_t i = 0; i < launches; i++) ck_assert_int_eq(write_launch(t, &s, rounds, false, NULL), PL_OK);
+    for (uint32_t i = 0; i < launches; i++)
+        ck_assert_int_eq(write_launch(t, &s, rounds, false, NULL), PL_OK);
     ck_assert_int_eq(pl_tracedb_close(t, true), PL_OK);
 }
 
@@ -154,7 +212,8 @@ static double number(const char *sql)
     sqlite3 *db;
     sqlite3_stmt *s;
     ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
+    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK, "%s: %s", sql,
+                  sqlite3_errmsg(db));
     ck_assert_msg(sqlite3_step(s) == SQLITE_ROW, "%s: no row", sql);
     double v = sqlite3_column_double(s, 0);
     sqlite3_finalize(s);
@@ -183,10 +242,16 @@ START_TEST(numbers_agree)
     NUMBER("SELECT count(*) FROM inst WHERE kernel = 2", 60 * 6);
     NUMBER("SELECT sum(executed) FROM pc_stat WHERE kernel = 2", 60 * 6);
     NUMBER("SELECT sum(issues) FROM pc_stat s WHERE kernel = 1 AND issues = executed", 60 * 5);
-    NUMBER("SELECT count(*) FROM inst n JOIN pc_stat s USING (kernel, pc) WHERE kernel = 1 AND s.issues = s.executed", 60 * 5);
-    NUMBER("SELECT min(id) = (SELECT first_inst FROM kernel WHERE id = 2) FROM inst WHERE kernel = 2", 1);
+    NUMBER("SELECT count(*) FROM inst n JOIN pc_stat s USING (kernel, pc) WHERE kernel = 1 AND "
+           "s.issues = s.executed",
+           60 * 5);
+    NUMBER(
+        "SELECT min(id) = (SELECT first_inst FROM kernel WHERE id = 2) FROM inst WHERE kernel = 2",
+        1);
     NUMBER("SELECT count(*) FROM mem", 2 * 60 * 2);
-    NUMBER("SELECT sum(n.pc = m.pc AND n.block = m.block AND n.warp = m.warp AND n.cycle = m.cycle) FROM mem m JOIN inst n ON n.id = m.inst", 240);
+    NUMBER("SELECT sum(n.pc = m.pc AND n.block = m.block AND n.warp = m.warp AND n.cycle = "
+           "m.cycle) FROM mem m JOIN inst n ON n.id = m.inst",
+           240);
     NUMBER("SELECT sum(executed) FROM warp WHERE kernel = 1", 360);
     NUMBER("SELECT sum(executed) FROM block WHERE kernel = 1", 360);
     NUMBER("SELECT sum(value) FROM counter_time WHERE kernel = 1 AND name = 'inst_executed'", 360);
@@ -203,7 +268,9 @@ START_TEST(a_summary_has_statistics_only)
     enter_folder();
     write_file(PL_TRACEDB_SUMMARY, 1, 3);
     NUMBER("SELECT sum(issues) FROM pc_stat", 18 * 25);
-    NUMBER("SELECT (SELECT count(*) FROM inst) + (SELECT count(*) FROM mem) + (SELECT count(*) FROM warp)", 0);
+    NUMBER("SELECT (SELECT count(*) FROM inst) + (SELECT count(*) FROM mem) + (SELECT count(*) "
+           "FROM warp)",
+           0);
     NUMBER("SELECT first_inst IS NULL FROM kernel", 1);
     struct stat st;
     ck_assert_int_eq(stat(path, &st), 0);
@@ -219,17 +286,20 @@ START_TEST(metrics_follow_their_definitions)
     NUMBER("SELECT value FROM gld_efficiency", 50); /* 128 bytes asked for, 8 sectors moved */
     NUMBER("SELECT value FROM gld_transactions_per_request", 8);
     NUMBER("SELECT value FROM global_hit_rate", 25);
-    NUMBER("SELECT value FROM gld_throughput", 60.0 * 8 * 32 / 360); /* 360 cycles at 1 GHz: bytes per ns */
+    NUMBER("SELECT value FROM gld_throughput",
+           60.0 * 8 * 32 / 360); /* 360 cycles at 1 GHz: bytes per ns */
     NUMBER("SELECT value FROM shared_store_transactions_per_request", 2);
     NUMBER("SELECT value FROM shared_efficiency", 100); /* 256 bytes in two passes of 128 */
     NUMBER("SELECT value FROM \"smsp__inst_executed.sum\"", 60 * 25);
     NUMBER("SELECT value FROM ipc", 60 * 25 / 500.0);
     NUMBER("SELECT value FROM inst_per_warp", 60 * 25 / 6.0);
-    NUMBER("SELECT value FROM warp_execution_efficiency", 100.0 * (60 * 24 * 32 + 60 * 12) / (60 * 25 * 32));
+    NUMBER("SELECT value FROM warp_execution_efficiency",
+           100.0 * (60 * 24 * 32 + 60 * 12) / (60 * 25 * 32));
     NUMBER("SELECT value FROM stall_memory_dependency", 100);
     NUMBER("SELECT value FROM \"dram__bytes_read.sum\"", 32000);
     NUMBER("SELECT value FROM dram_read_throughput", 32000 / 360.0);
-    NUMBER("SELECT value FROM metric WHERE name = 'homemade'", 7); /* a counter without a view of its own */
+    NUMBER("SELECT value FROM metric WHERE name = 'homemade'",
+           7); /* a counter without a view of its own */
     NUMBER("SELECT branch_efficiency.value IS NULL FROM branch_efficiency", 1);
     NUMBER("SELECT max(n) FROM (SELECT count(*) AS n FROM metric GROUP BY kernel, name)", 1);
     for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++) {
@@ -254,7 +324,8 @@ START_TEST(shipped_queries_run)
     for (const pl_tracedb_query *q = pl_tracedb_queries; q->name; q++, n++) {
         char *error = NULL;
         ck_assert_msg(strlen(q->title) > 10, "%s has no title", q->name);
-        ck_assert_msg(sqlite3_exec(db, q->sql, NULL, NULL, &error) == SQLITE_OK, "%s: %s", q->name, error);
+        ck_assert_msg(sqlite3_exec(db, q->sql, NULL, NULL, &error) == SQLITE_OK, "%s: %s", q->name,
+                      error);
     }
     sqlite3_close(db);
     ck_assert_int_ge(n, 40);
@@ -262,8 +333,11 @@ START_TEST(shipped_queries_run)
     for (const pl_tracedb_query *q = pl_tracedb_queries; q->name; q++) {
         if (strcmp(q->name, "checks") != 0) continue;
         char sql[2000];
-        snprintf(sql, sizeof sql, "SELECT min(\"issues = inst_executed\" + \"lanes = thread_inst_executed\" + \"executed = rows of inst\" +"
-                                  " \"warps = rows of inst\") FROM (%.*s)", (int)strcspn(q->sql, ";"), q->sql);
+        snprintf(sql, sizeof sql,
+                 "SELECT min(\"issues = inst_executed\" + \"lanes = thread_inst_executed\" + "
+                 "\"executed = rows of inst\" +"
+                 " \"warps = rows of inst\") FROM (%.*s)",
+                 (int)strcspn(q->sql, ";"), q->sql);
         NUMBER(sql, 4);
     }
     leave_folder();
@@ -275,10 +349,14 @@ START_TEST(addresses_come_back_by_lane)
     enter_folder();
     write_file(PL_TRACEDB_MEM, 1, 1);
     NUMBER("SELECT count(*) FROM mem WHERE stride = 8 AND offsets IS NULL AND space = 4", 6);
-    NUMBER("SELECT count(*) FROM mem WHERE stride IS NULL AND offsets IS NOT NULL AND space = 7", 6);
+    NUMBER("SELECT count(*) FROM mem WHERE stride IS NULL AND offsets IS NOT NULL AND space = 7",
+           6);
     NUMBER("SELECT count(*) FROM mem_lane", 12 * 32);
-    NUMBER("SELECT sum(address <> 545460846592 + 8 * lane) FROM mem_lane WHERE space = 'global'", 0);
-    NUMBER("SELECT sum(address <> lane * lane % 64 * 8) FROM mem_lane WHERE space = 'shared' AND kind = 'store'", 0);
+    NUMBER("SELECT sum(address <> 545460846592 + 8 * lane) FROM mem_lane WHERE space = 'global'",
+           0);
+    NUMBER("SELECT sum(address <> lane * lane % 64 * 8) FROM mem_lane WHERE space = 'shared' AND "
+           "kind = 'store'",
+           0);
     leave_folder();
 }
 END_TEST
@@ -300,12 +378,23 @@ START_TEST(inactive_lanes_have_no_address)
     sums s = {0};
     enter_folder();
     pl_tracedb *t = open_trace(PL_TRACEDB_MEM, 0);
-    pl_tracedb_kernel k = {.entry = "k", .timing = true, .grid = {1, 1, 1}, .block = {32, 1, 1}, .ninsns = NPC, .insn = describe};
+    pl_tracedb_kernel k = {.entry = "k",
+                           .timing = true,
+                           .grid = {1, 1, 1},
+                           .block = {32, 1, 1},
+                           .ninsns = NPC,
+                           .insn = describe};
     ck_assert_int_eq(pl_tracedb_begin(t, &k), PL_OK);
     const pl_sink *sink = pl_tracedb_sink(t);
     for (unsigned i = 0; i < sizeof row / sizeof *row; i++) {
         pl_inst_event e = {.seq = i, .cycle = i, .pc = PC_LOAD, .mask = row[i].mask};
-        pl_mem_event m = {.seq = i, .cycle = i, .pc = PC_LOAD, .mask = row[i].mask, .space = 4, .size = 4, .addr = row[i].addr};
+        pl_mem_event m = {.seq = i,
+                          .cycle = i,
+                          .pc = PC_LOAD,
+                          .mask = row[i].mask,
+                          .space = 4,
+                          .size = 4,
+                          .addr = row[i].addr};
         sink->inst(sink->ctx, &e);
         sink->mem(sink->ctx, &m);
         s.stat[PC_LOAD].issues++;
@@ -320,13 +409,17 @@ START_TEST(inactive_lanes_have_no_address)
         NUMBER(sql, __builtin_popcount(row[i].mask));
         for (int lane = 0; lane < PL_LANES; lane++) {
             if (!(row[i].mask >> lane & 1)) continue;
-            snprintf(sql, sizeof sql, "SELECT address FROM mem_lane WHERE mem = %u AND lane = %d", i + 1, lane);
+            snprintf(sql, sizeof sql, "SELECT address FROM mem_lane WHERE mem = %u AND lane = %d",
+                     i + 1, lane);
             NUMBER(sql, row[i].addr[lane]);
         }
     }
     NUMBER("SELECT count(*) FROM mem WHERE stride IS NULL", 2);
-    NUMBER("SELECT offsets = '[0,4,null,13,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,null,"
-           "null,null,null,null,null,null,null,null,null]' FROM mem WHERE offsets IS NOT NULL", 1);
+    NUMBER("SELECT offsets = "
+           "'[0,4,null,13,null,null,null,null,null,null,null,null,null,null,null,null,null,null,"
+           "null,null,null,null,null,"
+           "null,null,null,null,null,null,null,null,null]' FROM mem WHERE offsets IS NOT NULL",
+           1);
     leave_folder();
 }
 END_TEST
@@ -351,7 +444,8 @@ START_TEST(windows_double_when_a_launch_is_long)
     enter_folder();
     sums s;
     pl_tracedb *t = open_trace(PL_TRACEDB_INST, 0);
-    ck_assert_int_eq(write_launch(t, &s, 1000, false, NULL), PL_OK); /* 36,000 cycles: windows of 256 */
+    ck_assert_int_eq(write_launch(t, &s, 1000, false, NULL),
+                     PL_OK); /* 36,000 cycles: windows of 256 */
     ck_assert_int_eq(pl_tracedb_close(t, true), PL_OK);
     NUMBER("SELECT sum(value) FROM counter_time WHERE name = 'inst_executed'", 36000);
     NUMBER("SELECT max(cycles) FROM counter_time", 256);
@@ -375,7 +469,9 @@ START_TEST(source_lines_are_found)
     ck_assert_int_eq(pl_tracedb_close(t, true), PL_OK);
     NUMBER("SELECT count(*) FROM listing WHERE src = 'second' AND src_line = 2", NPC);
     NUMBER("SELECT sum(ptx = substr(text, 1, length(ptx))) FROM listing WHERE pc <> 1", NPC - 1);
-    NUMBER("SELECT count(*) FROM source_line WHERE source = (SELECT id FROM source WHERE language = 'cuda')", 1);
+    NUMBER("SELECT count(*) FROM source_line WHERE source = (SELECT id FROM source WHERE language "
+           "= 'cuda')",
+           1);
     NUMBER("SELECT count(*) FROM isa_form WHERE effects = 'load'", 1);
     leave_folder();
 }
@@ -406,6 +502,12 @@ START_TEST(the_name_comes_last)
     ck_assert(exists(part) && !exists(path));
     ck_assert_int_eq(write_launch(t, &s, 5, false, NULL), PL_OK);
     ck_assert(exists(part) && !exists(path));
+    unsigned char version[4];
+    FILE *f = fopen(part, "rb");
+    ck_assert(fseek(f, 60, SEEK_SET) == 0 &&
+              fread(version, 1, 4, f) == 4); /* big-endian user_version */
+    fclose(f);
+    ck_assert_int_eq(version[3], 0);
     ck_assert_int_eq(pl_tracedb_close(t, false), PL_OK); /* thrown away */
     ck_assert(!exists(part) && !exists(path));
     leave_folder();
@@ -416,7 +518,8 @@ START_TEST(closing_inside_a_launch_keeps_nothing)
 {
     enter_folder();
     pl_tracedb *t = open_trace(PL_TRACEDB_INST, 0);
-    pl_tracedb_kernel k = {.entry = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}, .ninsns = NPC, .insn = describe};
+    pl_tracedb_kernel k = {
+        .entry = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}, .ninsns = NPC, .insn = describe};
     ck_assert_int_eq(pl_tracedb_begin(t, &k), PL_OK);
     ck_assert_int_eq(pl_tracedb_close(t, true), PL_INTERRUPTED);
     ck_assert_ptr_nonnull(pl_tracedb_error(t));
@@ -426,8 +529,8 @@ START_TEST(closing_inside_a_launch_keeps_nothing)
 }
 END_TEST
 
-/* A child writes launches without end and is killed after a while that differs each time: a good file from before must still be the
- * same, and the next run must get past the rubbish. */
+/* A child writes launches without end and is killed after a while that differs each time: a good
+ * file from before must still be the same, and the next run must get past the rubbish. */
 START_TEST(killed_at_any_moment)
 {
     enter_folder();
@@ -462,7 +565,8 @@ START_TEST(a_second_writer_is_refused)
     if (child == 0) {
         sums s;
         pl_tracedb *t = open_trace(PL_TRACEDB_INST, 0);
-        bool good = write(ready[1], &c, 1) == 1 && read(go[0], &c, 1) == 1 && write_launch(t, &s, 1, false, NULL) == PL_OK &&
+        bool good = write(ready[1], &c, 1) == 1 && read(go[0], &c, 1) == 1 &&
+                    write_launch(t, &s, 1, false, NULL) == PL_OK &&
                     pl_tracedb_close(t, true) == PL_OK;
         _exit(good ? 0 : 1);
     }
@@ -555,7 +659,9 @@ START_TEST(size_limit_drops_rows_and_says_so)
     ck_assert_int_eq(stat(path, &st), 0);
     ck_assert_msg(st.st_size <= 6 << 20, "%lld bytes", (long long)st.st_size);
     NUMBER("SELECT dropped FROM kernel", dropped);
-    NUMBER("SELECT (SELECT count(*) FROM inst) + (SELECT count(*) FROM mem) + (SELECT dropped FROM kernel)", 8000 * 6 * (6 + 2));
+    NUMBER("SELECT (SELECT count(*) FROM inst) + (SELECT count(*) FROM mem) + (SELECT dropped FROM "
+           "kernel)",
+           8000 * 6 * (6 + 2));
     NUMBER("SELECT count(*) FROM event WHERE kind = 'dropped'", 1);
     NUMBER("SELECT sum(issues) = (SELECT inst_executed FROM kernel) FROM pc_stat", 1);
     NUMBER("SELECT sum(executed) FROM warp", 8000 * 36);
@@ -575,7 +681,11 @@ START_TEST(filters_keep_whole_warps_and_all_statistics)
         {{0}, NULL, "0", 144, 48},
         {{.sm = {1, 2}}, "sm 1..1", "sm <> 1", 48, 16},
         {{.block = {2, 0}}, "block 2..", "block < 2", 48, 16},
-        {{.warp = {0, 1}, .pc = {PC_LOAD, PC_BARRIER}}, "warp 0..0, pc 0..1", "warp <> 0 OR pc > 1", 24, 12},
+        {{.warp = {0, 1}, .pc = {PC_LOAD, PC_BARRIER}},
+         "warp 0..0, pc 0..1",
+         "warp <> 0 OR pc > 1",
+         24,
+         12},
         {{.cycle = {36, 72}}, "cycle 36..71", "cycle < 36 OR cycle > 71", 36, 12},
         {{.entry = "k"}, "kernel k", "0", 144, 48},
         {{.entry = "other"}, "kernel other", "1", 0, 0},
@@ -594,8 +704,8 @@ START_TEST(filters_keep_whole_warps_and_all_statistics)
         NUMBER("SELECT filtered FROM kernel", 144 + 48 - row[i].inst - row[i].mem);
         snprintf(sql, sizeof sql, "SELECT count(*) FROM inst WHERE %s", row[i].outside);
         NUMBER(sql, 0);
-        snprintf(sql, sizeof sql, "SELECT filter IS %s%s%s FROM run", row[i].words ? "'" : "", row[i].words ? row[i].words : "NULL",
-                 row[i].words ? "'" : "");
+        snprintf(sql, sizeof sql, "SELECT filter IS %s%s%s FROM run", row[i].words ? "'" : "",
+                 row[i].words ? row[i].words : "NULL", row[i].words ? "'" : "");
         NUMBER(sql, 1);
         NUMBER("SELECT sum(executed) FROM pc_stat", 144);
         NUMBER("SELECT sum(executed) FROM warp", 144);
@@ -609,20 +719,24 @@ START_TEST(sampling_keeps_whole_warps)
     enter_folder();
     pl_tracedb *t;
     pl_tracedb_options o = {.level = PL_TRACEDB_INST, .filter = {.one_in = 10}};
-    pl_tracedb_kernel k = {.entry = "k", .grid = {1000, 1, 1}, .block = {64, 1, 1}, .ninsns = NPC, .insn = describe};
+    pl_tracedb_kernel k = {
+        .entry = "k", .grid = {1000, 1, 1}, .block = {64, 1, 1}, .ninsns = NPC, .insn = describe};
     pl_pc_stat stat[NPC] = {{0}};
     ck_assert_int_eq(pl_tracedb_open(&t, path, &o), PL_OK);
     ck_assert_int_eq(pl_tracedb_begin(t, &k), PL_OK);
     const pl_sink *sink = pl_tracedb_sink(t);
     for (uint32_t i = 0; i < 2000 * NPC; i++) {
-        pl_inst_event e = {.seq = i, .block = i / NPC / 2, .warp = i / NPC % 2, .pc = i % NPC, .mask = 1};
+        pl_inst_event e = {
+            .seq = i, .block = i / NPC / 2, .warp = i / NPC % 2, .pc = i % NPC, .mask = 1};
         sink->inst(sink->ctx, &e);
         stat[e.pc].executed++;
     }
     pl_tracedb_result r = {.status = "ok", .pc_stat = stat, .npc = NPC};
     ck_assert_int_eq(pl_tracedb_end(t, &r), PL_OK);
     ck_assert_int_eq(pl_tracedb_close(t, true), PL_OK);
-    NUMBER("SELECT count(*) FROM (SELECT count(*) AS n FROM inst GROUP BY block, warp) WHERE n <> 6", 0);
+    NUMBER(
+        "SELECT count(*) FROM (SELECT count(*) AS n FROM inst GROUP BY block, warp) WHERE n <> 6",
+        0);
     double warps = number("SELECT count(*) FROM (SELECT DISTINCT block, warp FROM inst)");
     ck_assert_msg(warps > 120 && warps < 280, "%.0f warps of 2000", warps);
     NUMBER("SELECT count(*) FROM warp", 2000);
@@ -644,10 +758,13 @@ START_TEST(opcodes_say_what_they_touch)
         {"ld.f64 R1, [R2]", PL_EF_LOAD, "load", "generic", 8},
         {"st.shared::cta.v2.b16 [R1], {R2, R3}", PL_EF_STORE, "store", "shared", 4},
         {"st.local.b128 [R1], R2", PL_EF_STORE, "store", "local", 16},
-        {"atom.global.gpu.relaxed.add.noftz.f16x2 R1, [R2], R3", PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC, "atomic", "global", 4},
+        {"atom.global.gpu.relaxed.add.noftz.f16x2 R1, [R2], R3",
+         PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC, "atomic", "global", 4},
         {"red.shared.add.u32 [R1], R2", PL_EF_STORE | PL_EF_ATOMIC, "reduction", "shared", 4},
-        {"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {R1, R2, R3, R4}, [R5]", PL_EF_LOAD, "load", "shared", 16},
-        {"cp.async.ca.shared.global [R1], [R2], 16", PL_EF_ASYNC | PL_EF_LOAD, "async", "shared", 0},
+        {"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {R1, R2, R3, R4}, [R5]", PL_EF_LOAD, "load",
+         "shared", 16},
+        {"cp.async.ca.shared.global [R1], [R2], 16", PL_EF_ASYNC | PL_EF_LOAD, "async", "shared",
+         0},
         {"prefetch.global.L2 [R1]", PL_EF_LOAD, "prefetch", "global", 0},
         {"tex.2d.v4.f32.f32 {R1, R2, R3, R4}, [t, {R5, R6}]", PL_EF_LOAD, "load", "texture", 0},
     };
@@ -675,10 +792,12 @@ static void read_page(const char *name, char *buf, size_t size)
 /* Words are letters, digits and underscores. */
 static bool mentions(const char *text, const char *word)
 {
-    static const char part_of_word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    static const char part_of_word[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     size_t n = strlen(word);
     for (const char *p = text; (p = strstr(p, word)) != NULL; p += n)
-        if ((p == text || !strchr(part_of_word, p[-1])) && (!p[n] || !strchr(part_of_word, p[n]))) return true;
+        if ((p == text || !strchr(part_of_word, p[-1])) && (!p[n] || !strchr(part_of_word, p[n])))
+            return true;
     return false;
 }
 
@@ -692,11 +811,19 @@ START_TEST(the_manual_page_names_everything)
     sqlite3_stmt *s;
     int columns = 0;
     ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type IN ('table', 'view')"
-                                            " AND m.name NOT LIKE 'sqlite%' AND m.name NOT IN (SELECT name FROM metric_info)", -1, &s, NULL), SQLITE_OK);
+    ck_assert_int_eq(
+        sqlite3_prepare_v2(
+            db,
+            "SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type "
+            "IN ('table', 'view')"
+            " AND m.name NOT LIKE 'sqlite%' AND m.name NOT IN (SELECT name FROM metric_info)",
+            -1, &s, NULL),
+        SQLITE_OK);
     for (; sqlite3_step(s) == SQLITE_ROW; columns++) {
-        const char *table = (const char *)sqlite3_column_text(s, 0), *column = (const char *)sqlite3_column_text(s, 1);
-        ck_assert_msg(mentions(page, table) && mentions(page, column), "ptxloom-trace(5) does not name %s.%s", table, column);
+        const char *table = (const char *)sqlite3_column_text(s, 0),
+                   *column = (const char *)sqlite3_column_text(s, 1);
+        ck_assert_msg(mentions(page, table) && mentions(page, column),
+                      "ptxloom-trace(5) does not name %s.%s", table, column);
     }
     sqlite3_finalize(s);
     sqlite3_close(db);
@@ -728,9 +855,11 @@ START_TEST(the_cookbook_runs)
 }
 END_TEST
 
-UNIT_MAIN("trace", numbers_agree, a_summary_has_statistics_only, metrics_follow_their_definitions, shipped_queries_run,
-          addresses_come_back_by_lane, inactive_lanes_have_no_address, barriers_pair_arrival_and_departure,
-          windows_double_when_a_launch_is_long, source_lines_are_found, equal_runs_write_equal_bytes, the_name_comes_last,
-          closing_inside_a_launch_keeps_nothing, killed_at_any_moment, a_second_writer_is_refused, places_that_cannot_be_written, full_disk,
-          size_limit_drops_rows_and_says_so, filters_keep_whole_warps_and_all_statistics, sampling_keeps_whole_warps,
+UNIT_MAIN("trace", numbers_agree, a_summary_has_statistics_only, metrics_follow_their_definitions,
+          shipped_queries_run, addresses_come_back_by_lane, inactive_lanes_have_no_address,
+          barriers_pair_arrival_and_departure, windows_double_when_a_launch_is_long,
+          source_lines_are_found, equal_runs_write_equal_bytes, the_name_comes_last,
+          closing_inside_a_launch_keeps_nothing, killed_at_any_moment, a_second_writer_is_refused,
+          places_that_cannot_be_written, full_disk, size_limit_drops_rows_and_says_so,
+          filters_keep_whole_warps_and_all_statistics, sampling_keeps_whole_warps,
           opcodes_say_what_they_touch, the_manual_page_names_everything, the_cookbook_runs)
