@@ -188,6 +188,9 @@ static uint32_t scan(live *l, pl_arena *a)
 {
     unit **order = pl_arena_array(a, unit *, l->n + 1);
     uint32_t *busy = pl_arena_array(a, uint32_t, l->fixed * 2 + 16), most = 0; /* per new row: first point at which it is free */
+    /* A row is used for one width only: lane 5 of a 64-bit pair is not lane 5 of a 32-bit row, and lanes that have parted may hold
+     * different units in the same row. */
+    uint8_t *width = pl_arena_array(a, uint8_t, l->fixed * 2 + 16);
     uint32_t n = 0;
     if (!pl_arena_ok(a))
         return 0;
@@ -201,13 +204,15 @@ static uint32_t scan(live *l, pl_arena *a)
         for (;; row += step) {
             bool free_rows = true;
             for (uint32_t r = 0; r < u->rows && free_rows; r++)
-                free_rows = row + r >= most || busy[row + r] <= u->start;
+                free_rows = row + r >= most || (busy[row + r] <= u->start && (!width[row + r] || width[row + r] == u->rows));
             if (free_rows)
                 break;
         }
         u->to = row;
-        for (uint32_t r = 0; r < u->rows; r++)
+        for (uint32_t r = 0; r < u->rows; r++) {
             busy[row + r] = u->end + 1;
+            width[row + r] = (uint8_t)u->rows;
+        }
         if (row + u->rows > most)
             most = row + u->rows;
     }

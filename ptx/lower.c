@@ -408,13 +408,14 @@ static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
         switch ((pl_okind)sp->kind) {
         case PL_K_IMM:
             t.op[k] = (uint32_t)o->imm;
-            t.imm = o->imm;
+            if (!addresses) /* else imm is the address offset */
+                t.imm = o->imm;
             break;
         case PL_K_ADDR: {
             place a = address(c, o);
             t.op[k] = a.row;
             if (a.narrow)
-                t.sel[PL_M_FLAGS] |= (uint8_t)(addresses ? PL_MF_ADDR32_2 : PL_MF_ADDR32);
+                t.sel[PL_M_FLAGS] |= (uint8_t)(addresses == 0 ? PL_MF_ADDR32 : addresses == 1 ? PL_MF_ADDR32_2 : PL_MF_ADDR32_3);
             if (!addresses) {
                 t.imm = a.offset;
                 if (a.space != PL_SP_REG)
@@ -423,8 +424,6 @@ static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
                 t.target = (uint32_t)(int32_t)a.offset;
             else
                 t.op[PL_INLINE_OPERANDS - 1] = (uint32_t)(int32_t)a.offset;
-            if (addresses == 2 && a.narrow)
-                t.sel[PL_M_FLAGS] |= PL_MF_ADDR32_3;
             addresses++;
             break;
         }

@@ -75,7 +75,7 @@ typedef struct pl_callnode {
     uint32_t row, pred;     /* start of the callee's register frame */
     uint32_t local;         /* start of the callee's local frame, bytes */
     uint32_t local_top;     /* first free byte after it (alloca moves it) */
-    uint16_t parent, refs;
+    uint16_t parent;
     bool used;
 } pl_callnode;
 

@@ -308,33 +308,41 @@ bool pl_warp_sync(pl_warp *w, uint32_t mask)
 
 /* ---- calls ---- */
 
-/* A free call node; nodes that nothing refers to are found again when the array is full. */
-static uint16_t new_node(pl_warp *w)
+/* A free call node, and the end of all frames in use: rows and predicates. Frames of splits that have parted must not overlap,
+ * since lane l of a 64-bit row pair is not where lane l of a 32-bit row is. Returns 0 when there is no memory. */
+static uint16_t new_node(pl_warp *w, uint32_t *row, uint32_t *pred)
 {
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t k = 1; k < w->ncalls; k++)
-            if (!w->call[k].used)
-                return (uint16_t)k;
-        for (uint32_t k = 1; k < w->ncalls; k++)
-            w->call[k].refs = 0;
-        for (unsigned k = 0; k < w->nsplits; k++)
-            for (uint16_t c = w->split[k].call; c && !w->call[c].refs; c = w->call[c].parent)
-                w->call[c].refs = 1;
-        for (uint16_t k = 1; k < w->conv_used; k++)
-            for (uint16_t c = w->conv[k].used ? w->conv[k].call : 0; c && !w->call[c].refs; c = w->call[c].parent)
-                w->call[c].refs = 1;
-        for (uint32_t k = 1; k < w->ncalls; k++)
-            w->call[k].used = w->call[k].refs;
+    for (uint32_t k = 1; k < w->ncalls; k++)
+        w->call[k].used = false;
+    for (unsigned k = 0; k < w->nsplits; k++)
+        for (uint16_t c = w->split[k].call; c && !w->call[c].used; c = w->call[c].parent)
+            w->call[c].used = true;
+    for (uint16_t k = 1; k < w->conv_used; k++)
+        for (uint16_t c = w->conv[k].used ? w->conv[k].call : 0; c && !w->call[c].used; c = w->call[c].parent)
+            w->call[c].used = true;
+    uint16_t spare = 0;
+    *row = *pred = 0;
+    for (uint32_t k = 0; k < w->ncalls; k++) {
+        const pl_callnode *c = &w->call[k];
+        if (k && !c->used) {
+            spare = spare ? spare : (uint16_t)k;
+            continue;
+        }
+        const pl_prog_func *f = &w->program->funcs.at[c->func];
+        *row = c->row + f->rows > *row ? c->row + f->rows : *row;
+        *pred = c->pred + f->preds > *pred ? c->pred + f->preds : *pred;
     }
+    if (spare)
+        return spare;
     uint32_t n = w->ncalls * 2;
     pl_callnode *c = n <= 65536 ? realloc(w->call, n * sizeof *c) : NULL;
     if (!c)
         return 0;
     memset(c + w->ncalls, 0, (n - w->ncalls) * sizeof *c);
     w->call = c;
-    uint16_t k = (uint16_t)w->ncalls;
+    spare = (uint16_t)w->ncalls;
     w->ncalls = n;
-    return k;
+    return spare;
 }
 
 bool pl_warp_local(pl_warp *w, uint32_t bytes)
@@ -449,11 +457,11 @@ void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_c
 {
     const pl_prog_func *f = &w->program->funcs.at[callee];
     uint16_t parent = w->split[w->current].call;
-    const pl_prog_func *g = &w->program->funcs.at[w->call[parent].func];
-    uint16_t n = new_node(w);
+    uint32_t row, pred;
+    uint16_t n = new_node(w, &row, &pred);
     pl_callnode node = {.ret_pc = w->pc + 1, .site = (uint32_t)(i - w->code), .func = callee, .parent = parent, .used = true};
-    node.row = (w->call[parent].row + g->rows + 1u) & ~1u;
-    node.pred = w->call[parent].pred + g->preds;
+    node.row = (row + 1u) & ~1u;
+    node.pred = pred;
     node.local = (w->call[parent].local_top + 15u) & ~15u;
     node.local_top = node.local + f->frame_bytes;
     if (!n || node.row + f->rows > 1u << 22 || !grow_files(w, node.row + f->rows, node.pred + f->preds)) {
