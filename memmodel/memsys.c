@@ -427,6 +427,10 @@ static void fill(pl_memsys *m, uint32_t i, uint64_t now)
 void pl_memsys_run(pl_memsys *m, uint64_t until)
 {
     for (;;) {
+        if (m->used == 0) {
+            m->now = m->drawn = until;
+            return;
+        }
         if (m->now >= m->drawn + WHEEL / 4) draw_in(m);
         uint64_t at = next_in_wheel(m);
         uint64_t stop = m->drawn + WHEEL / 4;

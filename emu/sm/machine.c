@@ -283,28 +283,43 @@ static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
     return NULL;
 }
 
-/* Reads the [price] lines of one file into the classes that have no price yet. */
+/* One [price] line; false with a diagnostic. */
+static bool price_line(const pl_machine *m, pl_diags *d, const pl_conf_entry *e, pl_price *out)
+{
+    const char *wrong = read_price(m, e->value, out);
+    if (wrong) pl_report(d, PL_E0513, e->value_at, e->key, e->value, wrong);
+    return !wrong;
+}
+
+/* Reads the [price] lines of one file into the classes that have no price yet. Lines for classes that no row of the table uses (yet)
+ * are read for their form only; a misspelt name shows as a class without a price. */
 static bool read_prices(pl_machine *m, pl_conf *c, pl_diags *d, bool *have, bool own)
 {
     bool ok = true;
     for (unsigned k = 0; k < C_count; k++) {
-        const char *text = NULL;
-        pl_conf_key key = {.key = pl_class_text[k], .type = PL_CONF_TEXT, .unit = "", .optional = true,
-                           .about = "hardware instructions of the class"};
         const pl_conf_entry *e = pl_conf_find(c, "price", pl_class_text[k]);
-        if (!e) continue;
-        if (own && !pl_conf_bind(c, "price", &key, 1, &text)) {
-            ok = false;
-            continue;
-        }
-        if (have[k]) continue;
-        const char *wrong = read_price(m, e->value, &m->price[k]);
-        if (wrong) {
-            pl_report(d, PL_E0513, e->value_at, e->key, e->value, wrong);
-            ok = false;
-        }
+        if (!e || have[k]) continue;
         have[k] = true;
+        ok &= price_line(m, d, e, &m->price[k]);
     }
+    const pl_conf_entry *sreg = pl_conf_find(c, "price", "sreg");
+    if (sreg && !m->has_sreg) m->has_sreg = ok &= price_line(m, d, sreg, &m->sreg);
+    if (!own) return ok;
+    struct {
+        pl_conf_key *at;
+        size_t n, cap;
+    } keys = {0};
+    for (size_t k = 0; k < c->entry.n; k++) {
+        const pl_conf_entry *e = &c->entry.at[k];
+        pl_price unused;
+        if (strcmp(e->section, "price") != 0) continue;
+        ok &= price_line(m, d, e, &unused);
+        *pl_push(c->arena, &keys) = (pl_conf_key){.key = e->key, .type = PL_CONF_TEXT, .unit = "",
+                                                  .about = "hardware instructions of the class", .offset = keys.n * sizeof(char *)};
+    }
+    const char **text = pl_arena_array(c->arena, const char *, keys.n + 1);
+    if (!pl_arena_ok(c->arena)) return false;
+    if (keys.n) ok &= pl_conf_bind(c, "price", keys.at, keys.n, text);
     return ok;
 }
 
@@ -408,6 +423,8 @@ pl_machine *pl_machine_load(pl_arena *a, pl_diags *d, const char *name, const ch
         if (have[k]) continue;
         pl_report(d, PL_E0514, (pl_loc){.file = c->file}, pl_class_text[k], m->name);
     }
+    if (ok && !m->has_sreg) pl_report(d, PL_E0514, (pl_loc){.file = c->file}, "sreg", m->name);
+    ok &= m->has_sreg;
     for (unsigned k = 0; k < C_count; k++) ok &= have[k];
     if (!pl_conf_report_unknown(c)) ok = false;
     if (!ok) return NULL;

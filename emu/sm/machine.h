@@ -133,6 +133,8 @@ typedef struct pl_machine {
     pl_launch_config launch;
     pl_op_cost op[PL_OP_COUNT];
     pl_price *price; /* by pl_class, C_count entries */
+    pl_price sreg;   /* a move from a special register, which the hardware has to fetch */
+    bool has_sreg;
 } pl_machine;
 
 /* Reads a machine: `name` is a built-in name ("h200"), the name of a NAME.conf in a folder of search_path (folders separated by ':',
