@@ -292,6 +292,7 @@ word
     | dotted_space
     | T_WEAK
     | T_REG
+    | T_ALIAS
     ;
 
 /* Directives whose spelling is a modifier as well. */

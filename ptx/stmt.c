@@ -79,11 +79,36 @@ static bool pair_agrees(const pl_attempt *a)
     return true;
 }
 
+static bool has_word(const pl_attempt *a, const char *word)
+{
+    for (unsigned k = 0; k < a->form->nslots; k++)
+        if (!strcmp(pl_word_text[a->mods[k]], word))
+            return true;
+    return false;
+}
+
+/* An arrival in another block returns no state, and only try_wait has a time limit. */
+static bool mbarrier_agrees(const pl_attempt *a)
+{
+    if (strcmp(a->opcode->name, "mbarrier") != 0)
+        return true;
+    if ((has_word(a, "arrive") || has_word(a, "arrive_drop")) && has_word(a, "shared::cluster") && a->out[0].kind != PL_O_SINK) {
+        pl_report(a->p->diags, PL_E0247, a->out[0].at, pl_full_name(a->p, a->opcode));
+        return false;
+    }
+    if (has_word(a, "test_wait") && a->form->noperands == 4 && a->out[3].kind != PL_O_NONE) {
+        pl_report(a->p->diags, PL_E0248, a->out[3].at, pl_full_name(a->p, a->opcode));
+        return false;
+    }
+    return true;
+}
+
 /* Constants that ptxas 13.0 limits although the operand may also be a register: the 16 barriers of a block, bit fields, and sizes
  * of asynchronous copies. (PTX ISA 9.0, sections 9.7.13.1, 9.7.1 and 9.7.9.25.) */
-static const struct { const char *mnem, *operand; int64_t low, high, step; } limits[] = {
+static const struct { const char *mnem, *operand; int64_t low, high, step; /* 0: a power of two */ } limits[] = {
     {"bar", "a", 0, 15, 1}, {"barrier", "a", 0, 15, 1}, {"bar", "b", 0, INT32_MAX, PL_WARP_SZ}, {"barrier", "b", 0, INT32_MAX, PL_WARP_SZ},
     {"bfe", "b", 0, 255, 1}, {"bfe", "c", 0, 255, 1}, {"bfi", "c", 0, 255, 1}, {"bfi", "d", 0, 255, 1},
+    {"setmaxnreg", "a", 24, 256, 8}, {"cp", "size", 0, INT32_MAX, 0}, {"alloca", "align", 0, INT32_MAX, 0},
 };
 
 static bool constants_agree(const pl_attempt *a)
@@ -102,8 +127,10 @@ static bool constants_agree(const pl_attempt *a)
                           pl_range_text(a->p->arena, limits[k].low, limits[k].high), (long long)value);
                 return false;
             }
-            if (value % limits[k].step) {
-                pl_report(a->p->diags, PL_E0246, o->at, (int)limits[k].step, (long long)value);
+            if (limits[k].step ? value % limits[k].step != 0 : (value & (value - 1)) != 0) {
+                pl_report(a->p->diags, PL_E0246, o->at, pl_full_name(a->p, a->opcode),
+                          limits[k].step ? pl_arena_printf(a->p->arena, "multiple of %d", (int)limits[k].step) : "power of two",
+                          (long long)value);
                 return false;
             }
         }
@@ -130,6 +157,7 @@ static bool all_operands(pl_attempt *a)
             pl_attempt quiet = *a;
             quiet.aloud = false;
             quiet.out = NULL;
+            memset(&scratch, 0, sizeof scratch);
             if (!pl_operand_check(&quiet, k, &a->items[i], &scratch))
                 continue;
         }
@@ -321,7 +349,7 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
     bool good = all_operands(&a);
     if (!good)
         undefined_names(&a);
-    if (good && policy_agrees(&a) && pair_agrees(&a) && constants_agree(&a) && pl_call_check(p, a.form, a.out, at) && (!guarded || g)) {
+    if (good && policy_agrees(&a) && pair_agrees(&a) && mbarrier_agrees(&a) && constants_agree(&a) && pl_call_check(p, a.form, a.out, at) && (!guarded || g)) {
         pl_stmt *s = pl_push(p->arena, &p->func->body);
         s->kind = PL_S_INSN;
         s->at = at;
