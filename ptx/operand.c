@@ -392,6 +392,21 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
             o->elem[k] = (pl_operand){.kind = PL_O_REG, .reg = r, .sel = (uint8_t)(PL_SEL_X + k), .at = n->at};
         return true;
     }
+    if (n->kind == PL_N_NAME && !n->sel && n->sym->sreg >= 0 && !n->sym->binding && pl_sregs[n->sym->sreg].vector && count == 4) {
+        static const char *const names[] = {".x", ".y", ".z", ".w"}; /* mov.v4.u32 {...}, %tid */
+        o->kind = PL_O_VEC;
+        o->n = 4;
+        if (a->out)
+            o->elem = pl_arena_array(p->arena, pl_operand, count);
+        for (unsigned k = 0; k < count; k++) {
+            pl_node part = *n;
+            pl_operand scratch = {0};
+            part.sel = pl_sym_intern(p, names[k], 2);
+            if (!special_register(a, s, t, &part, a->out ? &o->elem[k] : &scratch))
+                return false;
+        }
+        return true;
+    }
     if (count == 1 && n->kind != PL_N_VEC) {
         pl_operand *e = a->out ? pl_arena_new(p->arena, pl_operand) : &(pl_operand){0};
         o->kind = PL_O_VEC;
