@@ -267,7 +267,7 @@ static bool in_space(pl_attempt *a, const pl_node *n, const pl_var *v)
     case W_local: good = v->space == PL_SP_LOCAL; break;
     case W_param: case W_param__entry: case W_param__func: good = v->space == PL_SP_PARAM; break;
     case W_shared: case W_shared__cta: case W_shared__cluster: good = v->space == PL_SP_SHARED; break;
-    default: good = v->space != PL_SP_PARAM; break;
+    default: good = v->space == PL_SP_GLOBAL || v->space == PL_SP_SHARED || v->space == PL_SP_LOCAL; break;
     }
     if (good)
         return true;
@@ -657,6 +657,8 @@ bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand *
     bool coordinate = s->kind == PL_K_OPAQUE || s->kind == PL_K_COORD || (s->kind == PL_K_VALUE && s->rule && s->read);
     if ((it->bracket && !brackets) || (it->inside && !coordinate))
         return n->kind == PL_N_WRONG ? false : (a->aloud ? (void)pl_report(p->diags, PL_E0203, n->at, pl_full_name(a->p, a->opcode), s->written ? "a register" : "a value", "an address in brackets") : (void)0, false);
+    if (s->kind == PL_K_VALUE && coordinate && !it->inside && !strcmp(s->name, "c"))
+        return n->kind == PL_N_WRONG ? false : kind_error(a, n, "coordinates inside the brackets");
     if (s->kind == PL_K_ADDR && !it->bracket && !it->inside)
         return n->kind == PL_N_WRONG ? false : kind_error(a, n, "an address in brackets");
     switch ((pl_okind)s->kind) {
