@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "isa/cfg.h"
 #include "isa/live.h"
+#include "isa/opt.h"
 
 typedef struct constant {
     uint64_t bits;
@@ -647,20 +648,25 @@ static void lower_function(lower *c, pl_func *f, pl_prog_func *out)
             c->p->pool.at[x->pool] = pc;
     }
     out->count = (uint32_t)c->p->code.n - out->first;
-    for (uint32_t k = 0; k + 1 < out->count; k++)
-        if (pl_forms[c->p->code.at[out->first + k].form].effects & PL_EF_CALL)
-            c->p->code.at[out->first + k + 1].flags |= PL_IF_SYNC_POINT;
-    for (uint32_t k = 0; k < out->count; k++) {
-        pl_insn *i = &c->p->code.at[out->first + k];
-        if ((pl_forms[i->form].effects & PL_EF_BRANCH) && pl_forms[i->form].noperands == 1 && i->target <= out->first + k)
-            i->flags |= PL_IF_LOOP;
-    }
     for (size_t k = 0; k < f->params.n && !f->entry; k++)
         *pl_push(c->p->arena, &out->formal) = callee_side(c, f->params.at[k], false);
     for (size_t k = 0; k < f->rets.n; k++)
         *pl_push(c->p->arena, &out->result) = callee_side(c, f->rets.at[k], true);
     out->rows = c->rows;
     out->preds = c->preds;
+}
+
+/* Lanes meet behind calls; backward branches are loops. */
+static void mark_calls(pl_program *p, const pl_prog_func *f)
+{
+    for (uint32_t pc = f->first; pc < f->first + f->count; pc++) {
+        pl_insn *i = &p->code.at[pc];
+        const pl_form *fm = &pl_forms[i->form];
+        if ((fm->effects & PL_EF_CALL) && pc + 1 < f->first + f->count)
+            i[1].flags |= PL_IF_SYNC_POINT;
+        if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 1 && i->target <= pc)
+            i->flags |= PL_IF_LOOP;
+    }
 }
 
 /* ---- module data ---- */
@@ -825,7 +831,14 @@ pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **
         if (ast->funcs.at[k]->prototype_only)
             continue;
         lower_function(&c, ast->funcs.at[k], &p->funcs.at[k]);
-        if (!c.unsupported && pl_arena_ok(arena) && pl_arena_ok(scratch))
+        bool ok = !c.unsupported && pl_arena_ok(arena) && pl_arena_ok(scratch);
+        if (ok)
+            st = pl_opt_contract(p, &p->funcs.at[k], scratch);
+        if (ok && st == PL_OK && opt && opt->opt_level > 0)
+            st = pl_opt_clean(p, &p->funcs.at[k], scratch);
+        if (ok && st == PL_OK)
+            mark_calls(p, &p->funcs.at[k]);
+        if (ok && st == PL_OK)
             st = pl_cfg_reconverge(p, &p->funcs.at[k], scratch);
         if (!c.unsupported && st == PL_OK && pl_arena_ok(arena) && pl_arena_ok(scratch))
             st = pl_live_allocate(p, &p->funcs.at[k], c.scratch_row, scratch);

@@ -1,0 +1,368 @@
+/* opt.c - contraction of multiply and add, copy propagation, parameters as operands, dead code.
+ *
+ * Contraction follows ptxas 13.0 (its output for small modules, 2026-11): a product without an explicit rounding modifier whose every
+ * use is an add or subtract without one is fused into all of them; when both operands of an add are products, the first is taken.
+ * It changes results in the last bit, so it is done at every optimisation level.
+ *
+ * The passes work on rows as lower.c numbers them: before allocation nearly every row is written once, which makes them simple.
+ * Rows written more than once are left alone. Removed instructions are squeezed out at the end of each pass. */
+#include "isa/opt.h"
+
+#include <string.h>
+
+#include "isa/operands.h"
+
+typedef struct row_info {
+    uint32_t defs, uses, def; /* writes, reads, code index of the (last) write */
+    uint32_t rows;            /* width of the write */
+    uint32_t to;              /* copy propagation: row to read instead, or UINT32_MAX */
+    uint32_t fused;           /* uses that contraction can take over */
+} row_info;
+
+typedef struct opt {
+    pl_program *p;
+    pl_prog_func *f;
+    row_info *r;        /* by row */
+    uint32_t *pred_uses;
+    uint8_t *dead;      /* by instruction, relative to f->first */
+    uint32_t at;
+} opt;
+
+static void count(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    opt *o = ctx;
+    if (use & PL_USE_PRED) {
+        if (use & PL_USE_READ)
+            o->pred_uses[*row]++;
+        return;
+    }
+    for (unsigned k = 0; k < rows; k++) {
+        row_info *r = &o->r[*row + k];
+        if (use & PL_USE_WRITE) {
+            r->defs++;
+            r->def = o->at;
+            r->rows = rows;
+        }
+        if (use & PL_USE_READ)
+            r->uses++;
+    }
+}
+
+static bool analyse(opt *o, pl_arena *a)
+{
+    pl_prog_func *f = o->f;
+    o->r = pl_arena_array(a, row_info, f->rows + 4);
+    o->pred_uses = pl_arena_array(a, uint32_t, f->preds + 1);
+    if (!o->dead)
+        o->dead = pl_arena_array(a, uint8_t, f->count + 1);
+    if (!pl_arena_ok(a))
+        return false;
+    for (uint32_t k = 0; k < f->rows; k++)
+        o->r[k].to = UINT32_MAX;
+    for (o->at = f->first; o->at < f->first + f->count; o->at++)
+        if (!o->dead[o->at - f->first])
+            pl_insn_uses(o->p, &o->p->code.at[o->at], count, o);
+    for (size_t k = 0; k < f->init.n; k++) /* filled when the frame starts: a write in front of everything */
+        for (unsigned n = 0; n < f->init.at[k].width / 32u; n++)
+            o->r[f->init.at[k].row + n].defs++;
+    for (size_t k = 0; k < f->formal.n; k++) /* written by the caller, read by it */
+        if (f->formal.at[k].reg && !f->formal.at[k].pred)
+            o->r[f->formal.at[k].to].defs += 2;
+    for (size_t k = 0; k < f->result.n; k++) {
+        if (f->result.at[k].reg && !f->result.at[k].pred)
+            o->r[f->result.at[k].from].uses += 2;
+        else if (f->result.at[k].reg)
+            o->pred_uses[f->result.at[k].from]++;
+    }
+    return true;
+}
+
+/* Removes the instructions marked dead and renumbers what refers to code. */
+static pl_status squeeze(opt *o, pl_arena *a)
+{
+    pl_program *p = o->p;
+    pl_prog_func *f = o->f;
+    uint32_t *to = pl_arena_array(a, uint32_t, f->count + 1), n = 0;
+    if (!pl_arena_ok(a))
+        return PL_NOMEM;
+    for (uint32_t k = 0; k < f->count; k++) {
+        to[k] = f->first + n;
+        n += !o->dead[k];
+    }
+    to[f->count] = f->first + n;
+    for (uint32_t k = 0; k < f->count; k++) {
+        pl_insn *i = &p->code.at[f->first + k];
+        const pl_form *fm = &pl_forms[i->form];
+        if (o->dead[k])
+            continue;
+        if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 1)
+            i->target = to[i->target - f->first];
+        else if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 2)
+            for (uint32_t t = 0; t < i->nmore; t++)
+                p->pool.at[i->more + t] = to[p->pool.at[i->more + t] - f->first];
+        p->code.at[to[k]] = *i;
+    }
+    f->count = n;
+    p->code.n = f->first + n;
+    return PL_OK;
+}
+
+/* ---- contraction ---- */
+
+static bool has_word(const pl_insn *i, pl_word w)
+{
+    for (unsigned k = 0; k < pl_forms[i->form].nslots; k++)
+        if (i->mods[k] == w)
+            return true;
+    return false;
+}
+
+/* The type of a plain mul/add/sub that contraction knows, W_none for anything else. */
+static pl_word plain_type(const pl_insn *i)
+{
+    static const uint16_t types[] = {W_f32, W_f64, W_f16, W_f16x2, W_bf16, W_bf16x2};
+    const pl_form *f = &pl_forms[i->form];
+    if (f->noperands != 3 || has_word(i, W_rn) || has_word(i, W_rz) || has_word(i, W_rm) || has_word(i, W_rp))
+        return W_none;
+    pl_word found = W_none;
+    for (unsigned t = 0; t < sizeof types / sizeof *types; t++)
+        if (has_word(i, (pl_word)types[t])) {
+            if (found)
+                return W_none; /* mixed precision */
+            found = (pl_word)types[t];
+        }
+    return found;
+}
+
+static bool product(const pl_insn *i)
+{
+    return pl_forms[i->form].mnem == M_mul && plain_type(i) && !has_word(i, W_sat) && i->guard == PL_PT;
+}
+
+static bool sum(const pl_insn *i)
+{
+    uint16_t m = pl_forms[i->form].mnem;
+    return (m == M_add || m == M_sub) && plain_type(i);
+}
+
+/* Does nothing write the rows of operand k of `def` between it and `use`? */
+static bool unchanged(const opt *o, const pl_insn *def, uint32_t use)
+{
+    for (unsigned k = 1; k <= 2; k++)
+        if (o->r[def->op[k]].defs != 1)
+            return false;
+    (void)use;
+    return true;
+}
+
+/* The product behind operand k of a sum, or NULL. */
+static pl_insn *product_of(opt *o, const pl_insn *i, unsigned k, uint32_t at)
+{
+    const row_info *r = &o->r[i->op[k]];
+    if (r->defs != 1 || r->def < o->f->first || r->def >= at)
+        return NULL;
+    pl_insn *d = &o->p->code.at[r->def];
+    if (d->op[0] != i->op[k] || !product(d) || plain_type(d) != plain_type(i) || has_word(d, W_ftz) != has_word(i, W_ftz))
+        return NULL;
+    return unchanged(o, d, at) ? d : NULL;
+}
+
+/* The fused form of this mnemonic and type, with the modifiers of the sum. */
+static bool fuse(pl_insn *i, const char *mnemonic, pl_word type)
+{
+    int m = pl_mnem_find(mnemonic, strlen(mnemonic));
+    for (unsigned n = 0; m >= 0 && n < pl_mnems[m].count; n++) {
+        const pl_form *f = &pl_forms[pl_mnems[m].first + n];
+        uint16_t mods[PL_MAX_MODS] = {0};
+        bool typed = false, ok = f->noperands == 4 && !f->unsupported;
+        bool need_ftz = has_word(i, W_ftz), need_sat = has_word(i, W_sat);
+        for (unsigned k = 0; k < f->nslots && ok; k++) {
+            const pl_slot *s = &f->slot[k];
+            for (unsigned w = 0; w < s->n; w++) {
+                if (s->word[w] == type || s->word[w] == W_rn || (s->word[w] == W_ftz && need_ftz) || (s->word[w] == W_sat && need_sat))
+                    mods[k] = s->word[w];
+                typed |= s->word[w] == type && s->type;
+            }
+            need_ftz = need_ftz && mods[k] != W_ftz;
+            need_sat = need_sat && mods[k] != W_sat;
+            ok = s->optional || mods[k];
+        }
+        if (!ok || !typed || need_ftz || need_sat)
+            continue;
+        i->form = (uint16_t)(pl_mnems[m].first + n);
+        memcpy(i->mods, mods, sizeof i->mods);
+        i->cls = f->cls(mods);
+        return true;
+    }
+    return false;
+}
+
+pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, pl_arena *a)
+{
+    opt o = {.p = p, .f = f};
+    if (!analyse(&o, a))
+        return PL_NOMEM;
+    /* which uses could be taken over: the first product of each sum */
+    for (uint32_t at = f->first; at < f->first + f->count; at++) {
+        pl_insn *i = &p->code.at[at];
+        if (!sum(i))
+            continue;
+        pl_insn *d = product_of(&o, i, 1, at);
+        unsigned k = d ? 1 : 2;
+        if (!d)
+            d = product_of(&o, i, 2, at);
+        if (d && i->op[1] != i->op[2])
+            o.r[i->op[k]].fused++;
+    }
+    bool any = false;
+    for (uint32_t at = f->first; at < f->first + f->count; at++) {
+        pl_insn *i = &p->code.at[at];
+        if (!sum(i) || i->op[1] == i->op[2])
+            continue;
+        for (unsigned k = 1; k <= 2; k++) {
+            pl_insn *d = product_of(&o, i, k, at);
+            if (!d)
+                continue;
+            if (o.r[i->op[k]].fused == o.r[i->op[k]].uses) {
+                bool sub = pl_forms[i->form].mnem == M_sub;
+                uint32_t other = i->op[3 - k], row = i->op[k];
+                if (fuse(i, !sub ? "fma" : k == 1 ? "~fms" : "~fnma", plain_type(i))) {
+                    i->op[1] = d->op[1];
+                    i->op[2] = d->op[2];
+                    i->op[3] = other;
+                    (void)row;
+                    o.dead[(uint32_t)(d - p->code.at) - f->first] = 1;
+                    any = true;
+                }
+            }
+            break; /* only the first product counts */
+        }
+    }
+    return any ? squeeze(&o, a) : PL_OK;
+}
+
+/* ---- copies, parameters, dead code ---- */
+
+static bool is_copy(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    if (i->guard != PL_PT || f->noperands != 2 || f->operand[1].kind == PL_K_IMM)
+        return false;
+    if (f->mnem == M_mov && !pl_operand_count(f, 0, i->mods) && !pl_operand_count(f, 1, i->mods))
+        return pl_type_bits(pl_operand_type(f, 0, i->mods)) >= 32;
+    if (f->mnem == M_cvta) { /* global and constant addresses are generic addresses */
+        pl_word ss = pl_mod(f, i->mods, G_ss), size = pl_mod(f, i->mods, G_size);
+        return size == W_u64 && (ss == W_global || ss == W_const);
+    }
+    return false;
+}
+
+static void replace(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    opt *o = ctx;
+    (void)rows;
+    if ((use & (PL_USE_PRED | PL_USE_WRITE)) || !(use & PL_USE_READ))
+        return;
+    while (o->r[*row].to != UINT32_MAX)
+        *row = o->r[*row].to;
+}
+
+/* ld.param of a kernel at a fixed place: the value becomes a row that is filled when the warp starts. */
+static void parameter(opt *o, pl_insn *i, uint32_t at)
+{
+    if (pl_forms[i->form].mnem != M_ld || i->sel[PL_M_SPACE] != PL_SP_PARAM || i->op[1] != UINT32_MAX || i->guard != PL_PT ||
+        i->sel[PL_M_COUNT] != 1 || i->sel[PL_M_LOG2] > 3)
+        return;
+    uint16_t width = i->sel[PL_M_FLAGS] & PL_MF_WIDE ? 64 : 32;
+    if (o->r[i->op[0]].defs != 1)
+        return;
+    pl_row_init x = {.row = i->op[0], .width = width, .reloc = PL_RELOC_PARAM, .bits = (uint64_t)i->imm,
+                     .sel = (uint8_t)(i->sel[PL_M_LOG2] | (i->sel[PL_M_FLAGS] & PL_MF_SIGNED ? 4 : 0))};
+    for (size_t k = 0; k < o->f->init.n; k++) { /* loaded before? */
+        const pl_row_init *e = &o->f->init.at[k];
+        if (e->reloc == PL_RELOC_PARAM && e->bits == x.bits && e->width == x.width && e->sel == x.sel) {
+            o->r[i->op[0]].to = e->row;
+            o->dead[at - o->f->first] = 1;
+            return;
+        }
+    }
+    x.row = o->f->rows; /* constants stand behind the registers: they are not allocated */
+    o->f->rows += width / 32u;
+    *pl_push(o->p->arena, &o->f->init) = x;
+    o->r[i->op[0]].to = x.row;
+    o->dead[at - o->f->first] = 1;
+}
+
+typedef struct written {
+    const opt *o;
+    bool used, any;
+} written;
+
+static void look(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    written *w = ctx;
+    if (!(use & PL_USE_WRITE))
+        return;
+    w->any = true;
+    if (use & PL_USE_PRED)
+        w->used |= w->o->pred_uses[*row] != 0;
+    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++)
+        w->used |= w->o->r[*row + k].uses != 0;
+}
+
+static bool removable(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    return (f->effects & ~(uint32_t)PL_EF_LOAD) == 0 && !(i->flags & PL_IF_CONTROL) && i->cls != C_sreg_clock && !has_word(i, W_cc) &&
+           !(f->effects && (i->sel[PL_M_FLAGS] & PL_MF_POLL));
+}
+
+pl_status pl_opt_clean(pl_program *p, pl_prog_func *f, pl_arena *a)
+{
+    opt o = {.p = p, .f = f};
+    uint32_t rows = f->rows;
+    if (!analyse(&o, a))
+        return PL_NOMEM;
+    /* room for the rows that parameters get */
+    row_info *r = pl_arena_array(a, row_info, f->rows + 2 * f->count + 4);
+    if (!r)
+        return PL_NOMEM;
+    memcpy(r, o.r, (rows + 4) * sizeof *r);
+    for (uint32_t k = rows; k < rows + 2 * f->count; k++)
+        r[k] = (row_info){.defs = 1, .to = UINT32_MAX};
+    o.r = r;
+    for (uint32_t at = f->first; at < f->first + f->count; at++) {
+        pl_insn *i = &p->code.at[at];
+        if (f->entry)
+            parameter(&o, i, at);
+        if (is_copy(i) && o.r[i->op[0]].defs == 1 && o.r[i->op[1]].defs == 1 && o.r[i->op[0]].to == UINT32_MAX && i->op[0] != i->op[1]) {
+            o.r[i->op[0]].to = i->op[1];
+            o.dead[at - f->first] = 1;
+        }
+    }
+    for (uint32_t at = f->first; at < f->first + f->count; at++)
+        if (!o.dead[at - f->first])
+            pl_insn_uses(p, &p->code.at[at], replace, &o);
+    for (size_t k = 0; k < f->result.n; k++)
+        if (f->result.at[k].reg && !f->result.at[k].pred)
+            while (o.r[f->result.at[k].from].to != UINT32_MAX)
+                f->result.at[k].from = o.r[f->result.at[k].from].to;
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        if (!analyse(&o, a))
+            return PL_NOMEM;
+        for (uint32_t at = f->first; at < f->first + f->count; at++) {
+            pl_insn *i = &p->code.at[at];
+            written w = {.o = &o};
+            if (o.dead[at - f->first] || !removable(i))
+                continue;
+            pl_insn_uses(p, i, look, &w);
+            if (w.any && !w.used) {
+                o.dead[at - f->first] = 1;
+                changed = true;
+            }
+        }
+    }
+    return squeeze(&o, a);
+}

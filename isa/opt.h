@@ -1,0 +1,13 @@
+/* opt.h - what a real assembler does to a function before registers are allocated (-O2). */
+#ifndef PL_ISA_OPT_H
+#define PL_ISA_OPT_H
+
+#include "base/status.h"
+#include "isa/program.h"
+
+/* Multiply-add contraction only: the part of optimisation that changes results, done at every level as ptxas does. */
+pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, pl_arena *scratch);
+/* Copies and parameter loads become operands, unused results disappear. */
+pl_status pl_opt_clean(pl_program *p, pl_prog_func *f, pl_arena *scratch);
+
+#endif
