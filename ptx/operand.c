@@ -188,14 +188,16 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
     }
     if (n->kind == PL_N_FLOAT) {
         double d;
+        bool bits_of_float = kind == 'b' && p->type_bits[t] == (n->single ? 32 : 64); /* 0f for .b32, others for .b64 */
         o->is_float = true;
-        if (kind != 'f' && t != W_b64) {
+        if (kind != 'f' && !bits_of_float) {
             if (a->aloud)
                 pl_report(p->diags, PL_E0210, n->at, pl_full_name(p, a->opcode), "an integer", "a floating-point number");
             return false;
         }
         memcpy(&d, &n->value, sizeof d);
         o->imm = (int64_t)pl_float_bits(d, t, n->single, n->single_bits);
+        o->imm &= p->type_bits[t] < 64 ? (INT64_C(1) << p->type_bits[t]) - 1 : -1;
     } else {
         if (kind == 'f') {
             if (a->aloud)

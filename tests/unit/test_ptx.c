@@ -88,6 +88,8 @@ START_TEST(constants)
         {"mov.f64 %fd1, 0f3FC00000;", UINT64_C(0x3FF8000000000000)},
         {"mov.f64 %fd1, 1e-3;", UINT64_C(0x3F50624DD2F1A9FC)},
         {"mov.f64 %fd1, 12.;", UINT64_C(0x4028000000000000)},
+        {"mov.b32 %r1, 0f3F800000;", 0x3F800000},
+        {"mov.b64 %rd1, 1.5;", UINT64_C(0x3FF8000000000000)},
         {"mov.pred %p1, 2;", 1},
     };
     for (size_t k = 0; k < sizeof t / sizeof *t; k++) {
