@@ -64,7 +64,7 @@ typedef struct session {
     run_report *json;
     run_style style;
     struct timespec shown; /* when progress was last drawn */
-    bool drawn;
+    bool drawn, interrupted;
     int status;
 } session;
 
@@ -275,6 +275,7 @@ static void run_one(session *s, pl_case *c, const char *name, pl_status st, size
     cli_messages(s->gpu, first_message);
     if (s->json) run_json_add(s->json, &r);
     else run_text(&r, &s->style);
+    s->interrupted |= r.status == PL_INTERRUPTED;
     s->status = cli_worse(s->status, cli_status(r.status));
     pl_case_close(c);
     pl_gpu_diag_clear(s->gpu);
@@ -335,7 +336,7 @@ static int run_all(session *s)
         run_command_line(s);
     }
     if (s->json && !run_json_close(s->json)) s->status = CLI_SYSTEM;
-    if (s->trace && pl_trace_close(s->trace, stop_flag != 1) != PL_OK) {
+    if (s->trace && pl_trace_close(s->trace, !s->interrupted && stop_flag == 0) != PL_OK) {
         cli_messages(s->gpu, 0);
         s->status = CLI_SYSTEM;
     }

@@ -89,31 +89,34 @@ static bool read_query(const char *topic, query *q)
     return true;
 }
 
-/* Whether every word of the query has a slot of its own in the form. */
-static bool fits(const pl_form *f, const query *q)
+/* Whether every word of the query has a slot of its own in the form; mods receives the words by slot. */
+static bool fits(const pl_form *f, const query *q, uint16_t mods[PL_MAX_SLOTS])
 {
-    bool taken[PL_MAX_SLOTS] = {false};
+    for (unsigned s = 0; s < PL_MAX_SLOTS; s++) mods[s] = W_none;
     for (size_t k = 0; k < q->n; k++) {
         bool found = false;
         for (unsigned s = 0; s < f->nslots && !found; s++) {
-            for (unsigned i = 0; i < f->slot[s].n && !taken[s]; i++) found |= f->slot[s].word[i] == q->word[k];
-            if (found) taken[s] = true;
+            for (unsigned i = 0; i < f->slot[s].n && mods[s] == W_none; i++) found |= f->slot[s].word[i] == q->word[k];
+            if (found) mods[s] = q->word[k];
         }
         if (!found) return false;
     }
     return true;
 }
 
-static void versions(text *t, const pl_form *f)
+/* The versions that these words need; lines that depend on other words are only counted. */
+static void versions(text *t, const pl_form *f, const uint16_t *mods)
 {
+    unsigned others = 0;
     for (unsigned i = 0; i < f->nsince; i++) {
         const pl_since *s = &f->since[i];
-        put(t, "    since PTX %u.%u, %s%s\n", s->ptx / 10u, s->ptx % 10u, s->target ? s->target : "any target",
-            s->applies ? " (some variants)" : "");
+        if (s->applies && !s->applies(mods)) others++;
+        else put(t, "    since PTX %u.%u, %s\n", s->ptx / 10u, s->ptx % 10u, s->target ? s->target : "any target");
     }
+    if (others > 0) put(t, "    some of its words need later versions: name them to see which\n");
 }
 
-static void form(text *t, const pl_form *f)
+static void form(text *t, const pl_form *f, const uint16_t *mods)
 {
     put(t, "\n  %s\n", f->syntax);
     for (unsigned i = 0; i < f->nslots; i++) {
@@ -124,11 +127,13 @@ static void form(text *t, const pl_form *f)
         for (unsigned k = 0; k < s->n; k++) put(&words, " %s", pl_word_text[s->word[k]]);
         paragraph(t, finish(&words), 4);
     }
-    versions(t, f);
-    for (unsigned i = 0; i < f->nwhere; i++) put(t, "    refused: %s\n", f->where[i].message);
+    versions(t, f, mods);
+    for (unsigned i = 0; i < f->nwhere; i++) {
+        if (i == 0 || strcmp(f->where[i].message, f->where[i - 1].message) != 0) put(t, "    rule: %s\n", f->where[i].message);
+    }
     if (f->unsupported) put(t, "    NOT EXECUTED by this version: %s\n", f->unsupported);
     if (f->note) paragraph(t, f->note, 4);
-    put(t, "    defined in isa/%s:%d\n", f->file, f->line);
+    put(t, "    latency class %s; defined in isa/%s:%d\n", f->cls ? pl_class_text[f->cls(mods)] : "-", f->file, f->line);
 }
 
 static const char *instruction(pl_gpu *gpu, const char *topic)
@@ -139,12 +144,14 @@ static const char *instruction(pl_gpu *gpu, const char *topic)
     text t = {.arena = gpu->explanations};
     put(&t, "%s - %s\n", m->name, m->title);
     bool any = false;
-    for (unsigned k = m->first; k < (unsigned)m->first + m->count; k++) any |= fits(&pl_forms[k], &q);
+    uint16_t mods[PL_MAX_SLOTS];
+    for (unsigned k = m->first; k < (unsigned)m->first + m->count; k++) any |= fits(&pl_forms[k], &q, mods);
     if (q.unknown) put(&t, "\n'.%.*s' is no word of PTX that ptxloom knows. ", (int)q.unknown_length, q.unknown);
     else if (!any) put(&t, "\nNo form of %s takes all of these words. ", m->name);
     if (!any) put(&t, "All forms of %s:\n", m->name);
     for (unsigned k = m->first; k < (unsigned)m->first + m->count; k++) {
-        if (!any || fits(&pl_forms[k], &q)) form(&t, &pl_forms[k]);
+        bool fit = fits(&pl_forms[k], &q, mods);
+        if (!any || fit) form(&t, &pl_forms[k], mods);
     }
     return finish(&t);
 }
