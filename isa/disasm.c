@@ -90,10 +90,12 @@ static void put_operand(text *t, const pl_program *p, const pl_prog_func *fn, co
         int64_t offset = *addresses == 0 ? i->imm : *addresses == 1 ? (int32_t)i->target : (int32_t)i->op[PL_INLINE_OPERANDS - 1];
         if (*addresses == 2 && i->op[PL_INLINE_OPERANDS - 1] == UINT32_MAX)
             offset = 0;
+        static const uint8_t narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
+        bool is_narrow = i->sel[PL_M_FLAGS] & narrow[*addresses < 3 ? *addresses : 2];
         ++*addresses;
         put(t, "[");
         if (op != UINT32_MAX)
-            put_row(t, p, fn, op, 64);
+            put_row(t, p, fn, op, is_narrow ? 32 : 64);
         if (op != UINT32_MAX && offset)
             put(t, "%+" PRId64, offset);
         else if (op == UINT32_MAX)

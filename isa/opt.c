@@ -25,6 +25,7 @@ typedef struct opt {
     row_info *r;        /* by row */
     uint32_t *pred_uses;
     uint8_t *dead;      /* by instruction, relative to f->first */
+    uint8_t *leader;    /* the same: is it a branch target? */
     uint32_t at;
 } opt;
 
@@ -53,10 +54,21 @@ static bool analyse(opt *o, pl_arena *a)
     pl_prog_func *f = o->f;
     o->r = pl_arena_array(a, row_info, f->rows + 4);
     o->pred_uses = pl_arena_array(a, uint32_t, f->preds + 1);
-    if (!o->dead)
+    if (!o->dead) {
         o->dead = pl_arena_array(a, uint8_t, f->count + 1);
+        o->leader = pl_arena_array(a, uint8_t, f->count + 1);
+    }
     if (!pl_arena_ok(a))
         return false;
+    for (uint32_t k = 0; k < f->count; k++) {
+        const pl_insn *i = &o->p->code.at[f->first + k];
+        const pl_form *fm = &pl_forms[i->form];
+        if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 1)
+            o->leader[i->target - f->first] = 1;
+        else if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 2)
+            for (uint32_t t = 0; t < i->nmore; t++)
+                o->leader[o->p->pool.at[i->more + t] - f->first] = 1;
+    }
     for (uint32_t k = 0; k < f->rows; k++)
         o->r[k].to = UINT32_MAX;
     for (o->at = f->first; o->at < f->first + f->count; o->at++)
@@ -145,14 +157,34 @@ static bool sum(const pl_insn *i)
     return (m == M_add || m == M_sub) && plain_type(i);
 }
 
-/* Does nothing write the rows of operand k of `def` between it and `use`? */
+typedef struct writes {
+    uint32_t a, b, rows; /* rows of the product's factors, and their width */
+    bool hit;
+} writes;
+
+static void check_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    writes *w = ctx;
+    if ((use & PL_USE_PRED) || !(use & PL_USE_WRITE))
+        return;
+    w->hit |= w->a - *row < rows || w->b - *row < rows || *row - w->a < w->rows || *row - w->b < w->rows;
+}
+
+/* Do the factors still have their values at `use`? Yes when they are written once, or when straight-line code lies between. */
 static bool unchanged(const opt *o, const pl_insn *def, uint32_t use)
 {
-    for (unsigned k = 1; k <= 2; k++)
-        if (o->r[def->op[k]].defs != 1)
+    if (o->r[def->op[1]].defs == 1 && o->r[def->op[2]].defs == 1)
+        return true;
+    uint32_t at = (uint32_t)(def - o->p->code.at);
+    writes w = {def->op[1], def->op[2], plain_type(def) == W_f64 ? 2 : 1, false};
+    for (uint32_t pc = at + 1; pc <= use && !w.hit; pc++) {
+        pl_insn *i = &o->p->code.at[pc];
+        if (o->leader[pc - o->f->first] || (pl_forms[i->form].effects & (PL_EF_BRANCH | PL_EF_CALL)))
             return false;
-    (void)use;
-    return true;
+        if (pc < use)
+            pl_insn_uses(o->p, i, check_write, &w);
+    }
+    return !w.hit;
 }
 
 /* The product behind operand k of a sum, or NULL. */
