@@ -97,6 +97,20 @@ static bool component(pl_attempt *a, const pl_node *n, pl_operand *o)
     return false;
 }
 
+/* cvt takes wider registers only between the types that PTX has had from the start. */
+static bool relaxed(const pl_attempt *a)
+{
+    if (!a->form->relax || strcmp(a->opcode->name, "cvt") != 0)
+        return a->form->relax;
+    for (unsigned k = 0; k < a->form->nslots; k++)
+        switch (a->form->slot[k].type ? a->mods[k] : W_f32) {
+        case W_u8: case W_s8: case W_u16: case W_s16: case W_u32: case W_s32: case W_u64: case W_s64: case W_f16: case W_f32: case W_f64:
+            break;
+        default: return false;
+        }
+    return true;
+}
+
 static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, const pl_binding *b, pl_operand *o)
 {
     pl_parse *p = a->p;
@@ -115,7 +129,7 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const 
             pl_report(p->diags, PL_E0208, n->sel_at, n->sel->name);
         return false;
     }
-    if (!type_fits(p, r->type, t, a->form->relax)) {
+    if (!type_fits(p, r->type, t, relaxed(a))) {
         a->close = a->close ? a->close : 1;
         if (a->aloud) {
             pl_diag *d = pl_report(p->diags, PL_E0204, n->at, r->name, pl_word_text[r->type], pl_full_name(a->p, a->opcode), pl_word_text[t]);
@@ -135,9 +149,11 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const 
 }
 
 /* Only these read special registers (ptxas 13.0). */
-static bool reads_special(const pl_sym *opcode)
+static bool reads_special(const pl_attempt *a)
 {
-    return !strcmp(opcode->name, "mov") || !strcmp(opcode->name, "cvt");
+    if (!strcmp(a->opcode->name, "cvt"))
+        return a->p->type_kind[pl_operand_type(a->form, 0, a->mods)] != 'f';
+    return !strcmp(a->opcode->name, "mov");
 }
 
 static bool special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, pl_operand *o)
@@ -146,7 +162,7 @@ static bool special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const 
     const pl_sreg_info *info = &pl_sregs[n->sym->sreg];
     o->kind = PL_O_SREG;
     o->sreg = (pl_word)info->word;
-    if (s->written || !reads_special(a->opcode)) {
+    if (s->written || !reads_special(a)) {
         if (a->aloud)
             pl_report(p->diags, PL_E0222, n->at, n->sym->name, s->written ? "written" : "used here")->help =
                 s->written ? NULL : "read it into a register with mov first";
@@ -382,7 +398,7 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
         pl_reg *r = n->sym->binding->reg;
         o->kind = PL_O_VEC;
         o->n = (uint16_t)count;
-        if (!type_fits(p, r->type, t, a->form->relax)) {
+        if (!type_fits(p, r->type, t, relaxed(a))) {
             if (a->aloud)
                 pl_report(p->diags, PL_E0204, n->at, r->name, pl_word_text[r->type], pl_full_name(a->p, a->opcode), pl_word_text[t]);
             return false;
