@@ -52,7 +52,9 @@ typedef struct pl_sym {
     pl_word word;  /* of a dotted word: the word of the instruction table, or W_none */
     pl_binding *binding; /* innermost meaning, or NULL */
     pl_binding *range;   /* innermost `name<N>` */
-    struct pl_sym *stem; /* %r12: the symbol %r, when that exists */
+    struct pl_sym *stem; /* %r12: the symbol %r, once somebody asked */
+    struct pl_sym *numbers, *sibling; /* of %r: the symbols %r<number> that know it */
+    uint32_t nnumbers;
     uint32_t number;     /* %r12: 12 */
     bool numbered;
     struct pl_sym *chain; /* in its hash bucket */

@@ -146,6 +146,9 @@ static void find_stem(pl_parse *p, pl_sym *s)
     for (uint32_t k = n; k < s->len; k++)
         s->number = s->number * 10 + (uint32_t)(s->name[k] - '0');
     s->stem = pl_sym_intern(p, s->name, n);
+    s->sibling = s->stem->numbers;
+    s->stem->numbers = s;
+    s->stem->nnumbers++;
 }
 
 pl_binding *pl_name_lookup(pl_parse *p, pl_sym *s)
@@ -179,13 +182,16 @@ static const pl_binding *range_clash(pl_parse *p, pl_sym *s, const pl_binding *b
     if (b->kind == PL_B_RANGE) {
         if (s->range && s->range->depth == p->depth)
             return s->range;
-        for (const pl_binding *o = p->scope->bindings; o; o = o->next)
-            if (o->kind != PL_B_RANGE && o->sym->numbered) {
-                if (!o->sym->stem)
-                    find_stem(p, o->sym);
-                if (o->sym->stem == s && o->sym->number < b->range->count)
-                    return o;
-            }
+        /* the shorter of the two: registers of the range, or symbols with this stem */
+        for (uint32_t k = 0; b->range->count < s->nnumbers && k < b->range->count; k++) {
+            char *name = pl_arena_printf(p->arena, "%s%u", s->name, k);
+            const pl_sym *o = pl_sym_intern(p, name, strlen(name));
+            if (o->binding && o->binding->depth == p->depth)
+                return o->binding;
+        }
+        for (const pl_sym *o = b->range->count < s->nnumbers ? NULL : s->numbers; o; o = o->sibling)
+            if (o->binding && o->binding->depth == p->depth && o->number < b->range->count)
+                return o->binding;
         return NULL;
     }
     if (!s->numbered)
@@ -304,7 +310,8 @@ void pl_name_undefined(pl_parse *p, pl_sym *s, pl_loc at)
     } else {
         unsigned limit = pl_edit_reach(s->len), best = limit + 1;
         const pl_sym *near = NULL;
-        for (size_t k = 0; k < p->syms.cap; k++)
+        /* A look at every name, for as many messages as are kept. */
+        for (size_t k = 0; p->diags->errors <= p->diags->limit && k < p->syms.cap; k++)
             for (const pl_sym *o = p->syms.bucket[k]; o; o = o->chain) {
                 if (!o->binding || o->binding->kind == PL_B_BAD)
                     continue;
