@@ -161,7 +161,10 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->price = &m->price[i->cls];
         d->kind = kind[i->cls];
         d->wants_effect = (i->flags & PL_IF_MEM) != 0;
+        d->load = (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC | PL_EF_VOLATILE | PL_EF_ASYNC)) == PL_EF_LOAD;
         d->shared = d->wants_effect && i->sel[PL_M_SPACE] == PL_SP_SHARED;
+        d->shared_store = d->shared && d->kind == PL_KIND_MEMORY &&
+                          (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC | PL_EF_VOLATILE | PL_EF_ASYNC)) == PL_EF_STORE;
         d->alu = f->effects & PL_EF_ATOMIC ? atomic_alu(i, f) : PL_ALU_INT;
         d->scale = d->kind == PL_KIND_WGMMA ? shape_scale(i, f) : 1;
         if (f->noperands && f->operand[0].kind == PL_K_IMM) d->wait_n = i->op[0] > 255 ? 255 : (uint8_t)i->op[0];

@@ -42,7 +42,9 @@ typedef struct pl_dec {
     uint8_t alu;        /* pl_mem_alu of an atomic */
     bool guarded;       /* the last predicate read is the guard */
     bool wants_effect;
+    bool load;          /* reads memory and does not change it */
     bool shared;        /* certainly an access to shared memory */
+    bool shared_store;  /* and an ordinary store */
     uint8_t wait_n;     /* groups that may stay open at a wait */
     uint8_t size_operand, barrier_operand; /* bulk copies: operands "size" and "mbar", UINT8_MAX: none */
 } pl_dec;

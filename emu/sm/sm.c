@@ -68,25 +68,40 @@ static inline uint64_t resolve(const pl_sm *s, uint64_t v)
 {
     if (!(v & PL_SB_PENDING)) return v;
     const pl_token *k = &s->token[v & 0xffff];
-    if (k->id != v) return 0; /* done long ago, the slot serves another */
-    return k->remaining ? v : k->ready << 2 | k->kind;
+    if (k->id != (v & PL_SB_TOKEN)) return 0; /* done long ago, the slot serves another */
+    return k->remaining ? v : (k->ready + (v >> PL_SB_DELAY_SHIFT & PL_SB_DELAY_MAX)) << 2 | k->kind;
 }
 
-/* The latest of what instruction d depends on; a pending entry when one of them has no known cycle. */
+/* The later of two entries; of two pending ones that of the younger token. */
+static inline uint64_t later(uint64_t a, uint64_t b)
+{
+    if (!(a & b & PL_SB_PENDING)) return a > b ? a : b;
+    uint64_t x = a & PL_SB_TOKEN, y = b & PL_SB_TOKEN;
+    return x != y ? (x > y ? a : b) : a > b ? a : b;
+}
+
+/* An entry so many cycles later. */
+static inline uint64_t after(uint64_t v, uint64_t cycles)
+{
+    if (!(v & PL_SB_PENDING)) return v + (cycles << 2);
+    uint64_t delay = (v >> PL_SB_DELAY_SHIFT & PL_SB_DELAY_MAX) + cycles;
+    if (delay > PL_SB_DELAY_MAX) delay = PL_SB_DELAY_MAX;
+    return (v & PL_SB_TOKEN) | delay << PL_SB_DELAY_SHIFT;
+}
+
+/* The latest of what instruction d reads; a pending entry when one of them has no known cycle. Rows that it writes do not count: the
+ * machine program has its registers assigned before it is ordered, an assembler does it afterwards. */
 static uint64_t dependences(const pl_sm *s, const pl_twarp *t, const pl_dec *d)
 {
     const uint32_t *r = s->dec->rows + d->rows;
-    uint32_t rows = s->dec->max_row - 1, preds = s->dec->max_pred - 1, n = (uint32_t)d->nread + d->nwrite;
+    uint32_t rows = s->dec->max_row - 1, preds = s->dec->max_pred - 1;
     uint64_t latest = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        uint64_t v = resolve(s, t->row[(t->base + r[k]) & rows]);
-        if (v > latest) latest = v;
-    }
-    r += n;
+    for (uint32_t k = 0; k < d->nread; k++) latest = later(latest, resolve(s, t->row[(t->base + r[k]) & rows]));
+    r += (uint32_t)d->nread + d->nwrite;
     for (uint32_t k = 0; k < d->npread; k++) {
         uint64_t v = resolve(s, t->pred[r[k] & preds]);
-        if (d->guarded && k + 1 == d->npread && v && !(v & PL_SB_PENDING)) v += (uint64_t)s->m->issue.guard_latency << 2;
-        if (v > latest) latest = v;
+        if (d->guarded && k + 1 == d->npread && v) v = after(v, s->m->issue.guard_latency);
+        latest = later(latest, v);
     }
     return latest;
 }
@@ -161,10 +176,25 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
             t->hold_why = PL_STALL_NO_INSTRUCTION;
         }
     }
-    uint64_t v = dependences(s, t, d);
+    uint64_t v = dependences(s, t, d), own = v;
+    t->entry = v;
+    if (d->kind == PL_KIND_MATH) {
+        /* only the instruction that issued `lookahead` before must have its operands */
+        v = t->ahead_n < s->m->issue.lookahead ? 0 : resolve(s, t->ahead[(t->ahead_n - s->m->issue.lookahead) % PL_LOOKAHEAD]);
+        if (s->m->issue.lookahead == 0) v = own;
+    } else if (d->shared_store && s->m->issue.lookahead) {
+        v = 0; /* loads from other spaces may come before it, those from shared memory may not */
+    } else if (d->kind == PL_KIND_MEMORY && d->load) {
+        if (d->shared) v = later(v, resolve(s, t->shared_stores));
+    } else {
+        /* what changes control or memory comes after all that stands before it */
+        v = later(v, resolve(s, t->shared_stores));
+        uint32_t n = t->ahead_n < s->m->issue.lookahead ? t->ahead_n : s->m->issue.lookahead;
+        for (uint32_t k = 1; k <= n; k++) v = later(v, resolve(s, t->ahead[(t->ahead_n - k) % PL_LOOKAHEAD]));
+    }
     if (v & PL_SB_PENDING) {
         t->block = PL_BK_TOKEN;
-        t->token = v;
+        t->token = v & PL_SB_TOKEN;
         t->why = s->token[v & 0xffff].kind == PL_SB_LONG ? PL_STALL_LONG_SCOREBOARD : PL_STALL_SHORT_SCOREBOARD;
         set_ready(s, index, PL_NEVER);
         return;
@@ -405,8 +435,11 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         if (in > start) start = in;
     }
     uint64_t latency = p->latency;
-    uint64_t result = (start + latency) << 2 | (p->variable ? PL_SB_SHORT : PL_SB_FIXED);
-    pl_sm_results(s, t, d, result);
+    uint64_t result = start << 2 | (p->variable ? PL_SB_SHORT : PL_SB_FIXED), operands = d->kind == PL_KIND_MATH ? resolve(s, t->entry) : 0;
+    if (operands & PL_SB_PENDING || operands >> 2 > start) result = operands;
+    pl_sm_results(s, t, d, after(result, latency));
+    if (d->shared_store) t->shared_stores = later(resolve(s, t->shared_stores), resolve(s, t->entry));
+    t->ahead[t->ahead_n++ % PL_LOOKAHEAD] = operands >> 2 > now || operands & PL_SB_PENDING ? operands : 0;
     if (p->variable && d->kind == PL_KIND_MATH) {
         c->mio[c->mio_at % s->m->issue.mio_queue] = start;
         c->mio_at++;

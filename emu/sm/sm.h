@@ -17,13 +17,16 @@
 #include "memmodel/coalesce.h"
 #include "memmodel/l1.h"
 
-enum { PL_SM_WARPS = 64, PL_SUBCORES = 8, PL_QUEUE = 64, PL_GROUPS = 16, PL_CONST_WAITS = 512 };
+enum { PL_LOOKAHEAD = 64, PL_SM_WARPS = 64, PL_SUBCORES = 8, PL_QUEUE = 64, PL_GROUPS = 16, PL_CONST_WAITS = 512 };
 #define PL_NEVER UINT64_MAX
 #define PL_NO_TOKEN UINT32_MAX
 
 /* A scoreboard entry is the cycle at which a row can be read, times four, plus what kind of producer it had; or, with the top bit set, the
- * number of a token: the cycle is not known yet. */
+ * number of a token and a delay: so many cycles after the token is done, which is not known yet. */
 #define PL_SB_PENDING (1ull << 63)
+#define PL_SB_DELAY_SHIFT 50
+#define PL_SB_DELAY_MAX 8191ull
+#define PL_SB_TOKEN (PL_SB_PENDING | ((1ull << PL_SB_DELAY_SHIFT) - 1)) /* an entry without its delay */
 enum { PL_SB_FIXED, PL_SB_SHORT, PL_SB_LONG };
 
 /* Something whose end is not known when it starts: a load, an atomic, a copy. */
@@ -55,11 +58,15 @@ typedef struct pl_twarp {
     const pl_dec *next;     /* instruction to issue, NULL while it is not known */
     uint64_t started;
     uint64_t issued;        /* cycle of the last issue */
-    uint64_t operands;      /* when the operands of `next` are there */
+    uint64_t operands;      /* when `next` can issue as far as scoreboards go */
+    uint64_t entry;         /* when its own operands are there, as a scoreboard entry */
     uint64_t hold;          /* earliest cycle by control flow, fetch, barriers */
     uint64_t token;         /* PL_BK_TOKEN: which */
     uint64_t line;          /* instruction line it fetched last */
     uint64_t wgmma_done, wgmma_group[PL_GROUPS];
+    uint64_t ahead[PL_LOOKAHEAD]; /* ring: operands of the last instructions that issued, as scoreboard entries */
+    uint64_t shared_stores; /* when the data of the shared stores that have issued are there */
+    uint32_t ahead_n;
     uint32_t base;          /* scoreboard row of the current frame */
     uint32_t stores;        /* stores and reductions not acknowledged */
     uint32_t age;           /* order of arrival on the SM */
