@@ -1,7 +1,7 @@
 /* cli.h - what the commands of `ptxloom` share: exit statuses, messages, options.
  *
- * A command is one function in one file (cmd_NAME.c) and one row of the table in main.c. Results go to standard output, messages to
- * standard error. Commands use include/ptxloom.h only. */
+ * A command is one function in one file (cmd_NAME.c) and one row of the table in main.c. Results go
+ * to standard output, messages to standard error. Commands use include/ptxloom.h only. */
 #ifndef PL_CLI_CLI_H
 #define PL_CLI_CLI_H
 
@@ -32,7 +32,8 @@ int cli_worse(int a, int b);
 bool cli_colour(FILE *f);
 /* Prints the diagnostics from number `first` on to standard error. */
 void cli_messages(pl_gpu *gpu, size_t first);
-/* Flushes standard output; CLI_SYSTEM with a message when anything written to it was lost, else `status`. */
+/* Flushes standard output; CLI_SYSTEM with a message when anything written to it was lost, else
+ * `status`. */
 int cli_finish(int status);
 
 /* ---- options ---- */
@@ -55,8 +56,8 @@ typedef struct cli_args {
 
 enum { CLI_OPERAND = -1, CLI_END = -2, CLI_BAD = -3, CLI_HELP = -4 };
 
-/* The next option (its index in the table), or one of the above. --name VALUE, --name=VALUE, -k VALUE and -kVALUE are all understood;
- * options and operands may be mixed. */
+/* The next option (its index in the table), or one of the above. --name VALUE, --name=VALUE, -k
+ * VALUE and -kVALUE are all understood; options and operands may be mixed. */
 int cli_next(cli_args *a, const cli_option *option, size_t n);
 /* Help of a command: its usage lines and its options. */
 void cli_help(const char *usage, const cli_option *option, size_t n);

@@ -17,11 +17,13 @@ static json_t *describe(pl_gpu *gpu, const char *path, pl_status st)
     json_t *list = json_array();
     for (size_t i = 0; i < pl_gpu_diag_count(gpu); i++) {
         pl_message m = pl_gpu_diag(gpu, i, false);
-        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:i, s:i, s:o, s:o}", "severity", m.severity, "code", m.code, "file",
-                                              nullable(m.file), "line", (int)m.line, "column", (int)m.column, "text",
+        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:i, s:i, s:o, s:o}", "severity",
+                                              m.severity, "code", m.code, "file", nullable(m.file),
+                                              "line", (int)m.line, "column", (int)m.column, "text",
                                               nullable(m.text), "help", nullable(m.help)));
     }
-    return json_pack("{s:o, s:s, s:o}", "file", nullable(path), "status", st == PL_OK ? "ok" : "invalid", "diagnostics", list);
+    return json_pack("{s:o, s:s, s:o}", "file", nullable(path), "status",
+                     st == PL_OK ? "ok" : "invalid", "diagnostics", list);
 }
 
 int cmd_check(int argc, char **argv)
@@ -39,9 +41,12 @@ int cmd_check(int argc, char **argv)
             cli_help(usage, option, O_COUNT);
             goto done;
         }
-        if (k == CLI_OPERAND) file[n++] = a.value;
-        else if (k == O_JSON) json = true;
-        else status = CLI_INPUT;
+        if (k == CLI_OPERAND)
+            file[n++] = a.value;
+        else if (k == O_JSON)
+            json = true;
+        else
+            status = CLI_INPUT;
     }
     if (status == CLI_OK && n == 0) {
         pl_gpu_report(gpu, "E0007", "check", "a PTX file", NULL, NULL);

@@ -1,11 +1,15 @@
-/* cmd_dis.c - `ptxloom as` and `ptxloom dis`: assemble a module, then report its resources or list its machine program. */
+/* cmd_dis.c - `ptxloom as` and `ptxloom dis`: assemble a module, then report its resources or list
+ * its machine program. */
 #include "cli/cli.h"
 #include <string.h>
 
 enum { O_VERBOSE, O_OPT, O_OUTPUT, O_KERNEL, O_COUNT };
 static const cli_option option[O_COUNT] = {
-    [O_VERBOSE] = {"verbose", 'v', NULL, "registers, shared, local and constant bytes of every kernel"},
-    [O_OPT] = {"opt", 'O', "0|2", "-O0: one machine instruction per PTX instruction; -O2 (default): as an assembler would"},
+    [O_VERBOSE] = {"verbose", 'v', NULL,
+                   "registers, shared, local and constant bytes of every kernel"},
+    [O_OPT] =
+        {"opt", 'O', "0|2",
+         "-O0: one machine instruction per PTX instruction; -O2 (default): as an assembler would"},
     [O_OUTPUT] = {"output", 'o', "K.plo", "write the assembled program"},
     [O_KERNEL] = {"kernel", 'k', "NAME", "list this function only"},
 };
@@ -44,12 +48,13 @@ static void resources(const pl_module *m, const char *name)
     pl_kernel_info k;
     if (pl_module_kernel(m, name, &k) != PL_OK) return;
     printf("kernel %s\n", name);
-    printf("  %u registers, %u bytes shared, %u bytes local, %u bytes parameters, %u barriers\n", k.registers, k.static_shared,
-           k.local_bytes, k.param_bytes, k.barriers);
+    printf("  %u registers, %u bytes shared, %u bytes local, %u bytes parameters, %u barriers\n",
+           k.registers, k.static_shared, k.local_bytes, k.param_bytes, k.barriers);
     printf("  %u bytes spill stores, %u bytes spill loads\n", k.spill_stores, k.spill_loads);
     for (uint32_t i = 0; i < k.nparams; i++) {
         pl_kernel_param p = pl_module_param(m, name, i);
-        printf("  parameter %-2u .%-5s %3u bytes at %3u  %s\n", i + 1, p.type, p.size, p.offset, p.name);
+        printf("  parameter %-2u .%-5s %3u bytes at %3u  %s\n", i + 1, p.type, p.size, p.offset,
+               p.name);
     }
 }
 
@@ -67,7 +72,8 @@ static void listing(pl_module *m, const char *only)
             line = 0;
         }
         printf("%6u  %-56s ", pc, l.text);
-        if (l.ptx_line != line && l.ptx_text) printf("// %u: %.*s", l.ptx_line, (int)l.ptx_bytes, l.ptx_text);
+        if (l.ptx_line != line && l.ptx_text)
+            printf("// %u: %.*s", l.ptx_line, (int)l.ptx_bytes, l.ptx_text);
         putchar('\n');
         line = l.ptx_line;
     }
@@ -93,7 +99,8 @@ static int assemble(int argc, char **argv, const char *usage, bool list)
         pl_module *m;
         status = cli_status(pl_module_load_file(r.gpu, r.file, &r.load, &m));
         if (m && list) listing(m, r.kernel);
-        for (size_t i = 0; m && !list && i < pl_module_kernel_count(m); i++) resources(m, pl_module_kernel_name(m, i));
+        for (size_t i = 0; m && !list && i < pl_module_kernel_count(m); i++)
+            resources(m, pl_module_kernel_name(m, i));
         cli_messages(r.gpu, 0);
         pl_module_close(m);
         pl_gpu_close(r.gpu);

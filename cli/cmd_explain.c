@@ -1,14 +1,17 @@
-/* cmd_explain.c - `ptxloom explain`: what is known about an instruction, a diagnostic, a key of a machine file or a metric. */
+/* cmd_explain.c - `ptxloom explain`: what is known about an instruction, a diagnostic, a key of a
+ * machine file or a metric. */
 #include "cli/cli.h"
 
 enum { O_UNSUPPORTED, O_COUNT };
 static const cli_option option[O_COUNT] = {
-    [O_UNSUPPORTED] = {"unsupported", 0, NULL, "list the instruction forms that are checked but not executed"}};
+    [O_UNSUPPORTED] = {"unsupported", 0, NULL,
+                       "list the instruction forms that are checked but not executed"}};
 
 int cmd_explain(int argc, char **argv)
 {
     static const char usage[] = "ptxloom explain TOPIC ...\n"
-                                "TOPIC: add.f32 (an instruction), E0402 (a diagnostic), l1.latency (a key of a machine file),\n"
+                                "TOPIC: add.f32 (an instruction), E0402 (a diagnostic), l1.latency "
+                                "(a key of a machine file),\n"
                                 "achieved_occupancy (a metric)\n";
     pl_gpu *gpu;
     if (pl_gpu_open(&gpu, NULL) != PL_OK) return CLI_SYSTEM;
@@ -20,7 +23,9 @@ int cmd_explain(int argc, char **argv)
             shown++;
             break;
         }
-        const char *text = k == CLI_OPERAND ? pl_explain(gpu, a.value) : k == O_UNSUPPORTED ? pl_explain_unsupported(gpu) : NULL;
+        const char *text = k == CLI_OPERAND     ? pl_explain(gpu, a.value)
+                           : k == O_UNSUPPORTED ? pl_explain_unsupported(gpu)
+                                                : NULL;
         if (text) {
             if (shown) putchar('\n');
             fputs(text, stdout);
@@ -30,7 +35,9 @@ int cmd_explain(int argc, char **argv)
         shown++;
     }
     if (shown == 0) {
-        pl_gpu_report(gpu, "E0007", "explain", "a topic", NULL, "an instruction (add.f32), a diagnostic (E0402), a machine key (l1.latency), a metric");
+        pl_gpu_report(
+            gpu, "E0007", "explain", "a topic", NULL,
+            "an instruction (add.f32), a diagnostic (E0402), a machine key (l1.latency), a metric");
         status = CLI_INPUT;
     }
     cli_messages(gpu, 0);

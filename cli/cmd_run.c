@@ -1,6 +1,8 @@
-/* cmd_run.c - `ptxloom run`: launches what launch files or the command line describe, one after the other in one process.
+/* cmd_run.c - `ptxloom run`: launches what launch files or the command line describe, one after the
+ * other in one process.
  *
- * A case that fails does not stop the next one: each gets its entry in the results, and the exit status is that of the worst. */
+ * A case that fails does not stop the next one: each gets its entry in the results, and the exit
+ * status is that of the worst. */
 #include "cli/run.h"
 #include <inttypes.h>
 #include <signal.h>
@@ -11,8 +13,28 @@
 #include <unistd.h>
 
 enum option_id {
-    O_KERNEL, O_GRID, O_BLOCK, O_SHARED, O_CLUSTER, O_STACK, O_ARCH, O_MODE, O_OPT, O_TRACE, O_TRACE_LEVEL, O_TRACE_LIMIT,
-    O_THREADS, O_ASYNC, O_SIMT, O_CHECK, O_TIMEOUT, O_PROGRESS, O_JSON, O_SUMMARY, O_METRICS, O_COUNT
+    O_KERNEL,
+    O_GRID,
+    O_BLOCK,
+    O_SHARED,
+    O_CLUSTER,
+    O_STACK,
+    O_ARCH,
+    O_MODE,
+    O_OPT,
+    O_TRACE,
+    O_TRACE_LEVEL,
+    O_TRACE_LIMIT,
+    O_THREADS,
+    O_ASYNC,
+    O_SIMT,
+    O_CHECK,
+    O_TIMEOUT,
+    O_PROGRESS,
+    O_JSON,
+    O_SUMMARY,
+    O_METRICS,
+    O_COUNT
 };
 static const cli_option option[O_COUNT] = {
     [O_KERNEL] = {"kernel", 'k', "NAME", "entry point; needed when the module has several"},
@@ -23,13 +45,19 @@ static const cli_option option[O_COUNT] = {
     [O_STACK] = {"stack", 0, "BYTES", "local memory that a thread may use for calls (1024)"},
     [O_ARCH] = {"arch", 0, "MACHINE", "GPU to model: a name, or the path of a .conf file (h200)"},
     [O_MODE] = {"mode", 0, "timing|functional", "with or without the model of time (timing)"},
-    [O_OPT] = {"opt", 'O', "0|2", "-O0: one machine instruction per PTX instruction; -O2 (default): as an assembler would"},
+    [O_OPT] =
+        {"opt", 'O', "0|2",
+         "-O0: one machine instruction per PTX instruction; -O2 (default): as an assembler would"},
     [O_TRACE] = {"trace", 0, "FILE.db", "write an SQLite file about the run"},
-    [O_TRACE_LEVEL] = {"trace-level", 0, "summary|inst|mem", "statistics; and every instruction; and every memory access (inst)"},
+    [O_TRACE_LEVEL] = {"trace-level", 0, "summary|inst|mem",
+                       "statistics; and every instruction; and every memory access (inst)"},
     [O_TRACE_LIMIT] = {"trace-limit", 0, "MIB", "stop adding events when the trace has this size"},
-    [O_THREADS] = {"threads", 0, "N", "host threads of the timing model; the result does not depend on it (1)"},
-    [O_ASYNC] = {"async", 0, "late|eager", "when asynchronous copies land: at the wait, or at once (eager)"},
-    [O_SIMT] = {"simt", 0, "its|stack", "divergence: independent thread scheduling, or the stack before Volta (its)"},
+    [O_THREADS] = {"threads", 0, "N",
+                   "host threads of the timing model; the result does not depend on it (1)"},
+    [O_ASYNC] = {"async", 0, "late|eager",
+                 "when asynchronous copies land: at the wait, or at once (eager)"},
+    [O_SIMT] = {"simt", 0, "its|stack",
+                "divergence: independent thread scheduling, or the stack before Volta (its)"},
     [O_CHECK] = {"check", 0, "mem,race,init,sync", "look for mistakes while running"},
     [O_TIMEOUT] = {"timeout", 0, "SECONDS", "give up a launch after this time"},
     [O_PROGRESS] = {"progress", 0, NULL, "show progress although standard error is no terminal"},
@@ -39,7 +67,8 @@ static const cli_option option[O_COUNT] = {
 };
 static const char usage[] = "ptxloom run K.ptx -g X[,Y[,Z]] -b X[,Y[,Z]] [OPTION ...] [ARG ...]\n"
                             "ptxloom run CASE.json ... [OPTION ...]\n\n"
-                            "ARG, one for each kernel parameter: u32:1024  f32:2.5  f32[1024]=INIT  out:f32[1024]  out=y.npy:f32[1024]\n"
+                            "ARG, one for each kernel parameter: u32:1024  f32:2.5  f32[1024]=INIT "
+                            " out:f32[1024]  out=y.npy:f32[1024]\n"
                             "INIT: 0  iota  hash:SEED[,LO,HI]  [1,2,3]  @in.npy  @in.bin\n";
 
 typedef struct options {
@@ -100,14 +129,15 @@ static void progress(void *ctx, uint64_t done, uint64_t blocks, uint64_t instruc
     session *s = ctx;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    double since = (double)(now.tv_sec - s->shown.tv_sec) + (double)(now.tv_nsec - s->shown.tv_nsec) * 1e-9;
+    double since =
+        (double)(now.tv_sec - s->shown.tv_sec) + (double)(now.tv_nsec - s->shown.tv_nsec) * 1e-9;
     bool terminal = isatty(STDERR_FILENO);
     if (since < (terminal ? 0.2 : 5.0)) return;
     s->shown = now;
     s->drawn = terminal;
-    fprintf(stderr, "%s%3.0f %%  %" PRIu64 " of %" PRIu64 " blocks, %.1f million instructions%s", terminal ? "\r" : "",
-            blocks ? 100.0 * (double)done / (double)blocks : 0.0, done, blocks, (double)instructions * 1e-6,
-            terminal ? "\033[K" : "\n");
+    fprintf(stderr, "%s%3.0f %%  %" PRIu64 " of %" PRIu64 " blocks, %.1f million instructions%s",
+            terminal ? "\r" : "", blocks ? 100.0 * (double)done / (double)blocks : 0.0, done,
+            blocks, (double)instructions * 1e-6, terminal ? "\033[K" : "\n");
 }
 
 static void clear_progress(session *s)
@@ -118,7 +148,8 @@ static void clear_progress(session *s)
 
 /* ---------------------------------------------------------------- options */
 
-static bool choice(cli_args *a, const char *name, const char *first, const char *second, bool *is_second)
+static bool choice(cli_args *a, const char *name, const char *first, const char *second,
+                   bool *is_second)
 {
     char expected[64];
     *is_second = strcmp(a->value, second) == 0;
@@ -148,7 +179,9 @@ static bool read_option(cli_args *a, options *o, int k)
     case O_GRID: return cli_shape(a, "-g", o->grid);
     case O_BLOCK: return cli_shape(a, "-b", o->block);
     case O_CLUSTER: return cli_shape(a, "--cluster", o->cluster);
-    case O_SHARED: o->has_shared = true; return cli_number(a, "--shared", 0, UINT32_MAX, &o->shared);
+    case O_SHARED:
+        o->has_shared = true;
+        return cli_number(a, "--shared", 0, UINT32_MAX, &o->shared);
     case O_STACK: o->has_stack = true; return cli_number(a, "--stack", 0, 512 * 1024, &o->stack);
     case O_ARCH: o->arch = a->value; return true;
     case O_MODE:
@@ -194,8 +227,10 @@ static int read_options(cli_args *a, options *o)
     bool ok = true;
     while ((k = cli_next(a, option, O_COUNT)) != CLI_END) {
         if (k == CLI_HELP) return CLI_HELP;
-        if (k == CLI_OPERAND) o->operand[o->noperands++] = a->value;
-        else ok &= k >= 0 && read_option(a, o, k);
+        if (k == CLI_OPERAND)
+            o->operand[o->noperands++] = a->value;
+        else
+            ok &= k >= 0 && read_option(a, o, k);
     }
     if (!ok) return CLI_INPUT;
     if (o->noperands == 0) {
@@ -204,7 +239,8 @@ static int read_options(cli_args *a, options *o)
     }
     for (size_t i = 1; ends_with(o->operand[0], ".json") && i < o->noperands; i++) {
         if (ends_with(o->operand[i], ".json")) continue;
-        pl_gpu_report(a->gpu, "E0010", o->operand[i], "launch files", NULL, "arguments are given with a PTX file, or inside launch files");
+        pl_gpu_report(a->gpu, "E0010", o->operand[i], "launch files", NULL,
+                      "arguments are given with a PTX file, or inside launch files");
         return CLI_INPUT;
     }
     return CLI_OK;
@@ -212,7 +248,8 @@ static int read_options(cli_args *a, options *o)
 
 /* ---------------------------------------------------------------- cases */
 
-/* The module of a case: the latest one when it is the same file, its variables fresh; else loaded. */
+/* The module of a case: the latest one when it is the same file, its variables fresh; else loaded.
+ */
 static pl_status module_of(session *s, const char *path)
 {
     if (s->module && strcmp(s->module_path, path) == 0) return pl_module_reset(s->module);
@@ -239,8 +276,12 @@ static void override(const options *o, pl_case *c)
 static pl_status launch(session *s, pl_case *c, run_case *r)
 {
     const options *o = s->o;
-    pl_launch l = {.mode = o->mode, .threads = (int)o->threads, .async_late = o->async_late, .simt_stack = o->simt_stack,
-                   .cancel = (const volatile int *)&stop_flag, .progress_ctx = s};
+    pl_launch l = {.mode = o->mode,
+                   .threads = (int)o->threads,
+                   .async_late = o->async_late,
+                   .simt_stack = o->simt_stack,
+                   .cancel = (const volatile int *)&stop_flag,
+                   .progress_ctx = s};
     if (o->progress || (isatty(STDERR_FILENO) && !o->json)) l.progress = progress;
     pl_status st = module_of(s, c->ptx);
     if (st == PL_OK) st = pl_case_prepare(c, s->module, &l);
@@ -266,15 +307,22 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
 /* Runs one case and shows what came of it. c may be NULL: it could not be read. */
 static void run_one(session *s, pl_case *c, const char *name, pl_status st, size_t first_message)
 {
-    run_case r = {.gpu = s->gpu, .name = name, .arch = pl_gpu_name(s->gpu), .mode = s->o->mode, .launch = c, .status = st,
+    run_case r = {.gpu = s->gpu,
+                  .name = name,
+                  .arch = pl_gpu_name(s->gpu),
+                  .mode = s->o->mode,
+                  .launch = c,
+                  .status = st,
                   .first_message = first_message};
     if (c) {
         override(s->o, c);
         r.status = launch(s, c, &r);
     }
     cli_messages(s->gpu, first_message);
-    if (s->json) run_json_add(s->json, &r);
-    else run_text(&r, &s->style);
+    if (s->json)
+        run_json_add(s->json, &r);
+    else
+        run_text(&r, &s->style);
     s->interrupted |= r.status == PL_INTERRUPTED;
     s->status = cli_worse(s->status, cli_status(r.status));
     pl_case_close(c);
@@ -314,7 +362,8 @@ static void run_command_line(session *s)
 
 static pl_status open_trace(session *s)
 {
-    const pl_trace_options t = {.level = s->o->trace_level, .command = s->o->command, .max_bytes = s->o->trace_limit << 20};
+    const pl_trace_options t = {
+        .level = s->o->trace_level, .command = s->o->command, .max_bytes = s->o->trace_limit << 20};
     if (!s->o->trace) return PL_OK;
     return pl_trace_open(s->gpu, s->o->trace, &t, &s->trace);
 }
@@ -359,7 +408,11 @@ static char *join(int argc, char **argv)
 
 int cmd_run(int argc, char **argv)
 {
-    options o = {.arch = "h200", .mode = PL_MODE_TIMING, .opt_level = 2, .trace_level = PL_TRACE_INST, .threads = 1};
+    options o = {.arch = "h200",
+                 .mode = PL_MODE_TIMING,
+                 .opt_level = 2,
+                 .trace_level = PL_TRACE_INST,
+                 .threads = 1};
     session s = {.o = &o};
     pl_gpu *early;
     if (pl_gpu_open(&early, NULL) != PL_OK) return CLI_SYSTEM;
@@ -381,7 +434,10 @@ int cmd_run(int argc, char **argv)
         status = CLI_OK;
     } else if (status == CLI_OK) {
         pl_status st = pl_gpu_open(&s.gpu, o.arch);
-        s.style = (run_style){.brief = o.summary, .all_metrics = o.metrics, .colour = cli_colour(stdout), .trace = o.trace};
+        s.style = (run_style){.brief = o.summary,
+                              .all_metrics = o.metrics,
+                              .colour = cli_colour(stdout),
+                              .trace = o.trace};
         catch_signals();
         if (st == PL_OK) {
             status = run_all(&s);

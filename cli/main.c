@@ -7,11 +7,13 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *usage, *about;
 } command[] = {
-    {"run", cmd_run, "run K.ptx -g GRID -b BLOCK [ARG ...] | CASE.json ...", "run a kernel and report its results and cost"},
+    {"run", cmd_run, "run K.ptx -g GRID -b BLOCK [ARG ...] | CASE.json ...",
+     "run a kernel and report its results and cost"},
     {"check", cmd_check, "check K.ptx ...", "report every error in PTX files"},
     {"as", cmd_as, "as K.ptx [-v]", "assemble, and report the resources of every kernel"},
     {"dis", cmd_dis, "dis K.ptx", "list the machine program beside the PTX"},
-    {"explain", cmd_explain, "explain TOPIC", "explain an instruction, a diagnostic, a machine key or a metric"},
+    {"explain", cmd_explain, "explain TOPIC",
+     "explain an instruction, a diagnostic, a machine key or a metric"},
     {"query", cmd_query, "query F.db \"SELECT ...\" | NAME", "ask a trace"},
 };
 enum { COMMANDS = sizeof command / sizeof *command };
@@ -19,7 +21,8 @@ enum { COMMANDS = sizeof command / sizeof *command };
 static void help(void)
 {
     printf("ptxloom %s - a PTX assembler and GPU emulator\n\n", PTXLOOM_VERSION);
-    for (int i = 0; i < COMMANDS; i++) printf("  ptxloom %-58s %s\n", command[i].usage, command[i].about);
+    for (int i = 0; i < COMMANDS; i++)
+        printf("  ptxloom %-58s %s\n", command[i].usage, command[i].about);
     printf("\n'ptxloom COMMAND --help' lists the options of a command. Manual page: ptxloom(1).\n");
 }
 
@@ -31,7 +34,8 @@ static int unknown(const char *name)
     if (pl_gpu_open(&gpu, NULL) != PL_OK) return CLI_SYSTEM;
     for (int i = 0; i < COMMANDS; i++) names[i] = command[i].name;
     near = pl_nearest(name, names, COMMANDS);
-    snprintf(text, sizeof text, near ? "did you mean '%s'?" : "`ptxloom help` lists the commands", near);
+    snprintf(text, sizeof text, near ? "did you mean '%s'?" : "`ptxloom help` lists the commands",
+             near);
     pl_gpu_report(gpu, "E0006", name, NULL, NULL, text);
     cli_messages(gpu, 0);
     pl_gpu_close(gpu);
@@ -54,7 +58,8 @@ int main(int argc, char **argv)
         return cli_finish(CLI_OK);
     }
     for (int i = 0; i < COMMANDS; i++) {
-        if (strcmp(name, command[i].name) == 0) return cli_finish(command[i].run(argc - 1, argv + 1));
+        if (strcmp(name, command[i].name) == 0)
+            return cli_finish(command[i].run(argc - 1, argv + 1));
     }
     return unknown(name);
 }

@@ -13,14 +13,17 @@ static int bad_option(cli_args *a, const char *word, const cli_option *option, s
     char help[128];
     for (size_t i = 0; i < n && known < 64; i++) names[known++] = option[i].name;
     const char *near = word[1] == '-' ? pl_nearest(word + 2, names, known) : NULL;
-    if (near) snprintf(help, sizeof help, "did you mean '--%s'?", near);
-    else snprintf(help, sizeof help, "`ptxloom %s --help` lists the options", a->argv[0]);
+    if (near)
+        snprintf(help, sizeof help, "did you mean '--%s'?", near);
+    else
+        snprintf(help, sizeof help, "`ptxloom %s --help` lists the options", a->argv[0]);
     pl_gpu_report(a->gpu, "E0003", word, a->argv[0], NULL, help);
     return CLI_BAD;
 }
 
 /* The option's value: behind '=', or the next word. */
-static int take(cli_args *a, const cli_option *option, int k, const char *word, const char *attached)
+static int take(cli_args *a, const cli_option *option, int k, const char *word,
+                const char *attached)
 {
     a->value = attached;
     if (!option[k].takes) {
@@ -71,9 +74,12 @@ void cli_help(const char *usage, const cli_option *option, size_t n)
     printf("%s\n", usage);
     for (size_t i = 0; i < n; i++) {
         char left[64];
-        int used = option[i].letter ? snprintf(left, sizeof left, "-%c", option[i].letter) : snprintf(left, sizeof left, "  ");
-        used += snprintf(left + used, sizeof left - (size_t)used, "%s--%s", option[i].letter ? ", " : "  ", option[i].name);
-        if (option[i].takes) snprintf(left + used, sizeof left - (size_t)used, " %s", option[i].takes);
+        int used = option[i].letter ? snprintf(left, sizeof left, "-%c", option[i].letter)
+                                    : snprintf(left, sizeof left, "  ");
+        used += snprintf(left + used, sizeof left - (size_t)used, "%s--%s",
+                         option[i].letter ? ", " : "  ", option[i].name);
+        if (option[i].takes)
+            snprintf(left + used, sizeof left - (size_t)used, " %s", option[i].takes);
         printf("  %-34s %s\n", left, option[i].help);
     }
 }
@@ -110,6 +116,7 @@ bool cli_shape(cli_args *a, const char *option, uint32_t out[3])
         s++;
     }
     if (ok && *s == '\0') return true;
-    pl_gpu_report(a->gpu, "E0005", a->value, option, "X, X,Y or X,Y,Z, each from 1 to 2147483647", NULL);
+    pl_gpu_report(a->gpu, "E0005", a->value, option, "X, X,Y or X,Y,Z, each from 1 to 2147483647",
+                  NULL);
     return false;
 }

@@ -33,7 +33,8 @@ bool cli_colour(FILE *f)
 void cli_messages(pl_gpu *gpu, size_t first)
 {
     bool colour = cli_colour(stderr);
-    for (size_t i = first; i < pl_gpu_diag_count(gpu); i++) fputs(pl_gpu_diag(gpu, i, colour).rendered, stderr);
+    for (size_t i = first; i < pl_gpu_diag_count(gpu); i++)
+        fputs(pl_gpu_diag(gpu, i, colour).rendered, stderr);
 }
 
 int cli_finish(int status)

@@ -1,4 +1,5 @@
-/* run.h - what the parts of `ptxloom run` share: cmd_run.c launches, run_json.c and run_text.c show the results. */
+/* run.h - what the parts of `ptxloom run` share: cmd_run.c launches, run_json.c and run_text.c show
+ * the results. */
 #ifndef PL_CLI_RUN_H
 #define PL_CLI_RUN_H
 
@@ -7,17 +8,17 @@
 /* One launch and what came of it. */
 typedef struct run_case {
     pl_gpu *gpu;
-    const char *name;        /* of the case */
-    const char *entry;       /* kernel; NULL when it never got that far */
+    const char *name;  /* of the case */
+    const char *entry; /* kernel; NULL when it never got that far */
     const char *arch;
     pl_mode mode;
-    const pl_case *launch;   /* NULL: the launch file could not be read */
+    const pl_case *launch; /* NULL: the launch file could not be read */
     uint32_t grid[3], block[3];
     pl_status status;
-    bool launched;           /* result holds figures */
+    bool launched; /* result holds figures */
     pl_result result;
-    size_t first_message;    /* the case's diagnostics start here */
-    const char *printed;     /* by the kernel, or NULL */
+    size_t first_message; /* the case's diagnostics start here */
+    const char *printed;  /* by the kernel, or NULL */
 } run_case;
 
 typedef struct run_report run_report;

@@ -120,7 +120,8 @@ void run_json_add(run_report *r, const run_case *c)
     put(r, o, "inst_executed", known ? whole(f->inst_executed) : json_null());
     put(r, o, "thread_inst_executed", known ? whole(f->thread_inst_executed) : json_null());
     put(r, o, "registers", known ? whole(f->registers) : json_null());
-    put(r, o, "shared", known ? whole((uint64_t)f->static_shared + f->dynamic_shared) : json_null());
+    put(r, o, "shared",
+        known ? whole((uint64_t)f->static_shared + f->dynamic_shared) : json_null());
     put(r, o, "local", known ? whole(f->local_bytes) : json_null());
     put(r, o, "wall_seconds", known ? json_real(f->wall_seconds) : json_null());
     put(r, o, "outputs", known && c->status == PL_OK ? outputs(r, c) : json_array());

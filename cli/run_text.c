@@ -1,4 +1,5 @@
-/* run_text.c - the results of `ptxloom run` for people: outputs first, then what the launch cost, then where to look further. */
+/* run_text.c - the results of `ptxloom run` for people: outputs first, then what the launch cost,
+ * then where to look further. */
 #include "cli/run.h"
 #include <inttypes.h>
 #include <string.h>
@@ -45,7 +46,8 @@ static void hit_rate(const run_case *c, const char *label, const char *hits, con
 {
     double h = counter(c, hits), n = counter(c, all);
     char text[32];
-    if (h >= 0 && n > 0) printf("  %-22s %5.1f %% of %s sectors\n", label, 100 * h / n, grouped((uint64_t)n, text));
+    if (h >= 0 && n > 0)
+        printf("  %-22s %5.1f %% of %s sectors\n", label, 100 * h / n, grouped((uint64_t)n, text));
 }
 
 static void cost(const run_case *c)
@@ -55,8 +57,9 @@ static void cost(const run_case *c)
     if (c->mode == PL_MODE_TIMING) {
         printf("  %-22s %s\n", "cycles", grouped(r->cycles, a));
         double ipc = r->cycles ? (double)r->inst_executed / (double)r->cycles : 0;
-        printf("  %-22s %s   (%s thread instructions; %.2f a cycle on the whole GPU)\n", "instructions",
-               grouped(r->inst_executed, a), grouped(r->thread_inst_executed, b), ipc);
+        printf("  %-22s %s   (%s thread instructions; %.2f a cycle on the whole GPU)\n",
+               "instructions", grouped(r->inst_executed, a), grouped(r->thread_inst_executed, b),
+               ipc);
         double achieved = counter(c, "sm__warps_active.avg.pct_of_peak_sustained_active");
         printf("  %-22s %.0f %% possible", "occupancy", 100 * r->theoretical_occupancy);
         if (achieved >= 0) printf(", %.0f %% achieved", achieved);
@@ -64,15 +67,17 @@ static void cost(const run_case *c)
         hit_rate(c, "L1 hits", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
                  "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");
         hit_rate(c, "L2 hits", "lts__t_sectors_lookup_hit.sum", "lts__t_sectors.sum");
-        double in = counter(c, "dram__sectors_read.sum"), out = counter(c, "dram__sectors_write.sum");
+        double in = counter(c, "dram__sectors_read.sum"),
+               out = counter(c, "dram__sectors_write.sum");
         if (in >= 0 && out >= 0)
-            printf("  %-22s %s bytes read, %s written\n", "DRAM", grouped((uint64_t)in * 32, a), grouped((uint64_t)out * 32, b));
+            printf("  %-22s %s bytes read, %s written\n", "DRAM", grouped((uint64_t)in * 32, a),
+                   grouped((uint64_t)out * 32, b));
     } else {
-        printf("  %-22s %s   (%s thread instructions)\n", "instructions", grouped(r->inst_executed, a),
-               grouped(r->thread_inst_executed, b));
+        printf("  %-22s %s   (%s thread instructions)\n", "instructions",
+               grouped(r->inst_executed, a), grouped(r->thread_inst_executed, b));
     }
-    printf("  %-22s %u registers, %u bytes shared, %u bytes local\n", "a thread / a block", r->registers,
-           r->static_shared + r->dynamic_shared, r->local_bytes);
+    printf("  %-22s %u registers, %u bytes shared, %u bytes local\n", "a thread / a block",
+           r->registers, r->static_shared + r->dynamic_shared, r->local_bytes);
     printf("  %-22s %.3f s\n", "emulated in", r->wall_seconds);
 }
 
@@ -81,8 +86,8 @@ static void brief(const run_case *c)
     char a[32] = "-", b[32] = "-";
     if (c->launched && c->mode == PL_MODE_TIMING) grouped(c->result.cycles, a);
     if (c->launched) grouped(c->result.inst_executed, b);
-    printf("%-28s %-12s %15s cycles %17s instructions %9.3f s\n", c->name, run_status_word(c->status), a, b,
-           c->result.wall_seconds);
+    printf("%-28s %-12s %15s cycles %17s instructions %9.3f s\n", c->name,
+           run_status_word(c->status), a, b, c->result.wall_seconds);
 }
 
 void run_text(const run_case *c, const run_style *style)
@@ -98,8 +103,8 @@ void run_text(const run_case *c, const run_style *style)
         return;
     }
     printf("%s%s%s on %s (%s): %s, grid %u,%u,%u block %u,%u,%u\n", bold, c->entry, plain, c->arch,
-           c->mode == PL_MODE_TIMING ? "timing" : "functional", run_status_word(c->status), c->grid[0], c->grid[1], c->grid[2],
-           c->block[0], c->block[1], c->block[2]);
+           c->mode == PL_MODE_TIMING ? "timing" : "functional", run_status_word(c->status),
+           c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2]);
     for (size_t k = 0; k < c->launch->nargs; k++) {
         if (c->launch->arg[k].output && c->launch->arg[k].address) output(c, k);
     }
@@ -108,6 +113,10 @@ void run_text(const run_case *c, const run_style *style)
         const pl_counter *m = &c->result.counter[i];
         printf("  %-66s %.10g %s\n", m->name, m->value, m->unit ? m->unit : "");
     }
-    if (style->trace) printf("look further: ptxloom query %s summary, or ptxloom report %s -o report.html\n", style->trace, style->trace);
-    else printf("look further: add --trace run.db, then ptxloom query run.db, or any SQLite client\n");
+    if (style->trace)
+        printf("look further: ptxloom query %s summary, or ptxloom report %s -o report.html\n",
+               style->trace, style->trace);
+    else
+        printf(
+            "look further: add --trace run.db, then ptxloom query run.db, or any SQLite client\n");
 }

@@ -1,8 +1,8 @@
 /* argument.c - kernel arguments in the notation of the command line.
  *
  *   u32:1024            a number, passed by value
- *   f32[1048576]=iota   a buffer: its elements start as 0, iota, hash:SEED[,LO,HI], [1,2,3], @in.npy or @in.bin
- *   out:f32[100]        a buffer of zeros, shown after the launch
+ *   f32[1048576]=iota   a buffer: its elements start as 0, iota, hash:SEED[,LO,HI], [1,2,3],
+ * @in.npy or @in.bin out:f32[100]        a buffer of zeros, shown after the launch
  *   out=y.npy:f32[100]  and saved
  *   struct:f32[4]=...   several elements passed by value
  *
@@ -39,11 +39,17 @@ static bool value(parser *p, const char *s, size_t n, uint64_t *bits)
     pl_number v;
     const pl_element *e = p->more->element;
     if (n == 0) return bad(p, s, 1, "a value is missing"), false;
-    if (!pl_number_parse(s, n, &v)) return bad(p, s, n, "this is not a number that fits 64 bits"), false;
+    if (!pl_number_parse(s, n, &v))
+        return bad(p, s, n, "this is not a number that fits 64 bits"), false;
     switch (pl_element_encode(e, &v, bits)) {
     case PL_FIT_OK: return true;
-    case PL_FIT_FRACTION: bad(p, s, n, pl_arena_printf(p->gpu->messages, "%s holds whole numbers only", e->name)); return false;
-    case PL_FIT_KIND: bad(p, s, n, pl_arena_printf(p->gpu->messages, "this bit pattern is not of type %s", e->name)); return false;
+    case PL_FIT_FRACTION:
+        bad(p, s, n, pl_arena_printf(p->gpu->messages, "%s holds whole numbers only", e->name));
+        return false;
+    case PL_FIT_KIND:
+        bad(p, s, n,
+            pl_arena_printf(p->gpu->messages, "this bit pattern is not of type %s", e->name));
+        return false;
     case PL_FIT_RANGE: break;
     }
     bad(p, s, n, pl_arena_printf(p->gpu->messages, "%s holds %s", e->name, pl_element_range(e)));
@@ -62,15 +68,18 @@ static bool hash(parser *p, const char *s)
         s++;
     }
     pl_number v[3];
-    if (*s != '\0' || n == 2) return bad(p, part[0], strlen(part[0]), "a hash is hash:SEED or hash:SEED,LO,HI"), false;
+    if (*s != '\0' || n == 2)
+        return bad(p, part[0], strlen(part[0]), "a hash is hash:SEED or hash:SEED,LO,HI"), false;
     for (size_t i = 0; i < n; i++) {
         if (!pl_number_parse(part[i], length[i], &v[i]))
             return bad(p, part[i], length[i] ? length[i] : 1, "this is not a number"), false;
     }
-    if (v[0].kind != PL_NUM_INT || v[0].negative) return bad(p, part[0], length[0], "the seed is a whole number, not negative"), false;
+    if (v[0].kind != PL_NUM_INT || v[0].negative)
+        return bad(p, part[0], length[0], "the seed is a whole number, not negative"), false;
     p->more->init.kind = PL_INIT_HASH;
     p->more->init.seed = v[0].magnitude;
-    const char *problem = pl_init_limits(p->more->element, n == 3 ? &v[1] : NULL, n == 3 ? &v[2] : NULL, &p->more->init);
+    const char *problem = pl_init_limits(p->more->element, n == 3 ? &v[1] : NULL,
+                                         n == 3 ? &v[2] : NULL, &p->more->init);
     if (problem) bad(p, part[n - 1], length[n - 1], problem);
     return !problem;
 }
@@ -116,7 +125,10 @@ static bool initialiser(parser *p, const char *s, bool counted)
         if (!list(p, s, &n)) return false;
         if (!counted) p->arg->count = n;
         if (p->arg->count == n) return true;
-        bad(p, s, strlen(s), pl_arena_printf(p->gpu->messages, "the list has %" PRIu64 " values, the buffer %" PRIu64, n, p->arg->count));
+        bad(p, s, strlen(s),
+            pl_arena_printf(p->gpu->messages,
+                            "the list has %" PRIu64 " values, the buffer %" PRIu64, n,
+                            p->arg->count));
         return false;
     }
     pl_number unused;
@@ -124,8 +136,9 @@ static bool initialiser(parser *p, const char *s, bool counted)
         point(p, s, strlen(s));
         pl_diag *d = pl_report(&p->gpu->diags, PL_E0407, pl_case_arg_at(p->c, p->k), s);
         const char *near = pl_nearest(s, words, 2);
-        d->help = near ? pl_arena_printf(p->gpu->messages, "did you mean '%s'?", near)
-                       : "write 0, iota, hash:SEED, hash:SEED,LO,HI, [1,2,3], @file.npy or @file.bin";
+        d->help =
+            near ? pl_arena_printf(p->gpu->messages, "did you mean '%s'?", near)
+                 : "write 0, iota, hash:SEED, hash:SEED,LO,HI, [1,2,3], @file.npy or @file.bin";
         return false;
     }
     init->kind = PL_INIT_CONST;
@@ -139,15 +152,18 @@ static bool buffer(parser *p, const char *s)
     if (s[n] != ']') return bad(p, s, n ? n : 1, "the count ends with ']'"), false;
     pl_number count;
     if (n > 0) {
-        if (!pl_number_parse(s, n, &count) || count.kind != PL_NUM_INT || count.negative || count.magnitude > INT64_MAX)
+        if (!pl_number_parse(s, n, &count) || count.kind != PL_NUM_INT || count.negative ||
+            count.magnitude > INT64_MAX)
             return bad(p, s, n, "the count is a whole number"), false;
         p->arg->count = count.magnitude;
     }
     const char *init = s + n + 1;
-    if (*init != '\0' && *init != '=') return bad(p, init, strlen(init), "an '=' is expected before the initialiser"), false;
+    if (*init != '\0' && *init != '=')
+        return bad(p, init, strlen(init), "an '=' is expected before the initialiser"), false;
     if (*init == '=' && !initialiser(p, init + 1, n > 0)) return false;
     bool open_ended = p->more->init.kind == PL_INIT_LIST || p->more->init.kind == PL_INIT_FILE;
-    if (n == 0 && !open_ended) return bad(p, s - 1, 2, "the count may be left out only before =@FILE and =[...]"), false;
+    if (n == 0 && !open_ended)
+        return bad(p, s - 1, 2, "the count may be left out only before =@FILE and =[...]"), false;
     point(p, p->text, strlen(p->text));
     return pl_case_sized(p->c, p->k);
 }
@@ -167,7 +183,8 @@ static bool type(parser *p, const char *s, size_t n)
     const char *near = pl_nearest(word, names, known);
     point(p, s, n ? n : 1);
     pl_diag *d = pl_report(&p->gpu->diags, PL_E0406, pl_case_arg_at(p->c, p->k), word);
-    d->help = near ? pl_arena_printf(p->gpu->messages, "did you mean '%s'?", near) : pl_diag_explanation(PL_E0406);
+    d->help = near ? pl_arena_printf(p->gpu->messages, "did you mean '%s'?", near)
+                   : pl_diag_explanation(PL_E0406);
     return false;
 }
 
@@ -181,7 +198,8 @@ static const char *save_path(parser *p, const char *s)
         p->arg->save = pl_arena_strndup(p->c->more->arena, s, (size_t)(colon - s));
         return colon + 1;
     }
-    bad(p, s, strlen(s) ? strlen(s) : 1, "out= is followed by a file, a colon and a buffer: out=y.npy:f32[100]=0");
+    bad(p, s, strlen(s) ? strlen(s) : 1,
+        "out= is followed by a file, a colon and a buffer: out=y.npy:f32[100]=0");
     return NULL;
 }
 
@@ -199,7 +217,8 @@ static bool parse(parser *p)
     }
     size_t n = strcspn(s, ":[");
     if (s[n] == '\0') {
-        bad(p, s, n ? n : 1, "a ':' or '[' is missing")->help = "a number is written u32:1024, a buffer f32[1024]=0";
+        bad(p, s, n ? n : 1, "a ':' or '[' is missing")->help =
+            "a number is written u32:1024, a buffer f32[1024]=0";
         return false;
     }
     if (!type(p, s, n)) return false;
@@ -208,7 +227,8 @@ static bool parse(parser *p)
         p->more->several = by_value;
         return buffer(p, s + n + 1);
     }
-    if (p->arg->output || by_value) return bad(p, s, strlen(s), "only a buffer can be an output or a struct"), false;
+    if (p->arg->output || by_value)
+        return bad(p, s, strlen(s), "only a buffer can be an output or a struct"), false;
     p->arg->count = 1;
     p->arg->bytes = p->more->element->bytes;
     return value(p, s + n + 1, strlen(s + n + 1), &p->more->value);

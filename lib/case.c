@@ -1,4 +1,5 @@
-/* case.c - a launch with its arguments: made by launchfile.c or argument.c, turned here into buffers and parameter bytes. */
+/* case.c - a launch with its arguments: made by launchfile.c or argument.c, turned here into
+ * buffers and parameter bytes. */
 #include "lib/internal.h"
 #include "base/sha256.h"
 #include "lib/npy.h"
@@ -48,7 +49,8 @@ const char *pl_case_path(pl_case *c, const char *path)
 {
     const char *slash = c->more->path ? strrchr(c->more->path, '/') : NULL;
     if (path[0] == '/' || !slash) return pl_arena_strdup(c->more->arena, path);
-    return pl_arena_printf(c->more->arena, "%.*s/%s", (int)(slash - c->more->path), c->more->path, path);
+    return pl_arena_printf(c->more->arena, "%.*s/%s", (int)(slash - c->more->path), c->more->path,
+                           path);
 }
 
 /* The launch file in messages, or no place at all. */
@@ -56,7 +58,8 @@ static pl_loc case_at(pl_case *c)
 {
     pl_case_more *own = c->more;
     if (!own->path) return (pl_loc){.file = UINT32_MAX};
-    return (pl_loc){.file = pl_gpu_source(own->gpu, own->path, own->text, own->bytes, &own->file, &own->epoch)};
+    return (pl_loc){
+        .file = pl_gpu_source(own->gpu, own->path, own->text, own->bytes, &own->file, &own->epoch)};
 }
 
 pl_loc pl_case_arg_at(pl_case *c, size_t k)
@@ -74,7 +77,8 @@ pl_loc pl_case_arg_at(pl_case *c, size_t k)
     return at;
 }
 
-const char *pl_init_limits(const pl_element *e, const pl_number *lo, const pl_number *hi, pl_init *init)
+const char *pl_init_limits(const pl_element *e, const pl_number *lo, const pl_number *hi,
+                           pl_init *init)
 {
     if (e->kind == 'f') {
         init->flo = lo ? lo->real : 0;
@@ -85,14 +89,18 @@ const char *pl_init_limits(const pl_element *e, const pl_number *lo, const pl_nu
     if (!lo || !hi) return "whole numbers need both limits or none";
     uint64_t low, last;
     pl_number before = *hi;
-    if (before.kind != PL_NUM_INT || (before.magnitude == 0 && e->kind == 'u')) return "the upper limit is not above the lower one";
+    if (before.kind != PL_NUM_INT || (before.magnitude == 0 && e->kind == 'u'))
+        return "the upper limit is not above the lower one";
     /* hi itself is excluded, so it may be one more than the type can hold. */
-    before.magnitude = before.negative || before.magnitude == 0 ? before.magnitude + 1 : before.magnitude - 1;
+    before.magnitude =
+        before.negative || before.magnitude == 0 ? before.magnitude + 1 : before.magnitude - 1;
     before.negative = before.negative || hi->magnitude == 0;
-    if (pl_element_encode(e, lo, &low) != PL_FIT_OK || pl_element_encode(e, &before, &last) != PL_FIT_OK)
+    if (pl_element_encode(e, lo, &low) != PL_FIT_OK ||
+        pl_element_encode(e, &before, &last) != PL_FIT_OK)
         return "the limits do not fit the type";
     /* Modulo 2^64, and so right for both signs. */
-    uint64_t from = lo->negative ? 0 - lo->magnitude : lo->magnitude, to = hi->negative ? 0 - hi->magnitude : hi->magnitude;
+    uint64_t from = lo->negative ? 0 - lo->magnitude : lo->magnitude,
+             to = hi->negative ? 0 - hi->magnitude : hi->magnitude;
     bool ordered = e->kind == 'u' ? from < to : (int64_t)from < (int64_t)to;
     if (!ordered) return "the upper limit is not above the lower one";
     init->limited = true;
@@ -113,7 +121,8 @@ bool pl_case_sized(pl_case *c, size_t k)
     char need[64], have[64];
     snprintf(need, sizeof need, "%" PRIu64 " * %" PRIu64, a->count, size);
     snprintf(have, sizeof have, "the largest buffer has %" PRIu64, limit);
-    pl_report(&gpu->diags, PL_E0412, pl_case_arg_at(c, k), pl_arena_printf(gpu->messages, "argument %zu", k + 1), need, have);
+    pl_report(&gpu->diags, PL_E0412, pl_case_arg_at(c, k),
+              pl_arena_printf(gpu->messages, "argument %zu", k + 1), need, have);
     return false;
 }
 
@@ -133,10 +142,13 @@ static pl_status choose_entry(pl_case *c, pl_module *m, const pl_prog_func **ent
         if (i < 12) list = pl_arena_printf(gpu->messages, "%s%s%s", list, i ? ", " : "", names[i]);
     }
     pl_diag *d = name ? pl_report(&gpu->diags, PL_E0408, case_at(c), m->name, name)
-                      : pl_report(&gpu->diags, PL_E0409, case_at(c), m->name, n ? pl_arena_printf(gpu->messages, "%zu", n) : "no");
+                      : pl_report(&gpu->diags, PL_E0409, case_at(c), m->name,
+                                  n ? pl_arena_printf(gpu->messages, "%zu", n) : "no");
     const char *near = name && names ? pl_nearest(name, names, n) : NULL;
-    if (near) d->help = pl_arena_printf(gpu->messages, "did you mean '%s'?", near);
-    else if (n > 0) d->help = pl_arena_printf(gpu->messages, "its kernels: %s%s", list, n > 12 ? ", ..." : "");
+    if (near)
+        d->help = pl_arena_printf(gpu->messages, "did you mean '%s'?", near);
+    else if (n > 0)
+        d->help = pl_arena_printf(gpu->messages, "its kernels: %s%s", list, n > 12 ? ", ..." : "");
     return PL_INVALID;
 }
 
@@ -145,7 +157,8 @@ static const char *describe(pl_case *c, size_t k)
 {
     const pl_case_arg *a = &c->arg[k];
     if (a->buffer) return "a buffer";
-    if (c->more->arg.at[k].several) return pl_arena_printf(c->more->arena, "%s[%" PRIu64 "]", a->type, a->count);
+    if (c->more->arg.at[k].several)
+        return pl_arena_printf(c->more->arena, "%s[%" PRIu64 "]", a->type, a->count);
     return a->type;
 }
 
@@ -154,27 +167,33 @@ static pl_status check_args(pl_case *c, const pl_prog_func *f)
     pl_gpu *gpu = c->more->gpu;
     pl_status st = PL_OK;
     if (f->params.n != c->nargs) {
-        pl_diag *d = pl_report(&gpu->diags, PL_E0410, case_at(c), f->name, (unsigned)f->params.n, (unsigned)c->nargs);
+        pl_diag *d = pl_report(&gpu->diags, PL_E0410, case_at(c), f->name, (unsigned)f->params.n,
+                               (unsigned)c->nargs);
         const char *list = "";
         for (size_t i = 0; i < f->params.n; i++)
-            list = pl_arena_printf(gpu->messages, "%s%s.%s %s", list, i ? ", " : "", pl_word_text[f->params.at[i].type], f->params.at[i].name);
-        d->help = f->params.n ? pl_arena_printf(gpu->messages, "the parameters are: %s", list) : "the kernel has no parameters";
+            list = pl_arena_printf(gpu->messages, "%s%s.%s %s", list, i ? ", " : "",
+                                   pl_word_text[f->params.at[i].type], f->params.at[i].name);
+        d->help = f->params.n ? pl_arena_printf(gpu->messages, "the parameters are: %s", list)
+                              : "the kernel has no parameters";
         return PL_INVALID;
     }
     for (size_t k = 0; k < c->nargs; k++) {
         uint64_t bytes = c->arg[k].buffer ? 8 : c->arg[k].bytes;
         const pl_prog_param *p = &f->params.at[k];
         if (bytes == p->size) continue;
-        pl_diag *d = pl_report(&gpu->diags, PL_E0411, pl_case_arg_at(c, k), (unsigned)k + 1, describe(c, k),
-                               pl_arena_printf(gpu->messages, "%" PRIu64 " bytes", bytes), p->name,
-                               pl_arena_printf(gpu->messages, "%u (.%s)", p->size, pl_word_text[p->type]));
-        if (p->size == 8 && !c->arg[k].buffer) d->help = "for a pointer write a buffer, for a number a 64-bit type";
+        pl_diag *d =
+            pl_report(&gpu->diags, PL_E0411, pl_case_arg_at(c, k), (unsigned)k + 1, describe(c, k),
+                      pl_arena_printf(gpu->messages, "%" PRIu64 " bytes", bytes), p->name,
+                      pl_arena_printf(gpu->messages, "%u (.%s)", p->size, pl_word_text[p->type]));
+        if (p->size == 8 && !c->arg[k].buffer)
+            d->help = "for a pointer write a buffer, for a number a 64-bit type";
         st = PL_INVALID;
     }
     return st;
 }
 
-/* Refuses what the host could only provide by swapping: the kernel of the host would kill the process much later. */
+/* Refuses what the host could only provide by swapping: the kernel of the host would kill the
+ * process much later. */
 static pl_status check_host_memory(pl_case *c)
 {
     pl_gpu *gpu = c->more->gpu;
@@ -182,8 +201,10 @@ static pl_status check_host_memory(pl_case *c)
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     for (size_t k = 0; k < c->nargs; k++) total += c->arg[k].bytes;
     if (pages <= 0 || page <= 0 || total <= (uint64_t)pages * (uint64_t)page) return PL_OK;
-    pl_report(&gpu->diags, PL_E0412, case_at(c), "the launch", pl_arena_printf(gpu->messages, "%" PRIu64, total),
-              pl_arena_printf(gpu->messages, "this computer has %" PRIu64, (uint64_t)pages * (uint64_t)page));
+    pl_report(&gpu->diags, PL_E0412, case_at(c), "the launch",
+              pl_arena_printf(gpu->messages, "%" PRIu64, total),
+              pl_arena_printf(gpu->messages, "this computer has %" PRIu64,
+                              (uint64_t)pages * (uint64_t)page));
     return PL_INVALID;
 }
 
@@ -215,13 +236,15 @@ static pl_status open_init(pl_case *c, size_t k, FILE **out, uint64_t *count, ui
         pl_npy npy;
         problem = pl_npy_read(f, &npy);
         if (!problem && !pl_npy_matches(&npy, a->element))
-            problem = pl_arena_printf(c->more->arena, "its elements are '%s', not %s", npy.dtype, a->element->name);
+            problem = pl_arena_printf(c->more->arena, "its elements are '%s', not %s", npy.dtype,
+                                      a->element->name);
         if (!problem && npy.fortran) problem = "it stores columns first (fortran_order)";
         start = npy.data;
         available = npy.count;
     }
     long end = problem || fseek(f, 0, SEEK_END) != 0 ? -1 : ftell(f);
-    if (!problem && (end < 0 || start > INT64_MAX || fseek(f, (long)start, SEEK_SET) != 0)) problem = "it cannot be read from this offset";
+    if (!problem && (end < 0 || start > INT64_MAX || fseek(f, (long)start, SEEK_SET) != 0))
+        problem = "it cannot be read from this offset";
     if (problem) {
         fclose(f);
         return refuse_file(c, k, path, problem);
@@ -251,9 +274,11 @@ static pl_status read_init(pl_case *c, size_t k, uint8_t *to)
     if (st != PL_OK) return st;
     const pl_arg_more *a = &c->more->arg.at[k];
     if (count < c->arg[k].count) {
-        pl_report(&gpu->diags, PL_E0413, pl_case_arg_at(c, k), a->init.path, pl_arena_printf(gpu->messages, "argument %zu", k + 1),
+        pl_report(&gpu->diags, PL_E0413, pl_case_arg_at(c, k), a->init.path,
+                  pl_arena_printf(gpu->messages, "argument %zu", k + 1),
                   pl_arena_printf(gpu->messages, "%" PRIu64, c->arg[k].bytes),
-                  pl_arena_printf(gpu->messages, "%" PRIu64, a->init.offset), pl_arena_printf(gpu->messages, "%" PRIu64, bytes));
+                  pl_arena_printf(gpu->messages, "%" PRIu64, a->init.offset),
+                  pl_arena_printf(gpu->messages, "%" PRIu64, bytes));
         st = PL_INVALID;
     } else if (fread(to, 1, c->arg[k].bytes, f) != c->arg[k].bytes) {
         pl_report(&gpu->diags, PL_E0001, pl_case_arg_at(c, k), a->init.path, strerror(errno));
@@ -341,9 +366,10 @@ bool pl_case_check_guards(pl_case *c)
         unsigned i = 0;
         while (i < GUARD && p[c->arg[k].bytes + i] == GUARD_BYTE) i++;
         if (i == GUARD) continue;
-        pl_report(&gpu->diags, PL_W0419, pl_case_arg_at(c, k), (unsigned)k + 1,
-                  pl_arena_printf(gpu->messages, "%s[%" PRIu64 "]", c->arg[k].type, c->arg[k].count),
-                  pl_arena_printf(gpu->messages, "%u", i));
+        pl_report(
+            &gpu->diags, PL_W0419, pl_case_arg_at(c, k), (unsigned)k + 1,
+            pl_arena_printf(gpu->messages, "%s[%" PRIu64 "]", c->arg[k].type, c->arg[k].count),
+            pl_arena_printf(gpu->messages, "%u", i));
         intact = false;
     }
     return intact;
@@ -362,8 +388,10 @@ void pl_case_element(const pl_case *c, size_t k, uint64_t i, char *buf, size_t s
 {
     const pl_element *e = c->more->arg.at[k].element;
     const uint8_t *p = i < c->arg[k].count ? bytes_of(c, k, c->arg[k].bytes) : NULL;
-    if (p) pl_element_print(e, p + i * e->bytes, buf, size);
-    else if (size > 0) buf[0] = '\0';
+    if (p)
+        pl_element_print(e, p + i * e->bytes, buf, size);
+    else if (size > 0)
+        buf[0] = '\0';
 }
 
 pl_status pl_case_save(pl_case *c, size_t k)

@@ -53,15 +53,19 @@ static bool parse_bits(const char *s, pl_number *out)
     if (s[0] != '0') return false;
     bool wide = s[1] == 'd' || s[1] == 'D';
     if (!wide && s[1] != 'f' && s[1] != 'F') return false;
-    if (strspn(s + 2, "0123456789abcdefABCDEF") != strlen(s + 2) || strlen(s + 2) != (wide ? 16 : 8)) return false;
-    *out = (pl_number){wide ? PL_NUM_F64_BITS : PL_NUM_F32_BITS, false, strtoull(s + 2, NULL, 16), 0};
+    if (strspn(s + 2, "0123456789abcdefABCDEF") != strlen(s + 2) ||
+        strlen(s + 2) != (wide ? 16 : 8))
+        return false;
+    *out =
+        (pl_number){wide ? PL_NUM_F64_BITS : PL_NUM_F32_BITS, false, strtoull(s + 2, NULL, 16), 0};
     return true;
 }
 
 bool pl_number_parse(const char *text, size_t n, pl_number *out)
 {
     char s[128];
-    if (n == 0 || n >= sizeof s || memchr(text, '\0', n) || strchr(" \t\r\n\v\f", text[0])) return false;
+    if (n == 0 || n >= sizeof s || memchr(text, '\0', n) || strchr(" \t\r\n\v\f", text[0]))
+        return false;
     memcpy(s, text, n);
     s[n] = '\0';
     if (parse_bits(s, out) || parse_integer(s, out)) return true;
@@ -70,7 +74,8 @@ bool pl_number_parse(const char *text, size_t n, pl_number *out)
     char *end;
     double d = strtod(s, &end);
     if (*end != '\0') return false;
-    if (isinf(d) && !strpbrk(s, "iI")) return false; /* an integer or exponent too large for any type */
+    if (isinf(d) && !strpbrk(s, "iI"))
+        return false; /* an integer or exponent too large for any type */
     *out = (pl_number){PL_NUM_REAL, false, 0, d};
     if (d == floor(d) && fabs(d) < 0x1p64)
         *out = (pl_number){PL_NUM_INT, d < 0, (uint64_t)fabs(d), d};
@@ -101,7 +106,8 @@ uint32_t pl_element_narrow(const pl_element *e, float f)
         code = significand >> shift;
         if (rest > half || (rest == half && (code & 1))) code++;
     }
-    /* The implicit bit, still part of the code, carries into the exponent; a subnormal has neither. */
+    /* The implicit bit, still part of the code, carries into the exponent; a subnormal has neither.
+     */
     uint32_t base = (uint32_t)(exponent + e->bias);
     if (base > 1) code += (base - 1) << e->mantissa;
     if (e->largest && code > e->largest) code = e->largest;
@@ -127,11 +133,14 @@ pl_fit pl_element_encode(const pl_element *e, const pl_number *v, uint64_t *bits
         *bits = e->bytes == 4 ? float_bits(f) : pl_element_narrow(e, f);
         return PL_FIT_OK;
     }
-    if (v->kind == PL_NUM_REAL) return isfinite(v->real) && v->real != floor(v->real) ? PL_FIT_FRACTION : PL_FIT_RANGE;
+    if (v->kind == PL_NUM_REAL)
+        return isfinite(v->real) && v->real != floor(v->real) ? PL_FIT_FRACTION : PL_FIT_RANGE;
     unsigned width = 8u * e->bytes;
     uint64_t top = UINT64_MAX >> (64 - width), limit = top;
-    if (e->kind == 's') limit = v->negative ? (top >> 1) + 1 : top >> 1;
-    else if (v->negative) limit = 0;
+    if (e->kind == 's')
+        limit = v->negative ? (top >> 1) + 1 : top >> 1;
+    else if (v->negative)
+        limit = 0;
     if (v->magnitude > limit) return PL_FIT_RANGE;
     *bits = (v->negative ? 0 - v->magnitude : v->magnitude) & top;
     return PL_FIT_OK;
@@ -144,7 +153,9 @@ const char *pl_element_range(const pl_element *e)
     case 1: return e->kind == 's' ? "-128 to 127" : "0 to 255";
     case 2: return e->kind == 's' ? "-32768 to 32767" : "0 to 65535";
     case 4: return e->kind == 's' ? "-2147483648 to 2147483647" : "0 to 4294967295";
-    default: return e->kind == 's' ? "-9223372036854775808 to 9223372036854775807" : "0 to 18446744073709551615";
+    default:
+        return e->kind == 's' ? "-9223372036854775808 to 9223372036854775807"
+                              : "0 to 18446744073709551615";
     }
 }
 
@@ -173,8 +184,10 @@ double pl_element_value(const pl_element *e, uint64_t bits)
         d = mantissa ? (double)NAN : (double)INFINITY;
         return negative ? -d : d;
     }
-    if (exponent == 0) d = ldexp(mantissa, 1 - e->bias - e->mantissa);
-    else d = ldexp(mantissa + (1u << e->mantissa), (int)exponent - e->bias - e->mantissa);
+    if (exponent == 0)
+        d = ldexp(mantissa, 1 - e->bias - e->mantissa);
+    else
+        d = ldexp(mantissa + (1u << e->mantissa), (int)exponent - e->bias - e->mantissa);
     return negative ? -d : d;
 }
 

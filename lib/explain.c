@@ -1,7 +1,8 @@
-/* explain.c - what ptxloom knows about a word: an instruction, a diagnostic, a key of a machine file, or a metric.
+/* explain.c - what ptxloom knows about a word: an instruction, a diagnostic, a key of a machine
+ * file, or a metric.
  *
- * Everything shown comes from the tables themselves (isa/ptx.isa, base/diag.def, the key tables of emu/sm, traces/metrics.list), so
- * it cannot disagree with what the program does. */
+ * Everything shown comes from the tables themselves (isa/ptx.isa, base/diag.def, the key tables of
+ * emu/sm, traces/metrics.list), so it cannot disagree with what the program does. */
 #include "lib/internal.h"
 #include "arch/machines.h"
 #include "traces/trace.h"
@@ -44,8 +45,10 @@ static void paragraph(text *t, const char *s, int indent)
             put(t, "\n");
             column = 0;
         }
-        if (column == 0) put(t, "%*s", indent, "");
-        else put(t, " ");
+        if (column == 0)
+            put(t, "%*s", indent, "");
+        else
+            put(t, " ");
         put(t, "%.*s", (int)n, s);
         column += (int)n + 1;
         s += n;
@@ -64,7 +67,8 @@ typedef struct query {
     size_t unknown_length;
 } query;
 
-/* "ld.global.v4.f32" taken apart. False when the mnemonic is unknown. Mnemonics may hold dots themselves (cp.async). */
+/* "ld.global.v4.f32" taken apart. False when the mnemonic is unknown. Mnemonics may hold dots
+ * themselves (cp.async). */
 static bool read_query(const char *topic, query *q)
 {
     size_t n = strlen(topic);
@@ -89,14 +93,16 @@ static bool read_query(const char *topic, query *q)
     return true;
 }
 
-/* Whether every word of the query has a slot of its own in the form; mods receives the words by slot. */
+/* Whether every word of the query has a slot of its own in the form; mods receives the words by
+ * slot. */
 static bool fits(const pl_form *f, const query *q, uint16_t mods[PL_MAX_SLOTS])
 {
     for (unsigned s = 0; s < PL_MAX_SLOTS; s++) mods[s] = W_none;
     for (size_t k = 0; k < q->n; k++) {
         bool found = false;
         for (unsigned s = 0; s < f->nslots && !found; s++) {
-            for (unsigned i = 0; i < f->slot[s].n && mods[s] == W_none; i++) found |= f->slot[s].word[i] == q->word[k];
+            for (unsigned i = 0; i < f->slot[s].n && mods[s] == W_none; i++)
+                found |= f->slot[s].word[i] == q->word[k];
             if (found) mods[s] = q->word[k];
         }
         if (!found) return false;
@@ -110,8 +116,11 @@ static void versions(text *t, const pl_form *f, const uint16_t *mods)
     unsigned others = 0;
     for (unsigned i = 0; i < f->nsince; i++) {
         const pl_since *s = &f->since[i];
-        if (s->applies && !s->applies(mods)) others++;
-        else put(t, "    since PTX %u.%u, %s\n", s->ptx / 10u, s->ptx % 10u, s->target ? s->target : "any target");
+        if (s->applies && !s->applies(mods))
+            others++;
+        else
+            put(t, "    since PTX %u.%u, %s\n", s->ptx / 10u, s->ptx % 10u,
+                s->target ? s->target : "any target");
     }
     if (others > 0) put(t, "    some of its words need later versions: name them to see which\n");
 }
@@ -121,7 +130,9 @@ static void form(text *t, const pl_form *f, const uint16_t *mods)
     put(t, "\n  %s\n", f->syntax);
     for (unsigned i = 0; i < f->nslots; i++) {
         const pl_slot *s = &f->slot[i];
-        if (s->group == G_none || (s->n == 1 && strcmp(pl_word_text[s->word[0]], pl_group_text[s->group]) == 0)) continue;
+        if (s->group == G_none ||
+            (s->n == 1 && strcmp(pl_word_text[s->word[0]], pl_group_text[s->group]) == 0))
+            continue;
         text words = {.arena = t->arena};
         put(&words, ".%s%s:", pl_group_text[s->group], s->optional ? " (optional)" : "");
         for (unsigned k = 0; k < s->n; k++) put(&words, " %s", pl_word_text[s->word[k]]);
@@ -129,11 +140,13 @@ static void form(text *t, const pl_form *f, const uint16_t *mods)
     }
     versions(t, f, mods);
     for (unsigned i = 0; i < f->nwhere; i++) {
-        if (i == 0 || strcmp(f->where[i].message, f->where[i - 1].message) != 0) put(t, "    rule: %s\n", f->where[i].message);
+        if (i == 0 || strcmp(f->where[i].message, f->where[i - 1].message) != 0)
+            put(t, "    rule: %s\n", f->where[i].message);
     }
     if (f->unsupported) put(t, "    NOT EXECUTED by this version: %s\n", f->unsupported);
     if (f->note) paragraph(t, f->note, 4);
-    put(t, "    latency class %s; defined in isa/%s:%d\n", f->cls ? pl_class_text[f->cls(mods)] : "-", f->file, f->line);
+    put(t, "    latency class %s; defined in isa/%s:%d\n",
+        f->cls ? pl_class_text[f->cls(mods)] : "-", f->file, f->line);
 }
 
 static const char *instruction(pl_gpu *gpu, const char *topic)
@@ -145,9 +158,13 @@ static const char *instruction(pl_gpu *gpu, const char *topic)
     put(&t, "%s - %s\n", m->name, m->title);
     bool any = false;
     uint16_t mods[PL_MAX_SLOTS];
-    for (unsigned k = m->first; k < (unsigned)m->first + m->count; k++) any |= fits(&pl_forms[k], &q, mods);
-    if (q.unknown) put(&t, "\n'.%.*s' is no word of PTX that ptxloom knows. ", (int)q.unknown_length, q.unknown);
-    else if (!any) put(&t, "\nNo form of %s takes all of these words. ", m->name);
+    for (unsigned k = m->first; k < (unsigned)m->first + m->count; k++)
+        any |= fits(&pl_forms[k], &q, mods);
+    if (q.unknown)
+        put(&t, "\n'.%.*s' is no word of PTX that ptxloom knows. ", (int)q.unknown_length,
+            q.unknown);
+    else if (!any)
+        put(&t, "\nNo form of %s takes all of these words. ", m->name);
     if (!any) put(&t, "All forms of %s:\n", m->name);
     for (unsigned k = m->first; k < (unsigned)m->first + m->count; k++) {
         bool fit = fits(&pl_forms[k], &q, mods);
@@ -161,7 +178,8 @@ const char *pl_explain_unsupported(pl_gpu *gpu)
     if (!gpu->explanations && !(gpu->explanations = pl_arena_open())) return NULL;
     text t = {.arena = gpu->explanations};
     for (unsigned k = 0; k < pl_nforms; k++) {
-        if (pl_forms[k].unsupported) put(&t, "%s\n    %s\n", pl_forms[k].syntax, pl_forms[k].unsupported);
+        if (pl_forms[k].unsupported)
+            put(&t, "%s\n    %s\n", pl_forms[k].syntax, pl_forms[k].unsupported);
     }
     return finish(&t);
 }
@@ -183,7 +201,8 @@ static const char *diagnostic(pl_gpu *gpu, const char *topic)
 }
 
 /* What a built-in machine file says about a key. */
-static void machine_value(pl_gpu *gpu, text *t, const pl_machine_text *m, const char *section, const char *key)
+static void machine_value(pl_gpu *gpu, text *t, const pl_machine_text *m, const char *section,
+                          const char *key)
 {
     pl_diags ignored;
     pl_conf *c;
@@ -191,8 +210,8 @@ static void machine_value(pl_gpu *gpu, text *t, const pl_machine_text *m, const 
     if (pl_conf_read(gpu->explanations, &ignored, m->name, m->text, m->size, &c) != PL_OK) return;
     const pl_conf_entry *e = pl_conf_find(c, section, key);
     if (!e) return;
-    put(t, "  %-14s %s%s%s   (%s%s%s)\n", m->name, e->value, *e->unit ? " " : "", e->unit, pl_provenance_word(e->provenance),
-        *e->source ? ": " : "", e->source);
+    put(t, "  %-14s %s%s%s   (%s%s%s)\n", m->name, e->value, *e->unit ? " " : "", e->unit,
+        pl_provenance_word(e->provenance), *e->source ? ": " : "", e->source);
 }
 
 static const char *machine_key(pl_gpu *gpu, const char *topic)
@@ -209,9 +228,11 @@ static const char *machine_key(pl_gpu *gpu, const char *topic)
         if (keys[i].about) paragraph(&t, keys[i].about, 2);
         if (keys[i].unit && *keys[i].unit) put(&t, "  unit: %s\n", keys[i].unit);
         if (keys[i].words) put(&t, "  one of: %s\n", keys[i].words);
-        if (keys[i].min != 0 || keys[i].max != 0) put(&t, "  range: %g to %g\n", keys[i].min, keys[i].max);
+        if (keys[i].min != 0 || keys[i].max != 0)
+            put(&t, "  range: %g to %g\n", keys[i].min, keys[i].max);
         put(&t, "\n");
-        for (const pl_machine_text *m = pl_machine_texts; m->name; m++) machine_value(gpu, &t, m, section, keys[i].key);
+        for (const pl_machine_text *m = pl_machine_texts; m->name; m++)
+            machine_value(gpu, &t, m, section, keys[i].key);
         return finish(&t);
     }
     return NULL;
@@ -222,7 +243,8 @@ static const char *metric(pl_gpu *gpu, const char *topic)
     const pl_tracedb_metric *m = pl_tracedb_metric_find(topic);
     if (!m) return NULL;
     text t = {.arena = gpu->explanations};
-    put(&t, "%s - metric (%s)%s%s\n\n", m->name, m->family, m->unit && *m->unit ? ", in " : "", m->unit ? m->unit : "");
+    put(&t, "%s - metric (%s)%s%s\n\n", m->name, m->family, m->unit && *m->unit ? ", in " : "",
+        m->unit ? m->unit : "");
     if (m->meaning) paragraph(&t, m->meaning, 2);
     if (m->formula) {
         put(&t, "\n  computed from a trace as\n");
@@ -243,12 +265,14 @@ static void unknown(pl_gpu *gpu, const char *topic)
     const char *near = pl_nearest(topic, name, n);
     if (!near) near = pl_nearest(pl_arena_strndup(gpu->messages, topic, first), name, pl_nmnems);
     pl_diag *d = pl_report(&gpu->diags, PL_E0008, (pl_loc){.file = UINT32_MAX}, topic);
-    d->help = near ? pl_arena_printf(gpu->messages, "did you mean '%s'?", near) : pl_diag_explanation(PL_E0008);
+    d->help = near ? pl_arena_printf(gpu->messages, "did you mean '%s'?", near)
+                   : pl_diag_explanation(PL_E0008);
 }
 
 const char *pl_explain(pl_gpu *gpu, const char *topic)
 {
-    static const char *(*const table[])(pl_gpu *, const char *) = {diagnostic, metric, machine_key, instruction};
+    static const char *(*const table[])(pl_gpu *, const char *) = {diagnostic, metric, machine_key,
+                                                                   instruction};
     if (!gpu->explanations && !(gpu->explanations = pl_arena_open())) return NULL;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const char *found = table[i](gpu, topic);

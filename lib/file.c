@@ -7,7 +7,8 @@
 
 enum { FIRST_BLOCK = 65536 };
 
-/* Reads to the end of f; false when memory is exhausted. Works for pipes too, whose size nobody knows. */
+/* Reads to the end of f; false when memory is exhausted. Works for pipes too, whose size nobody
+ * knows. */
 static bool read_all(FILE *f, char **text, size_t *bytes)
 {
     size_t cap = FIRST_BLOCK, n = 0;

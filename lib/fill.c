@@ -1,7 +1,7 @@
 /* fill.c - the initialisers of buffers, bit by bit as h200/CASES.md defines them.
  *
- * Floating values are computed in double, every operation rounded: this file must not be compiled with fused multiply-add
- * contraction (configure passes -ffp-contract=off). */
+ * Floating values are computed in double, every operation rounded: this file must not be compiled
+ * with fused multiply-add contraction (configure passes -ffp-contract=off). */
 #include "lib/fill.h"
 #include <string.h>
 
@@ -101,9 +101,12 @@ void pl_fill(void *to, const pl_element *e, uint64_t count, const pl_init *init)
         for (uint64_t i = 0; i < count; i++) store(to, e->bytes, i, init->list[i]);
         break;
     case PL_INIT_HASH:
-        if (e->kind != 'f') fill_hash_int(to, e, count, init);
-        else if (e->bytes == 4) fill_hash_f32(to, count, init);
-        else fill_hash_float(to, e, count, init);
+        if (e->kind != 'f')
+            fill_hash_int(to, e, count, init);
+        else if (e->bytes == 4)
+            fill_hash_f32(to, count, init);
+        else
+            fill_hash_float(to, e, count, init);
         break;
     case PL_INIT_FILE: break; /* the caller reads files */
     }

@@ -1,4 +1,5 @@
-/* gpu.c - the gpu object: opening, closing, and the diagnostics that every other part reports into. */
+/* gpu.c - the gpu object: opening, closing, and the diagnostics that every other part reports into.
+ */
 #include "lib/internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,8 @@ pl_status pl_gpu_open(pl_gpu **out, const char *machine)
     *out = gpu;
     if (!machine) return PL_OK;
     const char *folders = getenv("PTXLOOM_ARCH_PATH");
-    const char *path = pl_arena_printf(gpu->arena, "%s%s%s", folders ? folders : "", folders ? ":" : "", PL_ARCH_DIR);
+    const char *path = pl_arena_printf(gpu->arena, "%s%s%s", folders ? folders : "",
+                                       folders ? ":" : "", PL_ARCH_DIR);
     gpu->machine = pl_machine_load(gpu->arena, &gpu->diags, machine, path);
     return gpu->machine ? PL_OK : pl_arena_ok(gpu->arena) ? PL_INVALID : PL_NOMEM;
 }
@@ -57,8 +59,13 @@ pl_message pl_gpu_diag(pl_gpu *gpu, size_t k, bool colour)
     static const char *const severity[] = {"note", "warning", "error"};
     const pl_diag *d = &gpu->diags.list.at[k];
     const char *file = d->at.file < gpu->diags.file.n ? gpu->diags.file.at[d->at.file].name : NULL;
-    return (pl_message){.severity = severity[d->severity], .code = pl_diag_code(d->id), .file = file,
-                        .line = d->at.line, .column = d->at.column, .text = d->text, .help = d->help,
+    return (pl_message){.severity = severity[d->severity],
+                        .code = pl_diag_code(d->id),
+                        .file = file,
+                        .line = d->at.line,
+                        .column = d->at.column,
+                        .text = d->text,
+                        .help = d->help,
                         .rendered = pl_diag_render(&gpu->diags, d, colour)};
 }
 
@@ -66,15 +73,19 @@ void pl_gpu_diag_clear(pl_gpu *gpu)
 {
     pl_arena *old = gpu->messages;
     /* Without memory for a fresh arena the old one goes on; nothing is lost but space. */
-    if (start_messages(gpu)) pl_arena_close(old);
-    else gpu->messages = old;
+    if (start_messages(gpu))
+        pl_arena_close(old);
+    else
+        gpu->messages = old;
 }
 
-void pl_gpu_report(pl_gpu *gpu, const char *code, const char *a, const char *b, const char *c, const char *help)
+void pl_gpu_report(pl_gpu *gpu, const char *code, const char *a, const char *b, const char *c,
+                   const char *help)
 {
     pl_diag_id id;
     if (!pl_diag_by_code(code, &id)) id = PL_E0011, a = code;
-    pl_diag *d = pl_report(&gpu->diags, id, (pl_loc){.file = UINT32_MAX}, a ? a : "", b ? b : "", c ? c : "");
+    pl_diag *d = pl_report(&gpu->diags, id, (pl_loc){.file = UINT32_MAX}, a ? a : "", b ? b : "",
+                           c ? c : "");
     if (help) d->help = pl_arena_strdup(gpu->messages, help);
 }
 
@@ -85,12 +96,14 @@ const char *pl_gpu_printed(pl_gpu *gpu)
     return text;
 }
 
-uint32_t pl_gpu_source(pl_gpu *gpu, const char *name, const char *text, size_t bytes, uint32_t *file, uint32_t *epoch)
+uint32_t pl_gpu_source(pl_gpu *gpu, const char *name, const char *text, size_t bytes,
+                       uint32_t *file, uint32_t *epoch)
 {
     if (*epoch != gpu->epoch) {
         /* Copies: diagnostics outlive modules and cases. */
         char *copy = NULL;
-        if (text && (copy = pl_arena_alloc(gpu->messages, bytes + 1)) != NULL) memcpy(copy, text, bytes);
+        if (text && (copy = pl_arena_alloc(gpu->messages, bytes + 1)) != NULL)
+            memcpy(copy, text, bytes);
         *file = pl_diags_add_file(&gpu->diags, pl_arena_strdup(gpu->messages, name), copy, bytes);
         *epoch = gpu->epoch;
     }

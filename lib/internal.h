@@ -9,34 +9,39 @@
 #include "lib/fill.h"
 
 struct pl_gpu {
-    pl_arena *arena;         /* as long as the gpu */
+    pl_arena *arena;           /* as long as the gpu */
     const pl_machine *machine; /* NULL: none */
-    pl_arena *messages;      /* until pl_gpu_diag_clear: everything diagnostics point at */
+    pl_arena *messages;        /* until pl_gpu_diag_clear: everything diagnostics point at */
     pl_diags diags;
-    uint32_t epoch;          /* counts pl_gpu_diag_clear: file numbers of diags die with it */
+    uint32_t epoch; /* counts pl_gpu_diag_clear: file numbers of diags die with it */
     pl_memory memory;
-    pl_arena *explanations;  /* texts of pl_explain */
-    const char *printed;     /* by kernels since the last pl_gpu_printed, in messages; NULL: nothing */
+    pl_arena *explanations; /* texts of pl_explain */
+    const char *printed; /* by kernels since the last pl_gpu_printed, in messages; NULL: nothing */
     uint64_t launches;
 };
 
 struct pl_module {
-    pl_gpu *gpu;             /* not owned */
-    pl_arena *arena;         /* owned: name, text, the tree */
+    pl_gpu *gpu;     /* not owned */
+    pl_arena *arena; /* owned: name, text, the tree */
     const char *name, *text;
     size_t bytes;
-    pl_program *program;     /* owned */
-    uint32_t file, epoch;    /* number of the source in gpu->diags, valid in that epoch */
-    struct { uint32_t *at; size_t n, cap; } line; /* where the lines of the text start */
+    pl_program *program;  /* owned */
+    uint32_t file, epoch; /* number of the source in gpu->diags, valid in that epoch */
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } line; /* where the lines of the text start */
     int opt_level;
-    pl_listing listing;      /* the latest one that a trace asked for */
-    pl_pc_stat *pc_stat;     /* of the latest launch, program->code.n entries; owned */
-    pl_arena *results;       /* counters and texts of the latest launch; owned */
+    pl_listing listing;  /* the latest one that a trace asked for */
+    pl_pc_stat *pc_stat; /* of the latest launch, program->code.n entries; owned */
+    pl_arena *results;   /* counters and texts of the latest launch; owned */
 };
 
 /* ---- gpu.c ---- */
-/* The number of a source text in gpu->diags. *file and *epoch remember it until the diagnostics are cleared. */
-uint32_t pl_gpu_source(pl_gpu *gpu, const char *name, const char *text, size_t bytes, uint32_t *file, uint32_t *epoch);
+/* The number of a source text in gpu->diags. *file and *epoch remember it until the diagnostics are
+ * cleared. */
+uint32_t pl_gpu_source(pl_gpu *gpu, const char *name, const char *text, size_t bytes,
+                       uint32_t *file, uint32_t *epoch);
 /* Reports that memory ran out while doing `what`. Returns PL_NOMEM. */
 pl_status pl_gpu_no_memory(pl_gpu *gpu, const char *what);
 
@@ -56,22 +61,28 @@ pl_status pl_file_read(pl_gpu *gpu, const char *path, char **text, size_t *bytes
 /* The library's part of an argument. */
 typedef struct pl_arg_more {
     const pl_element *element;
-    uint64_t value;   /* scalar: its bits */
-    pl_init init;     /* buffer, or several elements by value */
-    bool several;     /* by value: an array, initialised like a buffer */
-    const char *text; /* command line: the ARG, else NULL */
-    uint32_t file, epoch; /* of text in gpu->diags */
+    uint64_t value;                /* scalar: its bits */
+    pl_init init;                  /* buffer, or several elements by value */
+    bool several;                  /* by value: an array, initialised like a buffer */
+    const char *text;              /* command line: the ARG, else NULL */
+    uint32_t file, epoch;          /* of text in gpu->diags */
     uint32_t line, column, length; /* where the argument stands, for messages */
 } pl_arg_more;
 
 typedef struct pl_case_more {
-    pl_arena *arena; /* owned: everything of the case */
-    pl_gpu *gpu;     /* not owned */
+    pl_arena *arena;         /* owned: everything of the case */
+    pl_gpu *gpu;             /* not owned */
     const char *path, *text; /* launch file; NULL: command line */
     size_t bytes;
     uint32_t file, epoch;
-    struct { pl_arg_more *at; size_t n, cap; } arg; /* as many as nargs */
-    struct { pl_case_arg *at; size_t n, cap; } shown; /* what pl_case.arg points to */
+    struct {
+        pl_arg_more *at;
+        size_t n, cap;
+    } arg; /* as many as nargs */
+    struct {
+        pl_case_arg *at;
+        size_t n, cap;
+    } shown; /* what pl_case.arg points to */
     uint8_t *params;
     bool prepared;
 } pl_case_more;
@@ -83,8 +94,10 @@ const char *pl_case_path(pl_case *c, const char *path);
 /* Place of argument k in messages. */
 pl_loc pl_case_arg_at(pl_case *c, size_t k);
 /* Reads lo and hi of a hash into init. Returns NULL, or what is wrong. */
-const char *pl_init_limits(const pl_element *e, const pl_number *lo, const pl_number *hi, pl_init *init);
-/* Sets bytes from count, refuses overflow and more than the GPU's memory (E0412 at the argument's place). */
+const char *pl_init_limits(const pl_element *e, const pl_number *lo, const pl_number *hi,
+                           pl_init *init);
+/* Sets bytes from count, refuses overflow and more than the GPU's memory (E0412 at the argument's
+ * place). */
 bool pl_case_sized(pl_case *c, size_t k);
 /* Sets the count of an argument to the elements that its file holds. */
 pl_status pl_case_count_file(pl_case *c, size_t k);

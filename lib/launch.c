@@ -1,12 +1,20 @@
-/* launch.c - one kernel launch: checks the shape against the kernel and the GPU, runs it in one of the two modes, and reports. */
+/* launch.c - one kernel launch: checks the shape against the kernel and the GPU, runs it in one of
+ * the two modes, and reports. */
 #include "lib/internal.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* The same on every GPU since compute capability 3.0 (CUDA C++ Programming Guide, technical specifications). */
-enum { MAX_BLOCK_THREADS = 1024, MAX_BLOCK_Z = 64, MAX_GRID_YZ = 65535, MAX_CLUSTER = 16, DEFAULT_STACK = 1024 };
+/* The same on every GPU since compute capability 3.0 (CUDA C++ Programming Guide, technical
+ * specifications). */
+enum {
+    MAX_BLOCK_THREADS = 1024,
+    MAX_BLOCK_Z = 64,
+    MAX_GRID_YZ = 65535,
+    MAX_CLUSTER = 16,
+    DEFAULT_STACK = 1024
+};
 
 /* A launch as it will run. */
 typedef struct shape {
@@ -40,7 +48,8 @@ static pl_status check_sizes(pl_gpu *gpu, const pl_launch *l, shape *s)
         pl_report(&gpu->diags, PL_E0417, (pl_loc){.file = UINT32_MAX}, missing);
         return PL_INVALID;
     }
-    if (!l->grid[1] || !l->grid[2] || !l->block[1] || !l->block[2]) return refuse(gpu, "the launch", "every dimension is at least 1");
+    if (!l->grid[1] || !l->grid[2] || !l->block[1] || !l->block[2])
+        return refuse(gpu, "the launch", "every dimension is at least 1");
     if (l->grid[0] > INT32_MAX || l->grid[1] > MAX_GRID_YZ || l->grid[2] > MAX_GRID_YZ ||
         (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] > UINT32_MAX)
         return refuse(gpu, pl_arena_printf(gpu->messages, "grid %s", three(gpu, l->grid)),
@@ -60,24 +69,34 @@ static pl_status check_directives(pl_gpu *gpu, const pl_launch *l, shape *s)
     const pl_prog_func *f = s->f;
     const char *block = pl_arena_printf(gpu->messages, "block %s", three(gpu, l->block));
     if (given(f->reqntid) && memcmp(f->reqntid, l->block, sizeof f->reqntid) != 0)
-        return refuse(gpu, block, pl_arena_printf(gpu->messages, "the kernel requires %s (.reqntid)", three(gpu, f->reqntid)));
-    uint64_t most = (uint64_t)f->maxntid[0] * (f->maxntid[1] ? f->maxntid[1] : 1) * (f->maxntid[2] ? f->maxntid[2] : 1);
+        return refuse(gpu, block,
+                      pl_arena_printf(gpu->messages, "the kernel requires %s (.reqntid)",
+                                      three(gpu, f->reqntid)));
+    uint64_t most = (uint64_t)f->maxntid[0] * (f->maxntid[1] ? f->maxntid[1] : 1) *
+                    (f->maxntid[2] ? f->maxntid[2] : 1);
     if (most > 0 && s->threads > most)
-        return refuse(gpu, block, pl_arena_printf(gpu->messages, "the kernel allows at most %" PRIu64 " threads (.maxntid)", most));
+        return refuse(gpu, block,
+                      pl_arena_printf(gpu->messages,
+                                      "the kernel allows at most %" PRIu64 " threads (.maxntid)",
+                                      most));
     const uint32_t *cluster = given(l->cluster) ? l->cluster : f->reqnctapercluster;
     for (int k = 0; k < 3; k++) s->cluster[k] = cluster[k] ? cluster[k] : 1;
     const char *name = pl_arena_printf(gpu->messages, "cluster %s", three(gpu, s->cluster));
     if (given(f->reqnctapercluster)) {
         for (int k = 0; k < 3; k++) {
             if (s->cluster[k] != (f->reqnctapercluster[k] ? f->reqnctapercluster[k] : 1))
-                return refuse(gpu, name, pl_arena_printf(gpu->messages, "the kernel requires %s (.reqnctapercluster)", three(gpu, f->reqnctapercluster)));
+                return refuse(gpu, name,
+                              pl_arena_printf(gpu->messages,
+                                              "the kernel requires %s (.reqnctapercluster)",
+                                              three(gpu, f->reqnctapercluster)));
         }
     }
     if ((uint64_t)s->cluster[0] * s->cluster[1] * s->cluster[2] > MAX_CLUSTER)
         return refuse(gpu, name, "a cluster has at most 16 blocks");
     for (int k = 0; k < 3; k++) {
         if (l->grid[k] % s->cluster[k] != 0)
-            return refuse(gpu, pl_arena_printf(gpu->messages, "grid %s", three(gpu, l->grid)), "it is not a multiple of the cluster");
+            return refuse(gpu, pl_arena_printf(gpu->messages, "grid %s", three(gpu, l->grid)),
+                          "it is not a multiple of the cluster");
     }
     return PL_OK;
 }
@@ -95,16 +114,22 @@ static pl_status check_resources(pl_gpu *gpu, const pl_launch *l, shape *s)
     const pl_machine *machine = gpu->machine;
     uint64_t shared = (uint64_t)s->f->static_shared + l->dynamic_shared;
     if (shared > machine->shared.per_block)
-        return refuse(gpu, pl_arena_printf(gpu->messages, "%" PRIu64 " bytes of shared memory", shared),
-                      pl_arena_printf(gpu->messages, "a block of %s has at most %" PRIu64, machine->name, machine->shared.per_block));
+        return refuse(gpu,
+                      pl_arena_printf(gpu->messages, "%" PRIu64 " bytes of shared memory", shared),
+                      pl_arena_printf(gpu->messages, "a block of %s has at most %" PRIu64,
+                                      machine->name, machine->shared.per_block));
     s->shared = (uint32_t)shared;
     s->occupancy = pl_occupy(machine, s->threads, s->f->registers, shared);
     if (s->occupancy.blocks == 0)
-        return refuse(gpu, pl_arena_printf(gpu->messages, "block %s with %u registers a thread", three(gpu, l->block), s->f->registers),
-                      pl_arena_printf(gpu->messages, "a multiprocessor of %s has too few %s", machine->name, too_much(&s->occupancy)));
+        return refuse(gpu,
+                      pl_arena_printf(gpu->messages, "block %s with %u registers a thread",
+                                      three(gpu, l->block), s->f->registers),
+                      pl_arena_printf(gpu->messages, "a multiprocessor of %s has too few %s",
+                                      machine->name, too_much(&s->occupancy)));
     if (l->param_bytes != s->f->param_bytes)
-        return refuse(gpu, pl_arena_printf(gpu->messages, "%u bytes of parameters", l->param_bytes),
-                      pl_arena_printf(gpu->messages, "kernel '%s' takes %u", s->f->name, s->f->param_bytes));
+        return refuse(
+            gpu, pl_arena_printf(gpu->messages, "%u bytes of parameters", l->param_bytes),
+            pl_arena_printf(gpu->messages, "kernel '%s' takes %u", s->f->name, s->f->param_bytes));
     return PL_OK;
 }
 
@@ -127,9 +152,11 @@ static void report_fault(pl_module *m, const pl_grid *g)
         at.column = line->ptx_column;
     }
     const pl_fault_info *f = &g->fault;
-    const char *text = pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", f->text, three(gpu, f->block), three(gpu, f->thread));
+    const char *text = pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", f->text,
+                                       three(gpu, f->block), three(gpu, f->thread));
     pl_diag *d = pl_report(&gpu->diags, PL_E0418, at, g->entry->name, text);
-    if (g->fault.error) d->help = pl_arena_printf(gpu->messages, "a CUDA program would see %s", g->fault.error);
+    if (g->fault.error)
+        d->help = pl_arena_printf(gpu->messages, "a CUDA program would see %s", g->fault.error);
 }
 
 static pl_status run(pl_module *m, const pl_launch *l, const shape *s, pl_grid *g, pl_result *out)
@@ -143,7 +170,8 @@ static pl_status run(pl_module *m, const pl_launch *l, const shape *s, pl_grid *
         out->error = pl_arena_strdup(m->results, g->fault.error ? g->fault.error : "");
         out->error_text = pl_arena_strdup(m->results, g->fault.text);
     } else if (st == PL_INTERRUPTED) {
-        pl_report(&m->gpu->diags, PL_E0420, (pl_loc){.file = UINT32_MAX}, "before the kernel had finished");
+        pl_report(&m->gpu->diags, PL_E0420, (pl_loc){.file = UINT32_MAX},
+                  "before the kernel had finished");
     } else if (st == PL_NOMEM) {
         pl_gpu_no_memory(m->gpu, "while running the kernel");
     }
@@ -151,11 +179,13 @@ static pl_status run(pl_module *m, const pl_launch *l, const shape *s, pl_grid *
         out->inst_executed = g->executed;
         out->thread_inst_executed = g->lane_executed;
     }
-    out->theoretical_occupancy = (double)(s->occupancy.blocks * s->occupancy.warps) / m->gpu->machine->sm.warps;
+    out->theoretical_occupancy =
+        (double)(s->occupancy.blocks * s->occupancy.warps) / m->gpu->machine->sm.warps;
     return st;
 }
 
-/* Instructions that are known but not executed must not be met halfway through. Functions count as called. */
+/* Instructions that are known but not executed must not be met halfway through. Functions count as
+ * called. */
 static pl_status check_executable(pl_module *m, const pl_prog_func *entry)
 {
     const pl_program *p = m->program;
@@ -167,12 +197,14 @@ static pl_status check_executable(pl_module *m, const pl_prog_func *entry)
             const pl_insn *i = &p->code.at[pc];
             const pl_form *form = &pl_forms[i->form];
             if (i->exec && !form->unsupported) continue;
-            pl_loc at = {.file = pl_gpu_source(m->gpu, m->name, m->text, m->bytes, &m->file, &m->epoch)};
+            pl_loc at = {
+                .file = pl_gpu_source(m->gpu, m->name, m->text, m->bytes, &m->file, &m->epoch)};
             if (i->line < p->lines.n) {
                 at.line = p->lines.at[i->line].ptx_line;
                 at.column = p->lines.at[i->line].ptx_column;
             }
-            pl_report(&m->gpu->diags, PL_E0423, at, form->syntax, form->unsupported ? form->unsupported : "it has no meaning yet");
+            pl_report(&m->gpu->diags, PL_E0423, at, form->syntax,
+                      form->unsupported ? form->unsupported : "it has no meaning yet");
             st = PL_UNSUPPORTED;
         }
     }
@@ -185,7 +217,8 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
     shape s = {.f = l->kernel ? pl_module_entry(m, l->kernel) : NULL};
     if (!gpu->machine) return refuse(gpu, "the launch", "no machine was opened");
     if (!s.f) {
-        pl_report(&gpu->diags, PL_E0408, (pl_loc){.file = UINT32_MAX}, m->name, l->kernel ? l->kernel : "");
+        pl_report(&gpu->diags, PL_E0408, (pl_loc){.file = UINT32_MAX}, m->name,
+                  l->kernel ? l->kernel : "");
         return PL_INVALID;
     }
     pl_status st = check_sizes(gpu, l, &s);
@@ -203,15 +236,27 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
         return pl_gpu_no_memory(gpu, "while preparing the launch");
     }
     memset(m->pc_stat, 0, n * sizeof *m->pc_stat);
-    *g = (pl_grid){.program = m->program, .entry = s.f, .memory = &gpu->memory, .dynamic_shared = l->dynamic_shared,
-                   .params = l->params, .stack_limit = l->stack ? l->stack : DEFAULT_STACK,
-                   .max_resident = s.occupancy.blocks * gpu->machine->sm.count, .sink = l->sink, .pc_stat = m->pc_stat,
-                   .cancel = l->cancel, .progress = l->progress, .progress_ctx = l->progress_ctx,
-                   .nsm = gpu->machine->sm.count, .launch_id = ++gpu->launches, .async_mode = l->async_late, .simt_stack = l->simt_stack};
+    *g = (pl_grid){.program = m->program,
+                   .entry = s.f,
+                   .memory = &gpu->memory,
+                   .dynamic_shared = l->dynamic_shared,
+                   .params = l->params,
+                   .stack_limit = l->stack ? l->stack : DEFAULT_STACK,
+                   .max_resident = s.occupancy.blocks * gpu->machine->sm.count,
+                   .sink = l->sink,
+                   .pc_stat = m->pc_stat,
+                   .cancel = l->cancel,
+                   .progress = l->progress,
+                   .progress_ctx = l->progress_ctx,
+                   .nsm = gpu->machine->sm.count,
+                   .launch_id = ++gpu->launches,
+                   .async_mode = l->async_late,
+                   .simt_stack = l->simt_stack};
     memcpy(g->grid, l->grid, sizeof g->grid);
     memcpy(g->block, l->block, sizeof g->block);
     /* All zero without a cluster: %is_explicit_cluster tells the difference. */
-    if (given(l->cluster) || given(s.f->reqnctapercluster)) memcpy(g->cluster, s.cluster, sizeof g->cluster);
+    if (given(l->cluster) || given(s.f->reqnctapercluster))
+        memcpy(g->cluster, s.cluster, sizeof g->cluster);
     st = run(m, l, &s, g, out);
     free(g);
     out->pc_stat = m->pc_stat;

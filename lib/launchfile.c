@@ -1,7 +1,8 @@
 /* launchfile.c - reads a launch file: JSON by the jansson library, meaning and messages here.
  *
- * jansson gives line and column of syntax errors only. For everything else a message knows its path from the root
- * (args, 2, init, lo), and locate() walks the text along that path to find the place. */
+ * jansson gives line and column of syntax errors only. For everything else a message knows its path
+ * from the root (args, 2, init, lo), and locate() walks the text along that path to find the place.
+ */
 #include "lib/internal.h"
 #include <inttypes.h>
 #include <jansson.h>
@@ -71,7 +72,8 @@ static const char *find(const reader *r, const place *at, bool key, size_t *leng
             if (!at->key) {
                 if (i == at->index) break;
             } else {
-                const char *name = p, *after = skip_value(p), *value = skip_space(skip_space(after) + 1);
+                const char *name = p, *after = skip_value(p),
+                           *value = skip_space(skip_space(after) + 1);
                 size_t n = strlen(at->key);
                 if ((size_t)(after - name) == n + 2 && memcmp(name + 1, at->key, n) == 0) {
                     p = key ? name : value;
@@ -92,7 +94,10 @@ static pl_loc locate(const reader *r, const place *at, bool key)
     size_t length;
     const char *p = find(r, at, key, &length);
     pl_case_more *own = r->c->more;
-    pl_loc loc = {.file = pl_gpu_source(r->gpu, own->path, own->text, own->bytes, &own->file, &own->epoch), .line = 1, .column = 1};
+    pl_loc loc = {
+        .file = pl_gpu_source(r->gpu, own->path, own->text, own->bytes, &own->file, &own->epoch),
+        .line = 1,
+        .column = 1};
     for (const char *q = r->text; q < p; q++) {
         loc.column++;
         if (*q == '\n') {
@@ -137,7 +142,8 @@ static bool missing(const reader *r, const place *at, const char *what, const ch
 }
 
 /* Refuses keys that are not in the list. */
-static bool only_keys(const reader *r, const place *at, json_t *object, const char *what, const char *const *keys, size_t n)
+static bool only_keys(const reader *r, const place *at, json_t *object, const char *what,
+                      const char *const *keys, size_t n)
 {
     const char *key;
     json_t *value;
@@ -149,7 +155,8 @@ static bool only_keys(const reader *r, const place *at, json_t *object, const ch
         if (known) continue;
         const place unknown = {at, key, 0};
         const char *near = pl_nearest(key, keys, n), *list = "";
-        for (size_t i = 0; i < n && !near; i++) list = pl_arena_printf(r->gpu->messages, "%s%s%s", list, i ? ", " : "", keys[i]);
+        for (size_t i = 0; i < n && !near; i++)
+            list = pl_arena_printf(r->gpu->messages, "%s%s%s", list, i ? ", " : "", keys[i]);
         pl_diag *d = pl_report(&r->gpu->diags, PL_E0402, locate(r, &unknown, true), key, what);
         d->help = near ? pl_arena_printf(r->gpu->messages, "did you mean '%s'?", near)
                        : pl_arena_printf(r->gpu->messages, "the keys are: %s", list);
@@ -192,7 +199,8 @@ static bool number(const reader *r, const place *at, json_t *v, pl_number *out)
     return true;
 }
 
-static bool whole(const reader *r, const place *at, json_t *v, uint64_t least, uint64_t most, uint64_t *out)
+static bool whole(const reader *r, const place *at, json_t *v, uint64_t least, uint64_t most,
+                  uint64_t *out)
 {
     pl_number n;
     if (!number(r, at, v, &n)) return false;
@@ -201,7 +209,8 @@ static bool whole(const reader *r, const place *at, json_t *v, uint64_t least, u
         return true;
     }
     if (n.kind != PL_NUM_INT) return wrong_type(r, at, "a whole number");
-    return out_of_range(r, at, pl_arena_printf(r->gpu->messages, "%" PRIu64 " to %" PRIu64, least, most));
+    return out_of_range(r, at,
+                        pl_arena_printf(r->gpu->messages, "%" PRIu64 " to %" PRIu64, least, most));
 }
 
 /* [x], [x, y] or [x, y, z]. */
@@ -231,11 +240,16 @@ static bool bits(const reader *r, const place *at, json_t *v, const pl_element *
     if (!number(r, at, v, &n)) return false;
     switch (pl_element_encode(e, &n, out)) {
     case PL_FIT_OK: return true;
-    case PL_FIT_FRACTION: return wrong_type(r, at, pl_arena_printf(r->gpu->messages, "a whole number, because its type is %s", e->name));
-    case PL_FIT_KIND: return wrong_type(r, at, pl_arena_printf(r->gpu->messages, "a value of type %s", e->name));
+    case PL_FIT_FRACTION:
+        return wrong_type(
+            r, at,
+            pl_arena_printf(r->gpu->messages, "a whole number, because its type is %s", e->name));
+    case PL_FIT_KIND:
+        return wrong_type(r, at, pl_arena_printf(r->gpu->messages, "a value of type %s", e->name));
     case PL_FIT_RANGE: break;
     }
-    return out_of_range(r, at, pl_arena_printf(r->gpu->messages, "%s holds %s", e->name, pl_element_range(e)));
+    return out_of_range(
+        r, at, pl_arena_printf(r->gpu->messages, "%s holds %s", e->name, pl_element_range(e)));
 }
 
 static const pl_element *element(const reader *r, const place *at, json_t *v)
@@ -248,7 +262,8 @@ static const pl_element *element(const reader *r, const place *at, json_t *v)
     for (const pl_element *k = pl_elements; k->name && n < 16; k++) names[n++] = k->name;
     const char *near = pl_nearest(name, names, n);
     pl_diag *d = pl_report(&r->gpu->diags, PL_E0406, locate(r, at, false), name);
-    d->help = near ? pl_arena_printf(r->gpu->messages, "did you mean '%s'?", near) : pl_diag_explanation(PL_E0406);
+    d->help = near ? pl_arena_printf(r->gpu->messages, "did you mean '%s'?", near)
+                   : pl_diag_explanation(PL_E0406);
     return NULL;
 }
 
@@ -258,14 +273,17 @@ static bool hash_init(const reader *r, const place *of, json_t *v, pl_arg_more *
 {
     static const char *const keys[] = {"hash", "lo", "hi"};
     place at, lo_at, hi_at;
-    json_t *seed = member(v, of, "hash", &at), *lo = member(v, of, "lo", &lo_at), *hi = member(v, of, "hi", &hi_at);
+    json_t *seed = member(v, of, "hash", &at), *lo = member(v, of, "lo", &lo_at),
+           *hi = member(v, of, "hi", &hi_at);
     pl_number low, high;
     if (!only_keys(r, of, v, "a hash initialiser", keys, 3)) return false;
     a->init.kind = PL_INIT_HASH;
     if (!whole(r, &at, seed, 0, UINT64_MAX, &a->init.seed)) return false;
     if ((lo && !number(r, &lo_at, lo, &low)) || (hi && !number(r, &hi_at, hi, &high))) return false;
     const char *problem = pl_init_limits(a->element, lo ? &low : NULL, hi ? &high : NULL, &a->init);
-    if (problem) pl_report(&r->gpu->diags, PL_E0405, locate(r, hi ? &hi_at : &lo_at, false), "the hash", problem);
+    if (problem)
+        pl_report(&r->gpu->diags, PL_E0405, locate(r, hi ? &hi_at : &lo_at, false), "the hash",
+                  problem);
     return !problem;
 }
 
@@ -305,7 +323,8 @@ static bool unknown_init(const reader *r, const place *at, const char *name)
     const char *near = pl_nearest(name, words, 4);
     pl_diag *d = pl_report(&r->gpu->diags, PL_E0407, locate(r, at, false), name);
     d->help = near ? pl_arena_printf(r->gpu->messages, "did you mean '%s'?", near)
-                   : "write {\"const\": 0}, \"iota\", {\"hash\": SEED, \"lo\": A, \"hi\": B}, {\"file\": PATH, \"offset\": BYTES} or [1, 2, 3]";
+                   : "write {\"const\": 0}, \"iota\", {\"hash\": SEED, \"lo\": A, \"hi\": B}, "
+                     "{\"file\": PATH, \"offset\": BYTES} or [1, 2, 3]";
     return false;
 }
 
@@ -315,11 +334,13 @@ static bool initialiser(const reader *r, const place *at, json_t *v, pl_arg_more
     place c;
     if (json_is_array(v)) return list_init(r, at, v, a);
     if (json_is_string(v)) {
-        if (strcmp(json_string_value(v), "iota") != 0) return unknown_init(r, at, json_string_value(v));
+        if (strcmp(json_string_value(v), "iota") != 0)
+            return unknown_init(r, at, json_string_value(v));
         a->init.kind = PL_INIT_IOTA;
         return true;
     }
-    if (!json_is_object(v)) return wrong_type(r, at, "\"iota\", a list, or an object such as {\"const\": 0}");
+    if (!json_is_object(v))
+        return wrong_type(r, at, "\"iota\", a list, or an object such as {\"const\": 0}");
     if (json_object_get(v, "hash")) return hash_init(r, at, v, a);
     if (json_object_get(v, "file")) return file_init(r, at, v, a);
     json_t *value = member(v, at, "const", &c);
@@ -328,12 +349,14 @@ static bool initialiser(const reader *r, const place *at, json_t *v, pl_arg_more
         return unknown_init(r, at, first ? first : "{}");
     }
     a->init.kind = PL_INIT_CONST;
-    return only_keys(r, at, v, "a constant initialiser", const_key, 1) && bits(r, &c, value, a->element, &a->init.bits);
+    return only_keys(r, at, v, "a constant initialiser", const_key, 1) &&
+           bits(r, &c, value, a->element, &a->init.bits);
 }
 
 /* ---------------------------------------------------------------- arguments */
 
-static bool scalar_arg(const reader *r, const place *at, json_t *v, json_t *type, pl_case_arg *arg, pl_arg_more *a)
+static bool scalar_arg(const reader *r, const place *at, json_t *v, json_t *type, pl_case_arg *arg,
+                       pl_arg_more *a)
 {
     static const char *const keys[] = {"scalar", "value"};
     const place type_at = {at, "scalar", 0};
@@ -372,7 +395,9 @@ static bool buffer_arg(const reader *r, const place *at, json_t *v, size_t k, co
     if (a->init.kind == PL_INIT_LIST) {
         if (!count) arg->count = json_array_size(init);
         if (arg->count != json_array_size(init))
-            return out_of_range(r, &count_at, pl_arena_printf(r->gpu->messages, "the list has %zu values", json_array_size(init)));
+            return out_of_range(r, &count_at,
+                                pl_arena_printf(r->gpu->messages, "the list has %zu values",
+                                                json_array_size(init)));
     } else if (!count && a->init.kind == PL_INIT_FILE) {
         if (pl_case_count_file(r->c, k) != PL_OK) return false;
     } else if (!count) {
@@ -400,10 +425,14 @@ static bool argument(const reader *r, const place *at, json_t *v)
     if (!json_is_object(v)) return wrong_type(r, at, "an object");
     for (size_t i = 0; i < 3; i++) {
         json_t *type = json_object_get(v, kinds[i]);
-        if (type) return i == 0 ? scalar_arg(r, at, v, type, arg, a) : buffer_arg(r, at, v, r->c->nargs - 1, kinds[i]);
+        if (type)
+            return i == 0 ? scalar_arg(r, at, v, type, arg, a)
+                          : buffer_arg(r, at, v, r->c->nargs - 1, kinds[i]);
     }
-    static const char *const keys[] = {"scalar", "buffer", "struct", "value", "count", "init", "output", "save"};
-    return only_keys(r, at, v, "an argument", keys, 8) && missing(r, at, "an argument", "scalar' or 'buffer");
+    static const char *const keys[] = {"scalar", "buffer", "struct", "value",
+                                       "count",  "init",   "output", "save"};
+    return only_keys(r, at, v, "an argument", keys, 8) &&
+           missing(r, at, "an argument", "scalar' or 'buffer");
 }
 
 /* ---------------------------------------------------------------- the file */
@@ -419,15 +448,17 @@ static const char *name_from_path(pl_case *c)
 
 static bool top(const reader *r, json_t *root)
 {
-    static const char *const keys[] = {"name", "ptx", "entry", "grid", "block", "dynamic_shared", "cluster", "stack",
-                                       "args", "deterministic", "tags", "comment"};
+    static const char *const keys[] = {
+        "name",    "ptx",   "entry", "grid",          "block", "dynamic_shared",
+        "cluster", "stack", "args",  "deterministic", "tags",  "comment"};
     pl_case *c = r->c;
     place at;
     json_t *v, *x;
     size_t i;
     uint64_t n;
     if (!json_is_object(root)) {
-        pl_report(&r->gpu->diags, PL_E0404, locate(r, NULL, false), "a launch file", "an object: { \"ptx\": ..., \"args\": [ ... ] }");
+        pl_report(&r->gpu->diags, PL_E0404, locate(r, NULL, false), "a launch file",
+                  "an object: { \"ptx\": ..., \"args\": [ ... ] }");
         return false;
     }
     bool ok = only_keys(r, NULL, root, "a launch file", keys, sizeof keys / sizeof *keys);
@@ -445,12 +476,16 @@ static bool top(const reader *r, json_t *root)
     ok &= shape(r, NULL, root, "block", c->block);
     ok &= shape(r, NULL, root, "cluster", c->cluster);
     if ((v = member(root, NULL, "dynamic_shared", &at))) {
-        if (whole(r, &at, v, 0, UINT32_MAX, &n)) c->dynamic_shared = (uint32_t)n;
-        else ok = false;
+        if (whole(r, &at, v, 0, UINT32_MAX, &n))
+            c->dynamic_shared = (uint32_t)n;
+        else
+            ok = false;
     }
     if ((v = member(root, NULL, "stack", &at))) {
-        if (whole(r, &at, v, 0, 512 * 1024, &n)) c->stack = (uint32_t)n;
-        else ok = false;
+        if (whole(r, &at, v, 0, 512 * 1024, &n))
+            c->stack = (uint32_t)n;
+        else
+            ok = false;
     }
     if ((v = member(root, NULL, "deterministic", &at))) ok &= boolean(r, &at, v, &c->deterministic);
     v = member(root, NULL, "args", &at);
@@ -467,10 +502,13 @@ static bool parse(const reader *r)
 {
     json_error_t error;
     pl_case_more *own = r->c->more;
-    json_t *root = json_loadb(own->text, own->bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
+    json_t *root =
+        json_loadb(own->text, own->bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
     if (!root) {
-        pl_loc at = {.file = pl_gpu_source(r->gpu, own->path, own->text, own->bytes, &own->file, &own->epoch),
-                     .line = error.line > 0 ? (uint32_t)error.line : 1, .column = error.column > 0 ? (uint32_t)error.column : 1};
+        pl_loc at = {.file = pl_gpu_source(r->gpu, own->path, own->text, own->bytes, &own->file,
+                                           &own->epoch),
+                     .line = error.line > 0 ? (uint32_t)error.line : 1,
+                     .column = error.column > 0 ? (uint32_t)error.column : 1};
         pl_report(&r->gpu->diags, PL_E0401, at, error.text);
         return false;
     }
@@ -497,9 +535,12 @@ pl_status pl_case_read(pl_gpu *gpu, const char *path, pl_case **out)
         const reader r = {.c = c, .gpu = gpu, .text = own->text, .end = own->text + bytes};
         st = parse(&r) ? PL_OK : PL_INVALID;
     }
-    if (!own->text || !pl_arena_ok(own->arena)) st = pl_gpu_no_memory(gpu, "while reading a launch file");
+    if (!own->text || !pl_arena_ok(own->arena))
+        st = pl_gpu_no_memory(gpu, "while reading a launch file");
     pl_diags_sort(&gpu->diags);
-    if (st == PL_OK) *out = c;
-    else pl_case_close(c);
+    if (st == PL_OK)
+        *out = c;
+    else
+        pl_case_close(c);
     return st;
 }

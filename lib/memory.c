@@ -15,7 +15,8 @@ pl_status pl_free_device(pl_gpu *gpu, pl_ptr p)
 {
     pl_status st = pl_memory_release(&gpu->memory, p);
     if (st == PL_OK && gpu->memory.n == 0) {
-        /* Addresses start again, so that equal launches see equal ones wherever they stand in a series. */
+        /* Addresses start again, so that equal launches see equal ones wherever they stand in a
+         * series. */
         pl_memory_free(&gpu->memory);
         pl_memory_init(&gpu->memory);
     }

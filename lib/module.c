@@ -1,7 +1,8 @@
-/* module.c - loading a module: parse, check, assemble, place its variables in device memory; and questions about it.
+/* module.c - loading a module: parse, check, assemble, place its variables in device memory; and
+ * questions about it.
  *
- * The source text and the tree live as long as the module. Diagnostics may outlive it: when a module goes away, what its
- * diagnostics still show of the text is copied to where they live. */
+ * The source text and the tree live as long as the module. Diagnostics may outlive it: when a
+ * module goes away, what its diagnostics still show of the text is copied to where they live. */
 #include "lib/internal.h"
 #include "emu/exec/bind.h"
 #include "ptx/ast.h"
@@ -28,7 +29,8 @@ static void keep_source(pl_module *m)
     if (m->epoch != gpu->epoch) return;
     struct pl_diag_file *f = &gpu->diags.file.at[m->file];
     bool shown = false;
-    for (size_t i = 0; i < gpu->diags.list.n; i++) shown |= gpu->diags.list.at[i].at.file == m->file;
+    for (size_t i = 0; i < gpu->diags.list.n; i++)
+        shown |= gpu->diags.list.at[i].at.file == m->file;
     char *copy = shown ? pl_arena_alloc(gpu->messages, m->bytes + 1) : NULL;
     if (copy) memcpy(copy, m->text, m->bytes);
     f->text = copy;
@@ -59,12 +61,15 @@ static void initialise_variables(pl_module *m)
         if (v->space != PL_SP_GLOBAL && v->space != PL_SP_CONST) continue;
         uint8_t *to = pl_memory_at(&m->gpu->memory, v->address, v->size);
         if (!to) continue;
-        if (v->init) memcpy(to, v->init, v->size);
-        else memset(to, 0, v->size);
+        if (v->init)
+            memcpy(to, v->init, v->size);
+        else
+            memset(to, 0, v->size);
         for (size_t k = 0; k < v->reloc.n; k++) {
             const pl_prog_reloc *r = &v->reloc.at[k];
             uint64_t value = (symbol_address(p, r) + (uint64_t)r->addend) >> r->shift;
-            if (r->offset <= v->size && r->bytes <= v->size - r->offset) memcpy(to + r->offset, &value, r->bytes);
+            if (r->offset <= v->size && r->bytes <= v->size - r->offset)
+                memcpy(to + r->offset, &value, r->bytes);
         }
     }
 }
@@ -81,7 +86,8 @@ static pl_status place(pl_module *m)
             return PL_INVALID;
         }
         v->address = pl_memory_alloc(&m->gpu->memory, v->size ? v->size : 1, v->name);
-        if (v->address == 0) return pl_gpu_no_memory(m->gpu, "while placing the module's variables");
+        if (v->address == 0)
+            return pl_gpu_no_memory(m->gpu, "while placing the module's variables");
     }
     initialise_variables(m);
     return PL_OK;
@@ -96,15 +102,16 @@ pl_status pl_module_reset(pl_module *m)
 static pl_status assemble(pl_module *m, const pl_ast *ast, const pl_load_options *options)
 {
     m->opt_level = options ? options->opt_level : 2;
-    const pl_lower_options lower = {.opt_level = m->opt_level, .text = m->text, .text_bytes = m->bytes};
+    const pl_lower_options lower = {
+        .opt_level = m->opt_level, .text = m->text, .text_bytes = m->bytes};
     pl_status st = pl_lower(ast, &lower, &m->program);
     if (st != PL_OK) return st;
     pl_bind(m->program, -1);
     return place(m);
 }
 
-pl_status pl_module_load(pl_gpu *gpu, const char *name, const char *text, size_t bytes, const pl_load_options *options,
-                         pl_module **out)
+pl_status pl_module_load(pl_gpu *gpu, const char *name, const char *text, size_t bytes,
+                         const pl_load_options *options, pl_module **out)
 {
     *out = NULL;
     pl_module *m = calloc(1, sizeof *m);
@@ -130,12 +137,15 @@ pl_status pl_module_load(pl_gpu *gpu, const char *name, const char *text, size_t
     if (st == PL_OK && !pl_arena_ok(m->arena)) st = PL_NOMEM;
     settle_messages(gpu, before);
     if (st == PL_NOMEM) pl_gpu_no_memory(gpu, "while loading a module");
-    if (st == PL_OK && !check_only) *out = m;
-    else pl_module_close(m);
+    if (st == PL_OK && !check_only)
+        *out = m;
+    else
+        pl_module_close(m);
     return st;
 }
 
-pl_status pl_module_load_file(pl_gpu *gpu, const char *path, const pl_load_options *options, pl_module **out)
+pl_status pl_module_load_file(pl_gpu *gpu, const char *path, const pl_load_options *options,
+                              pl_module **out)
 {
     char *text;
     size_t bytes;
@@ -192,10 +202,15 @@ pl_status pl_module_kernel(const pl_module *m, const char *name, pl_kernel_info 
 {
     const pl_prog_func *f = pl_module_entry(m, name);
     if (!f) return PL_INVALID;
-    *out = (pl_kernel_info){.name = f->name, .registers = f->registers, .static_shared = f->static_shared,
-                            .local_bytes = f->local_bytes, .param_bytes = f->param_bytes,
-                            .nparams = (uint32_t)f->params.n, .barriers = f->barriers,
-                            .spill_loads = f->spill_loads, .spill_stores = f->spill_stores};
+    *out = (pl_kernel_info){.name = f->name,
+                            .registers = f->registers,
+                            .static_shared = f->static_shared,
+                            .local_bytes = f->local_bytes,
+                            .param_bytes = f->param_bytes,
+                            .nparams = (uint32_t)f->params.n,
+                            .barriers = f->barriers,
+                            .spill_loads = f->spill_loads,
+                            .spill_stores = f->spill_stores};
     memcpy(out->reqntid, f->reqntid, sizeof out->reqntid);
     memcpy(out->maxntid, f->maxntid, sizeof out->maxntid);
     memcpy(out->reqcluster, f->reqnctapercluster, sizeof out->reqcluster);
@@ -207,7 +222,8 @@ pl_kernel_param pl_module_param(const pl_module *m, const char *kernel, uint32_t
     const pl_prog_func *f = pl_module_entry(m, kernel);
     if (!f || k >= f->params.n) return (pl_kernel_param){.name = NULL};
     const pl_prog_param *p = &f->params.at[k];
-    return (pl_kernel_param){.name = p->name, .offset = p->offset, .size = p->size, .type = pl_word_text[p->type]};
+    return (pl_kernel_param){
+        .name = p->name, .offset = p->offset, .size = p->size, .type = pl_word_text[p->type]};
 }
 
 pl_status pl_module_symbol(const pl_module *m, const char *name, pl_ptr *address, uint64_t *bytes)
@@ -268,14 +284,19 @@ pl_listing pl_module_listing(pl_module *m, uint32_t pc)
     const pl_insn *insn = &p->code.at[pc];
     const pl_form *form = &pl_forms[insn->form];
     const pl_prog_func *f = function_at(p, pc);
-    pl_listing l = {.pc = pc, .kernel = f ? f->name : NULL, .form = insn->form, .syntax = form->syntax,
-                    .mnemonic = pl_mnems[form->mnem].name, .cls = pl_class_text[insn->cls]};
+    pl_listing l = {.pc = pc,
+                    .kernel = f ? f->name : NULL,
+                    .form = insn->form,
+                    .syntax = form->syntax,
+                    .mnemonic = pl_mnems[form->mnem].name,
+                    .cls = pl_class_text[insn->cls]};
     pl_disasm(p, pc, l.text, sizeof l.text);
     if (insn->line < p->lines.n) {
         const pl_prog_line *line = &p->lines.at[insn->line];
         l.ptx_line = line->ptx_line;
         l.src_line = line->src_line;
-        if (line->src_file > 0 && line->src_file < p->files.n) l.src_file = p->files.at[line->src_file];
+        if (line->src_file > 0 && line->src_file < p->files.n)
+            l.src_file = p->files.at[line->src_file];
     }
     source_line(m, &l);
     return l;

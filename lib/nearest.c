@@ -4,7 +4,8 @@
 
 enum { MAX_WORD = 63 };
 
-/* Insertions, deletions, replacements and swaps of neighbours that turn a into b (restricted Damerau-Levenshtein). */
+/* Insertions, deletions, replacements and swaps of neighbours that turn a into b (restricted
+ * Damerau-Levenshtein). */
 static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
 {
     unsigned row[3][MAX_WORD + 1];
@@ -16,7 +17,8 @@ static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
             unsigned best = before[j - 1] + (a[i - 1] != b[j - 1]);
             if (before[j] + 1 < best) best = before[j] + 1;
             if (now[j - 1] + 1 < best) best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && earlier[j - 2] + 1 < best)
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                earlier[j - 2] + 1 < best)
                 best = earlier[j - 2] + 1;
             now[j] = best;
         }

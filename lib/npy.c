@@ -1,8 +1,10 @@
 /* npy.c - headers of .npy files.
  *
- *   \x93 N U M P Y  major minor  length (2 bytes; from format 2.0: 4)  {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+ *   \x93 N U M P Y  major minor  length (2 bytes; from format 2.0: 4)  {'descr': '<f4',
+ * 'fortran_order': False, 'shape': (3, 4), }
  *
- * The header is a Python dictionary padded with spaces so that the data start at a multiple of 64. */
+ * The header is a Python dictionary padded with spaces so that the data start at a multiple of 64.
+ */
 #include "lib/npy.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,7 +31,8 @@ static const char *parse(const char *header, pl_npy *out)
 {
     const char *descr = after_key(header, "descr"), *order = after_key(header, "fortran_order");
     const char *shape = after_key(header, "shape");
-    if (!descr || !order || !shape || *shape != '(') return "its header lacks descr, fortran_order or shape";
+    if (!descr || !order || !shape || *shape != '(')
+        return "its header lacks descr, fortran_order or shape";
     if (*descr != '\'' && *descr != '"') return "its elements are records, not single numbers";
     size_t n = strcspn(descr + 1, "'\"");
     if (n >= sizeof out->dtype) return "its element type is not known";
@@ -56,7 +59,8 @@ const char *pl_npy_read(FILE *f, pl_npy *out)
 {
     unsigned char start[12];
     *out = (pl_npy){.count = 0};
-    if (fread(start, 1, 10, f) != 10 || memcmp(start, "\x93NUMPY", 6) != 0) return "it does not start as a .npy file does";
+    if (fread(start, 1, 10, f) != 10 || memcmp(start, "\x93NUMPY", 6) != 0)
+        return "it does not start as a .npy file does";
     uint32_t length = start[8] | (uint32_t)start[9] << 8;
     out->data = 10;
     if (start[6] >= 2) {
@@ -82,8 +86,10 @@ bool pl_npy_matches(const pl_npy *n, const pl_element *e)
     const char *d = n->dtype;
     char order = *d, kind, expected = e->kind == 's' ? 'i' : e->kind;
     unsigned long bytes;
-    if (order == '<' || order == '|' || order == '=') d++;
-    else if (order == '>') return false;
+    if (order == '<' || order == '|' || order == '=')
+        d++;
+    else if (order == '>')
+        return false;
     kind = *d;
     char *end;
     bytes = strtoul(kind ? d + 1 : d, &end, 10);
@@ -98,9 +104,12 @@ bool pl_npy_matches(const pl_npy *n, const pl_element *e)
 bool pl_npy_write(FILE *f, const pl_element *e, uint64_t count)
 {
     char header[128];
-    int n = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (%" PRIu64 ",), }", e->npy, count);
+    int n = snprintf(header, sizeof header,
+                     "{'descr': '%s', 'fortran_order': False, 'shape': (%" PRIu64 ",), }", e->npy,
+                     count);
     int padded = 118; /* 10 + 118 = 128; ends with a newline */
     memset(header + n, ' ', (size_t)(padded - n));
     header[padded - 1] = '\n';
-    return fwrite("\x93NUMPY\x01\x00\x76\x00", 1, 10, f) == 10 && fwrite(header, 1, (size_t)padded, f) == (size_t)padded;
+    return fwrite("\x93NUMPY\x01\x00\x76\x00", 1, 10, f) == 10 &&
+           fwrite(header, 1, (size_t)padded, f) == (size_t)padded;
 }

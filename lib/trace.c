@@ -1,4 +1,5 @@
-/* trace.c - joins launches and the trace writer: describes a module, a launch and its result in the writer's terms. */
+/* trace.c - joins launches and the trace writer: describes a module, a launch and its result in the
+ * writer's terms. */
 #include "lib/internal.h"
 #include "ptx/ast.h"
 #include "traces/trace.h"
@@ -16,24 +17,33 @@ static pl_status failed(pl_trace *t, pl_status st, const char *path)
 {
     const char *why = t->db ? pl_tracedb_error(t->db) : NULL;
     if (st == PL_NOMEM) return pl_gpu_no_memory(t->gpu, "while writing a trace");
-    pl_report(&t->gpu->diags, PL_E0002, (pl_loc){.file = UINT32_MAX}, path, why ? why : "unknown failure");
+    pl_report(&t->gpu->diags, PL_E0002, (pl_loc){.file = UINT32_MAX}, path,
+              why ? why : "unknown failure");
     return st;
 }
 
 pl_status pl_trace_open(pl_gpu *gpu, const char *path, const pl_trace_options *o, pl_trace **out)
 {
-    static const char *const spaces[] = {[PL_SP_GENERIC] = "generic", [PL_SP_CONST] = "const", [PL_SP_GLOBAL] = "global",
-                                         [PL_SP_LOCAL] = "local", [PL_SP_PARAM] = "param", [PL_SP_SHARED] = "shared",
-                                         [PL_SP_TEX] = "texture"};
+    static const char *const spaces[] = {
+        [PL_SP_GENERIC] = "generic", [PL_SP_CONST] = "const", [PL_SP_GLOBAL] = "global",
+        [PL_SP_LOCAL] = "local",     [PL_SP_PARAM] = "param", [PL_SP_SHARED] = "shared",
+        [PL_SP_TEX] = "texture"};
     *out = NULL;
     pl_trace *t = calloc(1, sizeof *t);
     if (!t) return pl_gpu_no_memory(gpu, "while opening a trace");
     t->gpu = gpu;
     const pl_machine *m = gpu->machine;
-    const pl_tracedb_options d = {.level = (pl_tracedb_level)o->level, .max_bytes = o->max_bytes, .version = PTXLOOM_VERSION,
-                                  .command = o->command, .machine = m ? m->name : NULL, .sms = m ? m->sm.count : 0,
-                                  .subcores = m ? m->sm.subcores : 0, .max_warps = m ? m->sm.warps : 0,
-                                  .clock_mhz = m ? m->clock_mhz : 0, .space = spaces, .nspaces = sizeof spaces / sizeof *spaces};
+    const pl_tracedb_options d = {.level = (pl_tracedb_level)o->level,
+                                  .max_bytes = o->max_bytes,
+                                  .version = PTXLOOM_VERSION,
+                                  .command = o->command,
+                                  .machine = m ? m->name : NULL,
+                                  .sms = m ? m->sm.count : 0,
+                                  .subcores = m ? m->sm.subcores : 0,
+                                  .max_warps = m ? m->sm.warps : 0,
+                                  .clock_mhz = m ? m->clock_mhz : 0,
+                                  .space = spaces,
+                                  .nspaces = sizeof spaces / sizeof *spaces};
     pl_status st = pl_tracedb_open(&t->db, path, &d);
     if (st == PL_OK) {
         *out = t;
@@ -50,20 +60,37 @@ static void describe_insn(void *ctx, uint32_t pc, pl_tracedb_insn *out)
     pl_module *m = ctx;
     m->listing = pl_module_listing(m, pc);
     const pl_listing *l = &m->listing;
-    *out = (pl_tracedb_insn){.function = l->kernel, .text = l->text, .ptx_line = l->ptx_line, .src_file = l->src_file,
-                             .src_line = l->src_line, .form = l->form, .mnemonic = l->mnemonic, .syntax = l->syntax,
-                             .cls = l->cls, .effects = pl_forms[l->form].effects};
+    *out = (pl_tracedb_insn){.function = l->kernel,
+                             .text = l->text,
+                             .ptx_line = l->ptx_line,
+                             .src_file = l->src_file,
+                             .src_line = l->src_line,
+                             .form = l->form,
+                             .mnemonic = l->mnemonic,
+                             .syntax = l->syntax,
+                             .cls = l->cls,
+                             .effects = pl_forms[l->form].effects};
 }
 
 const pl_sink *pl_trace_begin(pl_trace *t, pl_module *m, const pl_launch *l, const char *case_name)
 {
     const pl_prog_func *f = pl_module_entry(m, l->kernel);
     if (!f) return NULL;
-    pl_tracedb_kernel k = {.name = case_name, .entry = f->name, .timing = l->mode == PL_MODE_TIMING,
-                           .static_shared = f->static_shared, .dynamic_shared = l->dynamic_shared, .registers = f->registers,
-                           .local_bytes = f->local_bytes, .module = m->name, .text = m->text, .text_bytes = m->bytes,
-                           .target = m->program->target, .opt_level = m->opt_level, .ninsns = (uint32_t)m->program->code.n,
-                           .insn = describe_insn, .ctx = m};
+    pl_tracedb_kernel k = {.name = case_name,
+                           .entry = f->name,
+                           .timing = l->mode == PL_MODE_TIMING,
+                           .static_shared = f->static_shared,
+                           .dynamic_shared = l->dynamic_shared,
+                           .registers = f->registers,
+                           .local_bytes = f->local_bytes,
+                           .module = m->name,
+                           .text = m->text,
+                           .text_bytes = m->bytes,
+                           .target = m->program->target,
+                           .opt_level = m->opt_level,
+                           .ninsns = (uint32_t)m->program->code.n,
+                           .insn = describe_insn,
+                           .ctx = m};
     memcpy(k.grid, l->grid, sizeof k.grid);
     memcpy(k.block, l->block, sizeof k.block);
     const uint32_t *cluster = l->cluster[0] ? l->cluster : f->reqnctapercluster;
@@ -90,13 +117,22 @@ pl_status pl_trace_end(pl_trace *t, const pl_result *r)
 {
     const char *error = pl_tracedb_error(t->db);
     if (error || !t->begun) return failed(t, PL_IO, "the trace");
-    const pl_tracedb_result d = {.status = status_word(r->status), .error = r->error, .error_text = r->error_text,
-                                 .cycles = r->cycles, .inst_executed = r->inst_executed,
-                                 .thread_inst_executed = r->thread_inst_executed, .wall_seconds = r->wall_seconds,
-                                 .theoretical_occupancy = r->theoretical_occupancy, .registers = r->registers,
-                                 .static_shared = r->static_shared, .dynamic_shared = r->dynamic_shared,
-                                 .local_bytes = r->local_bytes, .pc_stat = r->pc_stat, .npc = r->npc,
-                                 .counter = r->counter, .ncounters = r->ncounters};
+    const pl_tracedb_result d = {.status = status_word(r->status),
+                                 .error = r->error,
+                                 .error_text = r->error_text,
+                                 .cycles = r->cycles,
+                                 .inst_executed = r->inst_executed,
+                                 .thread_inst_executed = r->thread_inst_executed,
+                                 .wall_seconds = r->wall_seconds,
+                                 .theoretical_occupancy = r->theoretical_occupancy,
+                                 .registers = r->registers,
+                                 .static_shared = r->static_shared,
+                                 .dynamic_shared = r->dynamic_shared,
+                                 .local_bytes = r->local_bytes,
+                                 .pc_stat = r->pc_stat,
+                                 .npc = r->npc,
+                                 .counter = r->counter,
+                                 .ncounters = r->ncounters};
     t->begun = false;
     pl_status st = pl_tracedb_end(t->db, &d);
     return st == PL_OK ? st : failed(t, st, "the trace");

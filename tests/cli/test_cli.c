@@ -1,4 +1,5 @@
-/* test_cli.c - the command as its users see it: exit statuses, messages, JSON and files. Runs ./ptxloom in functional mode. */
+/* test_cli.c - the command as its users see it: exit statuses, messages, JSON and files. Runs
+ * ./ptxloom in functional mode. */
 #include "tests/unit/unit.h"
 #include <fcntl.h>
 #include <jansson.h>
@@ -12,29 +13,37 @@
 
 enum { MAX_ARGS = 32, MAX_OUTPUT = 1 << 20 };
 
-static char folder[64];                  /* of this test */
+static char folder[64];                       /* of this test */
 static char out[MAX_OUTPUT], err[MAX_OUTPUT]; /* of the latest run */
 
-static const char saxpy[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+static const char saxpy[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
     ".visible .entry saxpy(.param .u32 n, .param .f32 a, .param .u64 x, .param .u64 y)\n"
     "{\n .reg .pred %p; .reg .b32 %r<6>; .reg .f32 %f<5>; .reg .b64 %rd<6>;\n"
-    " ld.param.u32 %r1, [n]; ld.param.f32 %f1, [a]; ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y];\n"
-    " mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.s32 %r5, %r2, %r3, %r4;\n"
+    " ld.param.u32 %r1, [n]; ld.param.f32 %f1, [a]; ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, "
+    "[y];\n"
+    " mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.s32 %r5, %r2, %r3, "
+    "%r4;\n"
     " setp.ge.u32 %p, %r5, %r1; @%p bra DONE;\n"
     " mul.wide.u32 %rd3, %r5, 4; add.u64 %rd4, %rd1, %rd3; add.u64 %rd5, %rd2, %rd3;\n"
-    " ld.global.f32 %f2, [%rd4]; ld.global.f32 %f3, [%rd5]; fma.rn.f32 %f4, %f1, %f2, %f3; st.global.f32 [%rd5], %f4;\n"
+    " ld.global.f32 %f2, [%rd4]; ld.global.f32 %f3, [%rd5]; fma.rn.f32 %f4, %f1, %f2, %f3; "
+    "st.global.f32 [%rd5], %f4;\n"
     "DONE: ret;\n}\n";
 
 /* Counts its launches in a module variable and stores the count. */
-static const char counter[] = ".version 8.0\n.target sm_90\n.address_size 64\n.global .u32 launches = 41;\n"
-    ".visible .entry count(.param .u64 y)\n{\n .reg .b32 %r<3>; .reg .b64 %rd<2>;\n ld.param.u64 %rd1, [y];\n"
-    " ld.global.u32 %r1, [launches]; add.u32 %r2, %r1, 1; st.global.u32 [launches], %r2; st.global.u32 [%rd1], %r2; ret;\n}\n";
+static const char counter[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n.global .u32 launches = 41;\n"
+    ".visible .entry count(.param .u64 y)\n{\n .reg .b32 %r<3>; .reg .b64 %rd<2>;\n ld.param.u64 "
+    "%rd1, [y];\n"
+    " ld.global.u32 %r1, [launches]; add.u32 %r2, %r1, 1; st.global.u32 [launches], %r2; "
+    "st.global.u32 [%rd1], %r2; ret;\n}\n";
 
 static const char null_store[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
-    ".visible .entry k(.param .u32 n)\n{\n .reg .b64 %rd<2>;\n mov.u64 %rd1, 64;\n st.global.u32 [%rd1], 7;\n ret;\n}\n";
+                                 ".visible .entry k(.param .u32 n)\n{\n .reg .b64 %rd<2>;\n "
+                                 "mov.u64 %rd1, 64;\n st.global.u32 [%rd1], 7;\n ret;\n}\n";
 
 static const char forever[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
-    ".visible .entry k(.param .u32 n)\n{\nAGAIN: bra AGAIN;\n}\n";
+                              ".visible .entry k(.param .u32 n)\n{\nAGAIN: bra AGAIN;\n}\n";
 
 /* ---------------------------------------------------------------- helpers */
 
@@ -77,14 +86,16 @@ static void slurp(const char *name, char *to)
     fclose(f);
 }
 
-/* Runs ./ptxloom with these arguments (the last one NULL); its output goes to `out` and `err`. Returns the exit status. */
+/* Runs ./ptxloom with these arguments (the last one NULL); its output goes to `out` and `err`.
+ * Returns the exit status. */
 static int loom_to(const char *output, const char *first, va_list ap)
 {
     const char *argv[MAX_ARGS] = {"./ptxloom", first};
     for (int n = 2; argv[n - 1] && n < MAX_ARGS; n++) argv[n] = va_arg(ap, const char *);
     pid_t child = fork();
     if (child == 0) {
-        int o = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600), e = open(path("err"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        int o = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600),
+            e = open(path("err"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
         if (o < 0 || e < 0 || dup2(o, 1) < 0 || dup2(e, 2) < 0) _exit(99);
         execv(argv[0], (char *const *)(uintptr_t)argv);
         _exit(98);
@@ -135,7 +146,8 @@ static const char *member(json_t *list, size_t k, const char *key)
 
 static const char *sum_of(json_t *list, size_t k)
 {
-    return json_string_value(json_object_get(json_array_get(json_object_get(json_array_get(list, k), "outputs"), 0), "sha256"));
+    return json_string_value(json_object_get(
+        json_array_get(json_object_get(json_array_get(list, k), "outputs"), 0), "sha256"));
 }
 
 #define FUNCTIONAL "--mode", "functional"
@@ -145,7 +157,9 @@ static const char *sum_of(json_t *list, size_t k)
 START_TEST(a_kernel_runs_from_the_command_line)
 {
     const char *k = write_file("k.ptx", saxpy);
-    ck_assert_int_eq(loom("run", k, "-g", "40", "-b256", FUNCTIONAL, "u32:10000", "f32:2", "f32[10000]=iota", "out:f32[10000]=1", NULL), 0);
+    ck_assert_int_eq(loom("run", k, "-g", "40", "-b256", FUNCTIONAL, "u32:10000", "f32:2",
+                          "f32[10000]=iota", "out:f32[10000]=1", NULL),
+                     0);
     expect(out, "argument 4  f32[10000] = 1 3 5 7 9 11 13 15 ...");
     expect(out, "saxpy on h200 (functional): ok");
     ck_assert_str_eq(err, "");
@@ -178,11 +192,13 @@ START_TEST(wrong_command_lines_get_one_clear_sentence)
     expect(err, "is a folder");
     ck_assert_int_eq(loom("run", k, FUNCTIONAL, "u32:1", "f32:2", "f32[1]", "f32[1]", NULL), 2);
     expect(err, "the launch has no grid");
-    ck_assert_int_eq(loom("run", k, "-g1", "-b2048", FUNCTIONAL, "u32:1", "f32:2", "f32[1]", "f32[1]", NULL), 2);
+    ck_assert_int_eq(
+        loom("run", k, "-g1", "-b2048", FUNCTIONAL, "u32:1", "f32:2", "f32[1]", "f32[1]", NULL), 2);
     expect(err, "block 2048,1,1: the limits are 1024,1024,64, and 1024 threads");
     ck_assert_int_eq(loom("run", k, "-g1", "-b1", FUNCTIONAL, "u32:1", "f32:2", "f32[1]", NULL), 2);
     expect(err, "has 4 parameters, but 3 arguments are given");
-    ck_assert_int_eq(loom("run", k, "-g1", "-b1", FUNCTIONAL, "u32:1", "f64:2", "f32[1]", "f32[1]", NULL), 2);
+    ck_assert_int_eq(
+        loom("run", k, "-g1", "-b1", FUNCTIONAL, "u32:1", "f64:2", "f32[1]", "f32[1]", NULL), 2);
     expect(err, "argument 2 (f64) takes 8 bytes, but parameter 'a' has 4 (.f32)");
     ck_assert_int_eq(loom("run", k, "-k", "saxpi", "-g1", "-b1", FUNCTIONAL, NULL), 2);
     expect(err, "did you mean 'saxpy'?");
@@ -203,19 +219,29 @@ END_TEST
 START_TEST(writes_past_a_buffer_are_seen)
 {
     const char *k = write_file("k.ptx", saxpy);
-    ck_assert_int_eq(loom("run", k, "-g1", "-b128", FUNCTIONAL, "u32:101", "f32:2", "f32[101]=iota", "f32[100]=1", NULL), 0);
-    expect(err, "the kernel wrote past the end of argument 4 (f32[100]): byte 0 after it is changed [W0419]");
+    ck_assert_int_eq(loom("run", k, "-g1", "-b128", FUNCTIONAL, "u32:101", "f32:2", "f32[101]=iota",
+                          "f32[100]=1", NULL),
+                     0);
+    expect(err, "the kernel wrote past the end of argument 4 (f32[100]): byte 0 after it is "
+                "changed [W0419]");
 }
 END_TEST
 
 START_TEST(one_bad_launch_file_does_not_stop_the_others)
 {
-    static const char *const keys[] = {"name", "entry", "arch", "mode", "status", "cycles", "inst_executed", "thread_inst_executed",
-                                       "registers", "shared", "local", "wall_seconds", "outputs", "metrics", "diagnostics"};
+    static const char *const keys[] = {
+        "name",      "entry",   "arch",          "mode",
+        "status",    "cycles",  "inst_executed", "thread_inst_executed",
+        "registers", "shared",  "local",         "wall_seconds",
+        "outputs",   "metrics", "diagnostics"};
     write_file("c.ptx", counter);
-    const char *good = write_file("a.json", "{\"ptx\": \"c.ptx\", \"grid\": [1], \"block\": [1],\n \"args\": [{\"buffer\": \"u32\", \"count\": 1, \"output\": true}]}");
+    const char *good =
+        write_file("a.json", "{\"ptx\": \"c.ptx\", \"grid\": [1], \"block\": [1],\n \"args\": "
+                             "[{\"buffer\": \"u32\", \"count\": 1, \"output\": true}]}");
     const char *bad = write_file("b.json", "{\"ptx\": \"c.ptx\", \"gird\": [1]}");
-    const char *last = write_file("c.json", "{\"name\": \"last\", \"ptx\": \"c.ptx\", \"grid\": [1], \"block\": [1], \"args\": [{\"buffer\": \"u32\", \"count\": 1, \"output\": true}]}");
+    const char *last = write_file(
+        "c.json", "{\"name\": \"last\", \"ptx\": \"c.ptx\", \"grid\": [1], \"block\": [1], "
+                  "\"args\": [{\"buffer\": \"u32\", \"count\": 1, \"output\": true}]}");
     ck_assert_int_eq(loom("run", good, bad, last, FUNCTIONAL, "--json", NULL), 2);
     json_t *list = cases();
     ck_assert_uint_eq(json_array_size(list), 3);
@@ -226,10 +252,12 @@ START_TEST(one_bad_launch_file_does_not_stop_the_others)
     ck_assert_str_eq(member(list, 1, "status"), "invalid");
     ck_assert_uint_eq(json_array_size(json_object_get(json_array_get(list, 1), "diagnostics")), 1);
     /* sha256 of 2a 00 00 00: the module's variable starts at 41 in every launch. */
-    ck_assert_str_eq(sum_of(list, 0), "e8a4b2ee7ede79a3afb332b5b6cc3d952a65fd8cffb897f5d18016577c33d7cc");
+    ck_assert_str_eq(sum_of(list, 0),
+                     "e8a4b2ee7ede79a3afb332b5b6cc3d952a65fd8cffb897f5d18016577c33d7cc");
     ck_assert_str_eq(sum_of(list, 0), sum_of(list, 2));
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
-        ck_assert_msg(json_object_get(json_array_get(list, 0), keys[k]) != NULL, "%s is missing", keys[k]);
+        ck_assert_msg(json_object_get(json_array_get(list, 0), keys[k]) != NULL, "%s is missing",
+                      keys[k]);
     expect(err, "b.json:1:18: error: unknown key 'gird' in a launch file [E0402]");
     json_decref(list);
 }
@@ -240,11 +268,13 @@ START_TEST(arrays_go_out_and_come_back_in)
     const char *k = write_file("k.ptx", saxpy);
     char save[300], load[300];
     snprintf(save, sizeof save, "out=%s:f32[5]=0", path("y.npy"));
-    ck_assert_int_eq(loom("run", k, "-g1", "-b32", FUNCTIONAL, "u32:5", "f32:2", "f32[5]=iota", save, NULL), 0);
+    ck_assert_int_eq(
+        loom("run", k, "-g1", "-b32", FUNCTIONAL, "u32:5", "f32:2", "f32[5]=iota", save, NULL), 0);
     expect(out, "= 0 2 4 6 8 ");
     snprintf(load, sizeof load, "f32[]=@%s", path("y.npy"));
     snprintf(save, sizeof save, "out=%s:f32[5]=0", path("y.bin"));
-    ck_assert_int_eq(loom("run", k, "-g1", "-b32", FUNCTIONAL, "u32:5", "f32:0.5", load, save, NULL), 0);
+    ck_assert_int_eq(
+        loom("run", k, "-g1", "-b32", FUNCTIONAL, "u32:5", "f32:0.5", load, save, NULL), 0);
     expect(out, "= 0 1 2 3 4 ");
     FILE *f = fopen(path("y.bin"), "rb");
     float v[6];
@@ -252,12 +282,16 @@ START_TEST(arrays_go_out_and_come_back_in)
     ck_assert(v[4] == 4.0f);
     fclose(f);
     snprintf(load, sizeof load, "u32[5]=@%s", path("y.npy"));
-    ck_assert_int_eq(loom("run", k, "-g1", "-b32", FUNCTIONAL, "u32:5", "f32:0.5", load, "f32[5]", NULL), 2);
+    ck_assert_int_eq(
+        loom("run", k, "-g1", "-b32", FUNCTIONAL, "u32:5", "f32:0.5", load, "f32[5]", NULL), 2);
     expect(err, "its elements are '<f4', not u32");
     snprintf(load, sizeof load, "f32[6]=@%s", path("y.bin"));
-    ck_assert_int_eq(loom("run", k, "-g1", "-b32", FUNCTIONAL, "u32:5", "f32:0.5", load, "f32[5]", NULL), 2);
+    ck_assert_int_eq(
+        loom("run", k, "-g1", "-b32", FUNCTIONAL, "u32:5", "f32:0.5", load, "f32[5]", NULL), 2);
     expect(err, "E0413");
-    ck_assert_int_eq(loom("run", k, "-g1", "-b32", FUNCTIONAL, "u32:5", "f32:2", "f32[5]", "out=/nonexistent/y.npy:f32[5]", NULL), 2);
+    ck_assert_int_eq(loom("run", k, "-g1", "-b32", FUNCTIONAL, "u32:5", "f32:2", "f32[5]",
+                          "out=/nonexistent/y.npy:f32[5]", NULL),
+                     2);
     expect(err, "cannot write '/nonexistent/y.npy'");
 }
 END_TEST
@@ -265,7 +299,8 @@ END_TEST
 START_TEST(a_launch_can_be_given_up)
 {
     const char *k = write_file("k.ptx", forever), *trace = path("t.db");
-    ck_assert_int_eq(loom("run", k, "-g1", "-b32", FUNCTIONAL, "u32:0", "--timeout", "1", "--json", NULL), 3);
+    ck_assert_int_eq(
+        loom("run", k, "-g1", "-b32", FUNCTIONAL, "u32:0", "--timeout", "1", "--json", NULL), 3);
     json_t *list = cases();
     ck_assert_str_eq(member(list, 0, "status"), "interrupted");
     json_decref(list);
@@ -276,7 +311,9 @@ END_TEST
 START_TEST(check_reports_and_counts)
 {
     const char *good = write_file("good.ptx", saxpy);
-    const char *bad = write_file("bad.ptx", ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n .reg .b32 %r<3>;\n ad.s32 %r1, %r2, 1;\n ret;\n}\n");
+    const char *bad =
+        write_file("bad.ptx", ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry "
+                              "k()\n{\n .reg .b32 %r<3>;\n ad.s32 %r1, %r2, 1;\n ret;\n}\n");
     ck_assert_int_eq(loom("check", good, NULL), 0);
     ck_assert_str_eq(err, "");
     ck_assert_int_eq(loom("check", good, bad, NULL), 2);
@@ -315,17 +352,25 @@ START_TEST(a_full_disk_is_noticed)
 {
     if (access("/dev/full", W_OK) != 0) return;
     const char *k = write_file("k.ptx", saxpy);
-    ck_assert_int_eq(loom_full_disk("run", k, "-g1", "-b32", FUNCTIONAL, "--json", "u32:5", "f32:2", "f32[5]=iota", "f32[5]", NULL), 3);
+    ck_assert_int_eq(loom_full_disk("run", k, "-g1", "-b32", FUNCTIONAL, "--json", "u32:5", "f32:2",
+                                    "f32[5]=iota", "f32[5]", NULL),
+                     3);
     expect(err, "cannot write to standard output");
 }
 END_TEST
 
 int main(void)
 {
-    const TTest *const test[] = {a_kernel_runs_from_the_command_line, wrong_command_lines_get_one_clear_sentence,
-                                 a_fault_names_its_place, writes_past_a_buffer_are_seen, one_bad_launch_file_does_not_stop_the_others,
-                                 arrays_go_out_and_come_back_in, a_launch_can_be_given_up, check_reports_and_counts,
-                                 listings_and_explanations_come_from_the_tables, a_full_disk_is_noticed};
+    const TTest *const test[] = {a_kernel_runs_from_the_command_line,
+                                 wrong_command_lines_get_one_clear_sentence,
+                                 a_fault_names_its_place,
+                                 writes_past_a_buffer_are_seen,
+                                 one_bad_launch_file_does_not_stop_the_others,
+                                 arrays_go_out_and_come_back_in,
+                                 a_launch_can_be_given_up,
+                                 check_reports_and_counts,
+                                 listings_and_explanations_come_from_the_tables,
+                                 a_full_disk_is_noticed};
     Suite *s = suite_create("cli");
     TCase *c = tcase_create("cli");
     tcase_add_checked_fixture(c, setup, teardown);

@@ -1,4 +1,5 @@
-/* test_launch.c - launch files and command-line arguments: values bit by bit, and a message with a place for every mistake. */
+/* test_launch.c - launch files and command-line arguments: values bit by bit, and a message with a
+ * place for every mistake. */
 #include "lib/internal.h"
 #include "lib/npy.h"
 #include "tests/unit/unit.h"
@@ -75,20 +76,28 @@ END_TEST
 
 START_TEST(small_floats_round_to_nearest_even_and_saturate)
 {
-    static const struct { const char *type; float from; uint32_t code; } row[] = {
-        {"f16", 1.0f, 0x3c00}, {"f16", 65504.0f, 0x7bff}, {"f16", 65520.0f, 0x7bff}, {"f16", 1e9f, 0x7bff}, {"f16", -2.0f, 0xc000},
-        {"f16", 0x1p-24f, 0x0001}, {"f16", 0x1p-25f, 0x0000}, {"f16", 0x1.8p-25f, 0x0001}, {"f16", 0x1.8p-24f, 0x0002},
-        {"f16", 0x1.002p0f, 0x3c00}, {"f16", 0x1.006p0f, 0x3c02}, {"f16", 0x1p-14f, 0x0400}, {"f16", 0x1.ff8p-15f, 0x03ff},
-        {"f16", 0x1.ffcp-15f, 0x0400}, {"bf16", 1.0f, 0x3f80}, {"bf16", 0x1.01p0f, 0x3f80}, {"bf16", 0x1.03p0f, 0x3f82},
-        {"bf16", INFINITY, 0x7f80}, {"bf16", 0x1p-133f, 0x0001}, {"e4m3", 448.0f, 0x7e}, {"e4m3", 1000.0f, 0x7e},
-        {"e4m3", 0x1p-9f, 0x01}, {"e4m3", 0x1p-10f, 0x00}, {"e4m3", 17.0f, 0x58}, {"e4m3", 19.0f, 0x5a}, {"e4m3", -1.0f, 0xb8},
-        {"e5m2", 57344.0f, 0x7b}, {"e5m2", INFINITY, 0x7b}, {"e5m2", 0x1p-16f, 0x01}, {"e5m2", 0x1p-126f, 0x00},
+    static const struct {
+        const char *type;
+        float from;
+        uint32_t code;
+    } row[] = {
+        {"f16", 1.0f, 0x3c00},         {"f16", 65504.0f, 0x7bff},     {"f16", 65520.0f, 0x7bff},
+        {"f16", 1e9f, 0x7bff},         {"f16", -2.0f, 0xc000},        {"f16", 0x1p-24f, 0x0001},
+        {"f16", 0x1p-25f, 0x0000},     {"f16", 0x1.8p-25f, 0x0001},   {"f16", 0x1.8p-24f, 0x0002},
+        {"f16", 0x1.002p0f, 0x3c00},   {"f16", 0x1.006p0f, 0x3c02},   {"f16", 0x1p-14f, 0x0400},
+        {"f16", 0x1.ff8p-15f, 0x03ff}, {"f16", 0x1.ffcp-15f, 0x0400}, {"bf16", 1.0f, 0x3f80},
+        {"bf16", 0x1.01p0f, 0x3f80},   {"bf16", 0x1.03p0f, 0x3f82},   {"bf16", INFINITY, 0x7f80},
+        {"bf16", 0x1p-133f, 0x0001},   {"e4m3", 448.0f, 0x7e},        {"e4m3", 1000.0f, 0x7e},
+        {"e4m3", 0x1p-9f, 0x01},       {"e4m3", 0x1p-10f, 0x00},      {"e4m3", 17.0f, 0x58},
+        {"e4m3", 19.0f, 0x5a},         {"e4m3", -1.0f, 0xb8},         {"e5m2", 57344.0f, 0x7b},
+        {"e5m2", INFINITY, 0x7b},      {"e5m2", 0x1p-16f, 0x01},      {"e5m2", 0x1p-126f, 0x00},
         {"e5m2", 0x1p-149f, 0x00},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         const pl_element *e = type(row[i].type);
         uint32_t code = pl_element_narrow(e, row[i].from);
-        ck_assert_msg(code == row[i].code, "%s(%a) is 0x%x, not 0x%x", row[i].type, (double)row[i].from, code, row[i].code);
+        ck_assert_msg(code == row[i].code, "%s(%a) is 0x%x, not 0x%x", row[i].type,
+                      (double)row[i].from, code, row[i].code);
     }
 }
 END_TEST
@@ -103,7 +112,8 @@ START_TEST(every_small_float_survives_printing)
             double v = pl_element_value(e, code);
             if (isnan(v) || isinf(v)) continue;
             pl_element_print(e, &code, text, sizeof text);
-            ck_assert_msg(pl_element_narrow(e, (float)strtod(text, NULL)) == code, "%s 0x%x prints as %s", names[t], code, text);
+            ck_assert_msg(pl_element_narrow(e, (float)strtod(text, NULL)) == code,
+                          "%s 0x%x prints as %s", names[t], code, text);
         }
     }
 }
@@ -118,7 +128,8 @@ START_TEST(hashes_follow_their_definition)
     z ^= z >> 31;
     ck_assert_uint_eq(pl_fill_hash(7, 2), z);
     int32_t s[1000];
-    pl_fill(s, type("s32"), 1000, &(pl_init){.kind = PL_INIT_HASH, .seed = 7, .limited = true, .lo = -5, .span = 8});
+    pl_fill(s, type("s32"), 1000,
+            &(pl_init){.kind = PL_INIT_HASH, .seed = 7, .limited = true, .lo = -5, .span = 8});
     ck_assert_int_eq(s[2], -5 + (int)((z >> 32) % 8));
     for (int i = 0; i < 1000; i++) ck_assert(s[i] >= -5 && s[i] < 3);
     float f[3];
@@ -142,7 +153,8 @@ START_TEST(npy_headers_round_trip)
     ck_assert(!pl_npy_matches(&n, type("u16")));
     fclose(f);
     f = tmpfile();
-    static const char numpy[] = "\x93NUMPY\x01\x00\x46\x00{'descr': '>i4', 'fortran_order': True, 'shape': (3, 4), }            \n";
+    static const char numpy[] = "\x93NUMPY\x01\x00\x46\x00{'descr': '>i4', 'fortran_order': True, "
+                                "'shape': (3, 4), }            \n";
     fwrite(numpy, 1, sizeof numpy - 1, f);
     rewind(f);
     ck_assert_ptr_null(pl_npy_read(f, &n));
@@ -171,12 +183,18 @@ START_TEST(a_launch_file_is_read)
 {
     open_gpu();
     pl_case *c;
-    ck_assert_int_eq(read_text("{ \"name\": \"n\", \"ptx\": \"sub/k.ptx\", \"entry\": \"e\", \"grid\": [4, 2], \"block\": [256,1,1],\n"
-                               "  \"dynamic_shared\": 65536, \"cluster\": [2,1,1], \"stack\": 4096, \"deterministic\": false, \"tags\": [],\n"
-                               "  \"args\": [ {\"scalar\": \"u64\", \"value\": 18446744073709551615}, {\"scalar\": \"s32\", \"value\": -7},\n"
-                               "    {\"buffer\": \"f32\", \"count\": 10, \"init\": {\"hash\": 7, \"lo\": -1, \"hi\": 1}, \"output\": true},\n"
-                               "    {\"buffer\": \"u8\", \"init\": [1, 2, \"0xff\"]}, {\"struct\": \"f32\", \"count\": 3, \"init\": \"iota\"} ] }",
-                               &c), PL_OK);
+    ck_assert_int_eq(read_text("{ \"name\": \"n\", \"ptx\": \"sub/k.ptx\", \"entry\": \"e\", "
+                               "\"grid\": [4, 2], \"block\": [256,1,1],\n"
+                               "  \"dynamic_shared\": 65536, \"cluster\": [2,1,1], \"stack\": "
+                               "4096, \"deterministic\": false, \"tags\": [],\n"
+                               "  \"args\": [ {\"scalar\": \"u64\", \"value\": "
+                               "18446744073709551615}, {\"scalar\": \"s32\", \"value\": -7},\n"
+                               "    {\"buffer\": \"f32\", \"count\": 10, \"init\": {\"hash\": 7, "
+                               "\"lo\": -1, \"hi\": 1}, \"output\": true},\n"
+                               "    {\"buffer\": \"u8\", \"init\": [1, 2, \"0xff\"]}, {\"struct\": "
+                               "\"f32\", \"count\": 3, \"init\": \"iota\"} ] }",
+                               &c),
+                     PL_OK);
     ck_assert_uint_eq(pl_gpu_diag_count(gpu), 0);
     ck_assert_str_eq(c->name, "n");
     ck_assert_str_eq(c->ptx, "/tmp/sub/k.ptx");
@@ -197,27 +215,45 @@ START_TEST(a_launch_file_is_read)
 }
 END_TEST
 
-static const struct { const char *text, *code; unsigned line, column; const char *help; } wrong_file[] = {
+static const struct {
+    const char *text, *code;
+    unsigned line, column;
+    const char *help;
+} wrong_file[] = {
     {"{ \"ptx\": \"k\",\n  \"gird\": [1] }", "E0402", 2, 3, "grid"},
     {"{ \"ptx\": \"k\",\n  }", "E0401", 2, 3, NULL},
     {"[]", "E0404", 1, 1, NULL},
     {"{ \"grid\": [1] }", "E0403", 1, 1, NULL},
     {"{ \"ptx\": \"k\", \"grid\": [1, 0] }", "E0405", 1, 27, NULL},
     {"{ \"ptx\": \"k\", \"grid\": 5 }", "E0404", 1, 23, NULL},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"scalar\": \"u33\", \"value\": 1} ] }", "E0406", 1, 36, "u32"},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"scalar\": \"u8\", \"value\": 256} ] }", "E0405", 1, 51, NULL},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"scalar\": \"u8\", \"value\": 0.5} ] }", "E0404", 1, 51, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"scalar\": \"u33\", \"value\": 1} ] }", "E0406", 1, 36,
+     "u32"},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"scalar\": \"u8\", \"value\": 256} ] }", "E0405", 1, 51,
+     NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"scalar\": \"u8\", \"value\": 0.5} ] }", "E0404", 1, 51,
+     NULL},
     {"{ \"ptx\": \"k\", \"args\": [ {\"scalar\": \"u8\"} ] }", "E0403", 1, 25, NULL},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"bufer\": \"u8\", \"count\": 1} ] }", "E0402", 1, 26, "buffer"},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"bufer\": \"u8\", \"count\": 1} ] }", "E0402", 1, 26,
+     "buffer"},
     {"{ \"ptx\": \"k\", \"args\": [ 7 ] }", "E0404", 1, 25, NULL},
-    {"{ \"ptx\": \"k\", \"args\": [\n {\"buffer\": \"u8\", \"count\": 9,\n \"init\": \"itoa\"} ] }", "E0407", 3, 10, "iota"},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"u8\", \"count\": 9, \"init\": {\"hash\": 1, \"low\": 2}} ] }", "E0402", 1, 74, "lo"},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"u8\", \"count\": 9, \"init\": {\"hash\": 1, \"lo\": 5, \"hi\": 5}} ] }", "E0405", 1, 89, NULL},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"u8\", \"count\": 9, \"init\": {\"hash\": 1, \"lo\": 0, \"hi\": 257}} ] }", "E0405", 1, 89, NULL},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"u8\", \"count\": 2, \"init\": [1, 2, 3]} ] }", "E0405", 1, 51, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [\n {\"buffer\": \"u8\", \"count\": 9,\n \"init\": \"itoa\"} ] }",
+     "E0407", 3, 10, "iota"},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"u8\", \"count\": 9, \"init\": {\"hash\": 1, "
+     "\"low\": 2}} ] }",
+     "E0402", 1, 74, "lo"},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"u8\", \"count\": 9, \"init\": {\"hash\": 1, "
+     "\"lo\": 5, \"hi\": 5}} ] }",
+     "E0405", 1, 89, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"u8\", \"count\": 9, \"init\": {\"hash\": 1, "
+     "\"lo\": 0, \"hi\": 257}} ] }",
+     "E0405", 1, 89, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"u8\", \"count\": 2, \"init\": [1, 2, 3]} ] }",
+     "E0405", 1, 51, NULL},
     {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"u8\", \"count\": -2} ] }", "E0405", 1, 51, NULL},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"f64\", \"count\": 9007199254740992} ] }", "E0412", 1, 25, NULL},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"u8\", \"count\": 2, \"output\": 1} ] }", "E0404", 1, 64, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"f64\", \"count\": 9007199254740992} ] }",
+     "E0412", 1, 25, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"u8\", \"count\": 2, \"output\": 1} ] }", "E0404",
+     1, 64, NULL},
 };
 
 START_TEST(mistakes_in_launch_files_have_a_place)
@@ -228,27 +264,36 @@ START_TEST(mistakes_in_launch_files_have_a_place)
     ck_assert_ptr_null(c);
     ck_assert_uint_ge(pl_gpu_diag_count(gpu), 1);
     pl_message m = pl_gpu_diag(gpu, 0, false);
-    ck_assert_msg(strcmp(m.code, wrong_file[_i].code) == 0, "%s: %s", wrong_file[_i].text, m.rendered);
-    ck_assert_msg(m.line == wrong_file[_i].line && m.column == wrong_file[_i].column, "%s: %s", wrong_file[_i].text, m.rendered);
-    if (wrong_file[_i].help) ck_assert_msg(m.help && strstr(m.help, wrong_file[_i].help), "%s", m.rendered);
+    ck_assert_msg(strcmp(m.code, wrong_file[_i].code) == 0, "%s: %s", wrong_file[_i].text,
+                  m.rendered);
+    ck_assert_msg(m.line == wrong_file[_i].line && m.column == wrong_file[_i].column, "%s: %s",
+                  wrong_file[_i].text, m.rendered);
+    if (wrong_file[_i].help)
+        ck_assert_msg(m.help && strstr(m.help, wrong_file[_i].help), "%s", m.rendered);
     pl_gpu_close(gpu);
 }
 END_TEST
 
 START_TEST(damaged_launch_files_are_survived)
 {
-    static const char text[] = "{ \"ptx\": \"k\", \"grid\": [1,2,3], \"args\": [ {\"scalar\": \"u8\", \"value\": 25}, "
-                               "{\"buffer\": \"f32\", \"count\": 9, \"init\": {\"hash\": 1, \"lo\": 0.5}, \"output\": true} ] }";
+    static const char text[] =
+        "{ \"ptx\": \"k\", \"grid\": [1,2,3], \"args\": [ {\"scalar\": \"u8\", \"value\": 25}, "
+        "{\"buffer\": \"f32\", \"count\": 9, \"init\": {\"hash\": 1, \"lo\": 0.5}, \"output\": "
+        "true} ] }";
     char damaged[sizeof text];
     pl_case *c;
     for (size_t i = 0; i < sizeof text - 1; i++) {
         for (int how = 0; how < 3; how++) {
             open_gpu();
             memcpy(damaged, text, sizeof text);
-            if (how == 0) damaged[i] = '\0'; /* cut short */
-            else damaged[i] = how == 1 ? '9' : '"';
-            if (read_text(damaged, &c) == PL_OK) pl_case_close(c);
-            else ck_assert_uint_ge(pl_gpu_diag_count(gpu), 1);
+            if (how == 0)
+                damaged[i] = '\0'; /* cut short */
+            else
+                damaged[i] = how == 1 ? '9' : '"';
+            if (read_text(damaged, &c) == PL_OK)
+                pl_case_close(c);
+            else
+                ck_assert_uint_ge(pl_gpu_diag_count(gpu), 1);
             pl_gpu_close(gpu);
         }
     }
@@ -262,10 +307,19 @@ START_TEST(arguments_are_read)
     open_gpu();
     pl_case *c;
     ck_assert_int_eq(pl_case_open(gpu, &c), PL_OK);
-    static const char *const good[] = {"u32:1024", "f32:2.5", "s64:-1", "f32[8]=iota", "out:u16[4]=hash:3", "out=a:b.npy:s8[2]=hash:9,-3,4",
-                                       "u32[]=[1,2,3]", "f64[5]", "struct:u32[6]=7", "f32[4]=0f3f800000"};
+    static const char *const good[] = {"u32:1024",
+                                       "f32:2.5",
+                                       "s64:-1",
+                                       "f32[8]=iota",
+                                       "out:u16[4]=hash:3",
+                                       "out=a:b.npy:s8[2]=hash:9,-3,4",
+                                       "u32[]=[1,2,3]",
+                                       "f64[5]",
+                                       "struct:u32[6]=7",
+                                       "f32[4]=0f3f800000"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-        ck_assert_msg(pl_case_add_arg(c, good[i]) == PL_OK, "%s: %s", good[i], pl_gpu_diag(gpu, 0, false).rendered);
+        ck_assert_msg(pl_case_add_arg(c, good[i]) == PL_OK, "%s: %s", good[i],
+                      pl_gpu_diag(gpu, 0, false).rendered);
     ck_assert_uint_eq(c->nargs, 10);
     ck_assert_uint_eq(c->more->arg.at[2].value, UINT64_MAX);
     ck_assert(c->arg[4].output && !c->arg[3].output);
@@ -279,13 +333,32 @@ START_TEST(arguments_are_read)
 }
 END_TEST
 
-static const struct { const char *text, *code; unsigned column; } wrong_arg[] = {
-    {"", "E0416", 1},           {"u32", "E0416", 1},           {"u33:1", "E0406", 1},      {"u32:", "E0416", 5},
-    {"u32:x", "E0416", 5},      {"u8:256", "E0416", 4},        {"u8:1.5", "E0416", 4},     {"f32[", "E0416", 5},
-    {"f32[x]", "E0416", 5},     {"f32[4]7", "E0416", 7},       {"f32[4]=itoa", "E0407", 8}, {"f32[]", "E0416", 4},
-    {"f32[4]=hash:", "E0416", 13}, {"f32[4]=hash:1,2", "E0416", 13}, {"s32[4]=hash:1,5,5", "E0416", 17}, {"u8[2]=[1,2,3]", "E0416", 7},
-    {"u8[2]=[1,", "E0416", 7},  {"out:u32:1", "E0416", 5},     {"out=x.npy", "E0416", 5},  {"u8[4]=@", "E0416", 7},
-    {"f64[9007199254740992]", "E0412", 1}, {"f32[4]=@/nonexistent.bin", "", 0},
+static const struct {
+    const char *text, *code;
+    unsigned column;
+} wrong_arg[] = {
+    {"", "E0416", 1},
+    {"u32", "E0416", 1},
+    {"u33:1", "E0406", 1},
+    {"u32:", "E0416", 5},
+    {"u32:x", "E0416", 5},
+    {"u8:256", "E0416", 4},
+    {"u8:1.5", "E0416", 4},
+    {"f32[", "E0416", 5},
+    {"f32[x]", "E0416", 5},
+    {"f32[4]7", "E0416", 7},
+    {"f32[4]=itoa", "E0407", 8},
+    {"f32[]", "E0416", 4},
+    {"f32[4]=hash:", "E0416", 13},
+    {"f32[4]=hash:1,2", "E0416", 13},
+    {"s32[4]=hash:1,5,5", "E0416", 17},
+    {"u8[2]=[1,2,3]", "E0416", 7},
+    {"u8[2]=[1,", "E0416", 7},
+    {"out:u32:1", "E0416", 5},
+    {"out=x.npy", "E0416", 5},
+    {"u8[4]=@", "E0416", 7},
+    {"f64[9007199254740992]", "E0412", 1},
+    {"f32[4]=@/nonexistent.bin", "", 0},
 };
 
 START_TEST(mistakes_in_arguments_have_a_place)
@@ -297,7 +370,8 @@ START_TEST(mistakes_in_arguments_have_a_place)
     if (wrong_arg[_i].code[0]) {
         ck_assert_msg(st == PL_INVALID, "%s", wrong_arg[_i].text);
         pl_message m = pl_gpu_diag(gpu, 0, false);
-        ck_assert_msg(strcmp(m.code, wrong_arg[_i].code) == 0 && m.column == wrong_arg[_i].column, "%s: %s", wrong_arg[_i].text, m.rendered);
+        ck_assert_msg(strcmp(m.code, wrong_arg[_i].code) == 0 && m.column == wrong_arg[_i].column,
+                      "%s: %s", wrong_arg[_i].text, m.rendered);
     } else {
         ck_assert_int_eq(st, PL_OK); /* files are opened when the launch is prepared */
     }
@@ -328,10 +402,12 @@ int main(void)
     tcase_add_test(c, hashes_follow_their_definition);
     tcase_add_test(c, npy_headers_round_trip);
     tcase_add_test(c, a_launch_file_is_read);
-    tcase_add_loop_test(c, mistakes_in_launch_files_have_a_place, 0, sizeof wrong_file / sizeof *wrong_file);
+    tcase_add_loop_test(c, mistakes_in_launch_files_have_a_place, 0,
+                        sizeof wrong_file / sizeof *wrong_file);
     tcase_add_test(c, damaged_launch_files_are_survived);
     tcase_add_test(c, arguments_are_read);
-    tcase_add_loop_test(c, mistakes_in_arguments_have_a_place, 0, sizeof wrong_arg / sizeof *wrong_arg);
+    tcase_add_loop_test(c, mistakes_in_arguments_have_a_place, 0,
+                        sizeof wrong_arg / sizeof *wrong_arg);
     tcase_add_test(c, near_misses_are_found);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
