@@ -1,8 +1,10 @@
-/* match.h - which forms of the instruction table fit the words after a mnemonic, and what is wrong when none does.
+/* match.h - which forms of the instruction table fit the words after a mnemonic, and what is wrong
+ * when none does.
  *
- * Words may come in any order, as in NVIDIA's assembler; type words fill a form's type slots from left to right. Operands are
- * not looked at here: a set of words may fit several forms that differ in their operands only. Answers are remembered, so a
- * module pays for each distinct instruction once. */
+ * Words may come in any order, as in NVIDIA's assembler; type words fill a form's type slots from
+ * left to right. Operands are not looked at here: a set of words may fit several forms that differ
+ * in their operands only. Answers are remembered, so a module pays for each distinct instruction
+ * once. */
 #ifndef PL_ISA_MATCH_H
 #define PL_ISA_MATCH_H
 
@@ -54,15 +56,18 @@ pl_matcher *pl_matcher_new(pl_arena *arena); /* NULL when memory is exhausted */
 void pl_matcher_target(pl_matcher *m, unsigned ptx, unsigned sm, char suffix);
 const pl_match *pl_match_words(pl_matcher *m, int mnem, const pl_match_word *words, unsigned n);
 
-/* Does sm_SM with this suffix have what `target` stands for? sm_90: it and all later; sm_90a: it alone; sm_100f: its family. */
+/* Does sm_SM with this suffix have what `target` stands for? sm_90: it and all later; sm_90a: it
+ * alone; sm_100f: its family. */
 bool pl_target_has(unsigned sm, char suffix, const char *target);
 /* "sm_90 or newer", "sm_100a or sm_120a" */
 const char *pl_target_text(pl_arena *arena, const char *target);
-/* Insertions, deletions and replacements between two words; any value > limit when there are more. */
+/* Insertions, deletions and replacements between two words; any value > limit when there are more.
+ */
 unsigned pl_edit_distance(const char *a, size_t n, const char *b, size_t m, unsigned limit);
 /* How many edits a word of n letters may be away from what was meant. */
 unsigned pl_edit_reach(size_t n);
-/* A word that `text` may have been meant for, among the words of this mnemonic's forms; NULL when nothing is close. */
+/* A word that `text` may have been meant for, among the words of this mnemonic's forms; NULL when
+ * nothing is close. */
 const char *pl_match_suggest(int mnem, const char *text, size_t n);
 /* The same among the names of instructions. */
 const char *pl_match_suggest_mnem(const char *text, size_t n);

@@ -1,20 +1,20 @@
-/* call.c - compares the arguments and results of a call with the function's declaration (PTX ISA 9.0, sections 7.1 and 9.7.12.5). */
+/* call.c - compares the arguments and results of a call with the function's declaration (PTX
+ * ISA 9.0, sections 7.1 and 9.7.12.5). */
 #include "ptx/internal.h"
 
 static const pl_operand *operand_of(const pl_form *f, const pl_operand *op, pl_okind kind)
 {
     for (unsigned k = 0; k < f->noperands; k++)
-        if (f->operand[k].kind == kind)
-            return op[k].kind == PL_O_NONE ? NULL : &op[k];
+        if (f->operand[k].kind == kind) return op[k].kind == PL_O_NONE ? NULL : &op[k];
     return NULL;
 }
 
-/* Do elements of these types pass for each other? Untyped ones do for all of their size, integers for integers. */
+/* Do elements of these types pass for each other? Untyped ones do for all of their size, integers
+ * for integers. */
 static bool agree(const pl_parse *p, pl_word a, pl_word b)
 {
     char ka = p->type_kind[a], kb = p->type_kind[b];
-    if (p->type_bits[a] != p->type_bits[b] || (ka == 'p') != (kb == 'p'))
-        return false;
+    if (p->type_bits[a] != p->type_bits[b] || (ka == 'p') != (kb == 'p')) return false;
     return a == b || ka == 'b' || kb == 'b' || (ka != 'f' && kb != 'f');
 }
 
@@ -23,22 +23,22 @@ static bool is_array(const pl_parse *p, const pl_var *v)
     return v->unsized || v->size * 8 > (uint64_t)p->type_bits[v->type] * (v->vec ? v->vec : 1);
 }
 
-/* One argument or result against the variable it is bound to (ptxas 13.0: sizes, types and alignments must agree). */
+/* One argument or result against the variable it is bound to (ptxas 13.0: sizes, types and
+ * alignments must agree). */
 static bool passes(pl_parse *p, const pl_operand *o, const pl_var *v)
 {
-    if (o->kind == PL_O_SINK)
-        return true;
+    if (o->kind == PL_O_SINK) return true;
     if (o->kind == PL_O_VAR) {
         const pl_var *x = o->var;
         if (x->space != PL_SP_PARAM || x->role != PL_VAR_PLAIN) {
             pl_report(p->diags, PL_E0240, o->at, x->name);
             return false;
         }
-        if (v->unsized)
-            return true;
+        if (v->unsized) return true;
         if (x->size != v->size || is_array(p, x) != is_array(p, v) || !agree(p, x->type, v->type)) {
-            pl_report(p->diags, PL_E0226, o->at, x->name, pl_word_text[x->type], (unsigned long long)x->size, v->name,
-                      pl_word_text[v->type], (unsigned long long)v->size);
+            pl_report(p->diags, PL_E0226, o->at, x->name, pl_word_text[x->type],
+                      (unsigned long long)x->size, v->name, pl_word_text[v->type],
+                      (unsigned long long)v->size);
             return false;
         }
         if (x->align < v->align) {
@@ -47,28 +47,31 @@ static bool passes(pl_parse *p, const pl_operand *o, const pl_var *v)
         }
         return true;
     }
-    if (v->unsized)
-        return true;
+    if (v->unsized) return true;
     if (o->kind == PL_O_REG) {
-        if (!is_array(p, v) && agree(p, o->reg->type, v->type))
-            return true;
-        pl_report(p->diags, PL_E0204, o->at, o->reg->name, pl_word_text[o->reg->type], "call", pl_word_text[v->type]);
+        if (!is_array(p, v) && agree(p, o->reg->type, v->type)) return true;
+        pl_report(p->diags, PL_E0204, o->at, o->reg->name, pl_word_text[o->reg->type], "call",
+                  pl_word_text[v->type]);
         return false;
     }
-    if (o->kind == PL_O_IMM && p->type_kind[v->type] != 'b' && o->is_float != (p->type_kind[v->type] == 'f')) {
-        pl_report(p->diags, PL_E0210, o->at, "call", o->is_float ? "an integer" : "a floating-point number",
+    if (o->kind == PL_O_IMM && p->type_kind[v->type] != 'b' &&
+        o->is_float != (p->type_kind[v->type] == 'f')) {
+        pl_report(p->diags, PL_E0210, o->at, "call",
+                  o->is_float ? "an integer" : "a floating-point number",
                   o->is_float ? "a floating-point number" : "an integer");
         return false;
     }
     return true;
 }
 
-static bool list(pl_parse *p, pl_loc at, const pl_func *f, pl_var *const *want, size_t n, pl_operand *have, bool results)
+static bool list(pl_parse *p, pl_loc at, const pl_func *f, pl_var *const *want, size_t n,
+                 pl_operand *have, bool results)
 {
     size_t given = have ? have->n : 0;
     bool open_ended = !results && n && want[n - 1]->unsized;
     if (given != n && !open_ended) {
-        pl_report(p->diags, PL_E0225, have ? have->at : at, f->name, (unsigned)n, results ? "result" : "argument", n == 1 ? "" : "s", (unsigned)given);
+        pl_report(p->diags, PL_E0225, have ? have->at : at, f->name, (unsigned)n,
+                  results ? "result" : "argument", n == 1 ? "" : "s", (unsigned)given);
         return false;
     }
     bool good = true;
@@ -85,23 +88,23 @@ static bool list(pl_parse *p, pl_loc at, const pl_func *f, pl_var *const *want, 
 
 bool pl_call_check(pl_parse *p, const pl_form *form, pl_operand *op, pl_loc at)
 {
-    if (!(form->effects & PL_EF_CALL))
-        return true;
-    const pl_operand *callee = operand_of(form, op, PL_K_FUNC), *proto = operand_of(form, op, PL_K_PROTO);
+    if (!(form->effects & PL_EF_CALL)) return true;
+    const pl_operand *callee = operand_of(form, op, PL_K_FUNC),
+                     *proto = operand_of(form, op, PL_K_PROTO);
     pl_operand *args = (pl_operand *)(uintptr_t)operand_of(form, op, PL_K_ARGS);
     pl_operand *rets = (pl_operand *)(uintptr_t)operand_of(form, op, PL_K_RETS);
-    if (!callee)
-        return true;
+    if (!callee) return true;
     const pl_func *f = callee->kind == PL_O_FUNC ? callee->func : NULL;
     if (!f) {
         if (!proto) {
             pl_report(p->diags, PL_E0224, callee->at, callee->reg->name);
             return false;
         }
-        f = proto->table->kind == PL_TAB_PROTO ? proto->table->proto : proto->table->funcs.n ? proto->table->funcs.at[0] : NULL;
+        f = proto->table->kind == PL_TAB_PROTO ? proto->table->proto
+            : proto->table->funcs.n            ? proto->table->funcs.at[0]
+                                               : NULL;
     }
-    if (!f)
-        return true;
+    if (!f) return true;
     if (callee->kind == PL_O_FUNC && proto) {
         pl_report(p->diags, PL_E0242, proto->at, callee->func->name);
         return false;

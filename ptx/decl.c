@@ -1,18 +1,21 @@
-/* decl.c - declarations: registers, variables, parameters and their initial values (PTX ISA 9.0, chapter 5).
+/* decl.c - declarations: registers, variables, parameters and their initial values (PTX ISA 9.0,
+ * chapter 5).
  *
- * A declaration is read word by word into pl_decl, then each name after it becomes a register or a variable. Initial values
- * are written into the variable's bytes as they are read, so a table of a million bytes needs no tree; addresses become
- * relocations for the linker. */
+ * A declaration is read word by word into pl_decl, then each name after it becomes a register or a
+ * variable. Initial values are written into the variable's bytes as they are read, so a table of a
+ * million bytes needs no tree; addresses become relocations for the linker. */
 #include "ptx/internal.h"
 
 #include <string.h>
 
-static const char *const space_name[] = {"generic", ".reg", ".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex"};
+static const char *const space_name[] = {"generic", ".reg",   ".sreg",   ".const", ".global",
+                                         ".local",  ".param", ".shared", ".tex"};
 
 void pl_decl_begin(pl_parse *p, pl_space space, pl_loc at)
 {
     pl_module_started(p, at);
-    p->decl = (pl_decl){.space = space, .at = at, .ptr_space = PL_SP_GENERIC, .linkage = p->linkage};
+    p->decl =
+        (pl_decl){.space = space, .at = at, .ptr_space = PL_SP_GENERIC, .linkage = p->linkage};
     p->ndims = 0;
     p->dims_open = false;
     if (p->linkage_set && p->linkage == PL_LINK_COMMON && space != PL_SP_GLOBAL)
@@ -25,12 +28,28 @@ void pl_decl_begin(pl_parse *p, pl_space space, pl_loc at)
 static bool declarable(pl_word w)
 {
     switch (w) {
-    case W_b8: case W_u8: case W_s8: case W_b16: case W_u16: case W_s16: case W_f16: case W_b32: case W_u32: case W_s32:
-    case W_f32: case W_f16x2: case W_b64: case W_u64: case W_s64: case W_f64: case W_b128: case W_pred:
-    case W_texref: case W_samplerref: case W_surfref:
-        return true;
-    default:
-        return false;
+    case W_b8:
+    case W_u8:
+    case W_s8:
+    case W_b16:
+    case W_u16:
+    case W_s16:
+    case W_f16:
+    case W_b32:
+    case W_u32:
+    case W_s32:
+    case W_f32:
+    case W_f16x2:
+    case W_b64:
+    case W_u64:
+    case W_s64:
+    case W_f64:
+    case W_b128:
+    case W_pred:
+    case W_texref:
+    case W_samplerref:
+    case W_surfref: return true;
+    default: return false;
     }
 }
 
@@ -38,8 +57,7 @@ void pl_decl_word(pl_parse *p, pl_sym *s, pl_loc at)
 {
     pl_decl *d = &p->decl;
     if (!strcmp(s->name, ".v2") || !strcmp(s->name, ".v4") || !strcmp(s->name, ".v8")) {
-        if (d->vec)
-            pl_report(p->diags, PL_E0341, at, s->name);
+        if (d->vec) pl_report(p->diags, PL_E0341, at, s->name);
         d->vec = (uint16_t)(s->name[2] - '0');
         d->vec_at = at;
         return;
@@ -58,13 +76,12 @@ void pl_decl_word(pl_parse *p, pl_sym *s, pl_loc at)
     d->type_at = at;
     if (!declarable(s->word)) {
         pl_diag *g = pl_report(p->diags, PL_E0343, at, s->name);
-        g->help = pl_arena_printf(p->arena, "declare it as .b%d", pl_type_bits(s->word) < 8 ? 8 : pl_type_bits(s->word));
+        g->help = pl_arena_printf(p->arena, "declare it as .b%d",
+                                  pl_type_bits(s->word) < 8 ? 8 : pl_type_bits(s->word));
         d->bad = true;
     }
-    if (s->word == W_f16 || s->word == W_f16x2)
-        pl_module_needs(p, at, s->name, 42, "sm_53");
-    if (s->word == W_b128)
-        pl_module_needs(p, at, ".b128", 83, "sm_70");
+    if (s->word == W_f16 || s->word == W_f16x2) pl_module_needs(p, at, s->name, 42, "sm_53");
+    if (s->word == W_b128) pl_module_needs(p, at, ".b128", 83, "sm_70");
 }
 
 void pl_decl_align(pl_parse *p, const pl_number *n, pl_loc at)
@@ -97,7 +114,8 @@ void pl_decl_ptr(pl_parse *p, pl_loc at)
 
 void pl_decl_space(pl_parse *p, pl_space space, pl_loc at)
 {
-    if (!p->decl.is_ptr || p->decl.ptr_space != PL_SP_GENERIC || space == PL_SP_PARAM || space == PL_SP_TEX)
+    if (!p->decl.is_ptr || p->decl.ptr_space != PL_SP_GENERIC || space == PL_SP_PARAM ||
+        space == PL_SP_TEX)
         pl_report(p->diags, PL_E0346, at, space_name[space]);
     p->decl.ptr_space = space;
 }
@@ -121,7 +139,8 @@ void pl_decl_attribute(pl_parse *p, pl_sym *s, pl_loc at)
     } else if (!strcmp(s->name, ".unified")) {
         pl_module_needs(p, at, ".attribute(.unified)", 80, "sm_90");
     } else {
-        pl_report(p->diags, PL_E0347, at, s->name)->help = "attributes are .managed and .unified(a, b)";
+        pl_report(p->diags, PL_E0347, at, s->name)->help =
+            "attributes are .managed and .unified(a, b)";
     }
 }
 
@@ -133,11 +152,11 @@ void pl_decl_dim(pl_parse *p, uint32_t node, pl_loc at)
         return;
     }
     if (!node) {
-        if (p->ndims)
-            pl_report(p->diags, PL_E0349, at);
+        if (p->ndims) pl_report(p->diags, PL_E0349, at);
         p->dims_open = true;
         n = 0;
-    } else if (pl_node_int(p, node, "an array's length", &n) && (n < 0 || (uint64_t)n > UINT64_C(1) << 40)) {
+    } else if (pl_node_int(p, node, "an array's length", &n) &&
+               (n < 0 || (uint64_t)n > UINT64_C(1) << 40)) {
         pl_report(p->diags, PL_E0350, at);
         n = 1;
     }
@@ -145,13 +164,14 @@ void pl_decl_dim(pl_parse *p, uint32_t node, pl_loc at)
     p->dims[p->ndims++] = (uint64_t)n;
 }
 
-/* ---- registers ---------------------------------------------------------------------------------------------------------- */
+/* ---- registers
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 static bool register_type(pl_parse *p, pl_loc at)
 {
     pl_decl *d = &p->decl;
-    if (d->bad)
-        return false;
+    if (d->bad) return false;
     d->bad = true; /* said once for all names of this declaration */
     if (!d->type) {
         pl_report(p->diags, PL_E0351, at);
@@ -172,8 +192,7 @@ static bool register_type(pl_parse *p, pl_loc at)
 /* A declaration that failed still declares its names: their uses are no second mistake. */
 static void declare_bad(pl_parse *p, pl_sym *s, pl_loc at)
 {
-    if (s)
-        pl_name_bind(p, s, (pl_binding){.kind = PL_B_BAD, .at = at});
+    if (s) pl_name_bind(p, s, (pl_binding){.kind = PL_B_BAD, .at = at});
 }
 
 void pl_decl_reg(pl_parse *p, pl_sym *s, pl_loc at)
@@ -197,7 +216,9 @@ void pl_decl_range(pl_parse *p, pl_sym *s, uint32_t count, pl_loc at)
     pl_name_bind(p, s, (pl_binding){.kind = PL_B_RANGE, .range = r, .at = at});
 }
 
-/* ---- variables ---------------------------------------------------------------------------------------------------------- */
+/* ---- variables
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 static uint32_t element_bytes(const pl_decl *d)
 {
@@ -215,8 +236,7 @@ static pl_var *make_var(pl_parse *p, pl_sym *s, bool formal, pl_loc at)
 {
     pl_decl *d = &p->decl;
     const char *name = s ? s->name : "_";
-    if (d->bad)
-        return NULL;
+    if (d->bad) return NULL;
     if (!d->type) {
         pl_report(p->diags, PL_E0354, at, name);
         d->bad = true;
@@ -239,7 +259,8 @@ static pl_var *make_var(pl_parse *p, pl_sym *s, bool formal, pl_loc at)
     }
     if (d->vec && (d->vec * pl_type_bits(d->type) > 128 || (formal && d->space == PL_SP_PARAM))) {
         pl_report(p->diags, PL_E0353, d->vec_at, d->vec, pl_word_text[d->type])->help =
-            formal ? "declare the parameter as an array of bytes: .param .align 16 .b8 p[16]" : NULL;
+            formal ? "declare the parameter as an array of bytes: .param .align 16 .b8 p[16]"
+                   : NULL;
         d->bad = true;
         return NULL;
     }
@@ -276,13 +297,14 @@ static bool same_var(const pl_var *a, const pl_var *b)
            (a->unsized || b->unsized || a->size == b->size) && a->align == b->align;
 }
 
-/* A module may declare an extern variable and define it, in either order. Returns the variable that stays. */
+/* A module may declare an extern variable and define it, in either order. Returns the variable that
+ * stays. */
 static pl_var *redeclare(pl_parse *p, pl_sym *s, pl_var *v, pl_loc at)
 {
     pl_binding *b = p->func ? NULL : s->binding;
-    if (!b || b->kind != PL_B_VAR || (b->var->linkage != PL_LINK_EXTERN && v->linkage != PL_LINK_EXTERN)) {
-        if (!pl_name_bind(p, s, (pl_binding){.kind = PL_B_VAR, .var = v, .at = at}))
-            return NULL;
+    if (!b || b->kind != PL_B_VAR ||
+        (b->var->linkage != PL_LINK_EXTERN && v->linkage != PL_LINK_EXTERN)) {
+        if (!pl_name_bind(p, s, (pl_binding){.kind = PL_B_VAR, .var = v, .at = at})) return NULL;
         return v;
     }
     if (!same_var(b->var, v)) {
@@ -290,8 +312,7 @@ static pl_var *redeclare(pl_parse *p, pl_sym *s, pl_var *v, pl_loc at)
             pl_arena_printf(p->arena, "line %u declares it differently", b->var->at.line);
         return NULL;
     }
-    if (v->linkage != PL_LINK_EXTERN)
-        *b->var = *v;
+    if (v->linkage != PL_LINK_EXTERN) *b->var = *v;
     return b->var;
 }
 
@@ -313,8 +334,7 @@ void pl_decl_var(pl_parse *p, pl_sym *s, pl_loc at)
         return;
     }
     pl_var *kept = redeclare(p, s, v, at);
-    if (!kept)
-        return;
+    if (!kept) return;
     p->init.var = kept;
     if (kept == v) {
         if (p->func)
@@ -391,18 +411,18 @@ void pl_decl_param(pl_parse *p, pl_sym *s, pl_loc at)
         *pl_push(p->arena, &f->rets) = v;
     else
         *pl_push(p->arena, &f->params) = v;
-    if (s && !p->proto)
-        pl_name_bind(p, s, b);
+    if (s && !p->proto) pl_name_bind(p, s, b);
 }
 
-/* ---- initial values ----------------------------------------------------------------------------------------------------- */
+/* ---- initial values
+ * -----------------------------------------------------------------------------------------------------
+ */
 
 void pl_init_begin(pl_parse *p, pl_loc at)
 {
     pl_var *v = p->init.var;
     p->init = (pl_init){.var = v};
-    if (!v)
-        return;
+    if (!v) return;
     int bits = pl_type_bits(v->type);
     p->init.elem = (uint32_t)(bits < 8 ? 1 : bits / 8);
     if (v->linkage == PL_LINK_EXTERN)
@@ -424,12 +444,10 @@ good:
         item = p->dims[k] ? item / p->dims[k] : p->init.elem * (uint64_t)(v->vec ? v->vec : 1);
         if (k == 0 && v->unsized) {
             item = p->init.elem * (uint64_t)(v->vec ? v->vec : 1);
-            for (unsigned j = 1; j < p->ndims; j++)
-                item *= p->dims[j];
+            for (unsigned j = 1; j < p->ndims; j++) item *= p->dims[j];
         }
     }
-    if (v->vec)
-        p->init.dim[p->init.ndim++] = item;
+    if (v->vec) p->init.dim[p->init.ndim++] = item;
     p->init.cap = v->size;
     if (v->size) {
         p->init.bytes = pl_arena_alloc(p->arena, v->size);
@@ -444,8 +462,7 @@ void pl_init_open(pl_parse *p, pl_loc at)
         pl_report(p->diags, PL_E0365, at, i->var->name);
         i->bad = true;
     }
-    if (i->depth < sizeof i->start / sizeof *i->start)
-        i->start[i->depth] = i->at;
+    if (i->depth < sizeof i->start / sizeof *i->start) i->start[i->depth] = i->at;
     i->depth++;
 }
 
@@ -454,22 +471,20 @@ static bool init_room(pl_parse *p, uint64_t n, pl_loc at)
 {
     pl_init *i = &p->init;
     uint64_t end = i->at + n;
-    uint64_t limit = i->depth > 0 && i->dim[i->depth - 1] ? i->start[i->depth - 1] + i->dim[i->depth - 1] : UINT64_MAX;
+    uint64_t limit = i->depth > 0 && i->dim[i->depth - 1]
+                         ? i->start[i->depth - 1] + i->dim[i->depth - 1]
+                         : UINT64_MAX;
     if (end > limit || (!i->var->unsized && end > i->var->size)) {
-        if (!i->too_many)
-            pl_report(p->diags, PL_E0366, at, i->var->name);
+        if (!i->too_many) pl_report(p->diags, PL_E0366, at, i->var->name);
         i->too_many = true;
         return false;
     }
     if (end > i->cap) {
         uint64_t cap = i->cap ? i->cap * 2 : 64;
-        while (cap < end)
-            cap *= 2;
+        while (cap < end) cap *= 2;
         uint8_t *bytes = pl_arena_alloc(p->arena, cap);
-        if (!bytes)
-            return false;
-        if (i->bytes)
-            memcpy(bytes, i->bytes, i->at);
+        if (!bytes) return false;
+        if (i->bytes) memcpy(bytes, i->bytes, i->at);
         i->bytes = bytes;
         i->cap = cap;
     }
@@ -480,13 +495,11 @@ void pl_init_close(pl_parse *p, pl_loc at)
 {
     pl_init *i = &p->init;
     i->depth--;
-    if (!i->var || i->bad || i->depth >= i->ndim || !i->dim[i->depth])
-        return;
+    if (!i->var || i->bad || i->depth >= i->ndim || !i->dim[i->depth]) return;
     uint64_t end = i->start[i->depth] + i->dim[i->depth];
     if (init_room(p, end - i->at, at)) {
         i->at = end;
-        if (i->var->unsized && i->at > i->var->size)
-            i->var->size = i->at;
+        if (i->var->unsized && i->at > i->var->size) i->var->size = i->at;
     }
 }
 
@@ -494,15 +507,16 @@ static void init_address(pl_parse *p, const pl_node *n)
 {
     pl_init *i = &p->init;
     pl_binding *b = pl_name_lookup(p, n->sym);
-    pl_ast_reloc r = {.offset = i->at, .bytes = (uint8_t)i->elem, .generic = n->generic, .addend = n->value};
+    pl_ast_reloc r = {
+        .offset = i->at, .bytes = (uint8_t)i->elem, .generic = n->generic, .addend = n->value};
     char kind = pl_type_kind(i->var->type);
     if (!b) {
         pl_name_undefined(p, n->sym, n->at);
         return;
     }
-    if (b->kind == PL_B_BAD)
-        return;
-    if (b->kind == PL_B_VAR && (b->var->space == PL_SP_GLOBAL || b->var->space == PL_SP_CONST) && b->var != i->var) {
+    if (b->kind == PL_B_BAD) return;
+    if (b->kind == PL_B_VAR && (b->var->space == PL_SP_GLOBAL || b->var->space == PL_SP_CONST) &&
+        b->var != i->var) {
         r.var = b->var;
     } else if (b->kind == PL_B_FUNC && !n->generic) {
         r.func = b->func;
@@ -529,40 +543,40 @@ void pl_init_value(pl_parse *p, uint32_t node)
 {
     pl_init *i = &p->init;
     const pl_node *n = &p->nodes.at[node];
-    if (!i->var || i->bad || n->kind == PL_N_WRONG)
-        return;
+    if (!i->var || i->bad || n->kind == PL_N_WRONG) return;
     if (i->depth < i->ndim) {
         pl_report(p->diags, PL_E0370, n->at, i->var->name);
         i->bad = true;
         return;
     }
-    if (!init_room(p, i->elem, n->at))
-        return;
+    if (!init_room(p, i->elem, n->at)) return;
     bool wants_float = pl_type_kind(i->var->type) == 'f';
     bool untyped = pl_type_kind(i->var->type) == 'b' && i->elem >= 2 && i->elem <= 8;
     uint64_t bits = (uint64_t)n->value;
-    while (n->kind == PL_N_LIST && n->n == 1)
-        n = &p->nodes.at[n->first];
+    while (n->kind == PL_N_LIST && n->n == 1) n = &p->nodes.at[n->first];
     if (n->kind == PL_N_NAME) {
         init_address(p, n);
         bits = 0;
     } else if (n->kind == PL_N_FLOAT && (wants_float || untyped)) {
         double d;
         memcpy(&d, &n->value, sizeof d);
-        pl_word type = !untyped ? i->var->type : i->elem == 2 ? W_f16 : i->elem == 4 ? W_f32 : W_f64;
+        pl_word type = !untyped       ? i->var->type
+                       : i->elem == 2 ? W_f16
+                       : i->elem == 4 ? W_f32
+                                      : W_f64;
         bits = pl_float_bits(d, type, n->single, n->single_bits);
     } else if (n->kind != PL_N_INT || wants_float) {
         pl_diag *d = pl_report(p->diags, PL_E0371, n->at, i->var->name, pl_word_text[i->var->type],
-                               n->kind == PL_N_INT ? "an integer" : n->kind == PL_N_FLOAT ? "a floating-point number" : "something else");
-        if (n->kind == PL_N_INT)
-            d->help = "write the number with a decimal point";
+                               n->kind == PL_N_INT     ? "an integer"
+                               : n->kind == PL_N_FLOAT ? "a floating-point number"
+                                                       : "something else");
+        if (n->kind == PL_N_INT) d->help = "write the number with a decimal point";
         return;
     }
     for (uint32_t k = 0; k < i->elem && k < 8; k++)
         i->bytes[i->at + k] = (uint8_t)(bits >> (8 * k));
     i->at += i->elem;
-    if (i->var->unsized && i->at > i->var->size)
-        i->var->size = i->at;
+    if (i->var->unsized && i->at > i->var->size) i->var->size = i->at;
 }
 
 void pl_init_string(pl_parse *p, const char *text, uint32_t n, pl_loc at)
@@ -577,16 +591,26 @@ void pl_init_string(pl_parse *p, const char *text, uint32_t n, pl_loc at)
 /* `.global .samplerref s = { addr_mode_0 = wrap }` and the like (PTX ISA 9.0, section 5.3.2). */
 void pl_init_property(pl_parse *p, pl_sym *name, uint32_t node, pl_loc at)
 {
-    static const char *const known[] = {"width", "height", "depth", "channel_data_type", "channel_order", "normalized_coords",
-                                        "force_unnormalized_coords", "filter_mode", "addr_mode_0", "addr_mode_1", "addr_mode_2",
-                                        "array_size", "num_mipmap_levels", "num_samples", "memory_layout"};
+    static const char *const known[] = {"width",
+                                        "height",
+                                        "depth",
+                                        "channel_data_type",
+                                        "channel_order",
+                                        "normalized_coords",
+                                        "force_unnormalized_coords",
+                                        "filter_mode",
+                                        "addr_mode_0",
+                                        "addr_mode_1",
+                                        "addr_mode_2",
+                                        "array_size",
+                                        "num_mipmap_levels",
+                                        "num_samples",
+                                        "memory_layout"};
     (void)node;
-    if (!p->init.var || p->init.bad)
-        return;
+    if (!p->init.var || p->init.bad) return;
     if (opaque(p->init.var->type))
         for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-            if (!strcmp(known[k], name->name))
-                return;
+            if (!strcmp(known[k], name->name)) return;
     pl_report(p->diags, PL_E0373, at, name->name, p->init.var->name);
 }
 
@@ -594,13 +618,11 @@ void pl_init_end(pl_parse *p, pl_loc at)
 {
     pl_init *i = &p->init;
     pl_var *v = i->var;
-    if (!v || i->bad)
-        return;
+    if (!v || i->bad) return;
     if (v->unsized && i->at) {
         v->unsized = false;
         v->size = i->at;
     }
-    if (!v->size)
-        pl_report(p->diags, PL_E0359, at, v->name);
+    if (!v->size) pl_report(p->diags, PL_E0359, at, v->name);
     v->init = i->bytes;
 }

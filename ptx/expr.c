@@ -1,10 +1,11 @@
 /* expr.c - operands and constant expressions as written.
  *
- * The grammar does not know which operand an instruction wants, so one kind of node stands for all of them; constants are
- * folded as they are read. Constant expressions follow PTX ISA 9.0, section 4.6: integers are 64 bits wide and signed unless
- * written with U, too large for a signed number, or combined with an unsigned one; comparisons give a signed 0 or 1; shifts
- * keep the type of their left side; floating-point expressions are doubles. Nodes live in a pool that every statement
- * starts anew, so reading a million instructions allocates nothing here. */
+ * The grammar does not know which operand an instruction wants, so one kind of node stands for all
+ * of them; constants are folded as they are read. Constant expressions follow PTX ISA 9.0,
+ * section 4.6: integers are 64 bits wide and signed unless written with U, too large for a signed
+ * number, or combined with an unsigned one; comparisons give a signed 0 or 1; shifts keep the type
+ * of their left side; floating-point expressions are doubles. Nodes live in a pool that every
+ * statement starts anew, so reading a million instructions allocates nothing here. */
 #include "ptx/internal.h"
 #include "ptx/parse.h"
 
@@ -23,8 +24,7 @@ void pl_nodes_reset(pl_parse *p)
 
 uint32_t pl_node_new(pl_parse *p, pl_node_kind kind, pl_loc at)
 {
-    if (!p->nodes.n)
-        *pl_push(p->arena, &p->nodes) = (pl_node){0};
+    if (!p->nodes.n) *pl_push(p->arena, &p->nodes) = (pl_node){0};
     *pl_push(p->arena, &p->nodes) = (pl_node){.kind = (uint8_t)kind, .at = at};
     return (uint32_t)p->nodes.n - 1;
 }
@@ -80,8 +80,7 @@ static uint32_t wrong(pl_parse *p, uint32_t n)
 
 static uint32_t not_constant(pl_parse *p, uint32_t n, pl_loc at)
 {
-    if (node(p, n)->kind != PL_N_WRONG)
-        pl_report(p->diags, PL_E0106, at);
+    if (node(p, n)->kind != PL_N_WRONG) pl_report(p->diags, PL_E0106, at);
     return wrong(p, n);
 }
 
@@ -107,8 +106,7 @@ uint32_t pl_node_unary(pl_parse *p, int op, uint32_t a, pl_loc at)
     a = unwrap(p, a);
     pl_node *x = node(p, a);
     x->at = at;
-    if (x->kind == PL_N_WRONG)
-        return a;
+    if (x->kind == PL_N_WRONG) return a;
     if (x->kind == PL_N_NAME && !x->has_offset && (op == '!' || op == '-')) {
         *(op == '!' ? &x->not_ : &x->minus) ^= true;
         return a;
@@ -124,12 +122,10 @@ uint32_t pl_node_unary(pl_parse *p, int op, uint32_t a, pl_loc at)
         }
         return a;
     }
-    if (x->kind != PL_N_INT)
-        return not_constant(p, a, at);
+    if (x->kind != PL_N_INT) return not_constant(p, a, at);
     uint64_t v = (uint64_t)x->value;
     x->value = (int64_t)(op == '-' ? 0 - v : op == '~' ? ~v : op == '!' ? !v : v);
-    if (op == '!')
-        x->is_unsigned = false;
+    if (op == '!') x->is_unsigned = false;
     return a;
 }
 
@@ -199,8 +195,7 @@ static bool int_binary(pl_node *r, int op, const pl_node *a, const pl_node *b)
         break;
     case '/':
     case '%':
-        if (!y)
-            return false;
+        if (!y) return false;
         if (u)
             v = op == '/' ? x / y : x % y;
         else if (sy == -1)
@@ -229,19 +224,19 @@ uint32_t pl_node_binary(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at)
     a = unwrap(p, a);
     b = unwrap(p, b);
     pl_node *x = node(p, a), *y = node(p, b);
-    bool constants = (x->kind == PL_N_INT || x->kind == PL_N_FLOAT) && (y->kind == PL_N_INT || y->kind == PL_N_FLOAT);
-    if (x->kind == PL_N_WRONG || y->kind == PL_N_WRONG)
-        return wrong(p, a);
+    bool constants = (x->kind == PL_N_INT || x->kind == PL_N_FLOAT) &&
+                     (y->kind == PL_N_INT || y->kind == PL_N_FLOAT);
+    if (x->kind == PL_N_WRONG || y->kind == PL_N_WRONG) return wrong(p, a);
     if (constants && x->kind != y->kind) {
         pl_report(p->diags, PL_E0111, at);
         return wrong(p, a);
     }
     if (constants) {
-        bool done = x->kind == PL_N_FLOAT || y->kind == PL_N_FLOAT ? float_binary(x, op, as_double(x), as_double(y))
-                                                                   : int_binary(x, op, x, y);
+        bool done = x->kind == PL_N_FLOAT || y->kind == PL_N_FLOAT
+                        ? float_binary(x, op, as_double(x), as_double(y))
+                        : int_binary(x, op, x, y);
         x->at = at;
-        if (done)
-            return a;
+        if (done) return a;
         if (op == '/' || op == '%')
             pl_report(p->diags, PL_E0107, at);
         else
@@ -255,13 +250,15 @@ uint32_t pl_node_binary(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at)
         return a;
     }
     /* ptxas takes neither NAME-4 nor 4+NAME. */
-    if ((op == '-' && x->kind == PL_N_NAME && y->kind == PL_N_INT) || (op == '+' && x->kind == PL_N_INT && y->kind == PL_N_NAME)) {
+    if ((op == '-' && x->kind == PL_N_NAME && y->kind == PL_N_INT) ||
+        (op == '+' && x->kind == PL_N_INT && y->kind == PL_N_NAME)) {
         pl_report(p->diags, PL_E0112, at)->help =
             pl_arena_printf(p->arena, "write %s+%lld", op == '-' ? x->sym->name : y->sym->name,
                             (long long)(op == '-' ? 0 - (uint64_t)y->value : (uint64_t)x->value));
         return wrong(p, a);
     }
-    if (op == '|' && (x->kind == PL_N_NAME || x->kind == PL_N_SINK) && (y->kind == PL_N_NAME || y->kind == PL_N_SINK))
+    if (op == '|' && (x->kind == PL_N_NAME || x->kind == PL_N_SINK) &&
+        (y->kind == PL_N_NAME || y->kind == PL_N_SINK))
         return pl_node_pair(p, a, b, at);
     return not_constant(p, a, at);
 }
@@ -272,10 +269,10 @@ uint32_t pl_node_ternary(pl_parse *p, uint32_t c, uint32_t a, uint32_t b, pl_loc
     a = unwrap(p, a);
     b = unwrap(p, b);
     const pl_node *x = node(p, c), *y = node(p, a), *z = node(p, b);
-    if (x->kind != PL_N_INT && x->kind != PL_N_FLOAT)
-        return not_constant(p, c, at);
+    if (x->kind != PL_N_INT && x->kind != PL_N_FLOAT) return not_constant(p, c, at);
     bool u = y->is_unsigned || z->is_unsigned, fl = y->kind == PL_N_FLOAT || z->kind == PL_N_FLOAT;
-    if ((y->kind != PL_N_INT && y->kind != PL_N_FLOAT) || (z->kind != PL_N_INT && z->kind != PL_N_FLOAT))
+    if ((y->kind != PL_N_INT && y->kind != PL_N_FLOAT) ||
+        (z->kind != PL_N_INT && z->kind != PL_N_FLOAT))
         return not_constant(p, a, at);
     uint32_t chosen = (x->kind == PL_N_FLOAT ? as_double(x) != 0 : x->value != 0) ? a : b;
     pl_node *r = node(p, chosen);
@@ -295,8 +292,7 @@ uint32_t pl_node_cast(pl_parse *p, pl_sym *type, uint32_t a, pl_loc at)
         pl_report(p->diags, PL_E0109, at, type->name);
         return wrong(p, a);
     }
-    if (x->kind != PL_N_INT)
-        return not_constant(p, a, at);
+    if (x->kind != PL_N_INT) return not_constant(p, a, at);
     x->is_unsigned = type->word == W_u64;
     return a;
 }
@@ -305,8 +301,7 @@ uint32_t pl_node_cast(pl_parse *p, pl_sym *type, uint32_t a, pl_loc at)
 uint32_t pl_node_call(pl_parse *p, uint32_t what, uint32_t arg, pl_loc at)
 {
     pl_node *w = node(p, what), *x = node(p, arg);
-    if (x->kind != PL_N_NAME || x->not_ || x->minus || x->sel)
-        return not_constant(p, arg, at);
+    if (x->kind != PL_N_NAME || x->not_ || x->minus || x->sel) return not_constant(p, arg, at);
     if (w->kind == PL_N_NAME && !strcmp(w->sym->name, "generic")) {
         x->generic = true;
     } else if (w->kind == PL_N_INT) {
@@ -333,8 +328,7 @@ uint32_t pl_node_list(pl_parse *p, uint32_t list, uint32_t elem)
 
 uint32_t pl_node_close(pl_parse *p, pl_node_kind kind, uint32_t list, pl_loc at)
 {
-    if (!list)
-        return pl_node_new(p, kind, at);
+    if (!list) return pl_node_new(p, kind, at);
     node(p, list)->kind = (uint8_t)kind;
     node(p, list)->at = at;
     return list;
@@ -347,23 +341,20 @@ bool pl_node_int(pl_parse *p, uint32_t n, const char *what, int64_t *out)
         *out = x->value;
         return true;
     }
-    if (x->kind != PL_N_WRONG)
-        pl_report(p->diags, PL_E0110, x->at, what);
+    if (x->kind != PL_N_WRONG) pl_report(p->diags, PL_E0110, x->at, what);
     return false;
 }
 
-/* Rounds a double to a 16-bit format with `frac` fraction bits and `exp` exponent bits, to nearest even. */
+/* Rounds a double to a 16-bit format with `frac` fraction bits and `exp` exponent bits, to nearest
+ * even. */
 static uint64_t narrow(double value, int exp, int frac)
 {
     int max = (1 << exp) - 1, bias = (1 << (exp - 1)) - 1, e;
     uint64_t sign = signbit(value) ? UINT64_C(1) << (exp + frac) : 0;
-    if (isnan(value))
-        return sign | ((uint64_t)max << frac) | (UINT64_C(1) << (frac - 1));
+    if (isnan(value)) return sign | ((uint64_t)max << frac) | (UINT64_C(1) << (frac - 1));
     double m = frexp(fabs(value), &e); /* value = m * 2^e, 0.5 <= m < 1 */
-    if (isinf(value) || e - 1 > bias)
-        return sign | ((uint64_t)max << frac);
-    if (m == 0)
-        return sign;
+    if (isinf(value) || e - 1 > bias) return sign | ((uint64_t)max << frac);
+    if (m == 0) return sign;
     int lowest = 1 - bias, shift = e - 1 < lowest ? lowest : e - 1;
     /* nearbyint in the default mode rounds to even; carries run into the exponent by themselves */
     uint64_t n = (uint64_t)nearbyint(ldexp(m, e - shift + frac));
@@ -381,8 +372,7 @@ uint64_t pl_float_bits(double value, pl_word type, bool single, uint32_t single_
     default: break;
     }
     if (pl_type_bits(type) == 32) {
-        if (single)
-            return single_bits;
+        if (single) return single_bits;
         memcpy(&bits, &f, sizeof f);
         return bits;
     }

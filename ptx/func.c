@@ -1,7 +1,8 @@
-/* func.c - functions, kernels, their directives, and the tables of branch and call targets (PTX ISA 9.0, sections 7, 11.2 - 11.5).
+/* func.c - functions, kernels, their directives, and the tables of branch and call targets (PTX
+ * ISA 9.0, sections 7, 11.2 - 11.5).
  *
- * A function may be declared several times and defined once. Its pl_func is made by the first of these and stays the same
- * object, because calls already point at it. */
+ * A function may be declared several times and defined once. Its pl_func is made by the first of
+ * these and stays the same object, because calls already point at it. */
 #include "ptx/internal.h"
 
 #include <string.h>
@@ -26,7 +27,8 @@ void pl_func_begin(pl_parse *p, bool entry, pl_loc at)
     pl_scope_open(p, at);
 }
 
-/* Names of functions belong to the module, whose scope lies below that of the parameters already read. */
+/* Names of functions belong to the module, whose scope lies below that of the parameters already
+ * read. */
 void pl_func_name(pl_parse *p, pl_sym *s, pl_loc at)
 {
     p->func->name = s->name;
@@ -37,26 +39,23 @@ void pl_func_name(pl_parse *p, pl_sym *s, pl_loc at)
 static pl_binding *module_binding(pl_sym *s)
 {
     pl_binding *b = s->binding;
-    while (b && b->depth)
-        b = b->outer;
+    while (b && b->depth) b = b->outer;
     return b;
 }
 
 /* What differs between two declarations, or NULL. */
 const char *pl_func_difference(const pl_func *a, const pl_func *b)
 {
-    if (a->rets.n != b->rets.n)
-        return "number of results";
-    if (a->params.n != b->params.n)
-        return "number of parameters";
+    if (a->rets.n != b->rets.n) return "number of results";
+    if (a->params.n != b->params.n) return "number of parameters";
     for (size_t k = 0; k < a->rets.n + a->params.n; k++) {
         bool ret = k < a->rets.n;
-        const pl_var *x = ret ? a->rets.at[k] : a->params.at[k - a->rets.n], *y = ret ? b->rets.at[k] : b->params.at[k - a->rets.n];
-        if (x->space != y->space || x->size != y->size || x->unsized != y->unsized || x->vec != y->vec ||
-            pl_type_bits(x->type) != pl_type_bits(y->type))
+        const pl_var *x = ret ? a->rets.at[k] : a->params.at[k - a->rets.n],
+                     *y = ret ? b->rets.at[k] : b->params.at[k - a->rets.n];
+        if (x->space != y->space || x->size != y->size || x->unsized != y->unsized ||
+            x->vec != y->vec || pl_type_bits(x->type) != pl_type_bits(y->type))
             return ret ? "type of a result" : "type of a parameter";
-        if (x->align != y->align)
-            return ret ? "alignment of a result" : "alignment of a parameter";
+        if (x->align != y->align) return ret ? "alignment of a result" : "alignment of a parameter";
     }
     return NULL;
 }
@@ -67,10 +66,8 @@ static void adopt(pl_parse *p, pl_func *into)
     uint32_t index = into->index;
     *into = *f;
     into->index = index;
-    for (size_t k = 0; k < into->params.n; k++)
-        into->params.at[k]->owner = into;
-    for (size_t k = 0; k < into->rets.n; k++)
-        into->rets.at[k]->owner = into;
+    for (size_t k = 0; k < into->params.n; k++) into->params.at[k]->owner = into;
+    for (size_t k = 0; k < into->rets.n; k++) into->rets.at[k]->owner = into;
     p->func = into;
 }
 
@@ -85,13 +82,12 @@ static void declare(pl_parse *p, bool defines)
     if (b && b->kind == PL_B_FUNC) {
         pl_func *old = b->func;
         const char *what = pl_func_difference(old, f);
-        if (!what && old->noreturn != f->noreturn)
-            what = ".noreturn";
-        if (!what && old->linkage != f->linkage)
-            what = "linkage";
+        if (!what && old->noreturn != f->noreturn) what = ".noreturn";
+        if (!what && old->linkage != f->linkage) what = "linkage";
         if (old->entry != f->entry || (!old->prototype_only && defines)) {
             pl_report(p->diags, PL_E0301, f->at, f->name)->help =
-                pl_arena_printf(p->arena, "the %s '%s' of line %u has this name already", pl_bind_noun(b), f->name, b->at.line);
+                pl_arena_printf(p->arena, "the %s '%s' of line %u has this name already",
+                                pl_bind_noun(b), f->name, b->at.line);
         } else if (what) {
             pl_report(p->diags, PL_E0333, f->at, f->name, what)->help =
                 pl_arena_printf(p->arena, "see its declaration in line %u", b->at.line);
@@ -104,7 +100,8 @@ static void declare(pl_parse *p, bool defines)
     }
     if (b && b->kind != PL_B_BAD) {
         pl_report(p->diags, PL_E0301, f->at, f->name)->help =
-            pl_arena_printf(p->arena, "the %s '%s' of line %u has this name already", pl_bind_noun(b), f->name, b->at.line);
+            pl_arena_printf(p->arena, "the %s '%s' of line %u has this name already",
+                            pl_bind_noun(b), f->name, b->at.line);
         return;
     }
     f->index = (uint32_t)p->ast->funcs.n;
@@ -177,18 +174,36 @@ void pl_func_pragma(pl_parse *p, const char *text, uint32_t n, pl_loc at)
 {
     pl_module_started(p, at);
     pl_module_needs(p, at, ".pragma", 20, "sm_10");
-    if (!p->func)
-        return;
+    if (!p->func) return;
     pl_stmt *s = pl_push(p->arena, &p->func->body);
     *s = (pl_stmt){.kind = PL_S_PRAGMA, .at = at, .pragma = pl_arena_strndup(p->arena, text, n)};
 }
 
-/* ---- .maxntid and the like ---------------------------------------------------------------------------------------------- */
+/* ---- .maxntid and the like
+ * ---------------------------------------------------------------------------------------------- */
 
-enum perf { MAXNTID, REQNTID, MINNCTAPERSM, MAXNCTAPERSM, MAXNREG, NORETURN, EXPLICITCLUSTER, REQNCTAPERCLUSTER, MAXCLUSTERRANK,
-            BLOCKSARECLUSTERS, ABI_PRESERVE, ABI_PRESERVE_CONTROL };
+enum perf {
+    MAXNTID,
+    REQNTID,
+    MINNCTAPERSM,
+    MAXNCTAPERSM,
+    MAXNREG,
+    NORETURN,
+    EXPLICITCLUSTER,
+    REQNCTAPERCLUSTER,
+    MAXCLUSTERRANK,
+    BLOCKSARECLUSTERS,
+    ABI_PRESERVE,
+    ABI_PRESERVE_CONTROL
+};
 
-static const struct { const char *name; uint8_t min, max; bool entry, func; uint16_t ptx; const char *target; } perfs[] = {
+static const struct {
+    const char *name;
+    uint8_t min, max;
+    bool entry, func;
+    uint16_t ptx;
+    const char *target;
+} perfs[] = {
     [MAXNTID] = {".maxntid", 1, 3, true, false, 13, "sm_10"},
     [REQNTID] = {".reqntid", 1, 3, true, false, 21, "sm_10"},
     [MINNCTAPERSM] = {".minnctapersm", 1, 1, true, false, 20, "sm_10"},
@@ -214,27 +229,29 @@ void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
     pl_func *f = p->proto ? p->proto : p->func;
     unsigned which = 0;
     uint32_t value[3] = {0}, n = list ? p->nodes.at[list].n : 0;
-    while (strcmp(perfs[which].name, s->name))
-        which++;
+    while (strcmp(perfs[which].name, s->name)) which++;
     pl_module_needs(p, at, s->name, perfs[which].ptx, perfs[which].target);
     if (f->entry ? !perfs[which].entry : !perfs[which].func) {
-        pl_report(p->diags, PL_E0335, at, s->name, f->entry ? "a kernel (.entry)" : "a function (.func)");
+        pl_report(p->diags, PL_E0335, at, s->name,
+                  f->entry ? "a kernel (.entry)" : "a function (.func)");
         return;
     }
     if (n < perfs[which].min || n > perfs[which].max) {
-        pl_report(p->diags, PL_E0336, at, s->name, perfs[which].min == perfs[which].max ? "" : "1 to ", perfs[which].max);
+        pl_report(p->diags, PL_E0336, at, s->name,
+                  perfs[which].min == perfs[which].max ? "" : "1 to ", perfs[which].max);
         return;
     }
-    for (uint32_t k = 0, e = list ? p->nodes.at[list].first : 0; k < n; k++, e = p->nodes.at[e].next) {
+    for (uint32_t k = 0, e = list ? p->nodes.at[list].first : 0; k < n;
+         k++, e = p->nodes.at[e].next) {
         int64_t v = p->nodes.at[e].value;
-        if (v < 0 || v > INT32_MAX || (v == 0 && which != ABI_PRESERVE && which != ABI_PRESERVE_CONTROL)) {
+        if (v < 0 || v > INT32_MAX ||
+            (v == 0 && which != ABI_PRESERVE && which != ABI_PRESERVE_CONTROL)) {
             pl_report(p->diags, PL_E0338, p->nodes.at[e].at, s->name);
             return;
         }
         value[k] = (uint32_t)v;
     }
-    for (uint32_t k = n; k < 3; k++)
-        value[k] = n ? 1 : 0;
+    for (uint32_t k = n; k < 3; k++) value[k] = n ? 1 : 0;
     p->seen_perf |= 1u << which;
     switch ((enum perf)which) {
     case MAXNTID: memcpy(f->maxntid, value, sizeof value); break;
@@ -256,11 +273,11 @@ void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
     }
     conflict(p, at, MAXNTID, REQNTID);
     conflict(p, at, REQNCTAPERCLUSTER, MAXCLUSTERRANK);
-    if (which == NORETURN && f->rets.n)
-        pl_report(p->diags, PL_E0339, at);
+    if (which == NORETURN && f->rets.n) pl_report(p->diags, PL_E0339, at);
 }
 
-/* ---- tables of targets, prototypes -------------------------------------------------------------------------------------- */
+/* ---- tables of targets, prototypes
+ * -------------------------------------------------------------------------------------- */
 
 void pl_table_begin(pl_parse *p, pl_sym *s, int kind, pl_loc at)
 {
@@ -282,7 +299,8 @@ void pl_table_add(pl_parse *p, pl_sym *s, pl_loc at)
 {
     pl_table *t = p->table;
     if (t->kind == PL_TAB_BRANCH) {
-        t->labels.n++; /* the places are filled in when the block ends, so the array may not move: see pl_table_end */
+        t->labels.n++; /* the places are filled in when the block ends, so the array may not move:
+                          see pl_table_end */
         pl_table_use *u = pl_arena_new(p->arena, pl_table_use);
         *u = (pl_table_use){.sym = s, .at = at, .next = p->table_uses};
         p->table_uses = u;

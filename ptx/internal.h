@@ -1,8 +1,10 @@
-/* internal.h - what the files of the PTX front end share: interned names, scopes, expression nodes, the state of one parse.
+/* internal.h - what the files of the PTX front end share: interned names, scopes, expression nodes,
+ * the state of one parse.
  *
- * One pass: the grammar (parse.y) calls the functions below as it recognises things, so names are resolved and instructions
- * checked while the text is read. Only labels may be used before they are declared; they wait in a list until their block
- * ends (scope.c). Nothing outside ptx/ includes this header. */
+ * One pass: the grammar (parse.y) calls the functions below as it recognises things, so names are
+ * resolved and instructions checked while the text is read. Only labels may be used before they are
+ * declared; they wait in a list until their block ends (scope.c). Nothing outside ptx/ includes
+ * this header. */
 #ifndef PL_PTX_INTERNAL_H
 #define PL_PTX_INTERNAL_H
 
@@ -11,9 +13,19 @@
 #include "isa/match.h"
 #include "ptx/ast.h"
 
-/* ---- names ------------------------------------------------------------------------------------------------------------- */
+/* ---- names
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
-typedef enum pl_bind_kind { PL_B_REG, PL_B_VAR, PL_B_FUNC, PL_B_LABEL, PL_B_TABLE, PL_B_RANGE, PL_B_BAD } pl_bind_kind;
+typedef enum pl_bind_kind {
+    PL_B_REG,
+    PL_B_VAR,
+    PL_B_FUNC,
+    PL_B_LABEL,
+    PL_B_TABLE,
+    PL_B_RANGE,
+    PL_B_BAD
+} pl_bind_kind;
 
 struct pl_sym;
 
@@ -46,16 +58,16 @@ typedef struct pl_range {
 typedef struct pl_sym {
     const char *name; /* NUL-terminated, in the arena */
     uint32_t len, hash;
-    int token;     /* of a dotted word: its token in the grammar */
-    int16_t mnem;  /* index in pl_mnems, or -1 */
-    int16_t sreg;  /* index in the table of special registers, or -1 */
-    pl_word word;  /* of a dotted word: the word of the instruction table, or W_none */
+    int token;           /* of a dotted word: its token in the grammar */
+    int16_t mnem;        /* index in pl_mnems, or -1 */
+    int16_t sreg;        /* index in the table of special registers, or -1 */
+    pl_word word;        /* of a dotted word: the word of the instruction table, or W_none */
     pl_binding *binding; /* innermost meaning, or NULL */
     pl_binding *range;   /* innermost `name<N>` */
     struct pl_sym *stem; /* %r12: the symbol %r, once somebody asked */
     struct pl_sym *numbers, *sibling; /* of %r: the symbols %r<number> that know it */
     uint32_t nnumbers;
-    uint32_t number;     /* %r12: 12 */
+    uint32_t number; /* %r12: 12 */
     bool numbered;
     struct pl_sym *chain; /* in its hash bucket */
 } pl_sym;
@@ -83,10 +95,12 @@ typedef struct pl_scope {
     struct pl_scope *outer;
 } pl_scope;
 
-/* ---- values ------------------------------------------------------------------------------------------------------------ */
+/* ---- values
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct pl_number {
-    uint64_t bits; /* integer, or the bits of a double */
+    uint64_t bits;                      /* integer, or the bits of a double */
     bool is_unsigned, is_float, single; /* single: written 0f..., bits still hold a double */
     uint32_t single_bits;               /* of a 0f literal: exactly as written */
     const char *text;
@@ -105,7 +119,8 @@ typedef enum pl_node_kind {
     PL_N_WRONG /* already reported */
 } pl_node_kind;
 
-/* An operand or expression as written. Nodes live in a pool that is reused by every statement; 0 is no node. */
+/* An operand or expression as written. Nodes live in a pool that is reused by every statement; 0 is
+ * no node. */
 typedef struct pl_node {
     uint8_t kind;
     bool not_, minus; /* ! or - before a name */
@@ -138,8 +153,8 @@ typedef struct pl_init {
     pl_var *var;
     uint8_t *bytes;
     uint64_t at, cap;
-    uint32_t elem;       /* bytes of a scalar */
-    uint64_t dim[8];     /* bytes of a sub-array at each depth; the last entry is a scalar */
+    uint32_t elem;   /* bytes of a scalar */
+    uint64_t dim[8]; /* bytes of a sub-array at each depth; the last entry is a scalar */
     uint32_t ndim, depth;
     uint64_t start[9];
     bool bad, too_many;
@@ -215,7 +230,8 @@ typedef struct pl_parse {
 /* names.c */
 pl_sym *pl_sym_intern(pl_parse *p, const char *text, size_t n);
 pl_binding *pl_name_lookup(pl_parse *p, pl_sym *s);
-/* Binds the name in the current scope; reports a duplicate and returns false when it is taken there. */
+/* Binds the name in the current scope; reports a duplicate and returns false when it is taken
+ * there. */
 bool pl_name_bind(pl_parse *p, pl_sym *s, pl_binding b);
 void pl_name_bind_module(pl_parse *p, pl_sym *s, pl_binding b);
 void pl_scope_open(pl_parse *p, pl_loc at);
@@ -243,7 +259,8 @@ uint32_t pl_node_pair(pl_parse *p, uint32_t a, uint32_t b, pl_loc at);
 uint32_t pl_node_ternary(pl_parse *p, uint32_t c, uint32_t a, uint32_t b, pl_loc at);
 uint32_t pl_node_cast(pl_parse *p, pl_sym *type, uint32_t a, pl_loc at);
 uint32_t pl_node_call(pl_parse *p, uint32_t what, uint32_t arg, pl_loc at);
-/* Lists are built element by element: 0 is the empty list. The list is the node made by the first call. */
+/* Lists are built element by element: 0 is the empty list. The list is the node made by the first
+ * call. */
 uint32_t pl_node_list(pl_parse *p, uint32_t list, uint32_t elem);
 uint32_t pl_node_close(pl_parse *p, pl_node_kind kind, uint32_t list, pl_loc at);
 /* The value of a constant expression; reports and returns false when it is none. */
@@ -264,7 +281,8 @@ void pl_linkage_add(pl_parse *p, pl_linkage l, pl_loc at);
 void pl_parse_section_text(pl_parse *p, const char *text, size_t n);
 void pl_parse_hash_line(pl_parse *p, const char *text, size_t n, pl_loc at);
 const char *pl_parse_show_byte(pl_parse *p, unsigned char c);
-/* true when the module's .version and .target allow it; otherwise reports that `what` needs them. */
+/* true when the module's .version and .target allow it; otherwise reports that `what` needs them.
+ */
 bool pl_module_needs(pl_parse *p, pl_loc at, const char *what, unsigned ptx, const char *target);
 
 /* decl.c: registers, variables, parameters, initialisers */
@@ -310,8 +328,10 @@ void pl_table_end(pl_parse *p);
 /* stmt.c: instructions */
 void pl_stmt_words(pl_parse *p);
 void pl_stmt_word(pl_parse *p, pl_sym *s, pl_loc at);
-void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym *opcode, pl_loc at, uint32_t operands);
-void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, const pl_number *column, pl_loc at);
+void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym *opcode, pl_loc at,
+                  uint32_t operands);
+void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, const pl_number *column,
+                 pl_loc at);
 /* call.c: true when the arguments of a call suit the function; other instructions always do. */
 bool pl_call_check(pl_parse *p, const pl_form *form, pl_operand *op, pl_loc at);
 

@@ -1,8 +1,9 @@
 /* module.c - the entry of the PTX front end, and the directives that hold for a whole module.
  *
- * pl_ptx_parse copies the text once (flex ends every token with a NUL in place), runs the grammar and reports what only the end
- * of the file can show. .version and .target decide what everything else may use: pl_module_needs is the one place that
- * compares. PTX ISA 9.0, sections 11.1 and 13 (release notes). */
+ * pl_ptx_parse copies the text once (flex ends every token with a NUL in place), runs the grammar
+ * and reports what only the end of the file can show. .version and .target decide what everything
+ * else may use: pl_module_needs is the one place that compares. PTX ISA 9.0, sections 11.1 and 13
+ * (release notes). */
 #include "ptx/internal.h"
 #include "ptx/parse.h"
 
@@ -14,29 +15,35 @@ int pl_ptx_yylex_init_extra(pl_parse *p, yyscan_t *scanner);
 struct yy_buffer_state *pl_ptx_yy_scan_buffer(char *text, size_t size, yyscan_t scanner);
 int pl_ptx_yylex_destroy(yyscan_t scanner);
 
-static const uint16_t versions[] = {10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 30, 31, 32, 40, 41, 42, 43, 50, 51, 60, 61, 62, 63, 64, 65,
-                                    70, 71, 72, 73, 74, 75, 76, 77, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88, 90};
+static const uint16_t versions[] = {10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 30, 31, 32, 40, 41,
+                                    42, 43, 50, 51, 60, 61, 62, 63, 64, 65, 70, 71, 72, 73, 74,
+                                    75, 76, 77, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88, 90};
 
 /* Targets, and the first .version that knows each (PTX ISA 9.0, release notes). */
-static const struct target { const char *name; uint16_t ptx; } targets[] = {
-    {"sm_10", 10},   {"sm_11", 10},   {"sm_12", 12},   {"sm_13", 12},   {"sm_20", 20},   {"sm_21", 20},   {"sm_30", 30},
-    {"sm_32", 40},   {"sm_35", 31},   {"sm_37", 41},   {"sm_50", 40},   {"sm_52", 41},   {"sm_53", 42},   {"sm_60", 50},
-    {"sm_61", 50},   {"sm_62", 50},   {"sm_70", 60},   {"sm_72", 61},   {"sm_75", 63},   {"sm_80", 70},   {"sm_86", 71},
-    {"sm_87", 74},   {"sm_88", 90},   {"sm_89", 78},   {"sm_90", 78},   {"sm_90a", 80},  {"sm_100", 86},  {"sm_100a", 86},
-    {"sm_100f", 88}, {"sm_101", 86},  {"sm_101a", 86}, {"sm_101f", 88}, {"sm_103", 88},  {"sm_103a", 88}, {"sm_103f", 88},
-    {"sm_110", 90},  {"sm_110a", 90}, {"sm_110f", 90}, {"sm_120", 87},  {"sm_120a", 87}, {"sm_120f", 88}, {"sm_121", 88},
-    {"sm_121a", 88}, {"sm_121f", 88},
+static const struct target {
+    const char *name;
+    uint16_t ptx;
+} targets[] = {
+    {"sm_10", 10},   {"sm_11", 10},   {"sm_12", 12},   {"sm_13", 12},   {"sm_20", 20},
+    {"sm_21", 20},   {"sm_30", 30},   {"sm_32", 40},   {"sm_35", 31},   {"sm_37", 41},
+    {"sm_50", 40},   {"sm_52", 41},   {"sm_53", 42},   {"sm_60", 50},   {"sm_61", 50},
+    {"sm_62", 50},   {"sm_70", 60},   {"sm_72", 61},   {"sm_75", 63},   {"sm_80", 70},
+    {"sm_86", 71},   {"sm_87", 74},   {"sm_88", 90},   {"sm_89", 78},   {"sm_90", 78},
+    {"sm_90a", 80},  {"sm_100", 86},  {"sm_100a", 86}, {"sm_100f", 88}, {"sm_101", 86},
+    {"sm_101a", 86}, {"sm_101f", 88}, {"sm_103", 88},  {"sm_103a", 88}, {"sm_103f", 88},
+    {"sm_110", 90},  {"sm_110a", 90}, {"sm_110f", 90}, {"sm_120", 87},  {"sm_120a", 87},
+    {"sm_120f", 88}, {"sm_121", 88},  {"sm_121a", 88}, {"sm_121f", 88},
 };
 
 void pl_module_version(pl_parse *p, const pl_number *n, pl_loc at)
 {
     const char *dot = memchr(n->text, '.', n->len);
-    if (p->version_at.line)
-        pl_report(p->diags, PL_E0311, at, ".version");
+    if (p->version_at.line) pl_report(p->diags, PL_E0311, at, ".version");
     p->seen_version = true;
     p->version_at = at;
     if (dot) {
-        unsigned major = (unsigned)strtoul(n->text, NULL, 10), minor = (unsigned)strtoul(dot + 1, NULL, 10);
+        unsigned major = (unsigned)strtoul(n->text, NULL, 10),
+                 minor = (unsigned)strtoul(dot + 1, NULL, 10);
         for (size_t k = 0; k < sizeof versions / sizeof *versions; k++)
             if (versions[k] == major * 10 + minor && minor < 10) {
                 p->ast->ptx = versions[k];
@@ -74,13 +81,15 @@ void pl_module_target(pl_parse *p, pl_sym *s, pl_loc at)
             a->sm = (uint16_t)strtoul(s->name + 3, &end, 10);
             a->sm_suffix = *end;
             if (a->ptx < targets[k].ptx)
-                pl_report(p->diags, PL_E0314, at, s->name, targets[k].ptx / 10, targets[k].ptx % 10);
+                pl_report(p->diags, PL_E0314, at, s->name, targets[k].ptx / 10,
+                          targets[k].ptx % 10);
             return;
         }
     pl_diag *d = pl_report(p->diags, PL_E0313, at, s->name);
     unsigned best = 2;
     for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
-        unsigned e = pl_edit_distance(s->name, s->len, targets[k].name, strlen(targets[k].name), best);
+        unsigned e =
+            pl_edit_distance(s->name, s->len, targets[k].name, strlen(targets[k].name), best);
         if (e < best) {
             best = e;
             d->help = pl_arena_printf(p->arena, "did you mean '%s'?", targets[k].name);
@@ -104,20 +113,18 @@ void pl_module_target_done(pl_parse *p, pl_loc at)
     pl_matcher_target(p->matcher, p->ast->ptx, p->ast->sm, p->ast->sm_suffix);
 }
 
-/* Everything except .version and .target comes after both: the first other directive checks that, once. */
+/* Everything except .version and .target comes after both: the first other directive checks that,
+ * once. */
 bool pl_module_started(pl_parse *p, pl_loc at)
 {
-    if (p->seen_target)
-        return true;
+    if (p->seen_target) return true;
     if (!p->seen_version)
         pl_report(p->diags, PL_E0310, at, "this", ".version");
     else
         pl_report(p->diags, PL_E0310, at, "this", ".target");
     p->seen_version = p->seen_target = true;
-    if (!p->ast->ptx)
-        p->ast->ptx = versions[sizeof versions / sizeof *versions - 1];
-    if (!p->ast->target)
-        p->ast->target = "sm_90a";
+    if (!p->ast->ptx) p->ast->ptx = versions[sizeof versions / sizeof *versions - 1];
+    if (!p->ast->target) p->ast->target = "sm_90a";
     p->ast->sm = 90;
     p->ast->sm_suffix = 'a';
     pl_matcher_target(p->matcher, p->ast->ptx, p->ast->sm, p->ast->sm_suffix);
@@ -126,19 +133,18 @@ bool pl_module_started(pl_parse *p, pl_loc at)
 
 bool pl_module_needs(pl_parse *p, pl_loc at, const char *what, unsigned ptx, const char *target)
 {
-    if (p->ast->ptx >= ptx && pl_target_has(p->ast->sm, p->ast->sm_suffix, target))
-        return true;
-    pl_diag *d = pl_report(p->diags, PL_E0230, at, what, ptx / 10, ptx % 10, pl_target_text(p->arena, target));
-    d->help = pl_arena_printf(p->arena, "this module has .version %u.%u and .target %s", p->ast->ptx / 10u, p->ast->ptx % 10u,
-                              p->ast->target);
+    if (p->ast->ptx >= ptx && pl_target_has(p->ast->sm, p->ast->sm_suffix, target)) return true;
+    pl_diag *d = pl_report(p->diags, PL_E0230, at, what, ptx / 10, ptx % 10,
+                           pl_target_text(p->arena, target));
+    d->help = pl_arena_printf(p->arena, "this module has .version %u.%u and .target %s",
+                              p->ast->ptx / 10u, p->ast->ptx % 10u, p->ast->target);
     return false;
 }
 
 void pl_module_address_size(pl_parse *p, const pl_number *n, pl_loc at)
 {
     pl_module_started(p, at);
-    if (p->seen_address_size)
-        pl_report(p->diags, PL_E0311, at, ".address_size");
+    if (p->seen_address_size) pl_report(p->diags, PL_E0311, at, ".address_size");
     p->seen_address_size = true;
     if (n->bits != 32 && n->bits != 64)
         pl_report(p->diags, PL_E0315, at, (int)n->len, n->text);
@@ -154,8 +160,7 @@ void pl_module_file(pl_parse *p, const pl_number *index, const char *path, uint3
         pl_report(p->diags, PL_E0316, at, (int)index->len, index->text);
         return;
     }
-    while (p->ast->files.n <= index->bits)
-        *pl_push(p->arena, &p->ast->files) = NULL;
+    while (p->ast->files.n <= index->bits) *pl_push(p->arena, &p->ast->files) = NULL;
     p->ast->files.at[index->bits] = pl_arena_strndup(p->arena, path, n);
 }
 
@@ -186,8 +191,7 @@ void pl_module_alias(pl_parse *p, pl_sym *a, pl_loc a_at, pl_sym *b, pl_loc b_at
 void pl_linkage_add(pl_parse *p, pl_linkage l, pl_loc at)
 {
     pl_module_started(p, at);
-    if (p->linkage_set)
-        pl_report(p->diags, PL_E0317, at);
+    if (p->linkage_set) pl_report(p->diags, PL_E0317, at);
     p->linkage = l;
     p->linkage_at = at;
     p->linkage_set = true;
@@ -197,39 +201,39 @@ void pl_parse_section_text(pl_parse *p, const char *text, size_t n)
 {
     size_t need = p->ast->dwarf_sections.n + n;
     while (p->ast->dwarf_sections.cap < need && pl_arena_ok(p->arena))
-        p->ast->dwarf_sections.at = pl_vec_grow_(p->arena, p->ast->dwarf_sections.at, &p->ast->dwarf_sections.cap,
-                                                 &p->ast->dwarf_sections.n, 1);
-    if (p->ast->dwarf_sections.cap < need)
-        return;
+        p->ast->dwarf_sections.at =
+            pl_vec_grow_(p->arena, p->ast->dwarf_sections.at, &p->ast->dwarf_sections.cap,
+                         &p->ast->dwarf_sections.n, 1);
+    if (p->ast->dwarf_sections.cap < need) return;
     memcpy(p->ast->dwarf_sections.at + p->ast->dwarf_sections.n, text, n);
     p->ast->dwarf_sections.n = need;
 }
 
-/* PTX has no preprocessor of its own; the line markers of one are harmless, everything else is not. */
+/* PTX has no preprocessor of its own; the line markers of one are harmless, everything else is not.
+ */
 void pl_parse_hash_line(pl_parse *p, const char *text, size_t n, pl_loc at)
 {
     size_t k = 0;
-    while (k < n && (text[k] == ' ' || text[k] == '\t'))
-        k++;
+    while (k < n && (text[k] == ' ' || text[k] == '\t')) k++;
     at.column += (uint32_t)k++;
     at.length = (uint32_t)(n - k + 1);
-    while (k < n && text[k] == ' ')
-        k++;
-    if (k < n && ((text[k] >= '0' && text[k] <= '9') || (n - k > 4 && !memcmp(text + k, "line", 4))))
+    while (k < n && text[k] == ' ') k++;
+    if (k < n &&
+        ((text[k] >= '0' && text[k] <= '9') || (n - k > 4 && !memcmp(text + k, "line", 4))))
         return;
     pl_report(p->diags, PL_E0102, at);
 }
 
 const char *pl_parse_show_byte(pl_parse *p, unsigned char c)
 {
-    return c > 32 && c < 127 ? pl_arena_printf(p->arena, "'%c'", c) : pl_arena_printf(p->arena, "byte 0x%02x", c);
+    return c > 32 && c < 127 ? pl_arena_printf(p->arena, "'%c'", c)
+                             : pl_arena_printf(p->arena, "byte 0x%02x", c);
 }
 
 void pl_module_end(pl_parse *p)
 {
     pl_loc whole = {.file = p->ast->file};
-    if (!p->seen_version || !p->seen_target)
-        pl_report(p->diags, PL_E0318, whole);
+    if (!p->seen_version || !p->seen_target) pl_report(p->diags, PL_E0318, whole);
     for (size_t k = 0; k < p->ast->funcs.n; k++) {
         const pl_func *f = p->ast->funcs.at[k];
         if (f->entry && f->prototype_only && f->linkage != PL_LINK_EXTERN)
@@ -246,8 +250,7 @@ pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, pl_ast *
     char *text = pl_arena_alloc(arena, source->size + 2);
     yyscan_t scanner;
     *out = NULL;
-    if (!p || !ast || !text)
-        return PL_NOMEM;
+    if (!p || !ast || !text) return PL_NOMEM;
     p->arena = ast->arena = arena;
     p->diags = ast->diags = diags;
     p->ast = ast;
@@ -265,17 +268,13 @@ pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, pl_ast *
     memcpy(text, source->text, source->size);
     text[source->size] = text[source->size + 1] = 0;
     *pl_push(arena, &ast->files) = NULL;
-    if (!p->scope || !p->matcher || pl_ptx_yylex_init_extra(p, &scanner))
-        return PL_NOMEM;
+    if (!p->scope || !p->matcher || pl_ptx_yylex_init_extra(p, &scanner)) return PL_NOMEM;
     struct yy_buffer_state *buffer = pl_ptx_yy_scan_buffer(text, source->size + 2, scanner);
     int rc = buffer ? pl_ptx_yyparse(scanner, p) : 2;
     pl_ptx_yylex_destroy(scanner);
-    if (rc == 2 && !p->max_depth_reported)
-        return PL_NOMEM;
-    if (rc == 0 || p->seen_version)
-        pl_module_end(p);
+    if (rc == 2 && !p->max_depth_reported) return PL_NOMEM;
+    if (rc == 0 || p->seen_version) pl_module_end(p);
     *out = ast;
-    if (!pl_arena_ok(arena))
-        return PL_NOMEM;
+    if (!pl_arena_ok(arena)) return PL_NOMEM;
     return diags->errors > errors ? PL_INVALID : PL_OK;
 }

@@ -1,25 +1,59 @@
-/* names.c - spellings and what they mean: interning, scopes, registers on demand, labels that are used before they stand.
+/* names.c - spellings and what they mean: interning, scopes, registers on demand, labels that are
+ * used before they stand.
  *
- * Every distinct spelling is one pl_sym, so a name is hashed once per occurrence and looked up by following one pointer: the
- * innermost binding hangs on the symbol itself. Leaving a block takes its bindings off again. A register of
- * `.reg .b32 %r<100>` is made when it is first named. Labels belong to their block (two blocks may each have a DONE, which
- * is what inline assembly produces); a branch waits in its block's list until the block ends and moves outwards when the
- * block has no such label. */
+ * Every distinct spelling is one pl_sym, so a name is hashed once per occurrence and looked up by
+ * following one pointer: the innermost binding hangs on the symbol itself. Leaving a block takes
+ * its bindings off again. A register of
+ * `.reg .b32 %r<100>` is made when it is first named. Labels belong to their block (two blocks may
+ * each have a DONE, which is what inline assembly produces); a branch waits in its block's list
+ * until the block ends and moves outwards when the block has no such label. */
 #include "ptx/internal.h"
 #include "ptx/parse.h"
 
 #include <string.h>
 
-static const struct { const char *name; int token; } directives[] = {
-    {".version", T_VERSION}, {".target", T_TARGET}, {".address_size", T_ADDRESS_SIZE}, {".file", T_FILE}, {".loc", T_LOC},
-    {".section", T_SECTION}, {".pragma", T_PRAGMA}, {".alias", T_ALIAS}, {".entry", T_ENTRY}, {".func", T_FUNC},
-    {".reg", T_REG}, {".const", T_CONST}, {".global", T_GLOBAL}, {".local", T_LOCAL}, {".param", T_PARAM},
-    {".shared", T_SHARED}, {".tex", T_TEX}, {".extern", T_EXTERN}, {".visible", T_VISIBLE}, {".weak", T_WEAK},
-    {".common", T_COMMON}, {".align", T_ALIGN}, {".ptr", T_PTR}, {".attribute", T_ATTRIBUTE},
-    {".branchtargets", T_BRANCHTARGETS}, {".calltargets", T_CALLTARGETS}, {".callprototype", T_CALLPROTOTYPE},
-    {".maxntid", T_PERF}, {".reqntid", T_PERF}, {".minnctapersm", T_PERF}, {".maxnctapersm", T_PERF},
-    {".maxnreg", T_PERF}, {".noreturn", T_PERF}, {".explicitcluster", T_PERF}, {".reqnctapercluster", T_PERF},
-    {".maxclusterrank", T_PERF}, {".blocksareclusters", T_PERF}, {".abi_preserve", T_PERF},
+static const struct {
+    const char *name;
+    int token;
+} directives[] = {
+    {".version", T_VERSION},
+    {".target", T_TARGET},
+    {".address_size", T_ADDRESS_SIZE},
+    {".file", T_FILE},
+    {".loc", T_LOC},
+    {".section", T_SECTION},
+    {".pragma", T_PRAGMA},
+    {".alias", T_ALIAS},
+    {".entry", T_ENTRY},
+    {".func", T_FUNC},
+    {".reg", T_REG},
+    {".const", T_CONST},
+    {".global", T_GLOBAL},
+    {".local", T_LOCAL},
+    {".param", T_PARAM},
+    {".shared", T_SHARED},
+    {".tex", T_TEX},
+    {".extern", T_EXTERN},
+    {".visible", T_VISIBLE},
+    {".weak", T_WEAK},
+    {".common", T_COMMON},
+    {".align", T_ALIGN},
+    {".ptr", T_PTR},
+    {".attribute", T_ATTRIBUTE},
+    {".branchtargets", T_BRANCHTARGETS},
+    {".calltargets", T_CALLTARGETS},
+    {".callprototype", T_CALLPROTOTYPE},
+    {".maxntid", T_PERF},
+    {".reqntid", T_PERF},
+    {".minnctapersm", T_PERF},
+    {".maxnctapersm", T_PERF},
+    {".maxnreg", T_PERF},
+    {".noreturn", T_PERF},
+    {".explicitcluster", T_PERF},
+    {".reqnctapercluster", T_PERF},
+    {".maxclusterrank", T_PERF},
+    {".blocksareclusters", T_PERF},
+    {".abi_preserve", T_PERF},
     {".abi_preserve_control", T_PERF},
 };
 
@@ -27,8 +61,7 @@ static void grow_table(pl_parse *p)
 {
     size_t cap = p->syms.cap ? p->syms.cap * 4 : 1024;
     pl_sym **bucket = pl_arena_array(p->arena, pl_sym *, cap);
-    if (!bucket)
-        return;
+    if (!bucket) return;
     for (size_t k = 0; k < p->syms.cap; k++)
         for (pl_sym *s = p->syms.bucket[k], *next; s; s = next) {
             next = s->chain;
@@ -47,15 +80,14 @@ static void classify(pl_sym *s)
         s->token = T_WORD;
         s->word = pl_word_find(s->name + 1, s->len - 1);
         for (size_t k = 0; k < sizeof directives / sizeof *directives; k++)
-            if (!strcmp(directives[k].name, s->name))
-                s->token = directives[k].token;
+            if (!strcmp(directives[k].name, s->name)) s->token = directives[k].token;
         return;
     }
     s->mnem = (int16_t)pl_mnem_find(s->name, s->len);
-    if (s->name[0] == '%')
-        s->sreg = (int16_t)pl_sreg_find(s->name + 1, s->len - 1);
+    if (s->name[0] == '%') s->sreg = (int16_t)pl_sreg_find(s->name + 1, s->len - 1);
     uint32_t digits = 0;
-    while (digits < s->len && s->name[s->len - 1 - digits] >= '0' && s->name[s->len - 1 - digits] <= '9')
+    while (digits < s->len && s->name[s->len - 1 - digits] >= '0' &&
+           s->name[s->len - 1 - digits] <= '9')
         digits++;
     s->numbered = digits > 0 && digits < 10 && digits < s->len;
 }
@@ -63,15 +95,12 @@ static void classify(pl_sym *s)
 pl_sym *pl_sym_intern(pl_parse *p, const char *text, size_t n)
 {
     uint32_t h = 2166136261u;
-    for (size_t k = 0; k < n; k++)
-        h = (h ^ (unsigned char)text[k]) * 16777619u;
+    for (size_t k = 0; k < n; k++) h = (h ^ (unsigned char)text[k]) * 16777619u;
     h ^= h >> 15;
-    if (p->syms.n >= p->syms.cap)
-        grow_table(p);
+    if (p->syms.n >= p->syms.cap) grow_table(p);
     pl_sym **slot = &p->syms.bucket[h & (p->syms.cap - 1)];
     for (pl_sym *s = *slot; s; s = s->chain)
-        if (s->hash == h && s->len == n && !memcmp(s->name, text, n))
-            return s;
+        if (s->hash == h && s->len == n && !memcmp(s->name, text, n)) return s;
     pl_sym *s = pl_arena_new(p->arena, pl_sym);
     s->name = pl_arena_strndup(p->arena, text, n);
     s->len = (uint32_t)n;
@@ -83,7 +112,9 @@ pl_sym *pl_sym_intern(pl_parse *p, const char *text, size_t n)
     return s;
 }
 
-/* ---- bindings ----------------------------------------------------------------------------------------------------------- */
+/* ---- bindings
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 const char *pl_bind_noun(const pl_binding *b)
 {
@@ -101,8 +132,7 @@ const char *pl_bind_noun(const pl_binding *b)
 static pl_scope *scope_at(pl_parse *p, uint32_t depth)
 {
     pl_scope *s = p->scope;
-    for (uint32_t d = p->depth; d > depth; d--)
-        s = s->outer;
+    for (uint32_t d = p->depth; d > depth; d--) s = s->outer;
     return s;
 }
 
@@ -114,8 +144,7 @@ static pl_binding *attach(pl_parse *p, pl_sym *s, const pl_binding *b, uint32_t 
     *n = *b;
     n->sym = s;
     n->depth = depth;
-    while (*top && (*top)->depth > depth)
-        top = &(*top)->outer;
+    while (*top && (*top)->depth > depth) top = &(*top)->outer;
     n->outer = *top;
     *top = n;
     n->next = scope->bindings;
@@ -137,14 +166,13 @@ pl_reg *pl_reg_new(pl_parse *p, const char *name, pl_word type, uint16_t vec, pl
     return r;
 }
 
-/* Splits %r12 into the symbol %r and 12, and writes %r012 back to %r12: ptxas takes both for one register. */
+/* Splits %r12 into the symbol %r and 12, and writes %r012 back to %r12: ptxas takes both for one
+ * register. */
 static void find_stem(pl_parse *p, pl_sym *s)
 {
     uint32_t n = s->len;
-    while (s->name[n - 1] >= '0' && s->name[n - 1] <= '9')
-        n--;
-    for (uint32_t k = n; k < s->len; k++)
-        s->number = s->number * 10 + (uint32_t)(s->name[k] - '0');
+    while (s->name[n - 1] >= '0' && s->name[n - 1] <= '9') n--;
+    for (uint32_t k = n; k < s->len; k++) s->number = s->number * 10 + (uint32_t)(s->name[k] - '0');
     s->stem = pl_sym_intern(p, s->name, n);
     s->sibling = s->stem->numbers;
     s->stem->numbers = s;
@@ -154,21 +182,16 @@ static void find_stem(pl_parse *p, pl_sym *s)
 pl_binding *pl_name_lookup(pl_parse *p, pl_sym *s)
 {
     pl_binding *b = s->binding;
-    if (!s->numbered || (b && b->depth == p->depth))
-        return b;
-    if (!s->stem)
-        find_stem(p, s);
+    if (!s->numbered || (b && b->depth == p->depth)) return b;
+    if (!s->stem) find_stem(p, s);
     pl_binding *r = s->stem->range;
-    while (r && s->number >= r->range->count)
-        r = r->outer;
-    if (!r || (b && b->depth >= r->depth))
-        return b;
+    while (r && s->number >= r->range->count) r = r->outer;
+    if (!r || (b && b->depth >= r->depth)) return b;
     pl_binding made = {.kind = PL_B_REG, .at = r->at};
     if (s->name[s->stem->len] == '0' && s->len > s->stem->len + 1) {
         char *plain = pl_arena_printf(p->arena, "%s%u", s->stem->name, s->number);
         pl_binding *same = pl_name_lookup(p, pl_sym_intern(p, plain, strlen(plain)));
-        if (!same || same->kind != PL_B_REG)
-            return same;
+        if (!same || same->kind != PL_B_REG) return same;
         made.reg = same->reg;
     } else {
         made.reg = pl_reg_new(p, s->name, r->range->type, r->range->vec, r->at);
@@ -176,43 +199,39 @@ pl_binding *pl_name_lookup(pl_parse *p, pl_sym *s)
     return attach(p, s, &made, r->depth);
 }
 
-/* Does a range in this scope already hold the register, or a register of this scope fall into the new range? */
+/* Does a range in this scope already hold the register, or a register of this scope fall into the
+ * new range? */
 static const pl_binding *range_clash(pl_parse *p, pl_sym *s, const pl_binding *b)
 {
     if (b->kind == PL_B_RANGE) {
-        if (s->range && s->range->depth == p->depth)
-            return s->range;
+        if (s->range && s->range->depth == p->depth) return s->range;
         /* the shorter of the two: registers of the range, or symbols with this stem */
         for (uint32_t k = 0; b->range->count < s->nnumbers && k < b->range->count; k++) {
             char *name = pl_arena_printf(p->arena, "%s%u", s->name, k);
             const pl_sym *o = pl_sym_intern(p, name, strlen(name));
-            if (o->binding && o->binding->depth == p->depth)
-                return o->binding;
+            if (o->binding && o->binding->depth == p->depth) return o->binding;
         }
         for (const pl_sym *o = b->range->count < s->nnumbers ? NULL : s->numbers; o; o = o->sibling)
             if (o->binding && o->binding->depth == p->depth && o->number < b->range->count)
                 return o->binding;
         return NULL;
     }
-    if (!s->numbered)
-        return NULL;
-    if (!s->stem)
-        find_stem(p, s);
+    if (!s->numbered) return NULL;
+    if (!s->stem) find_stem(p, s);
     const pl_binding *r = s->stem->range;
     return r && r->depth == p->depth && s->number < r->range->count ? r : NULL;
 }
 
 bool pl_name_bind(pl_parse *p, pl_sym *s, pl_binding b)
 {
-    const pl_binding *old = b.kind != PL_B_RANGE && s->binding && s->binding->depth == p->depth ? s->binding : NULL;
-    if (old && old->kind == PL_B_BAD)
-        old = NULL;
-    if (!old)
-        old = range_clash(p, s, &b);
+    const pl_binding *old =
+        b.kind != PL_B_RANGE && s->binding && s->binding->depth == p->depth ? s->binding : NULL;
+    if (old && old->kind == PL_B_BAD) old = NULL;
+    if (!old) old = range_clash(p, s, &b);
     if (old) {
         pl_diag *d = pl_report(p->diags, PL_E0301, b.at, s->name);
-        d->help = pl_arena_printf(p->arena, "the %s '%s' of line %u has this name already", pl_bind_noun(old), old->sym->name,
-                                  old->at.line);
+        d->help = pl_arena_printf(p->arena, "the %s '%s' of line %u has this name already",
+                                  pl_bind_noun(old), old->sym->name, old->at.line);
         return false;
     }
     attach(p, s, &b, p->depth);
@@ -224,13 +243,14 @@ void pl_name_bind_module(pl_parse *p, pl_sym *s, pl_binding b)
     attach(p, s, &b, 0);
 }
 
-/* ---- scopes and labels -------------------------------------------------------------------------------------------------- */
+/* ---- scopes and labels
+ * --------------------------------------------------------------------------------------------------
+ */
 
 void pl_scope_open(pl_parse *p, pl_loc at)
 {
     pl_scope *s = pl_arena_new(p->arena, pl_scope);
-    if (p->depth == PL_MAX_NESTING)
-        pl_report(p->diags, PL_E0108, at, (int)PL_MAX_NESTING);
+    if (p->depth == PL_MAX_NESTING) pl_report(p->diags, PL_E0108, at, (int)PL_MAX_NESTING);
     s->at = at;
     s->outer = p->scope;
     p->scope = s;
@@ -250,8 +270,7 @@ void pl_scope_close(pl_parse *p)
 {
     pl_scope *s = p->scope, *outer = s->outer;
     if (!s->has_labels && p->depth > 1) {
-        if (s->uses)
-            add_use(outer, s->uses, s->last_use);
+        if (s->uses) add_use(outer, s->uses, s->last_use);
     } else {
         for (pl_label_use *u = s->uses, *next; u; u = next) {
             pl_binding *b = u->sym->binding;
@@ -267,11 +286,10 @@ void pl_scope_close(pl_parse *p)
     }
     for (pl_binding *b = s->bindings; b; b = b->next) {
         pl_binding **top = b->kind == PL_B_RANGE ? &b->sym->range : &b->sym->binding;
-        /* Bindings made on demand in an outer scope may lie above this one's neighbours, so unlink rather than pop. */
-        while (*top && *top != b)
-            top = &(*top)->outer;
-        if (*top)
-            *top = b->outer;
+        /* Bindings made on demand in an outer scope may lie above this one's neighbours, so unlink
+         * rather than pop. */
+        while (*top && *top != b) top = &(*top)->outer;
+        if (*top) *top = b->outer;
     }
     p->scope = outer;
     p->depth--;
@@ -297,32 +315,34 @@ void pl_label_refer(pl_parse *p, pl_sym *s, pl_loc at, pl_label **where)
     add_use(p->scope, u, u);
 }
 
-/* ---- names that do not exist -------------------------------------------------------------------------------------------- */
+/* ---- names that do not exist
+ * -------------------------------------------------------------------------------------------- */
 
 void pl_name_undefined(pl_parse *p, pl_sym *s, pl_loc at)
 {
-    if (p->doubtful)
-        return;
+    if (p->doubtful) return;
     pl_diag *d = pl_report(p->diags, PL_E0302, at, s->name);
     if (s->numbered && s->stem && s->stem->range) {
-        d->help = pl_arena_printf(p->arena, "%s<%u> has the registers %s0 to %s%u", s->stem->name, s->stem->range->range->count,
-                                  s->stem->name, s->stem->name, s->stem->range->range->count - 1);
+        d->help = pl_arena_printf(p->arena, "%s<%u> has the registers %s0 to %s%u", s->stem->name,
+                                  s->stem->range->range->count, s->stem->name, s->stem->name,
+                                  s->stem->range->range->count - 1);
     } else {
         unsigned limit = pl_edit_reach(s->len), best = limit + 1;
         const pl_sym *near = NULL;
         /* A look at every name, for as many messages as are kept. */
         for (size_t k = 0; p->diags->errors <= p->diags->limit && k < p->syms.cap; k++)
             for (const pl_sym *o = p->syms.bucket[k]; o; o = o->chain) {
-                if (!o->binding || o->binding->kind == PL_B_BAD)
-                    continue;
+                if (!o->binding || o->binding->kind == PL_B_BAD) continue;
                 unsigned distance = pl_edit_distance(s->name, s->len, o->name, o->len, best);
-                if (distance < best || (distance == best && near && best <= limit && strcmp(o->name, near->name) < 0)) {
+                if (distance < best || (distance == best && near && best <= limit &&
+                                        strcmp(o->name, near->name) < 0)) {
                     best = distance;
                     near = o;
                 }
             }
         if (near)
-            d->help = pl_arena_printf(p->arena, "did you mean the %s '%s'?", pl_bind_noun(near->binding), near->name);
+            d->help = pl_arena_printf(p->arena, "did you mean the %s '%s'?",
+                                      pl_bind_noun(near->binding), near->name);
         else if (s->mnem >= 0)
             d->help = pl_arena_printf(p->arena, "'%s' is an instruction", s->name);
     }

@@ -1,7 +1,8 @@
 /* number.c - the value of a number as PTX writes it (PTX ISA 9.0, section 4.5).
  *
- * Integers have 64 bits: decimal, octal (0...), hexadecimal (0x...) and binary (0b...), with an optional U. Floating-point
- * numbers are doubles; 0f and 0d give the bits of a single or a double exactly. */
+ * Integers have 64 bits: decimal, octal (0...), hexadecimal (0x...) and binary (0b...), with an
+ * optional U. Floating-point numbers are doubles; 0f and 0d give the bits of a single or a double
+ * exactly. */
 #include "ptx/internal.h"
 #include "ptx/parse.h"
 
@@ -19,8 +20,7 @@ static bool integer(const char *s, size_t n, unsigned base, uint64_t *out)
     uint64_t v = 0;
     for (size_t k = 0; k < n; k++) {
         uint64_t d = (uint64_t)digit(s[k]);
-        if (v > (UINT64_MAX - d) / base)
-            return false;
+        if (v > (UINT64_MAX - d) / base) return false;
         v = v * base + d;
     }
     *out = v;
@@ -33,8 +33,8 @@ static double decimal(pl_parse *p, const char *text, size_t n)
     const char *point = localeconv()->decimal_point;
     const char *dot = memchr(text, '.', n);
     char *copy = dot && strcmp(point, ".")
-                     ? pl_arena_printf(p->arena, "%.*s%s%.*s", (int)(dot - text), text, point, (int)(n - (size_t)(dot - text) - 1),
-                                       dot + 1)
+                     ? pl_arena_printf(p->arena, "%.*s%s%.*s", (int)(dot - text), text, point,
+                                       (int)(n - (size_t)(dot - text) - 1), dot + 1)
                      : pl_arena_strndup(p->arena, text, n);
     return strtod(copy, NULL);
 }
@@ -68,17 +68,20 @@ int pl_parse_number(pl_parse *p, const char *text, size_t n, pl_loc at, pl_numbe
         out->is_unsigned = true;
         end--;
     }
-    unsigned base = hex ? 16 : text[0] == '0' && second == 'b' ? 2 : text[0] == '0' && end > 1 ? 8 : 10;
+    unsigned base = hex                               ? 16
+                    : text[0] == '0' && second == 'b' ? 2
+                    : text[0] == '0' && end > 1       ? 8
+                                                      : 10;
     size_t start = base == 16 || base == 2 ? 2 : 0;
     if (base == 8)
         for (size_t k = 0; k < end; k++)
             if (text[k] > '7') {
-                pl_report(p->diags, PL_E0104, at, (int)n, text)->help = "a number that starts with 0 is octal: its digits are 0 to 7";
+                pl_report(p->diags, PL_E0104, at, (int)n, text)->help =
+                    "a number that starts with 0 is octal: its digits are 0 to 7";
                 return T_INT;
             }
     if (!integer(text + start, end - start, base, &out->bits))
         pl_report(p->diags, PL_E0105, at, (int)n, text);
-    if (out->bits > INT64_MAX)
-        out->is_unsigned = true;
+    if (out->bits > INT64_MAX) out->is_unsigned = true;
     return T_INT;
 }

@@ -1,7 +1,9 @@
-/* operand.c - one operand as written against its specification in the table (PTX ISA 9.0, chapters 6 and 9).
+/* operand.c - one operand as written against its specification in the table (PTX ISA 9.0, chapters
+ * 6 and 9).
  *
- * Every function here answers "does it fit?" and fills in the checked operand. It reports a mistake only when the attempt is
- * aloud, since several forms may be tried before one is blamed. What ptxas 13.0 takes was measured and decides. */
+ * Every function here answers "does it fit?" and fills in the checked operand. It reports a mistake
+ * only when the attempt is aloud, since several forms may be tried before one is blamed. What
+ * ptxas 13.0 takes was measured and decides. */
 #include "ptx/operand.h"
 
 #include <string.h>
@@ -11,35 +13,36 @@ static const pl_node *node(const pl_parse *p, uint32_t n)
     return &p->nodes.at[n];
 }
 
-/* ---- types -------------------------------------------------------------------------------------------------------------- */
+/* ---- types
+ * --------------------------------------------------------------------------------------------------------------
+ */
 
-/* May a register of type r stand where an instruction of type t reads or writes? (PTX ISA 9.0, section 9.2; ptxas 13.0 was asked
- * about every pair.) Untyped registers fit any type of their size, signed and unsigned fit each other, floating registers
- * fit their own type or an untyped one. With `relax` (ld, st, cvt) the register may also be wider. */
+/* May a register of type r stand where an instruction of type t reads or writes? (PTX ISA 9.0,
+ * section 9.2; ptxas 13.0 was asked about every pair.) Untyped registers fit any type of their
+ * size, signed and unsigned fit each other, floating registers fit their own type or an untyped
+ * one. With `relax` (ld, st, cvt) the register may also be wider. */
 static bool type_fits(const pl_parse *p, pl_word r, pl_word t, bool relax)
 {
     int rb = p->type_bits[r], tb = p->type_bits[t];
     char rk = p->type_kind[r], tk = p->type_kind[t];
-    if (rk == 'p' || tk == 'p')
-        return rk == tk;
-    if (tb < 8)
-        tb = 8;
-    if (rb != tb && !(relax && rb > tb && t != W_bf16))
-        return false;
-    if (r == t)
-        return true;
+    if (rk == 'p' || tk == 'p') return rk == tk;
+    if (tb < 8) tb = 8;
+    if (rb != tb && !(relax && rb > tb && t != W_bf16)) return false;
+    if (r == t) return true;
     switch (rk) {
     case 'b': return true;
     case 'u':
-    case 's': return tk == 'u' || tk == 's' ? t != W_u16x2 && t != W_s16x2 : tk == 'b' && t != W_tf32;
+    case 's':
+        return tk == 'u' || tk == 's' ? t != W_u16x2 && t != W_s16x2 : tk == 'b' && t != W_tf32;
     default: break;
     }
-    if (r == W_f16x2)
-        return tk != 'f';
+    if (r == W_f16x2) return tk != 'f';
     return tk == 'b';
 }
 
-/* ---- reports ------------------------------------------------------------------------------------------------------------ */
+/* ---- reports
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 /* "add.rn.f32", as written */
 const char *pl_full_name(pl_parse *p, const pl_sym *opcode)
@@ -72,16 +75,20 @@ static const char *written(const pl_parse *p, const pl_node *n)
 static bool kind_error(pl_attempt *a, const pl_node *n, const char *wanted)
 {
     if (a->aloud)
-        pl_report(a->p->diags, PL_E0203, n->at, pl_full_name(a->p, a->opcode), wanted, written(a->p, n));
+        pl_report(a->p->diags, PL_E0203, n->at, pl_full_name(a->p, a->opcode), wanted,
+                  written(a->p, n));
     return false;
 }
 
 const char *pl_range_text(pl_arena *arena, int64_t low, int64_t high)
 {
-    return low == high ? pl_arena_printf(arena, "%lld", (long long)low) : pl_arena_printf(arena, "%lld to %lld", (long long)low, (long long)high);
+    return low == high ? pl_arena_printf(arena, "%lld", (long long)low)
+                       : pl_arena_printf(arena, "%lld to %lld", (long long)low, (long long)high);
 }
 
-/* ---- single operands ---------------------------------------------------------------------------------------------------- */
+/* ---- single operands
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* .x .y .z .w, or the colours .r .g .b .a, of a vector or a special register */
 static bool component(pl_attempt *a, const pl_node *n, pl_operand *o)
@@ -89,59 +96,70 @@ static bool component(pl_attempt *a, const pl_node *n, pl_operand *o)
     static const char xyzw[] = "xyzw", rgba[] = "rgba";
     const char *s = n->sel->name + 1;
     if (s[0] && !s[1] && (strchr(xyzw, s[0]) || strchr(rgba, s[0]))) {
-        o->sel = (uint8_t)(PL_SEL_X + (strchr(xyzw, s[0]) ? strchr(xyzw, s[0]) - xyzw : strchr(rgba, s[0]) - rgba));
+        o->sel = (uint8_t)(PL_SEL_X + (strchr(xyzw, s[0]) ? strchr(xyzw, s[0]) - xyzw
+                                                          : strchr(rgba, s[0]) - rgba));
         return true;
     }
-    if (a->aloud)
-        pl_report(a->p->diags, PL_E0208, n->sel_at, n->sel->name);
+    if (a->aloud) pl_report(a->p->diags, PL_E0208, n->sel_at, n->sel->name);
     return false;
 }
 
 /* cvt takes wider registers only between the types that PTX has had from the start. */
 static bool relaxed(const pl_attempt *a)
 {
-    if (!a->form->relax || strcmp(a->opcode->name, "cvt") != 0)
-        return a->form->relax;
+    if (!a->form->relax || strcmp(a->opcode->name, "cvt") != 0) return a->form->relax;
     for (unsigned k = 0; k < a->form->nslots; k++)
         switch (a->form->slot[k].type ? a->mods[k] : W_f32) {
-        case W_u8: case W_s8: case W_u16: case W_s16: case W_u32: case W_s32: case W_u64: case W_s64: case W_f16: case W_f32: case W_f64:
-            break;
+        case W_u8:
+        case W_s8:
+        case W_u16:
+        case W_s16:
+        case W_u32:
+        case W_s32:
+        case W_u64:
+        case W_s64:
+        case W_f16:
+        case W_f32:
+        case W_f64: break;
         default: return false;
         }
     return true;
 }
 
-static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, const pl_binding *b, pl_operand *o)
+static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
+                             const pl_binding *b, pl_operand *o)
 {
     pl_parse *p = a->p;
     pl_reg *r = b->reg;
     o->kind = PL_O_REG;
     o->reg = r;
-    if (n->sel && !(r->vec ? component(a, n, o) : pl_video_part(a, s, n, o)))
-        return false;
+    if (n->sel && !(r->vec ? component(a, n, o) : pl_video_part(a, s, n, o))) return false;
     if (r->vec && o->sel < PL_SEL_X) {
         if (a->aloud)
-            pl_report(p->diags, PL_E0211, n->at, pl_full_name(a->p, a->opcode), "a single register", pl_arena_printf(p->arena, "the .v%u register '%s'", r->vec, r->name));
+            pl_report(p->diags, PL_E0211, n->at, pl_full_name(a->p, a->opcode), "a single register",
+                      pl_arena_printf(p->arena, "the .v%u register '%s'", r->vec, r->name));
         return false;
     }
     if (o->sel >= PL_SEL_X && (!r->vec || o->sel - PL_SEL_X >= r->vec)) {
-        if (a->aloud)
-            pl_report(p->diags, PL_E0208, n->sel_at, n->sel->name);
+        if (a->aloud) pl_report(p->diags, PL_E0208, n->sel_at, n->sel->name);
         return false;
     }
     if (!type_fits(p, r->type, t, relaxed(a))) {
         a->close = a->close ? a->close : 1;
         if (a->aloud) {
-            pl_diag *d = pl_report(p->diags, PL_E0204, n->at, r->name, pl_word_text[r->type], pl_full_name(a->p, a->opcode), pl_word_text[t]);
+            pl_diag *d = pl_report(p->diags, PL_E0204, n->at, r->name, pl_word_text[r->type],
+                                   pl_full_name(a->p, a->opcode), pl_word_text[t]);
             if (p->type_bits[r->type] == p->type_bits[t] && p->type_kind[t] != 'p')
-                d->help = pl_arena_printf(p->arena, "move it with mov.b%d into a register of type .%s first", p->type_bits[t],
-                                          pl_word_text[t]);
+                d->help = pl_arena_printf(p->arena,
+                                          "move it with mov.b%d into a register of type .%s first",
+                                          p->type_bits[t], pl_word_text[t]);
         }
         return false;
     }
     if (n->has_offset) {
         if (a->aloud)
-            pl_report(p->diags, PL_E0232, n->at, r->name)->help = "an offset is added inside an address only: [%rd1+4]";
+            pl_report(p->diags, PL_E0232, n->at, r->name)->help =
+                "an offset is added inside an address only: [%rd1+4]";
         return false;
     }
     (void)s;
@@ -156,7 +174,8 @@ static bool reads_special(const pl_attempt *a)
     return !strcmp(a->opcode->name, "mov");
 }
 
-static bool special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, pl_operand *o)
+static bool special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
+                             pl_operand *o)
 {
     pl_parse *p = a->p;
     const pl_sreg_info *info = &pl_sregs[n->sym->sreg];
@@ -164,26 +183,28 @@ static bool special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const 
     o->sreg = (pl_word)info->word;
     if (s->written || !reads_special(a)) {
         if (a->aloud)
-            pl_report(p->diags, PL_E0222, n->at, n->sym->name, s->written ? "written" : "used here")->help =
-                s->written ? NULL : "read it into a register with mov first";
+            pl_report(p->diags, PL_E0222, n->at, n->sym->name, s->written ? "written" : "used here")
+                ->help = s->written ? NULL : "read it into a register with mov first";
         return false;
     }
-    if (n->sel && info->vector && !component(a, n, o))
-        return false;
+    if (n->sel && info->vector && !component(a, n, o)) return false;
     if (info->vector ? o->sel < PL_SEL_X : n->sel != NULL) {
         if (a->aloud)
-            pl_report(p->diags, PL_E0223, n->at, n->sym->name, info->vector ? "has" : "has no", info->vector ? ": write %tid.x" : "");
+            pl_report(p->diags, PL_E0223, n->at, n->sym->name, info->vector ? "has" : "has no",
+                      info->vector ? ": write %tid.x" : "");
         return false;
     }
-    if (a->aloud && !pl_module_needs(p, n->at, n->sym->name, info->ptx, info->target))
-        return false;
+    if (a->aloud && !pl_module_needs(p, n->at, n->sym->name, info->ptx, info->target)) return false;
     int tb = p->type_bits[t], sb = p->type_bits[info->type];
     char tk = p->type_kind[t], sk = p->type_kind[info->type];
-    /* PTX 1.x had 16-bit coordinates, and a 16- and later a 32-bit %gridid; programs of that time still assemble. */
-    bool old_width = (info->vector && info->ptx == 10 && tb == 16) || (info->word == W_gridid && (tb == 16 || tb == 32));
+    /* PTX 1.x had 16-bit coordinates, and a 16- and later a 32-bit %gridid; programs of that time
+     * still assemble. */
+    bool old_width = (info->vector && info->ptx == 10 && tb == 16) ||
+                     (info->word == W_gridid && (tb == 16 || tb == 32));
     if (tk == 'f' || (tk == 'p') != (sk == 'p') || (tb != sb && !old_width)) {
         if (a->aloud)
-            pl_report(p->diags, PL_E0204, n->at, n->sym->name, pl_word_text[info->type], pl_full_name(p, a->opcode), pl_word_text[t]);
+            pl_report(p->diags, PL_E0204, n->at, n->sym->name, pl_word_text[info->type],
+                      pl_full_name(p, a->opcode), pl_word_text[t]);
         return false;
     }
     return true;
@@ -198,17 +219,20 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
     o->kind = PL_O_IMM;
     if (kind == 'f' && t != W_f32 && t != W_f64) {
         if (a->aloud)
-            pl_report(p->diags, PL_E0212, n->at, pl_full_name(p, a->opcode), pl_word_text[t])->help =
-                "move its bits into a register first: mov.b16 %rs1, 0x3C00 is 1.0 in .f16";
+            pl_report(p->diags, PL_E0212, n->at, pl_full_name(p, a->opcode), pl_word_text[t])
+                ->help = "move its bits into a register first: mov.b16 %rs1, 0x3C00 is 1.0 in .f16";
         return false;
     }
     if (n->kind == PL_N_FLOAT) {
         double d;
-        bool bits_of_float = kind == 'b' && p->type_bits[t] == (n->single ? 32 : 64); /* 0f for .b32, others for .b64 */
+        bool bits_of_float =
+            kind == 'b' &&
+            p->type_bits[t] == (n->single ? 32 : 64); /* 0f for .b32, others for .b64 */
         o->is_float = true;
         if (kind != 'f' && !bits_of_float) {
             if (a->aloud)
-                pl_report(p->diags, PL_E0210, n->at, pl_full_name(p, a->opcode), "an integer", "a floating-point number");
+                pl_report(p->diags, PL_E0210, n->at, pl_full_name(p, a->opcode), "an integer",
+                          "a floating-point number");
             return false;
         }
         memcpy(&d, &n->value, sizeof d);
@@ -217,17 +241,21 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
     } else {
         if (kind == 'f') {
             if (a->aloud)
-                pl_report(p->diags, PL_E0210, n->at, pl_full_name(p, a->opcode), "a floating-point number", "an integer")->help =
-                    "write it with a decimal point, or its bits as 0f3F800000";
+                pl_report(p->diags, PL_E0210, n->at, pl_full_name(p, a->opcode),
+                          "a floating-point number", "an integer")
+                    ->help = "write it with a decimal point, or its bits as 0f3F800000";
             return false;
         }
         /* Bits that do not fit are cut off without a word, as ptxas does. */
         int bits = p->type_bits[t];
-        o->imm = kind == 'p' ? n->value != 0 : bits < 64 ? (int64_t)((uint64_t)n->value & ((UINT64_C(1) << bits) - 1)) : n->value;
+        o->imm = kind == 'p' ? n->value != 0
+                 : bits < 64 ? (int64_t)((uint64_t)n->value & ((UINT64_C(1) << bits) - 1))
+                             : n->value;
     }
     if (s->lo <= s->hi && (n->value < s->lo || n->value > s->hi)) {
         if (a->aloud)
-            pl_report(p->diags, PL_E0209, n->at, pl_full_name(a->p, a->opcode), pl_range_text(p->arena, s->lo, s->hi), (long long)n->value);
+            pl_report(p->diags, PL_E0209, n->at, pl_full_name(a->p, a->opcode),
+                      pl_range_text(p->arena, s->lo, s->hi), (long long)n->value);
         return false;
     }
     return true;
@@ -235,8 +263,7 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
 
 static const pl_node *unwrap(const pl_parse *p, const pl_node *n)
 {
-    while (n->kind == PL_N_LIST && n->n == 1)
-        n = node(p, n->first);
+    while (n->kind == PL_N_LIST && n->n == 1) n = node(p, n->first);
     return n;
 }
 
@@ -245,64 +272,76 @@ static const pl_binding *resolve(pl_attempt *a, const pl_node *n)
 {
     const pl_binding *b = pl_name_lookup(a->p, n->sym);
     if (!b) {
-        if (a->aloud)
-            pl_name_undefined(a->p, n->sym, n->at);
+        if (a->aloud) pl_name_undefined(a->p, n->sym, n->at);
         return NULL;
     }
     return b->kind == PL_B_BAD ? NULL : b;
 }
 
-/* The space word of an instruction with one address, W_none for generic; false when it has several addresses. */
+/* The space word of an instruction with one address, W_none for generic; false when it has several
+ * addresses. */
 static bool space_of(const pl_attempt *a, pl_word *space)
 {
     unsigned addresses = 0;
     *space = W_none;
     for (unsigned k = 0; k < a->form->noperands; k++)
         addresses += a->form->operand[k].kind == PL_K_ADDR;
-    for (unsigned k = 0; k < a->form->nslots; k++)
-        switch (a->mods[k]) {
-        case W_const: case W_global: case W_local: case W_param: case W_param__entry: case W_param__func: case W_shared:
-        case W_shared__cta: case W_shared__cluster:
-            *space = (pl_word)a->mods[k];
-            break;
+    for (unsigned k = 0; k < a->form->nslots; k++) switch (a->mods[k]) {
+        case W_const:
+        case W_global:
+        case W_local:
+        case W_param:
+        case W_param__entry:
+        case W_param__func:
+        case W_shared:
+        case W_shared__cta:
+        case W_shared__cluster: *space = (pl_word)a->mods[k]; break;
         default: break;
         }
     return addresses <= 1;
 }
 
-static const char *const space_names[] = {"generic", ".reg", ".sreg", ".const", ".global", ".local", ".param", ".shared", ".tex"};
+static const char *const space_names[] = {"generic", ".reg",   ".sreg",   ".const", ".global",
+                                          ".local",  ".param", ".shared", ".tex"};
 
 /* Does the variable lie in the space that the instruction addresses? */
 static bool in_space(pl_attempt *a, const pl_node *n, const pl_var *v)
 {
     pl_word space;
     bool good;
-    if (!space_of(a, &space))
-        return true;
+    if (!space_of(a, &space)) return true;
     switch (space) {
     case W_const: good = v->space == PL_SP_CONST; break;
     case W_global: good = v->space == PL_SP_GLOBAL; break;
     case W_local: good = v->space == PL_SP_LOCAL; break;
-    case W_param: case W_param__entry: case W_param__func: good = v->space == PL_SP_PARAM; break;
-    case W_shared: case W_shared__cta: case W_shared__cluster: good = v->space == PL_SP_SHARED; break;
-    default: good = v->space == PL_SP_GLOBAL || v->space == PL_SP_SHARED || v->space == PL_SP_LOCAL; break;
+    case W_param:
+    case W_param__entry:
+    case W_param__func: good = v->space == PL_SP_PARAM; break;
+    case W_shared:
+    case W_shared__cta:
+    case W_shared__cluster: good = v->space == PL_SP_SHARED; break;
+    default:
+        good = v->space == PL_SP_GLOBAL || v->space == PL_SP_SHARED || v->space == PL_SP_LOCAL;
+        break;
     }
-    if (good)
-        return true;
+    if (good) return true;
     if (a->aloud)
         pl_report(a->p->diags, PL_E0229, n->at, v->name, space_names[v->space],
-                  space ? pl_arena_printf(a->p->arena, ".%s", pl_word_text[space]) : "the generic space");
+                  space ? pl_arena_printf(a->p->arena, ".%s", pl_word_text[space])
+                        : "the generic space");
     return false;
 }
 
 /* The address of a variable or function as a value: mov.u64 %rd1, var+4. */
-static bool name_value(pl_attempt *a, pl_word t, const pl_node *n, const pl_binding *b, pl_operand *o)
+static bool name_value(pl_attempt *a, pl_word t, const pl_node *n, const pl_binding *b,
+                       pl_operand *o)
 {
     pl_parse *p = a->p;
     int bits = p->type_bits[t];
     if (p->type_kind[t] == 'f' || p->type_kind[t] == 'p' || (bits != 32 && bits != 64) || n->sel) {
         if (a->aloud)
-            pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b), "a register or a number");
+            pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
+                      "a register or a number");
         return false;
     }
     if (b->kind == PL_B_VAR) {
@@ -310,27 +349,26 @@ static bool name_value(pl_attempt *a, pl_word t, const pl_node *n, const pl_bind
         o->var = b->var;
         o->imm = n->value;
         if (b->var->space == PL_SP_PARAM && b->var->role == PL_VAR_PLAIN) {
-            if (a->aloud)
-                pl_report(p->diags, PL_E0235, n->at, b->var->name);
+            if (a->aloud) pl_report(p->diags, PL_E0235, n->at, b->var->name);
             return false;
         }
-        if (a->opcode->mnem == M_cvta)
-            return in_space(a, n, b->var);
+        if (a->opcode->mnem == M_cvta) return in_space(a, n, b->var);
         if (bits == 32 && p->ast->address_size == 64 && b->var->space == PL_SP_GLOBAL) {
             if (a->aloud)
-                pl_report(p->diags, PL_E0236, n->at, b->var->name, (unsigned)p->ast->address_size, bits);
+                pl_report(p->diags, PL_E0236, n->at, b->var->name, (unsigned)p->ast->address_size,
+                          bits);
             return false;
         }
     } else {
         o->kind = PL_O_FUNC;
         o->func = b->func;
-        if (n->has_offset)
-            return kind_error(a, n, "a function without offset");
+        if (n->has_offset) return kind_error(a, n, "a function without offset");
     }
     return true;
 }
 
-static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, const pl_node *n, pl_operand *o)
+static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, const pl_node *n,
+                  pl_operand *o)
 {
     pl_parse *p = a->p;
     n = unwrap(p, n);
@@ -342,10 +380,11 @@ static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, c
     case PL_N_SINK:
         /* Only atomics and pairs throw a whole result away; ld throws elements of a vector away. */
         o->kind = PL_O_SINK;
-        if (s->joined || (in_vector ? s->written && !s->read : s->sink_ok && (s->vslot < 0 || a->form->effects & PL_EF_ATOMIC)))
+        if (s->joined ||
+            (in_vector ? s->written && !s->read
+                       : s->sink_ok && (s->vslot < 0 || a->form->effects & PL_EF_ATOMIC)))
             return true;
-        if (a->aloud)
-            pl_report(p->diags, PL_E0207, n->at, pl_full_name(a->p, a->opcode));
+        if (a->aloud) pl_report(p->diags, PL_E0207, n->at, pl_full_name(a->p, a->opcode));
         return false;
     case PL_N_INT:
     case PL_N_FLOAT: return immediate(a, s, t, n, o);
@@ -355,73 +394,74 @@ static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, c
     if (n->not_ || n->minus) {
         if (n->minus ? !pl_video_negates(a, s) : !s->negatable) {
             if (a->aloud)
-                pl_report(p->diags, PL_E0213, n->at, pl_full_name(a->p, a->opcode), n->not_ ? "!" : "-")->help =
-                    n->minus ? "negate it with neg first" : NULL;
+                pl_report(p->diags, PL_E0213, n->at, pl_full_name(a->p, a->opcode),
+                          n->not_ ? "!" : "-")
+                    ->help = n->minus ? "negate it with neg first" : NULL;
             return false;
         }
         o->neg = true;
     }
-    if (n->sym->sreg >= 0 && !n->sym->binding)
-        return special_register(a, s, t, n, o);
+    if (n->sym->sreg >= 0 && !n->sym->binding) return special_register(a, s, t, n, o);
     const pl_binding *b = resolve(a, n);
-    if (!b)
-        return false;
-    if (b->kind == PL_B_REG)
-        return register_operand(a, s, t, n, b, o);
+    if (!b) return false;
+    if (b->kind == PL_B_REG) return register_operand(a, s, t, n, b, o);
     if (s->kind == PL_K_VAR && (b->kind == PL_B_VAR || b->kind == PL_B_FUNC))
         return name_value(a, t, n, b, o);
     if (a->aloud)
-        pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b), s->written ? "a register" : "a register or a number");
+        pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
+                  s->written ? "a register" : "a register or a number");
     return false;
 }
 
 /* The first coordinate of a layered texture is the number of the layer. */
 static bool array_index(const pl_attempt *a, const pl_ospec *s)
 {
-    if (!s->rule || s->written)
-        return false;
-    for (unsigned k = 0; k < a->form->nslots; k++)
-        switch (a->mods[k]) {
-        case W_a1d: case W_a2d: case W_acube: case W_a2dms: return !strcmp(s->name, "c");
+    if (!s->rule || s->written) return false;
+    for (unsigned k = 0; k < a->form->nslots; k++) switch (a->mods[k]) {
+        case W_a1d:
+        case W_a2d:
+        case W_acube:
+        case W_a2dms: return !strcmp(s->name, "c");
         default: break;
         }
     return false;
 }
 
-static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, const pl_node *n, pl_operand *o)
+static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, const pl_node *n,
+                   pl_operand *o)
 {
     pl_parse *p = a->p;
     o->at = n->at;
-    if (n->kind == PL_N_WRONG)
-        return false;
-    if (n->kind == PL_N_NAME && !n->sel && n->sym->binding && n->sym->binding->kind == PL_B_REG && n->sym->binding->reg->vec == count) {
+    if (n->kind == PL_N_WRONG) return false;
+    if (n->kind == PL_N_NAME && !n->sel && n->sym->binding && n->sym->binding->kind == PL_B_REG &&
+        n->sym->binding->reg->vec == count) {
         pl_reg *r = n->sym->binding->reg;
         o->kind = PL_O_VEC;
         o->n = (uint16_t)count;
         if (!type_fits(p, r->type, t, relaxed(a))) {
             if (a->aloud)
-                pl_report(p->diags, PL_E0204, n->at, r->name, pl_word_text[r->type], pl_full_name(a->p, a->opcode), pl_word_text[t]);
+                pl_report(p->diags, PL_E0204, n->at, r->name, pl_word_text[r->type],
+                          pl_full_name(a->p, a->opcode), pl_word_text[t]);
             return false;
         }
-        if (!a->out)
-            return true;
+        if (!a->out) return true;
         o->elem = pl_arena_array(p->arena, pl_operand, count);
         for (unsigned k = 0; k < count; k++)
-            o->elem[k] = (pl_operand){.kind = PL_O_REG, .reg = r, .sel = (uint8_t)(PL_SEL_X + k), .at = n->at};
+            o->elem[k] = (pl_operand){
+                .kind = PL_O_REG, .reg = r, .sel = (uint8_t)(PL_SEL_X + k), .at = n->at};
         return true;
     }
-    if (n->kind == PL_N_NAME && !n->sel && n->sym->sreg >= 0 && !n->sym->binding && pl_sregs[n->sym->sreg].vector && count == 4) {
+    if (n->kind == PL_N_NAME && !n->sel && n->sym->sreg >= 0 && !n->sym->binding &&
+        pl_sregs[n->sym->sreg].vector && count == 4) {
         static const char *const names[] = {".x", ".y", ".z", ".w"}; /* mov.v4.u32 {...}, %tid */
         o->kind = PL_O_VEC;
         o->n = 4;
-        if (a->out)
-            o->elem = pl_arena_array(p->arena, pl_operand, count);
+        if (a->out) o->elem = pl_arena_array(p->arena, pl_operand, count);
         for (unsigned k = 0; k < count; k++) {
             pl_node part = *n;
             pl_operand scratch = {0};
             part.sel = pl_sym_intern(p, names[k], 2);
-            if (!special_register(a, s, t, &part, a->out ? &o->elem[k] : &scratch))
-                return false;
+            if (!special_register(a, s, t, &part, a->out ? &o->elem[k] : &scratch)) return false;
         }
         return true;
     }
@@ -434,15 +474,15 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
     }
     if (n->kind != PL_N_VEC || n->n != count) {
         if (a->aloud)
-            pl_report(p->diags, PL_E0211, n->at, pl_full_name(a->p, a->opcode), pl_arena_printf(p->arena, "%u elements in braces", count),
+            pl_report(p->diags, PL_E0211, n->at, pl_full_name(a->p, a->opcode),
+                      pl_arena_printf(p->arena, "%u elements in braces", count),
                       n->kind == PL_N_VEC ? pl_arena_printf(p->arena, "%u", n->n) : written(p, n));
         return false;
     }
     o->kind = PL_O_VEC;
     o->n = (uint16_t)count;
     a->close = 2;
-    if (a->out)
-        o->elem = pl_arena_array(p->arena, pl_operand, count);
+    if (a->out) o->elem = pl_arena_array(p->arena, pl_operand, count);
     uint32_t e = n->first;
     int bits = 0;
     bool sinks = true;
@@ -450,20 +490,16 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
         pl_operand scratch = {0}, *x = a->out ? &o->elem[k] : &scratch;
         if (!value(a, s, k == 0 && array_index(a, s) ? W_u32 : t, true, node(p, e), x))
             return false;
-        if (x->kind == PL_O_SINK)
-            continue;
+        if (x->kind == PL_O_SINK) continue;
         int width = x->kind == PL_O_REG ? p->type_bits[x->reg->type] : 0;
-        if (!bits)
-            bits = width;
+        if (!bits) bits = width;
         if (width && width != bits) {
-            if (a->aloud)
-                pl_report(p->diags, PL_E0237, x->at);
+            if (a->aloud) pl_report(p->diags, PL_E0237, x->at);
             return false;
         }
         sinks = false;
     }
-    if (sinks && a->aloud)
-        pl_report(p->diags, PL_E0238, n->at);
+    if (sinks && a->aloud) pl_report(p->diags, PL_E0238, n->at);
     return !sinks;
 }
 
@@ -474,12 +510,10 @@ static bool address(pl_attempt *a, const pl_node *n, pl_operand *o)
     pl_word space;
     o->kind = PL_O_ADDR;
     o->at = n->at;
-    if (n->kind == PL_N_WRONG)
-        return false;
+    if (n->kind == PL_N_WRONG) return false;
     if (n->kind == PL_N_INT) {
         o->imm = n->value;
-        if (!space_of(a, &space) || space == W_local)
-            return true;
+        if (!space_of(a, &space) || space == W_local) return true;
         if (a->aloud)
             pl_report(p->diags, PL_E0227, n->at)->help = "put the address into a register";
         return false;
@@ -487,33 +521,33 @@ static bool address(pl_attempt *a, const pl_node *n, pl_operand *o)
     if (n->kind != PL_N_NAME || n->not_ || n->minus)
         return kind_error(a, n, "a register or a variable inside the brackets");
     const pl_binding *b = resolve(a, n);
-    if (!b)
-        return false;
+    if (!b) return false;
     o->imm = n->value;
     if (b->kind == PL_B_VAR) {
         o->var = b->var;
         if (b->var->type == W_texref || b->var->type == W_samplerref || b->var->type == W_surfref) {
             if (a->aloud)
-                pl_report(p->diags, PL_E0206, n->at, n->sym->name, "texture, sampler or surface", "a register or a variable");
+                pl_report(p->diags, PL_E0206, n->at, n->sym->name, "texture, sampler or surface",
+                          "a register or a variable");
             return false;
         }
-        if (!in_space(a, n, b->var))
-            return false;
-        if (a->form->effects & PL_EF_STORE && b->var->space == PL_SP_PARAM && b->var->role == PL_VAR_INPUT) {
-            if (a->aloud)
-                pl_report(p->diags, PL_E0233, n->at, b->var->name, "an input parameter");
+        if (!in_space(a, n, b->var)) return false;
+        if (a->form->effects & PL_EF_STORE && b->var->space == PL_SP_PARAM &&
+            b->var->role == PL_VAR_INPUT) {
+            if (a->aloud) pl_report(p->diags, PL_E0233, n->at, b->var->name, "an input parameter");
             return false;
         }
-        if (a->form->effects & PL_EF_LOAD && b->var->space == PL_SP_PARAM && b->var->role == PL_VAR_RESULT) {
-            if (a->aloud)
-                pl_report(p->diags, PL_E0239, n->at, b->var->name);
+        if (a->form->effects & PL_EF_LOAD && b->var->space == PL_SP_PARAM &&
+            b->var->role == PL_VAR_RESULT) {
+            if (a->aloud) pl_report(p->diags, PL_E0239, n->at, b->var->name);
             return false;
         }
         return true;
     }
     if (b->kind != PL_B_REG) {
         if (a->aloud)
-            pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b), "a register or a variable");
+            pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
+                      "a register or a variable");
         return false;
     }
     char kind = p->type_kind[b->reg->type];
@@ -530,13 +564,15 @@ static bool table_operand(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl
 {
     const pl_binding *b = n->kind == PL_N_NAME && !n->sel && !n->has_offset ? resolve(a, n) : NULL;
     if (n->kind != PL_N_NAME)
-        return kind_error(a, n, s->kind == PL_K_LABELS ? "the name of a .branchtargets list" : "the name of a prototype");
-    if (!b)
-        return false;
+        return kind_error(a, n,
+                          s->kind == PL_K_LABELS ? "the name of a .branchtargets list"
+                                                 : "the name of a prototype");
+    if (!b) return false;
     if (b->kind != PL_B_TABLE || (s->kind == PL_K_LABELS) != (b->table->kind == PL_TAB_BRANCH)) {
         if (a->aloud)
             pl_report(a->p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
-                      s->kind == PL_K_LABELS ? "a .branchtargets list" : "a .callprototype or .calltargets list");
+                      s->kind == PL_K_LABELS ? "a .branchtargets list"
+                                             : "a .callprototype or .calltargets list");
         return false;
     }
     o->kind = PL_O_TABLE;
@@ -552,8 +588,7 @@ static bool callee(pl_attempt *a, const pl_node *n, pl_operand *o)
     if (n->kind != PL_N_NAME || n->sel || n->has_offset || n->not_ || n->minus)
         return kind_error(a, n, "a function");
     const pl_binding *b = resolve(a, n);
-    if (!b)
-        return false;
+    if (!b) return false;
     if (b->kind == PL_B_FUNC) {
         o->kind = PL_O_FUNC;
         o->func = b->func;
@@ -564,35 +599,33 @@ static bool callee(pl_attempt *a, const pl_node *n, pl_operand *o)
         }
         return true;
     }
-    if (b->kind == PL_B_REG && p->type_bits[b->reg->type] >= 32 && p->type_kind[b->reg->type] != 'f') {
+    if (b->kind == PL_B_REG && p->type_bits[b->reg->type] >= 32 &&
+        p->type_kind[b->reg->type] != 'f') {
         o->kind = PL_O_REG;
         o->reg = b->reg;
         return true;
     }
-    if (a->aloud)
-        pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b), "a function");
+    if (a->aloud) pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b), "a function");
     return false;
 }
 
-/* (a, b, c) of a call: parameters, registers or constants; their types are compared with the callee's in call.c */
+/* (a, b, c) of a call: parameters, registers or constants; their types are compared with the
+ * callee's in call.c */
 static bool arguments(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_operand *o)
 {
     pl_parse *p = a->p;
-    if (n->kind != PL_N_LIST)
-        return kind_error(a, n, "a list in parentheses");
+    if (n->kind != PL_N_LIST) return kind_error(a, n, "a list in parentheses");
     o->kind = PL_O_ARGS;
     o->at = n->at;
     o->n = (uint16_t)n->n;
-    if (!a->out || !n->n)
-        return true;
+    if (!a->out || !n->n) return true;
     o->elem = pl_arena_array(p->arena, pl_operand, n->n);
     uint32_t e = n->first;
     for (unsigned k = 0; k < n->n; k++, e = node(p, e)->next) {
         const pl_node *x = node(p, e);
         pl_operand *q = &o->elem[k];
         q->at = x->at;
-        if (x->kind == PL_N_WRONG)
-            return false;
+        if (x->kind == PL_N_WRONG) return false;
         if ((x->kind == PL_N_INT || x->kind == PL_N_FLOAT) && s->kind == PL_K_ARGS) {
             q->kind = PL_O_IMM;
             q->imm = x->value;
@@ -606,8 +639,7 @@ static bool arguments(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_ope
         if (x->kind != PL_N_NAME || x->sel || x->not_ || x->minus)
             return kind_error(a, x, "a parameter or a register");
         const pl_binding *b = resolve(a, x);
-        if (!b)
-            return false;
+        if (!b) return false;
         if (b->kind == PL_B_VAR) {
             q->kind = PL_O_VAR;
             q->var = b->var;
@@ -616,7 +648,8 @@ static bool arguments(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_ope
             q->kind = PL_O_REG;
             q->reg = b->reg;
         } else {
-            pl_report(p->diags, PL_E0206, x->at, x->sym->name, pl_bind_noun(b), "a parameter or a register");
+            pl_report(p->diags, PL_E0206, x->at, x->sym->name, pl_bind_noun(b),
+                      "a parameter or a register");
             return false;
         }
     }
@@ -624,7 +657,8 @@ static bool arguments(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_ope
 }
 
 /* Coordinates of a texture or tensor: a vector, or one register. */
-static bool coordinates(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, pl_operand *o)
+static bool coordinates(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
+                        pl_operand *o)
 {
     pl_parse *p = a->p;
     if (n->kind != PL_N_VEC) {
@@ -646,25 +680,27 @@ static bool opaque(pl_attempt *a, const pl_node *n, pl_operand *o)
     if (n->kind != PL_N_NAME || n->sel)
         return kind_error(a, n, "a texture, sampler or surface, or a 64-bit register");
     const pl_binding *b = resolve(a, n);
-    if (!b)
-        return false;
-    if (b->kind == PL_B_VAR && (b->var->type == W_texref || b->var->type == W_samplerref || b->var->type == W_surfref ||
-                                b->var->space == PL_SP_PARAM)) {
+    if (!b) return false;
+    if (b->kind == PL_B_VAR && (b->var->type == W_texref || b->var->type == W_samplerref ||
+                                b->var->type == W_surfref || b->var->space == PL_SP_PARAM)) {
         o->kind = PL_O_VAR;
         o->var = b->var;
         return true;
     }
-    if (b->kind == PL_B_REG && p->type_bits[b->reg->type] == 64 && p->type_kind[b->reg->type] != 'f') {
+    if (b->kind == PL_B_REG && p->type_bits[b->reg->type] == 64 &&
+        p->type_kind[b->reg->type] != 'f') {
         o->kind = PL_O_REG;
         o->reg = b->reg;
         return true;
     }
     if (a->aloud)
-        pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b), "a texture, sampler or surface, or a 64-bit register");
+        pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
+                  "a texture, sampler or surface, or a 64-bit register");
     return false;
 }
 
-/* ---- the choice by the form's specification ----------------------------------------------------------------------------- */
+/* ---- the choice by the form's specification
+ * ----------------------------------------------------------------------------- */
 
 bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand *o)
 {
@@ -672,9 +708,17 @@ bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand *
     const pl_ospec *s = &a->form->operand[k];
     const pl_node *n = node(p, it->node);
     bool brackets = s->kind == PL_K_ADDR || s->kind == PL_K_OPAQUE;
-    bool coordinate = s->kind == PL_K_OPAQUE || s->kind == PL_K_COORD || (s->kind == PL_K_VALUE && s->rule && s->read);
+    bool coordinate = s->kind == PL_K_OPAQUE || s->kind == PL_K_COORD ||
+                      (s->kind == PL_K_VALUE && s->rule && s->read);
     if ((it->bracket && !brackets) || (it->inside && !coordinate))
-        return n->kind == PL_N_WRONG ? false : (a->aloud ? (void)pl_report(p->diags, PL_E0203, n->at, pl_full_name(a->p, a->opcode), s->written ? "a register" : "a value", "an address in brackets") : (void)0, false);
+        return n->kind == PL_N_WRONG
+                   ? false
+                   : (a->aloud ? (void)pl_report(p->diags, PL_E0203, n->at,
+                                                 pl_full_name(a->p, a->opcode),
+                                                 s->written ? "a register" : "a value",
+                                                 "an address in brackets")
+                               : (void)0,
+                      false);
     if (s->kind == PL_K_VALUE && coordinate && !it->inside && !strcmp(s->name, "c"))
         return n->kind == PL_N_WRONG ? false : kind_error(a, n, "coordinates inside the brackets");
     if (s->kind == PL_K_ADDR && !it->bracket && !it->inside)
@@ -686,8 +730,7 @@ bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand *
         o->at = n->at;
         if (n->kind != PL_N_NAME || n->sel || n->has_offset || n->not_ || n->minus)
             return n->kind == PL_N_WRONG ? false : kind_error(a, n, "a label");
-        if (a->out)
-            pl_label_refer(p, n->sym, n->at, &o->label);
+        if (a->out) pl_label_refer(p, n->sym, n->at, &o->label);
         return true;
     case PL_K_LABELS:
     case PL_K_PROTO: return table_operand(a, s, n, o);
@@ -709,8 +752,6 @@ bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand *
     }
     pl_word t = pl_operand_type(a->form, k, a->mods);
     int count = pl_operand_count(a->form, k, a->mods);
-    if (s->kind == PL_K_COORD)
-        return coordinates(a, s, t, n, o);
+    if (s->kind == PL_K_COORD) return coordinates(a, s, t, n, o);
     return count ? vector(a, s, t, (unsigned)count, n, o) : value(a, s, t, false, n, o);
 }
-

@@ -1,4 +1,5 @@
-/* operand.h - one attempt to read the operands of an instruction as those of a form. Shared by stmt.c and operand.c. */
+/* operand.h - one attempt to read the operands of an instruction as those of a form. Shared by
+ * stmt.c and operand.c. */
 #ifndef PL_PTX_OPERAND_H
 #define PL_PTX_OPERAND_H
 
@@ -7,8 +8,8 @@
 /* An operand as written, with [a, b] and p|q taken apart. */
 typedef struct pl_item {
     uint32_t node;
-    bool bracket;   /* the first thing inside [ ] */
-    bool inside;    /* a later thing inside [ ] */
+    bool bracket; /* the first thing inside [ ] */
+    bool inside;  /* a later thing inside [ ] */
     bool first_of_pair, second_of_pair;
 } pl_item;
 
@@ -23,12 +24,14 @@ typedef struct pl_attempt {
     unsigned nitems;
     pl_operand *out;
     unsigned reached; /* items taken before the first mistake */
-    unsigned close;   /* how near the mistaken one came: 1 a name of the wrong type, 2 an element of a vector of the right length */
+    unsigned close; /* how near the mistaken one came: 1 a name of the wrong type, 2 an element of a
+                       vector of the right length */
 } pl_attempt;
 
 /* Holds operand k of the form against what was written, and fills in *o. */
 bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand *o);
-/* video.c: a part of a register (%r1.b0, %r1.h10, %r1.b7654), which only video instructions select; and -%r1 of vmad */
+/* video.c: a part of a register (%r1.b0, %r1.h10, %r1.b7654), which only video instructions select;
+ * and -%r1 of vmad */
 bool pl_video_part(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_operand *o);
 bool pl_video_negates(const pl_attempt *a, const pl_ospec *s);
 /* "add.rn.f32", as written */

@@ -1,7 +1,8 @@
 /* stmt.c - one instruction: which form it is, and what its operands are.
  *
- * The words were matched by isa/match.c and leave one form or a few. The operands are held against each of these silently, to
- * choose the form, and when no form takes them, once more aloud for the form that came furthest. */
+ * The words were matched by isa/match.c and leave one form or a few. The operands are held against
+ * each of these silently, to choose the form, and when no form takes them, once more aloud for the
+ * form that came furthest. */
 #include "ptx/operand.h"
 
 #include <string.h>
@@ -22,8 +23,7 @@ void pl_stmt_words(pl_parse *p)
 void pl_stmt_word(pl_parse *p, pl_sym *s, pl_loc at)
 {
     if (p->nwords == PL_MAX_WORDS) {
-        if (!p->word_overflow)
-            pl_report(p->diags, PL_E0202, at, (int)PL_MAX_WORDS);
+        if (!p->word_overflow) pl_report(p->diags, PL_E0202, at, (int)PL_MAX_WORDS);
         p->word_overflow = true;
         return;
     }
@@ -31,13 +31,16 @@ void pl_stmt_word(pl_parse *p, pl_sym *s, pl_loc at)
     p->word_at[p->nwords++] = at;
 }
 
-void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, const pl_number *column, pl_loc at)
+void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, const pl_number *column,
+                 pl_loc at)
 {
     pl_module_started(p, at);
-    if (!p->func)
-        return;
+    if (!p->func) return;
     pl_stmt *s = pl_push(p->arena, &p->func->body);
-    *s = (pl_stmt){.kind = PL_S_LOC, .at = at, .src_file = (uint32_t)file->bits, .src_line = (uint32_t)line->bits,
+    *s = (pl_stmt){.kind = PL_S_LOC,
+                   .at = at,
+                   .src_file = (uint32_t)file->bits,
+                   .src_line = (uint32_t)line->bits,
                    .src_column = (uint32_t)column->bits};
 }
 
@@ -46,29 +49,31 @@ static bool can_skip(const pl_ospec *s)
     return s->optional || s->joined;
 }
 
-/* A cache policy is given exactly when the modifiers say so (ld, st, atom, cp.async ... .L2::cache_hint). */
+/* A cache policy is given exactly when the modifiers say so (ld, st, atom, cp.async ...
+ * .L2::cache_hint). */
 static bool policy_agrees(const pl_attempt *a)
 {
     bool hint = false;
-    for (unsigned k = 0; k < a->form->nslots; k++)
-        hint |= a->mods[k] == W_L2__cache_hint;
+    for (unsigned k = 0; k < a->form->nslots; k++) hint |= a->mods[k] == W_L2__cache_hint;
     for (unsigned k = 0; k < a->form->noperands; k++)
         if (!strcmp(a->form->operand[k].name, "policy") && (a->out[k].kind != PL_O_NONE) != hint) {
-            pl_report(a->p->diags, PL_E0234, a->at, pl_full_name(a->p, a->opcode))->help = pl_syntax_help(a->p, a->form);
+            pl_report(a->p->diags, PL_E0234, a->at, pl_full_name(a->p, a->opcode))->help =
+                pl_syntax_help(a->p, a->form);
             return false;
         }
     return true;
 }
 
-/* d|p: elect and lop3 with a predicate operation always have p; not both results may be thrown away. */
+/* d|p: elect and lop3 with a predicate operation always have p; not both results may be thrown
+ * away. */
 static bool pair_agrees(const pl_attempt *a)
 {
     for (unsigned k = 1; k < a->form->noperands; k++) {
-        if (!a->form->operand[k].joined)
-            continue;
-        if (a->out[k].kind == PL_O_NONE && (!strcmp(a->opcode->name, "elect") || !strcmp(a->opcode->name, "lop3"))) {
-            pl_report(a->p->diags, PL_E0245, a->out[k - 1].at, pl_full_name(a->p, a->opcode))->help =
-                pl_syntax_help(a->p, a->form);
+        if (!a->form->operand[k].joined) continue;
+        if (a->out[k].kind == PL_O_NONE &&
+            (!strcmp(a->opcode->name, "elect") || !strcmp(a->opcode->name, "lop3"))) {
+            pl_report(a->p->diags, PL_E0245, a->out[k - 1].at, pl_full_name(a->p, a->opcode))
+                ->help = pl_syntax_help(a->p, a->form);
             return false;
         }
         if (a->out[k].kind == PL_O_SINK && a->out[k - 1].kind == PL_O_SINK) {
@@ -82,17 +87,16 @@ static bool pair_agrees(const pl_attempt *a)
 static bool has_word(const pl_attempt *a, const char *word)
 {
     for (unsigned k = 0; k < a->form->nslots; k++)
-        if (!strcmp(pl_word_text[a->mods[k]], word))
-            return true;
+        if (!strcmp(pl_word_text[a->mods[k]], word)) return true;
     return false;
 }
 
 /* An arrival in another block returns no state, and only try_wait has a time limit. */
 static bool mbarrier_agrees(const pl_attempt *a)
 {
-    if (strcmp(a->opcode->name, "mbarrier") != 0)
-        return true;
-    if ((has_word(a, "arrive") || has_word(a, "arrive_drop")) && has_word(a, "shared::cluster") && a->out[0].kind != PL_O_SINK) {
+    if (strcmp(a->opcode->name, "mbarrier") != 0) return true;
+    if ((has_word(a, "arrive") || has_word(a, "arrive_drop")) && has_word(a, "shared::cluster") &&
+        a->out[0].kind != PL_O_SINK) {
         pl_report(a->p->diags, PL_E0247, a->out[0].at, pl_full_name(a->p, a->opcode));
         return false;
     }
@@ -103,20 +107,32 @@ static bool mbarrier_agrees(const pl_attempt *a)
     return true;
 }
 
-/* Constants that ptxas 13.0 limits although the operand may also be a register: the 16 barriers of a block, bit fields, and sizes
- * of asynchronous copies. (PTX ISA 9.0, sections 9.7.13.1, 9.7.1 and 9.7.9.25.) */
-static const struct { const char *mnem, *operand; int64_t low, high, step; /* 0: a power of two */ } limits[] = {
-    {"bar", "a", 0, 15, 1}, {"barrier", "a", 0, 15, 1}, {"bar", "b", 0, INT32_MAX, PL_WARP_SZ}, {"barrier", "b", 0, INT32_MAX, PL_WARP_SZ},
-    {"bfe", "b", 0, 255, 1}, {"bfe", "c", 0, 255, 1}, {"bfi", "c", 0, 255, 1}, {"bfi", "d", 0, 255, 1},
-    {"setmaxnreg", "a", 24, 256, 8}, {"cp", "size", 0, INT32_MAX, 0}, {"alloca", "align", 0, INT32_MAX, 0},
+/* Constants that ptxas 13.0 limits although the operand may also be a register: the 16 barriers of
+ * a block, bit fields, and sizes of asynchronous copies. (PTX ISA 9.0, sections 9.7.13.1, 9.7.1
+ * and 9.7.9.25.) */
+static const struct {
+    const char *mnem, *operand;
+    int64_t low, high, step; /* 0: a power of two */
+} limits[] = {
+    {"bar", "a", 0, 15, 1},
+    {"barrier", "a", 0, 15, 1},
+    {"bar", "b", 0, INT32_MAX, PL_WARP_SZ},
+    {"barrier", "b", 0, INT32_MAX, PL_WARP_SZ},
+    {"bfe", "b", 0, 255, 1},
+    {"bfe", "c", 0, 255, 1},
+    {"bfi", "c", 0, 255, 1},
+    {"bfi", "d", 0, 255, 1},
+    {"setmaxnreg", "a", 24, 256, 8},
+    {"cp", "size", 0, INT32_MAX, 0},
+    {"alloca", "align", 0, INT32_MAX, 0},
 };
 
 static bool constants_agree(const pl_attempt *a)
 {
-    bool one_warp = a->form->effects & PL_EF_BARRIER && a->form->effects & PL_EF_CONVERGE; /* bar.warp.sync takes a mask */
+    bool one_warp = a->form->effects & PL_EF_BARRIER &&
+                    a->form->effects & PL_EF_CONVERGE; /* bar.warp.sync takes a mask */
     for (size_t k = 0; k < sizeof limits / sizeof *limits && !one_warp; k++) {
-        if (strcmp(limits[k].mnem, a->opcode->name) != 0)
-            continue;
+        if (strcmp(limits[k].mnem, a->opcode->name) != 0) continue;
         for (unsigned j = 0; j < a->form->noperands; j++) {
             const pl_operand *o = &a->out[j];
             if (o->kind != PL_O_IMM || strcmp(limits[k].operand, a->form->operand[j].name) != 0)
@@ -124,12 +140,15 @@ static bool constants_agree(const pl_attempt *a)
             int64_t value = (int32_t)o->imm;
             if (value < limits[k].low || value > limits[k].high) {
                 pl_report(a->p->diags, PL_E0209, o->at, pl_full_name(a->p, a->opcode),
-                          pl_range_text(a->p->arena, limits[k].low, limits[k].high), (long long)value);
+                          pl_range_text(a->p->arena, limits[k].low, limits[k].high),
+                          (long long)value);
                 return false;
             }
             if (limits[k].step ? value % limits[k].step != 0 : (value & (value - 1)) != 0) {
                 pl_report(a->p->diags, PL_E0246, o->at, pl_full_name(a->p, a->opcode),
-                          limits[k].step ? pl_arena_printf(a->p->arena, "multiple of %d", (int)limits[k].step) : "power of two",
+                          limits[k].step
+                              ? pl_arena_printf(a->p->arena, "multiple of %d", (int)limits[k].step)
+                              : "power of two",
                           (long long)value);
                 return false;
             }
@@ -138,7 +157,8 @@ static bool constants_agree(const pl_attempt *a)
     return true;
 }
 
-/* Do the items suit the form's operands, one after the other? Optional operands that do not suit are passed over. */
+/* Do the items suit the form's operands, one after the other? Optional operands that do not suit
+ * are passed over. */
 static bool all_operands(pl_attempt *a)
 {
     unsigned i = 0;
@@ -149,17 +169,16 @@ static bool all_operands(pl_attempt *a)
         pl_operand *o = a->out ? &a->out[k] : &scratch;
         memset(o, 0, sizeof *o);
         if (!have) {
-            if (can_skip(s))
-                continue;
+            if (can_skip(s)) continue;
             break;
         }
-        if (can_skip(s) && !s->joined && k + 1 < a->form->noperands && a->nitems - i <= a->form->noperands - k - 1) {
+        if (can_skip(s) && !s->joined && k + 1 < a->form->noperands &&
+            a->nitems - i <= a->form->noperands - k - 1) {
             pl_attempt quiet = *a;
             quiet.aloud = false;
             quiet.out = NULL;
             memset(&scratch, 0, sizeof scratch);
-            if (!pl_operand_check(&quiet, k, &a->items[i], &scratch))
-                continue;
+            if (!pl_operand_check(&quiet, k, &a->items[i], &scratch)) continue;
         }
         if (!pl_operand_check(a, k, &a->items[i], o)) {
             a->reached = i;
@@ -170,11 +189,12 @@ static bool all_operands(pl_attempt *a)
         if (i == a->nitems) {
             /* the rest must be optional */
             for (k++; k < a->form->noperands; k++) {
-                if (a->out)
-                    memset(&a->out[k], 0, sizeof *o);
+                if (a->out) memset(&a->out[k], 0, sizeof *o);
                 if (!can_skip(&a->form->operand[k])) {
                     if (a->aloud)
-                        pl_report(a->p->diags, PL_E0205, a->at, pl_full_name(a->p, a->opcode), "too few")->help = pl_syntax_help(a->p, a->form);
+                        pl_report(a->p->diags, PL_E0205, a->at, pl_full_name(a->p, a->opcode),
+                                  "too few")
+                            ->help = pl_syntax_help(a->p, a->form);
                     return false;
                 }
             }
@@ -182,13 +202,14 @@ static bool all_operands(pl_attempt *a)
         }
     }
     a->reached = i;
-    if (i == a->nitems && a->form->noperands == 0)
-        return true;
+    if (i == a->nitems && a->form->noperands == 0) return true;
     if (i == a->nitems) {
         for (unsigned k = 0; k < a->form->noperands; k++)
             if (!can_skip(&a->form->operand[k])) {
                 if (a->aloud)
-                    pl_report(a->p->diags, PL_E0205, a->at, pl_full_name(a->p, a->opcode), "too few")->help = pl_syntax_help(a->p, a->form);
+                    pl_report(a->p->diags, PL_E0205, a->at, pl_full_name(a->p, a->opcode),
+                              "too few")
+                        ->help = pl_syntax_help(a->p, a->form);
                 return false;
             }
         return true;
@@ -196,10 +217,12 @@ static bool all_operands(pl_attempt *a)
     if (a->aloud) {
         const pl_node *n = node(a->p, a->items[i].node);
         if (a->items[i].second_of_pair)
-            pl_report(a->p->diags, PL_E0231, n->at, pl_full_name(a->p, a->opcode))->help = pl_syntax_help(a->p, a->form);
-        else
-            pl_report(a->p->diags, PL_E0205, n->at, pl_full_name(a->p, a->opcode), i < a->form->noperands ? "too few" : "too many")->help =
+            pl_report(a->p->diags, PL_E0231, n->at, pl_full_name(a->p, a->opcode))->help =
                 pl_syntax_help(a->p, a->form);
+        else
+            pl_report(a->p->diags, PL_E0205, n->at, pl_full_name(a->p, a->opcode),
+                      i < a->form->noperands ? "too few" : "too many")
+                ->help = pl_syntax_help(a->p, a->form);
     }
     return false;
 }
@@ -227,13 +250,19 @@ static unsigned take_apart(pl_parse *p, uint32_t operands, pl_item *items, bool 
     return n;
 }
 
-/* ---- the instruction ---------------------------------------------------------------------------------------------------- */
+/* ---- the instruction
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static const char *wanted_words(pl_parse *p, const pl_match *m)
 {
     const char *text = "";
     for (unsigned k = 0; k < m->nwanted; k++)
-        text = pl_arena_printf(p->arena, "%s%s.%s", text, k == 0 ? "" : k + 1 == m->nwanted ? " or " : ", ", pl_word_text[m->wanted[k]]);
+        text = pl_arena_printf(p->arena, "%s%s.%s", text,
+                               k == 0                ? ""
+                               : k + 1 == m->nwanted ? " or "
+                                                     : ", ",
+                               pl_word_text[m->wanted[k]]);
     return m->nwanted == PL_MAX_WANTED ? pl_arena_printf(p->arena, "%s ...", text) : text;
 }
 
@@ -247,10 +276,12 @@ static void report_words(pl_parse *p, const pl_sym *opcode, pl_loc at, const pl_
     case PL_FAULT_NONE: return;
     case PL_FAULT_UNKNOWN:
     case PL_FAULT_FOREIGN:
-        d = pl_report(p->diags, m->fault == PL_FAULT_UNKNOWN ? PL_E0220 : PL_E0214, where, m->fault == PL_FAULT_UNKNOWN ? word : opcode->name,
-                      word);
+        d = pl_report(p->diags, m->fault == PL_FAULT_UNKNOWN ? PL_E0220 : PL_E0214, where,
+                      m->fault == PL_FAULT_UNKNOWN ? word : opcode->name, word);
         suggestion = pl_match_suggest((int)opcode->mnem, word, strlen(word));
-        d->help = suggestion ? pl_arena_printf(p->arena, "did you mean '.%s'?", suggestion) : m->form ? pl_syntax_help(p, m->form) : NULL;
+        d->help = suggestion ? pl_arena_printf(p->arena, "did you mean '.%s'?", suggestion)
+                  : m->form  ? pl_syntax_help(p, m->form)
+                             : NULL;
         return;
     case PL_FAULT_COMBINATION: d = pl_report(p->diags, PL_E0215, where, word, opcode->name); break;
     case PL_FAULT_DUPLICATE: d = pl_report(p->diags, PL_E0216, where, word); break;
@@ -258,13 +289,12 @@ static void report_words(pl_parse *p, const pl_sym *opcode, pl_loc at, const pl_
     case PL_FAULT_MISSING:
         d = pl_report(p->diags, PL_E0217, at, pl_full_name(p, opcode), wanted_words(p, m));
         break;
-    case PL_FAULT_WHERE: d = pl_report(p->diags, PL_E0218, at, pl_full_name(p, opcode), m->message); break;
-    case PL_FAULT_SINCE:
-        pl_module_needs(p, at, pl_full_name(p, opcode), m->ptx, m->target);
-        return;
+    case PL_FAULT_WHERE:
+        d = pl_report(p->diags, PL_E0218, at, pl_full_name(p, opcode), m->message);
+        break;
+    case PL_FAULT_SINCE: pl_module_needs(p, at, pl_full_name(p, opcode), m->ptx, m->target); return;
     }
-    if (d && m->form)
-        d->help = pl_syntax_help(p, m->form);
+    if (d && m->form) d->help = pl_syntax_help(p, m->form);
 }
 
 static pl_reg *guard_register(pl_parse *p, pl_sym *guard, pl_loc at)
@@ -274,8 +304,7 @@ static pl_reg *guard_register(pl_parse *p, pl_sym *guard, pl_loc at)
         pl_name_undefined(p, guard, at);
         return NULL;
     }
-    if (b->kind == PL_B_BAD)
-        return NULL;
+    if (b->kind == PL_B_BAD) return NULL;
     if (b->kind != PL_B_REG || b->reg->type != W_pred) {
         pl_report(p->diags, PL_E0221, at, guard->name);
         return NULL;
@@ -283,7 +312,8 @@ static pl_reg *guard_register(pl_parse *p, pl_sym *guard, pl_loc at)
     return b->reg;
 }
 
-/* Operands behind the first mistaken one are not checked, but names that nobody declared are mistakes anywhere. */
+/* Operands behind the first mistaken one are not checked, but names that nobody declared are
+ * mistakes anywhere. */
 static void undefined_names(pl_attempt *a)
 {
     for (unsigned k = a->reached + 1; k < a->nitems; k++) {
@@ -293,7 +323,8 @@ static void undefined_names(pl_attempt *a)
     }
 }
 
-void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym *opcode, pl_loc at, uint32_t operands)
+void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym *opcode, pl_loc at,
+                  uint32_t operands)
 {
     pl_item items[MAX_ITEMS];
     bool too_many, guarded = guard != NULL;
@@ -302,20 +333,17 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
         pl_nodes_reset(p);
         return;
     }
-    if (guarded)
-        g = guard_register(p, guard, guard_at);
+    if (guarded) g = guard_register(p, guard, guard_at);
     if (opcode->mnem < 0) {
         pl_diag *d = pl_report(p->diags, PL_E0201, at, opcode->name);
         const char *s = pl_match_suggest_mnem(opcode->name, opcode->len);
-        if (s)
-            d->help = pl_arena_printf(p->arena, "did you mean '%s'?", s);
+        if (s) d->help = pl_arena_printf(p->arena, "did you mean '%s'?", s);
         pl_nodes_reset(p);
         return;
     }
     const pl_match *m = pl_match_words(p->matcher, opcode->mnem, p->word, p->nwords);
     if (!m->n) {
-        if (!p->word_overflow)
-            report_words(p, opcode, at, m);
+        if (!p->word_overflow) report_words(p, opcode, at, m);
         pl_nodes_reset(p);
         return;
     }
@@ -344,12 +372,13 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
     }
     a.form = &pl_forms[best->form];
     a.mods = best->mods;
-    a.out = a.form->noperands ? pl_arena_array(p->arena, pl_operand, a.form->noperands) : &(pl_operand){0};
+    a.out = a.form->noperands ? pl_arena_array(p->arena, pl_operand, a.form->noperands)
+                              : &(pl_operand){0};
     a.aloud = true;
     bool good = all_operands(&a);
-    if (!good)
-        undefined_names(&a);
-    if (good && policy_agrees(&a) && pair_agrees(&a) && mbarrier_agrees(&a) && constants_agree(&a) && pl_call_check(p, a.form, a.out, at) && (!guarded || g)) {
+    if (!good) undefined_names(&a);
+    if (good && policy_agrees(&a) && pair_agrees(&a) && mbarrier_agrees(&a) &&
+        constants_agree(&a) && pl_call_check(p, a.form, a.out, at) && (!guarded || g)) {
         pl_stmt *s = pl_push(p->arena, &p->func->body);
         s->kind = PL_S_INSN;
         s->at = at;

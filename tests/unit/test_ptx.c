@@ -1,4 +1,5 @@
-/* test_ptx.c - what the PTX front end builds: registers, constants, labels, addresses, initial values; and the formatter. */
+/* test_ptx.c - what the PTX front end builds: registers, constants, labels, addresses, initial
+ * values; and the formatter. */
 #include "base/diag.h"
 #include "isa/match.h"
 #include "ptx/ast.h"
@@ -9,8 +10,10 @@
 #include <string.h>
 
 #define HEAD ".version 9.0\n.target sm_90a\n.address_size 64\n"
-#define KERNEL ".visible .entry k(.param .u64 p) {\n.reg .b16 %rs<4>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .f32 %f<8>; " \
-               ".reg .f64 %fd<8>; .reg .pred %p<4>;\n"
+#define KERNEL                                                                                     \
+    ".visible .entry k(.param .u64 p) {\n.reg .b16 %rs<4>; .reg .b32 %r<8>; .reg .b64 %rd<8>; "    \
+    ".reg .f32 %f<8>; "                                                                            \
+    ".reg .f64 %fd<8>; .reg .pred %p<4>;\n"
 
 static pl_arena *arena;
 static pl_diags diags;
@@ -28,7 +31,8 @@ static pl_ast *accept(const char *text)
 {
     pl_ast *ast;
     pl_status st = parse(text, &ast);
-    ck_assert_msg(st == PL_OK, "%s", diags.list.n ? pl_diag_render(&diags, &diags.list.at[0], false) : "refused");
+    ck_assert_msg(st == PL_OK, "%s",
+                  diags.list.n ? pl_diag_render(&diags, &diags.list.at[0], false) : "refused");
     return ast;
 }
 
@@ -55,7 +59,10 @@ static uint64_t constant(const char *instruction)
 
 START_TEST(constants)
 {
-    static const struct { const char *insn; uint64_t bits; } t[] = {
+    static const struct {
+        const char *insn;
+        uint64_t bits;
+    } t[] = {
         {"mov.u32 %r1, 1+2*3;", 7},
         {"mov.u64 %rd1, -1;", UINT64_MAX},
         {"mov.u32 %r1, -1;", UINT32_MAX},
@@ -110,12 +117,12 @@ END_TEST
 
 START_TEST(registers_in_order_of_mention)
 {
-    pl_ast *ast = accept(HEAD ".entry k() { .reg .b32 %r<100>, x; { .reg .b32 x; mov.b32 x, %r7; } mov.b32 x, %r3; mov.b32 %r007, x; }\n");
+    pl_ast *ast = accept(HEAD ".entry k() { .reg .b32 %r<100>, x; { .reg .b32 x; mov.b32 x, %r7; } "
+                              "mov.b32 x, %r3; mov.b32 %r007, x; }\n");
     const pl_func *f = ast->funcs.at[0];
     const pl_stmt *s = f->body.at;
     ck_assert_uint_eq(f->regs.n, 4); /* x, inner x, %r7, %r3 */
-    for (size_t k = 0; k < f->regs.n; k++)
-        ck_assert_uint_eq(f->regs.at[k]->id, k);
+    for (size_t k = 0; k < f->regs.n; k++) ck_assert_uint_eq(f->regs.at[k]->id, k);
     ck_assert_ptr_ne(s[0].op[0].reg, s[1].op[0].reg);
     ck_assert_ptr_eq(s[0].op[1].reg, s[2].op[0].reg); /* %r007 is %r7 */
     ck_assert_str_eq(s[1].op[1].reg->name, "%r3");
@@ -139,7 +146,9 @@ END_TEST
 
 START_TEST(branch_targets)
 {
-    pl_ast *ast = accept(HEAD ".entry k() { .reg .b32 r; t: .branchtargets B, A, B; brx.idx r, t; A: ret; B: ret; }\n");
+    pl_ast *ast = accept(
+        HEAD
+        ".entry k() { .reg .b32 r; t: .branchtargets B, A, B; brx.idx r, t; A: ret; B: ret; }\n");
     const pl_table *t = ast->funcs.at[0]->body.at[0].op[1].table;
     ck_assert_int_eq(t->kind, PL_TAB_BRANCH);
     ck_assert_uint_eq(t->labels.n, 3);
@@ -152,7 +161,9 @@ END_TEST
 
 START_TEST(words_in_any_order)
 {
-    static const char *const same[] = {"add.rn.ftz.f32 %f1, %f2, %f3;", "add.ftz.f32.rn %f1, %f2, %f3;", "add .f32 .rn .ftz %f1, %f2, %f3;"};
+    static const char *const same[] = {"add.rn.ftz.f32 %f1, %f2, %f3;",
+                                       "add.ftz.f32.rn %f1, %f2, %f3;",
+                                       "add .f32 .rn .ftz %f1, %f2, %f3;"};
     uint16_t form = 0, mods[PL_MAX_SLOTS];
     for (size_t k = 0; k < sizeof same / sizeof *same; k++) {
         char text[1000];
@@ -177,7 +188,8 @@ START_TEST(initial_values)
                               ".global .v2 .f32 c[2] = {{1.0, 2.0}, {0f40400000}};\n"
                               ".global .u8 d[] = {0xff(g), 0xff00(g)};\n"
                               ".const .s8 e[4] = {-1, 300, 2};\n");
-    const pl_var *a = ast->vars.at[1], *b = ast->vars.at[2], *c = ast->vars.at[3], *d = ast->vars.at[4], *e = ast->vars.at[5];
+    const pl_var *a = ast->vars.at[1], *b = ast->vars.at[2], *c = ast->vars.at[3],
+                 *d = ast->vars.at[4], *e = ast->vars.at[5];
     static const uint16_t want_a[6] = {1, 2, 0, 3, 0, 0};
     static const float want_c[4] = {1, 2, 3, 0};
     static const uint8_t want_e[4] = {255, 44, 2, 0};
@@ -202,7 +214,8 @@ END_TEST
 
 START_TEST(a_kernel_may_be_called_add)
 {
-    pl_ast *ast = accept(HEAD ".entry add() { .reg .b32 sub; sub.u32 sub, sub, sub; mov: bra mov; }\n");
+    pl_ast *ast =
+        accept(HEAD ".entry add() { .reg .b32 sub; sub.u32 sub, sub, sub; mov: bra mov; }\n");
     ck_assert_str_eq(ast->funcs.at[0]->name, "add");
     pl_arena_close(arena);
 }
@@ -266,7 +279,9 @@ START_TEST(targets)
 }
 END_TEST
 
-/* ---- formatter ---------------------------------------------------------------------------------------------------------- */
+/* ---- formatter
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 static char *format(pl_arena *a, const char *text, size_t size, size_t *n)
 {
@@ -277,18 +292,20 @@ static char *format(pl_arena *a, const char *text, size_t size, size_t *n)
 
 START_TEST(layout)
 {
-    static const char good[] = ".version 9.0 .target sm_90a\n.address_size 64\n"
-                               "// before\n.visible .entry k(.param .u64 p,.param .u32 n)// kernel\n"
-                               ".maxntid 128,1,1 .minnctapersm 2{.reg .b32 %r<5>;   .reg .pred %p;\n\n\n"
-                               "  mov .u32 %r1,%tid.x; /* x */ setp.eq.u32 %p ,%r1 , 5 % 3;\n"
-                               "  @!%p bra  DONE;// skip\n ld.global.v2 .u32 {%r1,%r2},[%r3 + -4];"
-                               "{ call (%r1) ,f,( %r2 ); }\nDONE:ret;}\n";
-    static const char want[] = ".version 9.0\n.target sm_90a\n.address_size 64\n"
-                               "// before\n.visible .entry k(\n    .param .u64 p,\n    .param .u32 n\n)  // kernel\n"
-                               ".maxntid 128, 1, 1\n.minnctapersm 2\n{\n    .reg .b32 %r<5>;\n    .reg .pred %p;\n\n"
-                               "    mov.u32 %r1, %tid.x;  /* x */\n    setp.eq.u32 %p, %r1, 5 % 3;\n"
-                               "    @!%p bra DONE;  // skip\n    ld.global.v2.u32 {%r1, %r2}, [%r3+-4];\n"
-                               "    {\n        call (%r1), f, (%r2);\n    }\nDONE:\n    ret;\n}\n";
+    static const char good[] =
+        ".version 9.0 .target sm_90a\n.address_size 64\n"
+        "// before\n.visible .entry k(.param .u64 p,.param .u32 n)// kernel\n"
+        ".maxntid 128,1,1 .minnctapersm 2{.reg .b32 %r<5>;   .reg .pred %p;\n\n\n"
+        "  mov .u32 %r1,%tid.x; /* x */ setp.eq.u32 %p ,%r1 , 5 % 3;\n"
+        "  @!%p bra  DONE;// skip\n ld.global.v2 .u32 {%r1,%r2},[%r3 + -4];"
+        "{ call (%r1) ,f,( %r2 ); }\nDONE:ret;}\n";
+    static const char want[] =
+        ".version 9.0\n.target sm_90a\n.address_size 64\n"
+        "// before\n.visible .entry k(\n    .param .u64 p,\n    .param .u32 n\n)  // kernel\n"
+        ".maxntid 128, 1, 1\n.minnctapersm 2\n{\n    .reg .b32 %r<5>;\n    .reg .pred %p;\n\n"
+        "    mov.u32 %r1, %tid.x;  /* x */\n    setp.eq.u32 %p, %r1, 5 % 3;\n"
+        "    @!%p bra DONE;  // skip\n    ld.global.v2.u32 {%r1, %r2}, [%r3+-4];\n"
+        "    {\n        call (%r1), f, (%r2);\n    }\nDONE:\n    ret;\n}\n";
     pl_arena *a = pl_arena_open();
     size_t n;
     ck_assert_str_eq(format(a, good, sizeof good - 1, &n), want);
@@ -300,22 +317,21 @@ static void without_blanks(char *s)
 {
     char *to = s;
     for (; *s; s++)
-        if (!strchr(" \t\r\n", *s))
-            *to++ = *s;
+        if (!strchr(" \t\r\n", *s)) *to++ = *s;
     *to = 0;
 }
 
 /* Twice is once, nothing but blanks changes, and what was accepted still is. */
 START_TEST(formatting_all_tests)
 {
-    static const char *const patterns[] = {"/tests/ptx/accept/*.ptx", "/tests/ptx/exec/*/*.ptx", "/tests/ptx/*/*.ptx", "/examples/*.ptx"};
+    static const char *const patterns[] = {"/tests/ptx/accept/*.ptx", "/tests/ptx/exec/*/*.ptx",
+                                           "/tests/ptx/*/*.ptx", "/examples/*.ptx"};
     unsigned files = 0;
     for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++) {
         char path[4096];
         glob_t g;
         snprintf(path, sizeof path, "%s%s", getenv("srcdir") ? getenv("srcdir") : ".", patterns[k]);
-        if (glob(path, 0, NULL, &g))
-            continue;
+        if (glob(path, 0, NULL, &g)) continue;
         for (size_t f = 0; f < g.gl_pathc; f++) {
             FILE *in = fopen(g.gl_pathv[f], "rb");
             static char text[1 << 20];
@@ -324,12 +340,13 @@ START_TEST(formatting_all_tests)
             text[size] = 0;
             fclose(in);
             pl_ast *ast;
-            if (size == sizeof text - 1 || parse(text, &ast) != PL_OK)
-                continue;
+            if (size == sizeof text - 1 || parse(text, &ast) != PL_OK) continue;
             char *once = format(arena, text, size, &n), *twice = format(arena, once, n, &n2);
-            ck_assert_msg(n == n2 && !memcmp(once, twice, n), "%s: formatting twice differs", g.gl_pathv[f]);
+            ck_assert_msg(n == n2 && !memcmp(once, twice, n), "%s: formatting twice differs",
+                          g.gl_pathv[f]);
             pl_arena *kept = arena;
-            ck_assert_msg(parse(once, &ast) == PL_OK, "%s is refused after formatting", g.gl_pathv[f]);
+            ck_assert_msg(parse(once, &ast) == PL_OK, "%s is refused after formatting",
+                          g.gl_pathv[f]);
             pl_arena_close(arena);
             without_blanks(text);
             without_blanks(once);
@@ -343,6 +360,7 @@ START_TEST(formatting_all_tests)
 }
 END_TEST
 
-UNIT_MAIN("ptx", constants, lower_case_suffix, registers_in_order_of_mention, labels_belong_to_blocks, branch_targets,
-          words_in_any_order, initial_values, a_kernel_may_be_called_add, every_mistake_once, deep_nesting_is_refused, edit_distance,
+UNIT_MAIN("ptx", constants, lower_case_suffix, registers_in_order_of_mention,
+          labels_belong_to_blocks, branch_targets, words_in_any_order, initial_values,
+          a_kernel_may_be_called_add, every_mistake_once, deep_nesting_is_refused, edit_distance,
           targets, layout, formatting_all_tests)
