@@ -120,6 +120,7 @@ typedef struct pl_warp {
     uint32_t polls;   /* volatile loads, atomics and failed waits since the warp was last chosen: how a spin loop shows */
     uint32_t spins;   /* pauses for polling since lanes last met */
     bool yield;       /* the current split asked to let others run */
+    bool paused;      /* the last step ended in a pause for polling: other warps should get their turn */
     const pl_alloc *hit; /* allocation of the last global access */
     uint16_t conv_used;  /* highest conv index in use + 1 */
     struct pl_async *async; /* outstanding cp.async groups etc., owned by emu/exec/async.c */

@@ -12,6 +12,66 @@ enum {
     IDLE_ROUNDS = 3     /* turns of a block without an instruction before the next block starts */
 };
 
+/* Distinct 32-byte sectors that the lanes touch. */
+static uint16_t sectors(const pl_effect *fx)
+{
+    uint64_t seen[2 * PL_LANES];
+    unsigned n = 0;
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        if (!((fx->mask >> l) & 1u))
+            continue;
+        for (uint64_t s = fx->addr[l] / 32; s <= (fx->addr[l] + (fx->size ? fx->size - 1u : 0)) / 32; s++) {
+            unsigned k = 0;
+            while (k < n && seen[k] != s)
+                k++;
+            if (k == n && n < 2 * PL_LANES)
+                seen[n++] = s;
+        }
+    }
+    return (uint16_t)n;
+}
+
+/* pl_warp_run with events for whoever listens; the time of an event is the warp's own instruction count. */
+static pl_warp_state run_traced(pl_warp *w, uint64_t limit)
+{
+    pl_grid *g = w->grid;
+    const pl_sink *sink = g->sink;
+    pl_warp_state s = (pl_warp_state)w->state;
+    for (uint64_t n = 0; n < limit; n++) {
+        const pl_insn *i = pl_warp_peek(w);
+        if (!i)
+            return (pl_warp_state)w->state;
+        uint32_t pc = w->pc, mask = w->active;
+        pl_effect fx;
+        w->clock++;
+        if (g->pc_stat) {
+            g->pc_stat[pc].executed++;
+            g->pc_stat[pc].lanes += (unsigned)__builtin_popcount(mask);
+        }
+        s = pl_warp_step(w, &fx);
+        uint64_t seq = g->seq++;
+        if (sink->inst) {
+            pl_inst_event e = {.seq = seq, .cycle = w->clock, .block = w->cta->linear, .warp = w->index, .pc = pc, .mask = mask};
+            sink->inst(sink->ctx, &e);
+        }
+        if ((i->flags & PL_IF_MEM) && fx.mask) {
+            uint16_t touched = fx.space == PL_SP_GLOBAL || fx.space == PL_SP_LOCAL ? sectors(&fx) : 0;
+            if (g->pc_stat) {
+                g->pc_stat[pc].requests++;
+                g->pc_stat[pc].sectors += touched;
+            }
+            if (sink->mem) {
+                pl_mem_event e = {.seq = seq, .cycle = w->clock, .block = w->cta->linear, .warp = w->index, .pc = pc, .mask = fx.mask,
+                                  .space = fx.space, .kind = fx.kind, .size = fx.size, .sectors = touched, .addr = fx.addr};
+                sink->mem(sink->ctx, &e);
+            }
+        }
+        if (s != PL_WARP_READY || w->paused)
+            return s;
+    }
+    return s;
+}
+
 /* One turn of every warp of a block. Returns the instructions executed; *paused counts warps that only polled. */
 static uint64_t turn(pl_cta *c, bool *paused)
 {
@@ -24,7 +84,7 @@ static uint64_t turn(pl_cta *c, bool *paused)
         if (w->state == PL_WARP_SLEEP)
             w->clock += TURN;
         uint64_t before = w->executed;
-        pl_warp_state s = pl_warp_run(w, TURN);
+        pl_warp_state s = c->grid->sink ? run_traced(w, TURN) : pl_warp_run(w, TURN);
         executed += w->executed - before;
         if (s == PL_WARP_DONE)
             c->done++;
@@ -137,6 +197,12 @@ pl_status pl_grid_run(pl_grid *g)
             g->executed += live[k]->warp[j].executed;
             g->lane_executed += live[k]->warp[j].lane_executed;
         }
+    }
+    for (size_t k = 0; g->pc_stat && k < g->program->code.n; k++) { /* without a model of time every instruction is one issue */
+        pl_pc_stat *x = &g->pc_stat[k];
+        x->issues = x->executed;
+        if (pl_forms[g->program->code.at[k].form].effects & PL_EF_BRANCH)
+            x->branches = x->executed;
     }
     free(live);
     pl_grid_close(g);

@@ -639,8 +639,9 @@ pl_warp_state pl_warp_step(pl_warp *w, pl_effect *fx)
     w->fx = fx;
     execute(w, i);
     w->fx = NULL;
+    w->paused = false;
     if (i->flags & PL_IF_CONTROL)
-        after_control(w);
+        w->paused = after_control(w);
     else
         w->pc = w->next;
     return (pl_warp_state)(w->state = (uint8_t)(w->nsplits && !w->grid->fault.set ? PL_WARP_READY : waiting_state(w)));
