@@ -59,3 +59,4 @@ libptxloom_la_SOURCES += \
 libptxloom_la_SOURCES += emu/exec/mufu.h emu/exec/mufu_unit.h emu/exec/mufu_tables.c emu/exec/mufu_tables.def
 unit_tests += tests/unit/test_mufu
 tests_unit_test_mufu_SOURCES = tests/unit/test_mufu.c tests/accuracy/mufu_recorded.h
+unit_tests += tests/unit/test_sm_machine

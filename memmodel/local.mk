@@ -8,3 +8,4 @@ libptxloom_la_SOURCES += \
 	memmodel/l1.c memmodel/l1.h \
 	memmodel/memsys.c memmodel/memsys.h \
 	memmodel/port.h memmodel/request.h
+unit_tests += tests/unit/test_mem_parts tests/unit/test_mem_system

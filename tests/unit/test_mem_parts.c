@@ -1,0 +1,162 @@
+/* test_mem_parts.c - ports, cache tags, coalescing, bank passes and the L1: each rule of memmodel on numbers that can be worked out by hand. */
+#include "memmodel/coalesce.h"
+#include "memmodel/l1.h"
+#include "memmodel/port.h"
+#include "tests/unit/unit.h"
+
+START_TEST(port_has_latency_and_width)
+{
+    pl_port p = {.latency = 10};
+    uint32_t cost = pl_port_cost(64, 32); /* two cycles */
+    ck_assert_uint_eq(pl_port_pass(&p, 100, cost), 112);
+    ck_assert_uint_eq(pl_port_pass(&p, 100, cost), 114); /* waits for the first */
+    ck_assert_uint_eq(pl_port_wait(&p, 101), 3);
+    ck_assert_uint_eq(pl_port_pass(&p, 200, cost), 212); /* idle again */
+    ck_assert_uint_eq(p.count, 3);
+    ck_assert_uint_eq(p.busy, 3 * cost);
+}
+END_TEST
+
+START_TEST(port_keeps_fractions)
+{
+    pl_port p = {.latency = 1};
+    uint32_t cost = pl_port_cost(32, 48); /* two thirds of a cycle */
+    uint64_t last = 0;
+    for (int i = 0; i < 300; i++) last = pl_port_pass(&p, 0, cost);
+    ck_assert_uint_ge(last, 200);
+    ck_assert_uint_le(last, 203);
+}
+END_TEST
+
+START_TEST(cache_replaces_the_line_used_longest_ago)
+{
+    pl_arena *a = pl_arena_open();
+    pl_cache c;
+    pl_cache_line old;
+    pl_cache_init(&c, a, 4 * 128, 128, 4, false); /* one set of four ways */
+    for (uint64_t k = 0; k < 4; k++) ck_assert_uint_ne(pl_cache_claim(&c, k * 128, &old), PL_NO_LINE);
+    ck_assert_uint_ne(pl_cache_find(&c, 0), PL_NO_LINE); /* line 0 is young again */
+    pl_cache_claim(&c, 4 * 128, &old);
+    ck_assert_uint_eq(pl_cache_address(&c, &old), 128);
+    ck_assert_uint_eq(pl_cache_find(&c, 128), PL_NO_LINE);
+    ck_assert_uint_ne(pl_cache_find(&c, 0), PL_NO_LINE);
+    pl_arena_close(a);
+}
+END_TEST
+
+START_TEST(cache_never_evicts_a_line_that_is_on_its_way)
+{
+    pl_arena *a = pl_arena_open();
+    pl_cache c;
+    pl_cache_line old;
+    pl_cache_init(&c, a, 2 * 128, 128, 2, false);
+    c.line[pl_cache_claim(&c, 0, &old)].pending = 1;
+    c.line[pl_cache_claim(&c, 128, &old)].pending = 1;
+    ck_assert_uint_eq(pl_cache_claim(&c, 256, &old), PL_NO_LINE);
+    pl_arena_close(a);
+}
+END_TEST
+
+static void strided(uint64_t *addr, uint64_t base, uint64_t stride)
+{
+    for (uint64_t l = 0; l < 32; l++) addr[l] = base + l * stride;
+}
+
+/* 32 lanes of 4 bytes: consecutive they fill one line; each doubling of the stride doubles the lines, sectors up to one a lane. */
+START_TEST(coalescing_counts_lines_and_sectors)
+{
+    static const struct {
+        uint64_t base, stride;
+        uint32_t lines, sectors;
+    } t[] = {{0, 4, 1, 4}, {4, 4, 2, 5}, {0, 8, 2, 8}, {0, 32, 8, 32}, {0, 128, 32, 32}, {0, 0, 1, 1}, {0, 20, 5, 20}};
+    uint64_t addr[32];
+    pl_lines l;
+    for (size_t k = 0; k < sizeof t / sizeof *t; k++) {
+        strided(addr, t[k].base, t[k].stride);
+        pl_coalesce(&l, UINT32_MAX, addr, 4, 128, 32);
+        ck_assert_uint_eq(l.n, t[k].lines);
+        ck_assert_uint_eq(l.sectors, t[k].sectors);
+    }
+    strided(addr, 0, 4);
+    pl_coalesce(&l, 0x1, addr, 4, 128, 32);
+    ck_assert_uint_eq(l.sectors, 1);
+}
+END_TEST
+
+START_TEST(atomics_count_lanes_with_one_address)
+{
+    uint64_t addr[32];
+    pl_lines l;
+    for (uint64_t k = 0; k < 32; k++) addr[k] = k % 4 * 4;
+    pl_coalesce_atomic(&l, UINT32_MAX, addr, 4, 128, 32);
+    ck_assert_uint_eq(l.n, 1);
+    ck_assert_uint_eq(l.unique, 4);
+    ck_assert_uint_eq(l.at[0].depth, 8);
+}
+END_TEST
+
+/* Passes that explain the latencies of smem.csv (H200, driver 580.159.04, 2026-11): 26.75 cycles, and two more for each further pass. */
+START_TEST(bank_passes_are_those_measured)
+{
+    static const struct {
+        uint32_t size;
+        uint64_t stride; /* in elements */
+        uint32_t passes;
+    } t[] = {{4, 0, 1}, {4, 1, 1}, {4, 2, 2}, {4, 3, 1}, {4, 4, 4}, {4, 8, 8}, {4, 16, 16}, {4, 32, 32}, {4, 33, 1},
+             {8, 0, 1}, {8, 1, 2}, {8, 2, 4}, {8, 4, 8}, {8, 8, 16}, {8, 16, 32}, {16, 1, 4}, {16, 2, 8}, {16, 4, 16}, {16, 8, 32}};
+    uint64_t addr[32];
+    uint32_t extra;
+    for (size_t k = 0; k < sizeof t / sizeof *t; k++) {
+        strided(addr, 0, t[k].stride * t[k].size);
+        ck_assert_msg(pl_bank_passes(UINT32_MAX, addr, t[k].size, 32, 4, &extra) == t[k].passes, "%u bytes, stride %u: not %u passes",
+                      t[k].size, (unsigned)t[k].stride, t[k].passes);
+    }
+    strided(addr, 0, 4);
+    ck_assert_uint_eq(pl_bank_passes(0xff, addr, 4, 32, 4, &extra), 1);
+    ck_assert_uint_eq(extra, 0);
+    strided(addr, 0, 128);
+    pl_bank_passes(UINT32_MAX, addr, 4, 32, 4, &extra);
+    ck_assert_uint_eq(extra, 31);
+}
+END_TEST
+
+static uint32_t woken[8], nwoken;
+static void wake(void *ctx, uint32_t token)
+{
+    (void)ctx;
+    woken[nwoken++] = token;
+}
+
+START_TEST(l1_merges_loads_of_one_sector)
+{
+    pl_arena *a = pl_arena_open();
+    pl_l1 l;
+    uint32_t first, second;
+    uint8_t ask;
+    pl_l1_init(&l, a, 8192, 128, 32, 4, 64, 64);
+    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x3, 1, true, &first, &ask), 1);
+    ck_assert_uint_eq(ask, 0x3);
+    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x2, 2, true, &second, &ask), 1); /* under way already */
+    ck_assert_uint_eq(ask, 0);
+    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x6, 3, true, &second, &ask), 2); /* one merged, one new */
+    ck_assert_uint_eq(ask, 0x4);
+    nwoken = 0;
+    pl_l1_fill(&l, first, wake, NULL);
+    ck_assert_uint_eq(nwoken, 3);
+    pl_l1_fill(&l, second, wake, NULL);
+    ck_assert_uint_eq(nwoken, 4);
+    ck_assert_uint_eq(woken[3], 3);
+    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x7, 4, true, &first, &ask), 0);
+    ck_assert_uint_eq(l.hits, 3);
+    ck_assert_uint_eq(l.merges, 2);
+    ck_assert_uint_eq(l.used_miss, 0);
+    ck_assert_uint_eq(l.used_waiter, 0);
+    ck_assert_uint_eq(pl_l1_store(&l, 0x1000, 0xf), 0x7);
+    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x1, 5, false, &first, &ask), 1); /* goes past the tags */
+    pl_arena_close(a);
+}
+END_TEST
+
+UNIT_MAIN("memmodel parts", port_has_latency_and_width, port_keeps_fractions, cache_replaces_the_line_used_longest_ago,
+          cache_never_evicts_a_line_that_is_on_its_way, coalescing_counts_lines_and_sectors, atomics_count_lanes_with_one_address,
+          bank_passes_are_those_measured, l1_merges_loads_of_one_sector)

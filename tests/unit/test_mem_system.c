@@ -1,0 +1,157 @@
+/* test_mem_system.c - the memory system behind the SMs: latencies that can be added up, and laws that must hold for any traffic. */
+#include "memmodel/memsys.h"
+#include "tests/unit/unit.h"
+#include <string.h>
+
+static const pl_memsys_config small = {
+    .nodes = 4, .groups = 2, .line_bytes = 128, .sector_bytes = 32, .xbar_latency = 20, .partitions = 1, .up_bytes = 32, .down_bytes = 32,
+    .group_down_bytes = 64, .header_bytes = 8, .l2_bytes = 64 * 1024, .slices = 2, .l2_ways = 4, .l2_latency = 40, .slice_bytes = 32,
+    .atomic_sector = {4, 4, 4}, .atomic_same = {2, 2, 8}, .l2_fill_sectors = 1,
+    .dram = {.channels = 2, .banks = 4, .row_bytes = 1024, .atom_bytes = 32, .bytes_per_cycle = 16, .latency = 60, .row_miss = 40, .row_cycle = 100},
+    .in_flight = 4096};
+
+static pl_mem_req boxes[4][1024];
+
+static pl_mem_outbox outbox(unsigned node) { return (pl_mem_outbox){.at = boxes[node], .n = 0, .cap = 1024}; }
+
+static void put(pl_mem_outbox *b, unsigned node, uint64_t time, uint64_t line, uint8_t op, uint8_t sectors, uint32_t token)
+{
+    b->at[b->n++] = (pl_mem_req){.time = time, .line = line, .op = op, .sectors = sectors, .token = token, .node = (uint16_t)node,
+                                 .bytes = op == PL_MEM_READ ? 0 : 8};
+}
+
+/* One read of one sector, at cycle 0: header 8 bytes at 32 a cycle, a quarter cycle, rounds up to 1; crossbar 20; slice one cycle and 40;
+ * memory 60 + 40 for a closed row, 4 for the sector on an 8-byte bus, 1; group port half a cycle (1) + 20; SM port 1 + 1. */
+START_TEST(a_miss_takes_the_sum_of_its_parts)
+{
+    pl_arena *a = pl_arena_open();
+    pl_memsys *m = pl_memsys_open(a, &small);
+    pl_mem_outbox b = outbox(0);
+    pl_mem_reply r;
+    put(&b, 0, 0, 0x4000, PL_MEM_READ, 1, 7);
+    pl_memsys_send(m, &b);
+    pl_memsys_run(m, 10000);
+    uint64_t at = pl_memsys_reply_time(m, 0);
+    ck_assert_uint_eq(at, 1 + 20 + 1 + 40 + 60 + 40 + 4 + 1 + 1 + 20 + 1 + 1);
+    ck_assert(!pl_memsys_reply(m, 0, at - 1, &r));
+    ck_assert(pl_memsys_reply(m, 0, at, &r));
+    ck_assert_uint_eq(r.token, 7);
+    ck_assert_uint_eq(r.level, PL_LV_DRAM);
+    /* again: now it hits, and memory is not asked */
+    put(&b, 0, 10000, 0x4000, PL_MEM_READ, 1, 8);
+    pl_memsys_send(m, &b);
+    pl_memsys_run(m, 20000);
+    ck_assert_uint_eq(pl_memsys_reply_time(m, 0), 10000 + 1 + 20 + 1 + 40 + 1 + 20 + 1 + 1);
+    ck_assert(pl_memsys_reply(m, 0, 20000, &r));
+    ck_assert_uint_eq(r.level, PL_LV_L2);
+    ck_assert_uint_eq(pl_memsys_stats(m)->fills, 1);
+    ck_assert_uint_eq(pl_memsys_pending(m), 0);
+    pl_arena_close(a);
+}
+END_TEST
+
+START_TEST(operations_on_one_address_take_turns)
+{
+    pl_arena *a = pl_arena_open();
+    pl_memsys *m = pl_memsys_open(a, &small);
+    pl_mem_outbox b = outbox(0);
+    put(&b, 0, 0, 0x4000, PL_MEM_REDUCE, 1, 1);
+    boxes[0][0].depth = 31;
+    boxes[0][0].alu = PL_ALU_FLOAT;
+    pl_memsys_send(m, &b);
+    pl_memsys_run(m, 10000);
+    uint64_t alone = pl_memsys_stats(m)->last_effect;
+    put(&b, 0, 10000, 0x4000, PL_MEM_REDUCE, 1, 1);
+    boxes[0][0].alu = PL_ALU_FLOAT;
+    pl_memsys_send(m, &b);
+    pl_memsys_run(m, 20000);
+    uint64_t single = pl_memsys_stats(m)->last_effect - 10000;
+    /* both pass the crossbar and the slice; the first adds a miss (105) and 31 more turns of 8 cycles */
+    ck_assert_uint_eq(alone - single, 105 + 31 * 8);
+    pl_arena_close(a);
+}
+END_TEST
+
+typedef struct sum {
+    uint64_t replies, hash, last;
+} sum;
+
+/* Random traffic of four nodes in windows of `window` cycles; nodes are served in the given order within a window. */
+static sum traffic(unsigned window, const unsigned *order, bool *early)
+{
+    pl_arena *a = pl_arena_open();
+    pl_memsys *m = pl_memsys_open(a, &small);
+    uint64_t state[4] = {1, 2, 3, 4};
+    unsigned sent[4] = {0};
+    sum s = {0};
+    for (uint64_t now = 0; now < 200000; now += window) {
+        pl_mem_outbox b[4];
+        for (unsigned k = 0; k < 4; k++) {
+            unsigned n = order[k];
+            b[n] = outbox(n);
+            pl_mem_reply r;
+            for (uint64_t t = now; t < now + window; t++) {
+                while (pl_memsys_reply(m, n, t, &r)) {
+                    *early |= r.time > t;
+                    s.replies++;
+                    s.hash = (s.hash + r.token * 31 + r.time * (n + 1)) & 0xffffffff; /* a sum: the order of nodes may differ */
+                    if (r.time > s.last) s.last = r.time;
+                }
+                state[n] = state[n] * 6364136223846793005ull + 1442695040888963407ull;
+                if (sent[n] < 1000 && state[n] >> 60 == 0) {
+                    uint64_t line = (state[n] >> 20 & 0xfff) * 128;
+                    put(&b[n], n, t, line, (uint8_t)(state[n] >> 40 & 3), (uint8_t)((state[n] >> 44 & 15) | 1), sent[n]++);
+                }
+            }
+        }
+        for (unsigned n = 0; n < 4; n++) pl_memsys_send(m, &b[n]);
+        pl_memsys_run(m, now + window + small.xbar_latency);
+    }
+    ck_assert(!pl_memsys_overflowed(m));
+    ck_assert_uint_eq(pl_memsys_pending(m), 0);
+    pl_arena_close(a);
+    return s;
+}
+
+/* Every request is answered once, never before its time, and neither the order of the SMs nor the length of the window shows. */
+START_TEST(order_of_nodes_and_windows_cannot_matter)
+{
+    static const unsigned forward[] = {0, 1, 2, 3}, backward[] = {3, 2, 1, 0}, mixed[] = {2, 0, 3, 1};
+    bool early = false;
+    sum a = traffic(20, forward, &early), b = traffic(20, backward, &early), c = traffic(20, mixed, &early);
+    ck_assert_uint_eq(a.replies, 4000);
+    ck_assert(!early);
+    ck_assert_uint_eq(a.hash, b.hash);
+    ck_assert_uint_eq(a.hash, c.hash);
+    ck_assert_uint_eq(a.last, b.last);
+}
+END_TEST
+
+START_TEST(bandwidth_of_memory_is_the_configured_one)
+{
+    pl_arena *a = pl_arena_open();
+    pl_memsys *m = pl_memsys_open(a, &small);
+    uint64_t last = 0, bytes = 0;
+    for (unsigned round = 0; round < 20; round++) {
+        for (unsigned n = 0; n < 4; n++) {
+            pl_mem_outbox b = outbox(n);
+            for (unsigned k = 0; k < 50; k++) put(&b, n, round * 20, ((round * 4 + n) * 50 + k) * 128ull, PL_MEM_READ, 15, k);
+            bytes += 50 * 128;
+            pl_memsys_send(m, &b);
+        }
+        pl_memsys_run(m, round * 20 + 40);
+    }
+    pl_memsys_run(m, 1000000);
+    for (unsigned n = 0; n < 4; n++) {
+        pl_mem_reply r;
+        while (pl_memsys_reply(m, n, UINT64_MAX - 1, &r)) last = r.time > last ? r.time : last;
+    }
+    double rate = (double)bytes / (double)last; /* the bus gives 16 bytes a cycle when both channels are busy all the time */
+    ck_assert_double_gt(rate, 12.0);
+    ck_assert_double_le(rate, 16.0);
+    pl_arena_close(a);
+}
+END_TEST
+
+UNIT_MAIN("memory system", a_miss_takes_the_sum_of_its_parts, operations_on_one_address_take_turns,
+          order_of_nodes_and_windows_cannot_matter, bandwidth_of_memory_is_the_configured_one)

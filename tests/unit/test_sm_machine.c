@@ -1,0 +1,134 @@
+/* test_sm_machine.c - machine descriptions: every shipped one loads and prices every class; occupancy agrees with what an H200 reports. */
+#include "arch/machines.h"
+#include "emu/sm/machine.h"
+#include "isa/form.h"
+#include "tests/unit/unit.h"
+#include <stdio.h>
+#include <string.h>
+
+static pl_arena *arena;
+static pl_diags diags;
+
+static pl_machine *load(const char *name)
+{
+    arena = pl_arena_open();
+    pl_diags_init(&diags, arena);
+    pl_machine *m = pl_machine_load(arena, &diags, name, NULL);
+    for (size_t k = 0; k < diags.list.n; k++) fprintf(stderr, "%s: %s\n", name, diags.list.at[k].text);
+    return m;
+}
+
+START_TEST(every_machine_prices_every_class)
+{
+    unsigned machines = 0;
+    for (const pl_machine_text *t = pl_machine_texts; t->name; t++) {
+        pl_machine *m = load(t->name);
+        ck_assert_msg(m != NULL, "%s does not load", t->name);
+        for (unsigned k = 0; k < C_count; k++) {
+            const pl_price *p = &m->price[k];
+            ck_assert_msg(p->issues || p->npipes == 0, "%s: class %s holds units without an instruction", t->name, pl_class_text[k]);
+        }
+        pl_arena_close(arena);
+        machines++;
+    }
+    ck_assert_uint_ge(machines, 12);
+}
+END_TEST
+
+/* launch__occupancy_limit_warps and _registers of metrics.tsv (H200, driver 580.159.04, 2026-11). */
+START_TEST(occupancy_is_what_the_h200_reports)
+{
+    static const struct {
+        uint32_t threads, registers, warps, registers_limit;
+    } t[] = {{256, 32, 8, 8},   {256, 16, 8, 16}, {1024, 16, 2, 4},  {64, 22, 32, 42}, {128, 172, 16, 2}, {128, 20, 16, 21},
+             {128, 56, 16, 9},  {128, 72, 16, 7}, {128, 40, 16, 12}, {32, 93, 64, 20}, {32, 22, 64, 84},  {160, 27, 12, 12},
+             {512, 16, 4, 8},   {256, 55, 8, 4},  {256, 40, 8, 6}};
+    pl_machine *m = load("h200");
+    ck_assert(m != NULL);
+    for (size_t k = 0; k < sizeof t / sizeof *t; k++) {
+        pl_occupancy o = pl_occupy(m, t[k].threads, t[k].registers, 0);
+        ck_assert_uint_eq(o.by_blocks, 32);
+        ck_assert_uint_eq(o.by_warps, t[k].warps);
+        ck_assert_msg(o.by_registers == t[k].registers_limit, "%u threads, %u registers: %u blocks, recorded %u", t[k].threads,
+                      t[k].registers, o.by_registers, t[k].registers_limit);
+    }
+    ck_assert_uint_eq(pl_occupy(m, 256, 32, 227 * 1024).blocks, 1);
+    ck_assert_uint_eq(pl_occupy(m, 256, 32, 228 * 1024).blocks, 0);
+    ck_assert_uint_eq(pl_occupy(m, 1024, 255, 0).blocks, 0);
+    ck_assert_uint_eq(pl_occupy(m, 32, 255, 0).blocks, 8);
+    pl_arena_close(arena);
+}
+END_TEST
+
+START_TEST(prices_are_sums_of_their_instructions)
+{
+    pl_machine *m = load("toy");
+    ck_assert(m != NULL);
+    const pl_price *alu = NULL, *div = NULL, *mov = NULL;
+    for (unsigned k = 0; k < C_count; k++) {
+        if (strcmp(pl_class_text[k], "alu") == 0) alu = &m->price[k];
+        if (strcmp(pl_class_text[k], "div32_u") == 0) div = &m->price[k];
+        if (strcmp(pl_class_text[k], "mov") == 0) mov = &m->price[k];
+    }
+    ck_assert(alu && div && mov);
+    ck_assert_uint_eq(alu->issues, 1);
+    ck_assert_uint_eq(alu->latency, 4);
+    ck_assert_uint_eq(mov->issues, 0);
+    ck_assert_uint_eq(div->issues, 18); /* xu*3 wide*2 imad*4 alu*9 */
+    ck_assert_uint_eq(div->latency, 130);
+    for (uint32_t k = 0; k < div->npipes; k++) {
+        if (div->pipe[k].pipe == PL_PIPE_XU) ck_assert_uint_eq(div->pipe[k].cycles, 24);
+        if (div->pipe[k].pipe == PL_PIPE_ALU) ck_assert_uint_eq(div->pipe[k].cycles, 9);
+    }
+    pl_arena_close(arena);
+}
+END_TEST
+
+/* A machine file with one line changed must be refused, with the number of the message. */
+static void refused(const char *from, const char *to, const char *code)
+{
+    const pl_machine_text *t = pl_machine_texts;
+    while (strcmp(t->name, "toy") != 0) t++;
+    const char *at = strstr(t->text, from);
+    ck_assert(at != NULL);
+    const char *path = "test_sm_machine_wrong.conf";
+    FILE *f = fopen(path, "w");
+    ck_assert(f != NULL);
+    fwrite(t->text, 1, (size_t)(at - t->text), f);
+    fputs(to, f);
+    fputs(at + strlen(from), f);
+    fclose(f);
+    pl_arena *a = pl_arena_open();
+    pl_diags d;
+    pl_diags_init(&d, a);
+    ck_assert(pl_machine_load(a, &d, path, NULL) == NULL);
+    remove(path);
+    bool found = false;
+    for (size_t k = 0; k < d.list.n; k++) found |= strcmp(pl_diag_code(d.list.at[k].id), code) == 0;
+    ck_assert_msg(found, "no %s", code);
+    pl_arena_close(a);
+}
+
+START_TEST(wrong_machine_files_are_refused)
+{
+    refused("alu            =", "alu_is_missing =", "E0514");
+    refused("xu*3", "xv*3", "E0513");
+    refused("subcores", "subkores", "E0502");
+    refused("subcores", "subkores", "E0503");
+    refused("[l2]", "[l3]", "E0511");
+    refused("warps            = 8", "warps            = 99", "E0510");
+}
+END_TEST
+
+START_TEST(an_unknown_machine_is_reported)
+{
+    ck_assert(load("h2000") == NULL);
+    ck_assert_uint_eq(diags.list.n, 1);
+    ck_assert_str_eq(pl_diag_code(diags.list.at[0].id), "E0011");
+    ck_assert(diags.list.at[0].help != NULL);
+    pl_arena_close(arena);
+}
+END_TEST
+
+UNIT_MAIN("machines", every_machine_prices_every_class, occupancy_is_what_the_h200_reports, prices_are_sums_of_their_instructions,
+          wrong_machine_files_are_refused, an_unknown_machine_is_reported)
