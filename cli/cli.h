@@ -21,6 +21,7 @@ int cmd_run(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_as(int argc, char **argv);
 int cmd_dis(int argc, char **argv);
+int cmd_fmt(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_query(int argc, char **argv);
 int cmd_report(int argc, char **argv);

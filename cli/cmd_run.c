@@ -75,7 +75,7 @@ typedef struct options {
     const char *kernel, *arch, *trace, *command;
     uint32_t grid[3], block[3], cluster[3];
     uint64_t shared, stack, trace_limit, threads, timeout;
-    bool has_shared, has_stack, async_late, simt_stack, progress, json, summary, metrics;
+    bool has_shared, has_stack, async_late, progress, json, summary, metrics;
     int opt_level;
     pl_mode mode;
     pl_trace_level trace_level;
@@ -202,8 +202,8 @@ static bool read_option(cli_args *a, options *o, int k)
         return true;
     case O_SIMT:
         if (!choice(a, "--simt", "its", "stack", &second)) return false;
-        o->simt_stack = second;
-        return true;
+        if (second) pl_gpu_report(a->gpu, "E0011", "--simt stack", NULL, NULL, NULL);
+        return !second;
     case O_CHECK: pl_gpu_report(a->gpu, "E0011", "--check", NULL, NULL, NULL); return false;
     case O_TIMEOUT: return cli_number(a, "--timeout", 1, 1u << 30, &o->timeout);
     case O_PROGRESS: o->progress = true; return true;
@@ -279,7 +279,6 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     pl_launch l = {.mode = o->mode,
                    .threads = (int)o->threads,
                    .async_late = o->async_late,
-                   .simt_stack = o->simt_stack,
                    .cancel = (const volatile int *)&stop_flag,
                    .progress_ctx = s};
     if (o->progress || (isatty(STDERR_FILENO) && !o->json)) l.progress = progress;

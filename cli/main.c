@@ -12,6 +12,7 @@ static const struct {
     {"check", cmd_check, "check K.ptx ...", "report every error in PTX files"},
     {"as", cmd_as, "as K.ptx [-v]", "assemble, and report the resources of every kernel"},
     {"dis", cmd_dis, "dis K.ptx", "list the machine program beside the PTX"},
+    {"fmt", cmd_fmt, "fmt K.ptx", "print PTX in its standard layout"},
     {"explain", cmd_explain, "explain TOPIC",
      "explain an instruction, a diagnostic, a machine key or a metric"},
     {"query", cmd_query, "query F.db \"SELECT ...\" | NAME", "ask a trace"},

@@ -65,6 +65,8 @@ typedef struct pl_load_options {
 pl_status pl_module_load(pl_gpu *gpu, const char *name, const char *text, size_t bytes, const pl_load_options *options, pl_module **out);
 /* The same from a file. PL_INVALID or PL_IO with a diagnostic when it cannot be read. */
 pl_status pl_module_load_file(pl_gpu *gpu, const char *path, const pl_load_options *options, pl_module **out);
+/* The PTX file in its standard layout. *out lives until pl_gpu_diag_clear. PL_INVALID when it has errors. */
+pl_status pl_format_file(pl_gpu *gpu, const char *path, const char **out, size_t *bytes);
 /* Places the module's variables anew with their initial values, as a fresh load would. */
 pl_status pl_module_reset(pl_module *m);
 void pl_module_close(pl_module *m);

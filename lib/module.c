@@ -7,6 +7,7 @@
 #include "emu/exec/bind.h"
 #include "ptx/ast.h"
 #include "ptx/lower.h"
+#include "ptx/print.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +154,24 @@ pl_status pl_module_load_file(pl_gpu *gpu, const char *path, const pl_load_optio
     pl_status st = pl_file_read(gpu, path, &text, &bytes);
     if (st != PL_OK) return st;
     st = pl_module_load(gpu, path, text, bytes, options, out);
+    free(text);
+    return st;
+}
+
+pl_status pl_format_file(pl_gpu *gpu, const char *path, const char **out, size_t *bytes)
+{
+    const pl_load_options check = {.check_only = true};
+    pl_module *none;
+    char *text, *formatted;
+    size_t size;
+    pl_status st = pl_file_read(gpu, path, &text, &size);
+    if (st != PL_OK) return st;
+    st = pl_module_load(gpu, path, text, size, &check, &none);
+    if (st == PL_OK) {
+        st = pl_ptx_format(gpu->messages, text, size, &formatted, bytes);
+        *out = formatted;
+        if (st != PL_OK) pl_gpu_no_memory(gpu, "while laying out PTX");
+    }
     free(text);
     return st;
 }

@@ -341,6 +341,11 @@ START_TEST(listings_and_explanations_come_from_the_tables)
     expect(out, "Launch files have a fixed set of keys");
     ck_assert_int_eq(loom("explain", "ad", NULL), 2);
     expect(err, "did you mean");
+    ck_assert_int_eq(loom("fmt", k, "-w", NULL), 0);
+    ck_assert_int_eq(loom("fmt", k, NULL), 0);
+    slurp("k.ptx", err);
+    ck_assert_str_eq(out, err);
+    ck_assert_int_eq(loom("check", k, NULL), 0);
     ck_assert_int_eq(loom("--version", NULL), 0);
     expect(out, "ptxloom ");
     ck_assert_int_eq(loom("run", "--help", NULL), 0);
