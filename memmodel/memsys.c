@@ -42,7 +42,7 @@ struct pl_memsys {
     pl_dram dram;
     pl_memsys_stat stat;
     uint64_t order;
-    uint32_t header_cost, sector_cost, up_sector, down_sector, group_sector;
+    uint32_t header_cost, sector_cost, up_sector, down_sector, group_sector, partial_cost;
     uint32_t atomic_sector[PL_ALU_KINDS], atomic_same[PL_ALU_KINDS];
     bool overflow;
 };
@@ -84,6 +84,7 @@ pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *c)
     m->up_sector = pl_port_cost(c->sector_bytes, c->up_bytes);
     m->down_sector = pl_port_cost(c->sector_bytes, c->down_bytes);
     m->group_sector = pl_port_cost(c->sector_bytes, c->group_down_bytes);
+    m->partial_cost = pl_port_cost(c->partial_write, 1);
     m->sector_cost = pl_port_cost(c->sector_bytes, c->slice_bytes);
     for (unsigned k = 0; k < PL_ALU_KINDS; k++) {
         m->atomic_sector[k] = pl_port_cost(c->atomic_sector[k], 1);
@@ -295,7 +296,8 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
     const pl_mem_req *r = &x->r;
     pl_cache *l2 = &m->l2[x->slice];
     uint32_t n = (uint32_t)__builtin_popcount(r->sectors);
-    uint64_t out = pl_port_pass(&m->slice[x->slice], now, (uint64_t)m->sector_cost * n);
+    bool partial = r->op == PL_MEM_WRITE && r->bytes * 4u < n * m->c->sector_bytes;
+    uint64_t out = pl_port_pass(&m->slice[x->slice], now, (uint64_t)(partial ? m->partial_cost : m->sector_cost) * n);
     m->stat.requests++;
     switch (r->op) {
     case PL_MEM_READ: m->stat.read_sectors += n; break;

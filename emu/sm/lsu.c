@@ -179,6 +179,9 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     if (is_local) local_lines(s, t);
     else if (atomic) pl_coalesce_atomic(&s->lines, fx->mask, fx->addr, fx->size, (uint32_t)m->line, (uint32_t)m->sector);
     else pl_coalesce(&s->lines, fx->mask, fx->addr, fx->size, (uint32_t)m->line, (uint32_t)m->sector);
+    /* Integer additions of a whole warp to one address: the assembler lets one lane add the sum (vote, population count, one atomic;
+     * seen in machine code for sm_70 to sm_120). */
+    if (atomic && d->alu == PL_ALU_INT && s->lines.unique == 1) s->lines.at[0].depth = 1;
     const pl_lines *lines = &s->lines;
     uint32_t bytes = (uint32_t)__builtin_popcount(fx->mask) * fx->size, passes = (bytes + m->width - 1) / m->width;
     if (passes < lines->n) passes = lines->n;

@@ -184,7 +184,7 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
         if (s->m->issue.lookahead == 0) v = own;
     } else if (d->shared_store && s->m->issue.lookahead) {
         v = 0; /* loads from other spaces may come before it, those from shared memory may not */
-    } else if (d->kind == PL_KIND_MEMORY && d->load) {
+    } else if ((d->kind == PL_KIND_MEMORY && d->load) || d->kind == PL_KIND_PARAM) {
         if (d->shared) v = later(v, resolve(s, t->shared_stores));
     } else {
         /* what changes control or memory comes after all that stands before it */
@@ -230,26 +230,34 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
     set_ready(s, index, at);
 }
 
+/* Does it read a kernel parameter from the constant bank? Parameters of called functions are registers or local memory. */
+static bool reads_bank(const pl_twarp *t, const pl_insn *i, const pl_dec *d)
+{
+    return d->kind == PL_KIND_PARAM && d->nwrite && i->sel[PL_M_SPACE] == PL_SP_PARAM && t->w->ncalls <= 1;
+}
+
+/* When a kernel parameter is there, as a scoreboard entry not before v. */
+static uint64_t bank_entry(pl_sm *s, pl_twarp *t, const pl_insn *i, uint32_t pc, uint64_t now, uint64_t v)
+{
+    if (s->token_head == s->token_tail) return v;
+    uint32_t slot = pl_token_new(s, t, pc, now, 0, PL_SB_SHORT);
+    uint64_t id = s->token[slot].id, at = pl_const_read(s, PL_PARAM_BASE + (uint64_t)i->imm, slot, now);
+    if (at == PL_NEVER) return id;
+    pl_token_done(s, slot, at);
+    return at << 2 > v ? at << 2 | PL_SB_FIXED : v;
+}
+
 /* An instruction that costs nothing: executed at once, its results are there when its operands are. */
 static void execute_free(pl_sm *s, pl_twarp *t, const pl_insn *i, const pl_dec *d, uint32_t pc, uint64_t now)
 {
     uint64_t v = dependences(s, t, d);
-    bool reads_bank = d->kind == PL_KIND_PARAM && d->nwrite && i->sel[PL_M_SPACE] == PL_SP_PARAM && t->w->ncalls <= 1;
-    uint64_t offset = (uint64_t)i->imm;
+    bool bank = reads_bank(t, i, d);
     pl_warp_step(t->w, NULL);
     if (s->g->pc_stat) {
         s->g->pc_stat[pc].executed++;
         s->g->pc_stat[pc].lanes += (uint32_t)__builtin_popcount(t->w->active);
     }
-    if (reads_bank && s->token_head < s->token_tail) {
-        uint32_t slot = pl_token_new(s, t, pc, now, 0, PL_SB_SHORT);
-        uint64_t at = pl_const_read(s, PL_PARAM_BASE + offset, slot, now), id = s->token[slot].id;
-        if (at == PL_NEVER) v = id;
-        else {
-            pl_token_done(s, slot, at);
-            if (at << 2 > v) v = at << 2 | PL_SB_FIXED;
-        }
-    }
+    if (bank) v = bank_entry(s, t, i, pc, now, v);
     pl_sm_results(s, t, d, v);
 }
 
@@ -335,6 +343,12 @@ void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
 
 /* --- issue --- */
 
+/* The unit that an instruction uses: work that both integer pipes can do goes to the one that is free first. */
+static uint32_t unit_of(const pl_subcore *c, const pl_dec *d, uint32_t pipe)
+{
+    return d->either && pipe == PL_PIPE_ALU && c->pipe[PL_PIPE_HEAVY].free < c->pipe[PL_PIPE_ALU].free ? PL_PIPE_HEAVY : pipe;
+}
+
 /* The first cycle from `now` at which units and queues can take instruction d. */
 static uint64_t structural(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint64_t now, uint8_t *why)
 {
@@ -342,7 +356,7 @@ static uint64_t structural(const pl_sm *s, const pl_subcore *c, const pl_dec *d,
     const pl_price *p = d->price;
     for (uint32_t k = 0; k < p->npipes; k++) {
         if (p->pipe[k].pipe >= PL_PIPE_FIRST_SHARED) continue;
-        uint64_t wait = pl_port_wait(&c->pipe[p->pipe[k].pipe], now);
+        uint64_t wait = pl_port_wait(&c->pipe[unit_of(c, d, p->pipe[k].pipe)], now);
         if (now + wait > at) {
             at = now + wait;
             *why = PL_STALL_MATH_PIPE;
@@ -408,6 +422,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     uint64_t waited = now > from ? now - from : 0;
 
     w->clock = now;
+    bool bank = reads_bank(t, &w->code[pc], d);
     uint32_t splits = w->nsplits;
     s->fx.mask = 0;
     pl_warp_step(w, d->wants_effect ? &s->fx : NULL);
@@ -426,7 +441,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     t->issued = now + busy - 1;
     t->hold = 0;
     for (uint32_t k = 0; k < p->npipes; k++) {
-        uint32_t pipe = p->pipe[k].pipe;
+        uint32_t pipe = unit_of(c, d, p->pipe[k].pipe);
         uint64_t cost = (uint64_t)p->pipe[k].cycles * d->scale * PL_FINE;
         s->stat.pipe_inst[pipe]++;
         pl_port *port = pipe >= PL_PIPE_FIRST_SHARED ? &s->pipe[pipe] : &c->pipe[pipe];
@@ -452,6 +467,9 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     case PL_KIND_BULK:
     case PL_KIND_MBARRIER:
     case PL_KIND_MBARRIER_WAIT: pl_lsu_issue(s, c, t, d, pc, now, seq); break;
+    case PL_KIND_PARAM:
+        if (bank) pl_sm_results(s, t, d, bank_entry(s, t, &w->code[pc], pc, now, after(result, latency)));
+        break;
     case PL_KIND_COMMIT: t->open_group = (uint8_t)((t->open_group + 1u) % PL_GROUPS); break;
     case PL_KIND_WGMMA: {
         uint64_t done = c->pipe[PL_PIPE_TENSOR].free / PL_FINE + latency;
