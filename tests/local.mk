@@ -45,7 +45,13 @@ bench: ptxloom$(EXEEXT) tests/accuracy/speed$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/speed
 fuzz: ptxloom$(EXEEXT) tests/fuzz/fuzz$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/fuzz/fuzz 10000 $(FUZZ_SEED)
-.PHONY: accuracy bench fuzz
+
+# Brings the sessions that the documentation shows up to date, in the source tree. Read the difference before committing it.
+docs-update: ptxloom$(EXEEXT) tests/docs$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) for page in $(srcdir)/README.md $(srcdir)/doc/*.md; do \
+	  tests/docs --update $$page >docs-update.tmp && { cmp -s docs-update.tmp $$page || cp docs-update.tmp $$page; }; \
+	done; rm -f docs-update.tmp
+.PHONY: accuracy bench fuzz docs-update
 
 noinst_HEADERS += tests/unit/unit.h
 EXTRA_DIST += tests/data tests/ptx examples
