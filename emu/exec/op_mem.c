@@ -35,8 +35,16 @@ static inline bool find_span(pl_warp *w, pl_space space, const uint64_t *addr, u
         s->base = w->cta->shared;
         return offsets(w, addr, 0, w->cta->shared_bytes, bytes, s->off);
     }
-    if (space == PL_SP_LOCAL || space == PL_SP_PARAM)
+    if (space == PL_SP_PARAM)
         return false;
+    if (space == PL_SP_LOCAL) { /* each lane has its own piece */
+        s->base = w->local;
+        if (!offsets(w, addr, 0, w->local_bytes, bytes, s->off))
+            return false;
+        for (unsigned l = 0; l < PL_LANES; l++)
+            s->off[l] += (uint64_t)l * w->local_bytes;
+        return true;
+    }
     const pl_alloc *a = w->hit;
     if (a && offsets(w, addr, a->address, a->size, bytes, s->off)) {
         s->base = a->bytes;
@@ -235,6 +243,18 @@ void exec_st(pl_warp *w, const pl_insn *i)
         return;
     }
     uint64_t size = (uint64_t)bytes * count;
+    if (log2 == 3 && find_span(w, space, addr, bytes * count, &s)) {
+        for (unsigned k = 0; k < count; k++) {
+            const uint64_t *v = pl_row64(w, data_row(w, i, 1, count, k));
+            for (uint32_t m = w->exec; m; m &= m - 1) {
+                unsigned l = (unsigned)__builtin_ctz(m);
+                memcpy(s.base + s.off[l] + 8 * k, &v[l], 8);
+            }
+        }
+        if (w->fx)
+            pl_record(w, space == PL_SP_GENERIC ? PL_SP_GLOBAL : space, PL_AC_STORE, bytes * count, w->exec, addr, flags);
+        return;
+    }
     for (unsigned l = 0; l < PL_LANES; l++) {
         if (!((w->exec >> l) & 1u))
             continue;

@@ -417,14 +417,13 @@ static void init_frame(pl_warp *w, const pl_prog_func *f, const pl_callnode *nod
                 v[l] = bits;
         }
         uint32_t *d = rows + (size_t)r->row * PL_LANES;
-        for (unsigned l = 0; l < PL_LANES; l++) {
-            if (!((w->exec >> l) & 1u))
-                continue;
-            if (r->width == 64)
-                ((uint64_t *)(void *)d)[l] = v[l];
-            else
-                d[l] = (uint32_t)v[l];
+        uint64_t *d64 = (uint64_t *)(void *)d;
+        for (unsigned l = 0; r->width == 64 && l < PL_LANES; l++) {
+            uint64_t m = (uint64_t)(int64_t)(int32_t)w->mask[l];
+            d64[l] = (v[l] & m) | (d64[l] & ~m);
         }
+        for (unsigned l = 0; r->width != 64 && l < PL_LANES; l++)
+            d[l] = ((uint32_t)v[l] & w->mask[l]) | (d[l] & ~w->mask[l]);
     }
 }
 
