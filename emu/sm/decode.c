@@ -171,12 +171,14 @@ static void fold(folding *x, pl_dec *all, const pl_insn *code, uint32_t pc, cons
     bool add = strcmp(name, "add") == 0;
     /* the assembler spreads additions and shifts over both integer pipes (IADD3 and IMAD.IADD, SHF and IMAD.SHL) */
     all[pc].either = kind == FOLD_ADD && (add || strcmp(name, "sub") == 0 || strcmp(name, "shl") == 0);
+    uint32_t seen = 0;
     for (unsigned k = 0; k < l->n[0]; k++) {
         uint32_t row = l->row[0][k];
         if (row >= x->rows) continue;
         if (kind == FOLD_MOV && x->special[row] == 1) all[pc].price = &x->m->sreg;
         uint32_t from = x->writer[row];
-        if (!add || !from || pc - (from - 1) > FOLD_REACH) continue;
+        if (!add || !from || from == seen || pc - (from - 1) > FOLD_REACH) continue;
+        seen = from; /* the second row of a 64-bit register says the same */
         uint8_t made = x->kind[code[from - 1].cls];
         const char *maker = pl_mnems[pl_forms[code[from - 1].form].mnem].name;
         if ((kind == FOLD_ADD64 && made == FOLD_WIDE) || (kind == FOLD_ADD && made == FOLD_MUL && strcmp(maker, "mul") == 0)) {
