@@ -297,7 +297,9 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
     pl_cache *l2 = &m->l2[x->slice];
     uint32_t n = (uint32_t)__builtin_popcount(r->sectors);
     bool partial = r->op == PL_MEM_WRITE && r->bytes * 4u < n * m->c->sector_bytes;
-    uint64_t out = pl_port_pass(&m->slice[x->slice], now, (uint64_t)(partial ? m->partial_cost : m->sector_cost) * n);
+    uint64_t cost = (uint64_t)m->sector_cost * n;
+    if (partial && cost < m->partial_cost) cost = m->partial_cost;
+    uint64_t out = pl_port_pass(&m->slice[x->slice], now, cost);
     m->stat.requests++;
     switch (r->op) {
     case PL_MEM_READ: m->stat.read_sectors += n; break;

@@ -34,7 +34,7 @@ typedef struct pl_memsys_config {
     double slice_bytes;          /* per SM cycle and slice */
     double atomic_sector[PL_ALU_KINDS]; /* cycles that a slice needs for one sector of different addresses */
     double atomic_same[PL_ALU_KINDS];   /* cycles between operations on one address */
-    double partial_write;        /* cycles that a slice needs for a sector of which a write brings only a part */
+    double partial_write;        /* least cycles that a slice needs for a write that fills its sectors only in part */
     uint32_t l2_fill_sectors;    /* sectors fetched together from DRAM */
     pl_dram_config dram;
     uint32_t in_flight;          /* most requests under way, all nodes together */

@@ -120,7 +120,7 @@ static const pl_conf_key l2_keys[] = {
     MEM(l2_ways, "ways", U32, "", 1, 64, "ways"),
     MEM(l2_latency, "latency", U32, CY, 1, 1000, "cycles from the arrival of a request at a slice until its data leave, when it hits"),
     MEM(slice_bytes, "slice", F64, "B/cycle", 1, 1024, "width of a slice"),
-    MEM(partial_write, "partial_write", F64, CY, 0, 1000, "cycles of a slice for a sector of which a store brings only a part"),
+    MEM(partial_write, "partial_write", F64, CY, 0, 1000, "least cycles of a slice for a store that fills its sectors only in part"),
     MEM(l2_fill_sectors, "fill_sectors", U32, "", 1, 4, "sectors that are fetched together from memory"),
     MEM(atomic_sector[PL_ALU_INT], "atomic_int", F64, CY, 0, 1000, "cycles of a slice for a sector of 32-bit integer atomics"),
     MEM(atomic_sector[PL_ALU_WIDE], "atomic_wide", F64, CY, 0, 1000, "the same for 64-bit integers and compare-and-swap"),
