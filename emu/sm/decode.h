@@ -32,6 +32,9 @@ typedef enum pl_kind {
     PL_KIND_EXIT
 } pl_kind;
 
+/* Spaces, as far as the order of loads and stores goes. */
+enum { PL_MAY_SHARED = 1, PL_MAY_GLOBAL = 2, PL_MAY_SPACES = 2 };
+
 typedef struct pl_dec {
     const pl_price *price;
     uint32_t rows;      /* first entry in pl_decoded.rows: read rows, written rows, read predicates, written predicates */
@@ -46,7 +49,8 @@ typedef struct pl_dec {
     bool either;        /* its ALU work may as well go to the multiply-add lanes */
     bool load;          /* reads memory and does not change it */
     bool shared;        /* certainly an access to shared memory */
-    bool shared_store;  /* and an ordinary store */
+    uint8_t stores;     /* ordinary store: spaces it may change, PL_MAY_* */
+    uint8_t sees;       /* ordinary load: spaces whose earlier stores it must see */
     uint8_t wait_n;     /* groups that may stay open at a wait */
     uint8_t size_operand, barrier_operand; /* bulk copies: operands "size" and "mbar", UINT8_MAX: none */
 } pl_dec;

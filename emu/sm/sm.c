@@ -155,6 +155,16 @@ static void end_warp(pl_sm *s, pl_twarp *t, uint64_t now)
 /* Warps of a block that the functional model has released from a barrier go on at cycle `at`. */
 static void release_barrier(pl_sm *s, const pl_tcta *b, uint64_t now, uint64_t at);
 
+/* When the data of earlier stores to these spaces are there. */
+static uint64_t stored_by(const pl_sm *s, const pl_twarp *t, uint8_t spaces)
+{
+    uint64_t v = 0;
+    for (uint32_t k = 0; k < PL_MAY_SPACES; k++) {
+        if (spaces >> k & 1) v = later(v, resolve(s, t->stored[k]));
+    }
+    return v;
+}
+
 /* Works out when the instruction in t->next can issue. */
 static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
 {
@@ -182,13 +192,13 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
         /* only the instruction that issued `lookahead` before must have its operands */
         v = t->ahead_n < s->m->issue.lookahead ? 0 : resolve(s, t->ahead[(t->ahead_n - s->m->issue.lookahead) % PL_LOOKAHEAD]);
         if (s->m->issue.lookahead == 0) v = own;
-    } else if (d->shared_store && s->m->issue.lookahead) {
-        v = 0; /* loads from other spaces may come before it, those from shared memory may not */
+    } else if (d->stores && s->m->issue.lookahead) {
+        v = 0; /* loads that cannot see it may come before it */
     } else if ((d->kind == PL_KIND_MEMORY && d->load) || d->kind == PL_KIND_PARAM) {
-        if (d->shared) v = later(v, resolve(s, t->shared_stores));
+        v = later(v, stored_by(s, t, d->sees));
     } else {
-        /* what changes control or memory comes after all that stands before it */
-        v = later(v, resolve(s, t->shared_stores));
+        /* what changes control or synchronises comes after all that stands before it */
+        v = later(v, stored_by(s, t, PL_MAY_SHARED | PL_MAY_GLOBAL));
         uint32_t n = t->ahead_n < s->m->issue.lookahead ? t->ahead_n : s->m->issue.lookahead;
         for (uint32_t k = 1; k <= n; k++) v = later(v, resolve(s, t->ahead[(t->ahead_n - k) % PL_LOOKAHEAD]));
     }
@@ -453,7 +463,9 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     uint64_t result = start << 2 | (p->variable ? PL_SB_SHORT : PL_SB_FIXED), operands = d->kind == PL_KIND_MATH ? resolve(s, t->entry) : 0;
     if (operands & PL_SB_PENDING || operands >> 2 > start) result = operands;
     pl_sm_results(s, t, d, after(result, latency));
-    if (d->shared_store) t->shared_stores = later(resolve(s, t->shared_stores), resolve(s, t->entry));
+    for (uint32_t k = 0; k < PL_MAY_SPACES; k++) {
+        if (d->stores >> k & 1) t->stored[k] = later(resolve(s, t->stored[k]), resolve(s, t->entry));
+    }
     t->ahead[t->ahead_n++ % PL_LOOKAHEAD] = operands >> 2 > now || operands & PL_SB_PENDING ? operands : 0;
     if (p->variable && d->kind == PL_KIND_MATH) {
         c->mio[c->mio_at % s->m->issue.mio_queue] = start;

@@ -65,7 +65,7 @@ typedef struct pl_twarp {
     uint64_t line;          /* instruction line it fetched last */
     uint64_t wgmma_done, wgmma_group[PL_GROUPS];
     uint64_t ahead[PL_LOOKAHEAD]; /* ring: operands of the last instructions that issued, as scoreboard entries */
-    uint64_t shared_stores; /* when the data of the shared stores that have issued are there */
+    uint64_t stored[PL_MAY_SPACES]; /* by space: when the data of the stores that have issued are there */
     uint32_t ahead_n;
     uint32_t base;          /* scoreboard row of the current frame */
     uint32_t stores;        /* stores and reductions not acknowledged */
