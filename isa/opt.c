@@ -2,6 +2,7 @@
  *
  * Contraction follows ptxas 13.0 (its output for small modules, 2026-11): a product without an explicit rounding modifier whose every
  * use is an add or subtract without one is fused into all of them; when both operands of an add are products, the first is taken.
+ * div.approx ends in such a product.
  * It changes results in the last bit, so it is done at every optimisation level.
  *
  * The passes work on rows as lower.c numbers them: before allocation nearly every row is written once, which makes them simple.
@@ -146,9 +147,11 @@ static pl_word plain_type(const pl_insn *i)
     return found;
 }
 
+/* A multiplication; or div.approx, whose last step is one. */
 static bool product(const pl_insn *i)
 {
-    return pl_forms[i->form].mnem == M_mul && plain_type(i) && !has_word(i, W_sat) && i->guard == PL_PT;
+    uint16_t m = pl_forms[i->form].mnem;
+    return (m == M_mul || (m == M_div && has_word(i, W_approx))) && plain_type(i) && !has_word(i, W_sat) && i->guard == PL_PT;
 }
 
 static bool sum(const pl_insn *i)
@@ -258,7 +261,10 @@ pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, pl_arena *a)
             if (o.r[i->op[k]].fused == o.r[i->op[k]].uses) {
                 bool sub = pl_forms[i->form].mnem == M_sub;
                 uint32_t other = i->op[3 - k], row = i->op[k];
-                if (fuse(i, !sub ? "fma" : k == 1 ? "~fms" : "~fnma", plain_type(i))) {
+                bool division = pl_forms[d->form].mnem == M_div;
+                const char *name = division ? (!sub ? "~divadd" : k == 1 ? "~divsub" : "~divrsub")
+                                            : (!sub ? "fma" : k == 1 ? "~fms" : "~fnma");
+                if (fuse(i, name, plain_type(i))) {
                     i->op[1] = d->op[1];
                     i->op[2] = d->op[2];
                     i->op[3] = other;
