@@ -3,6 +3,7 @@
  * Reading knows the shape of a line only; what keys exist, their units and their ranges are the tables that the
  * timing model passes to pl_conf_bind. */
 #include "base/conf.h"
+#include "base/nearest.h"
 #include <assert.h>
 #include <string.h>
 
@@ -415,38 +416,17 @@ bool pl_conf_bind(pl_conf *c, const char *section, const pl_conf_key *keys, size
 
 /* ---- unknown keys ---- */
 
-#define MAX_WORD 63
-
-/* Levenshtein distance; words longer than MAX_WORD are far from everything. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[MAX_WORD + 1], na = strlen(a), nb = strlen(b);
-    if (na > MAX_WORD || nb > MAX_WORD) return SIZE_MAX;
-    for (size_t j = 0; j <= nb; j++) row[j] = j;
-    for (size_t i = 1; i <= na; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= nb; j++) {
-            size_t change = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            size_t least = row[j - 1] < row[j] ? row[j - 1] + 1 : row[j] + 1;
-            row[j] = change < least ? change : least;
-        }
-    }
-    return row[nb];
-}
-
 static const char *nearest(const pl_conf_section *s, const char *key)
 {
-    const char *best = NULL;
-    size_t least = strlen(key) / 2 + 1;
+    const char *found = NULL;
+    unsigned best = pl_edit_reach(strlen(key)) + 1;
     for (size_t i = 0; i < s->nkeys; i++) {
-        size_t d = distance(key, s->keys[i].key);
-        if (d >= least) continue;
-        least = d;
-        best = s->keys[i].key;
+        unsigned d = pl_edit_distance(key, strlen(key), s->keys[i].key, strlen(s->keys[i].key), best);
+        if (d >= best) continue;
+        best = d;
+        found = s->keys[i].key;
     }
-    return best;
+    return found;
 }
 
 bool pl_conf_report_unknown(pl_conf *c)

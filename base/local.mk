@@ -5,6 +5,7 @@ libptxloom_la_SOURCES += \
 	base/conf.c base/conf.h \
 	base/diag.c base/diag.def base/diag.h \
 	base/map.c base/map.h \
+	base/nearest.c base/nearest.h \
 	base/sha256.c base/sha256.h
 pkgincludebase_HEADERS += base/status.h base/event.h
 unit_tests += tests/unit/test_base tests/unit/test_conf

@@ -402,33 +402,6 @@ const pl_match *pl_match_words(pl_matcher *m, int mnem, const pl_match_word *wor
  * -------------------------------------------------------------------------------------------------------
  */
 
-unsigned pl_edit_distance(const char *a, size_t n, const char *b, size_t m, unsigned limit)
-{
-    unsigned row[64];
-    size_t apart = n > m ? n - m : m - n;
-    if (apart > limit || m >= sizeof row / sizeof *row || n >= sizeof row / sizeof *row)
-        return limit + 1;
-    for (size_t j = 0; j <= m; j++) row[j] = (unsigned)j;
-    for (size_t i = 1; i <= n; i++) {
-        unsigned diagonal = row[0], least = row[0] = (unsigned)i;
-        for (size_t j = 1; j <= m; j++) {
-            unsigned up = row[j], cost = diagonal + (a[i - 1] != b[j - 1]);
-            cost = cost < up + 1 ? cost : up + 1;
-            cost = cost < row[j - 1] + 1 ? cost : row[j - 1] + 1;
-            diagonal = up;
-            row[j] = cost;
-            least = cost < least ? cost : least;
-        }
-        if (least > limit) return limit + 1;
-    }
-    return row[m];
-}
-
-unsigned pl_edit_reach(size_t n)
-{
-    return n < 3 ? 0 : n < 5 ? 1 : n < 9 ? 2 : 3;
-}
-
 const char *pl_match_suggest(int mnem, const char *text, size_t n)
 {
     unsigned best = pl_edit_reach(n) + 1;

@@ -9,6 +9,7 @@
 #define PL_ISA_MATCH_H
 
 #include "base/arena.h"
+#include "base/nearest.h"
 #include "isa/form.h"
 
 typedef struct pl_match_word {
@@ -61,11 +62,6 @@ const pl_match *pl_match_words(pl_matcher *m, int mnem, const pl_match_word *wor
 bool pl_target_has(unsigned sm, char suffix, const char *target);
 /* "sm_90 or newer", "sm_100a or sm_120a" */
 const char *pl_target_text(pl_arena *arena, const char *target);
-/* Insertions, deletions and replacements between two words; any value > limit when there are more.
- */
-unsigned pl_edit_distance(const char *a, size_t n, const char *b, size_t m, unsigned limit);
-/* How many edits a word of n letters may be away from what was meant. */
-unsigned pl_edit_reach(size_t n);
 /* A word that `text` may have been meant for, among the words of this mnemonic's forms; NULL when
  * nothing is close. */
 const char *pl_match_suggest(int mnem, const char *text, size_t n);

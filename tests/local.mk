@@ -6,7 +6,7 @@ if PL_HAVE_CHECK
 check_PROGRAMS += $(unit_tests)
 check_unit_tests = $(unit_tests)
 endif
-unit_tests += tests/unit/test_layers
+unit_tests += tests/unit/test_layers tests/unit/test_messages
 
 check_LTLIBRARIES = libpl_harness.la
 libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c tests/recorded.h
@@ -32,7 +32,8 @@ AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)' abs_srcdir='$(abs_srcdir)' CK_TAP_LOG_
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 TEST_EXTENSIONS = .ptx
 PTX_LOG_COMPILER = tests/ptxcheck
-TESTS = $(data_tests) $(check_unit_tests) $(PL_PTX_TESTS)
+script_tests = tests/isagen.sh tests/adding.sh tests/pages.sh
+TESTS = $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 
 # Figures rather than verdicts, and the long version of the fuzzer.
 EXTRA_PROGRAMS = tests/accuracy/cycles tests/accuracy/speed
@@ -54,4 +55,4 @@ docs-update: ptxloom$(EXEEXT) tests/docs$(EXEEXT)
 .PHONY: accuracy bench fuzz docs-update
 
 noinst_HEADERS += tests/unit/unit.h
-EXTRA_DIST += tests/data tests/ptx examples
+EXTRA_DIST += tests/data tests/ptx examples tests/isagen $(script_tests)
