@@ -56,3 +56,5 @@ docs-update: ptxloom$(EXEEXT) tests/docs$(EXEEXT)
 
 noinst_HEADERS += tests/unit/unit.h
 EXTRA_DIST += tests/data tests/ptx examples tests/isagen $(script_tests)
+# Made by hand, once; doc/numerics.md points to them.
+EXTRA_DIST += tests/accuracy/mufu_all.c tests/accuracy/mufu_recorded.h tools/mufu
