@@ -36,12 +36,15 @@ script_tests = tests/isagen.sh tests/adding.sh tests/pages.sh
 TESTS = $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 
 # Figures rather than verdicts, and the long version of the fuzzer.
-EXTRA_PROGRAMS = tests/accuracy/cycles tests/accuracy/speed
+EXTRA_PROGRAMS = tests/accuracy/cycles tests/accuracy/speed tests/accuracy/mufu_all
 tests_accuracy_cycles_LDADD = libpl_harness.la libptxloom.la
 tests_accuracy_speed_LDADD = libpl_harness.la libptxloom.la
-CLEANFILES += tests/accuracy/cycles$(EXEEXT) tests/accuracy/speed$(EXEEXT)
+tests_accuracy_mufu_all_LDADD = libpl_harness.la libptxloom.la
+CLEANFILES += tests/accuracy/cycles$(EXEEXT) tests/accuracy/speed$(EXEEXT) tests/accuracy/mufu_all$(EXEEXT)
 accuracy: ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/cycles
+accuracy-mufu: tests/accuracy/mufu_all$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) tests/accuracy/mufu_all
 bench: ptxloom$(EXEEXT) tests/accuracy/speed$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/speed
 fuzz: ptxloom$(EXEEXT) tests/fuzz/fuzz$(EXEEXT)
@@ -52,9 +55,9 @@ docs-update: ptxloom$(EXEEXT) tests/docs$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) for page in $(srcdir)/README.md $(srcdir)/doc/*.md; do \
 	  tests/docs --update $$page >docs-update.tmp && { cmp -s docs-update.tmp $$page || cp docs-update.tmp $$page; }; \
 	done; rm -f docs-update.tmp
-.PHONY: accuracy bench fuzz docs-update
+.PHONY: accuracy accuracy-mufu bench fuzz docs-update
 
 noinst_HEADERS += tests/unit/unit.h
 EXTRA_DIST += tests/data tests/ptx examples tests/isagen $(script_tests)
-# Made by hand, once; doc/numerics.md points to them.
-EXTRA_DIST += tests/accuracy/mufu_all.c tests/accuracy/mufu_recorded.h tools/mufu
+# Run by hand, once; doc/numerics.md points to it.
+EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu
