@@ -365,7 +365,7 @@ static bool find_text(pl_arena *a, pl_diags *d, const char *name, const char *se
             return true;
         }
     }
-    pl_diag *x = pl_report(d, PL_E0011, (pl_loc){0}, name);
+    pl_diag *x = pl_report(d, PL_E0515, (pl_loc){0}, name);
     char *known = pl_arena_strdup(a, "built-in machines are");
     for (const pl_machine_text *t = pl_machine_texts; t->name; t++) known = pl_arena_printf(a, "%s %s", known, t->name);
     x->help = known;

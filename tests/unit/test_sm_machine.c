@@ -124,7 +124,7 @@ START_TEST(an_unknown_machine_is_reported)
 {
     ck_assert(load("h2000") == NULL);
     ck_assert_uint_eq(diags.list.n, 1);
-    ck_assert_str_eq(pl_diag_code(diags.list.at[0].id), "E0011");
+    ck_assert_str_eq(pl_diag_code(diags.list.at[0].id), "E0515");
     ck_assert(diags.list.at[0].help != NULL);
     pl_arena_close(arena);
 }
