@@ -1435,6 +1435,8 @@ int main(int argc, char **argv)
     }
     out_dir = argv[1];
     read_file(argv[2], 0);
+    if (errors) /* a form line that was not understood has no form to check */
+        return 1;
     for (int n = 0; n < nforms; n++) { /* what stands before the first form of an insn holds for all its forms */
         form *f = &forms[n], *h = &f->insn->head;
         merge_rules(&f->since, &h->since);
