@@ -114,8 +114,7 @@ void run_text(const run_case *c, const run_style *style)
         printf("  %-66s %.10g %s\n", m->name, m->value, m->unit ? m->unit : "");
     }
     if (style->trace)
-        printf("look further: ptxloom query %s summary, or ptxloom report %s -o report.html\n",
-               style->trace, style->trace);
+        printf("look further: ptxloom query %s summary, or any SQLite client\n", style->trace);
     else
         printf(
             "look further: add --trace run.db, then ptxloom query run.db, or any SQLite client\n");
