@@ -3,16 +3,23 @@
 
 #include "emu/exec/access.h"
 
-/* new value of a read-modify-write step; floating adds are the hardware's (f32: round to nearest, subnormals kept in shared
- * memory and flushed never: H200, 2026-11, h200/probes mem.atomics) */
-static uint64_t stepped(int op, int type, uint64_t old, uint64_t b, uint64_t c)
+static bool is_nan64(uint64_t x)
+{
+    return (x & PL_F64_MAG) > PL_F64_INF;
+}
+
+/* New value of a read-modify-write step. Adds in global memory are done by the L2: f32 flushes subnormals, and a NaN operand of an
+ * f64 add comes back as it is. Shared memory adds like the SM does (H200, driver 580.159.04, 2026-11, probes mem.atomics). */
+static uint64_t stepped(int op, int type, bool global, uint64_t old, uint64_t b, uint64_t c)
 {
     switch (op) {
     case W_add:
         switch (type) {
         case W_f32:
-            return f32_add((uint32_t)old, (uint32_t)b, PL_RN, false, false);
+            return f32_add((uint32_t)old, (uint32_t)b, PL_RN, global, false);
         case W_f64:
+            if (global && (is_nan64(b) || is_nan64(old)))
+                return is_nan64(b) ? b : old;
             return f64_add(old, b, PL_RN);
         case W_f16:
             return f16_add((uint16_t)old, (uint16_t)b, false, false);
@@ -107,7 +114,7 @@ static void atomic(pl_warp *w, const pl_insn *i, int op, int type, int d, unsign
         addr[l] = at;
         memcpy(&have, p, bytes);
         old[l] = have;
-        uint64_t next = stepped(op, type, have, lane_value(w, i->op[a + 1], l, bytes), op == W_cas ? lane_value(w, i->op[a + 2], l, bytes) : 0);
+        uint64_t next = stepped(op, type, real == PL_SP_GLOBAL, have, lane_value(w, i->op[a + 1], l, bytes), op == W_cas ? lane_value(w, i->op[a + 2], l, bytes) : 0);
         memcpy(p, &next, bytes);
     }
     if (d >= 0 && i->op[d] != PL_NO_OPERAND) {
