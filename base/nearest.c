@@ -40,7 +40,8 @@ unsigned pl_edit_reach(size_t n)
 const char *pl_nearest(const char *word, const char *const *words, size_t n)
 {
     size_t len = strlen(word);
-    unsigned best = pl_edit_reach(len) + 1;
+    /* Lists of words are short: two letters, one of them wrong or missing, still say what was meant. */
+    unsigned best = (len == 2 ? 1 : pl_edit_reach(len)) + 1;
     const char *found = NULL;
     for (size_t i = 0; i < n; i++) {
         unsigned d = pl_edit_distance(word, len, words[i], strlen(words[i]), best);
