@@ -92,6 +92,21 @@ static void atomic128(pl_warp *w, const pl_insn *i, int op, uint64_t *addr, pl_s
     pl_record(w, real, PL_AC_ATOMIC, 16, w->exec, addr, PL_MF_NOL1);
 }
 
+/* The bytes at an address of the block's shared memory or of the allocation used last: what nearly every access means. NULL: look
+ * closer (pl_resolve). */
+static inline uint8_t *quick(const pl_warp *w, pl_space space, uint64_t address, unsigned bytes, pl_space *real)
+{
+    if (space == PL_SP_SHARED) {
+        *real = PL_SP_SHARED;
+        return address + bytes <= w->cta->shared_bytes && address < PL_SHARED_SLICE ? w->cta->shared + address : NULL;
+    }
+    const pl_alloc *h = w->hit;
+    if ((space != PL_SP_GLOBAL && space != PL_SP_GENERIC) || !h || h->size < bytes || address - h->address > h->size - bytes)
+        return NULL;
+    *real = PL_SP_GLOBAL;
+    return h->bytes + (address - h->address);
+}
+
 static void atomic(pl_warp *w, const pl_insn *i, int op, int type, int d, unsigned a)
 {
     unsigned bytes = 1u << i->sel[PL_M_LOG2];
@@ -105,13 +120,23 @@ static void atomic(pl_warp *w, const pl_insn *i, int op, int type, int d, unsign
     }
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        uint64_t at, have = 0;
-        uint8_t *p = pl_resolve(w, l, space, addr[l], bytes, &real, &at);
+        uint64_t at = addr[l], have = 0;
+        uint8_t *p = quick(w, space, at, bytes, &real);
+        if (!p)
+            p = pl_resolve(w, l, space, addr[l], bytes, &real, &at);
         if (!p || addr[l] % bytes || (real != PL_SP_GLOBAL && real != PL_SP_SHARED)) {
             pl_access_fault(w, l, space, addr[l], bytes, "atomic operation");
             return;
         }
         addr[l] = at;
+        if (bytes == 4 && op == W_add && type != W_f32 && type != W_f16x2 && type != W_bf16x2) { /* the common one */
+            uint32_t v;
+            memcpy(&v, p, 4);
+            old[l] = v;
+            v += pl_row32(w, i->op[a + 1])[l];
+            memcpy(p, &v, 4);
+            continue;
+        }
         memcpy(&have, p, bytes);
         old[l] = have;
         uint64_t next = stepped(op, type, real == PL_SP_GLOBAL, have, lane_value(w, i->op[a + 1], l, bytes), op == W_cas ? lane_value(w, i->op[a + 2], l, bytes) : 0);
