@@ -457,6 +457,11 @@ void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_c
     const pl_prog_func *f = &w->program->funcs.at[callee];
     uint16_t parent = w->split[w->current].call;
     uint32_t row, pred;
+    if (!f->count || c->nargs != f->formal.n || c->nrets > f->result.n) { /* reached through a pointer of another type */
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_INVALID_PC", f->count ? "function '%s' does not have the parameters of this call"
+                                                                  : "function '%s' has no body", f->name);
+        return;
+    }
     uint16_t n = new_node(w, &row, &pred);
     pl_callnode node = {.ret_pc = w->pc + 1, .site = (uint32_t)(i - w->code), .func = callee, .parent = parent, .used = true};
     node.row = (row + 1u) & ~1u;
