@@ -162,6 +162,21 @@ static void settle(mbar *b)
     b->phase = !b->phase;
 }
 
+static mbar read_mbar(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, p, 8);
+    return unpack(v);
+}
+
+/* Writes a changed object back; a phase that has become complete ends. */
+static void write_mbar(uint8_t *p, mbar b)
+{
+    settle(&b);
+    uint64_t v = pack(b);
+    memcpy(p, &v, 8);
+}
+
 static uint8_t *mbar_at(pl_warp *w, unsigned lane, const pl_insn *i, const uint64_t *addr)
 {
     return at(w, lane, i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : PL_SP_GENERIC, addr[lane], 8, 8, "mbarrier operation");
@@ -223,9 +238,7 @@ void exec_mbarrier_arrive(pl_warp *w, const pl_insn *i, int expect, int drop)
             return;
         }
         b.pending -= count;
-        settle(&b);
-        uint64_t v = pack(b);
-        memcpy(p, &v, 8);
+        write_mbar(p, b);
     }
     if (i->op[0] != PL_NO_OPERAND)
         pl_blend64(w, pl_row64(w, i->op[0]), old);
@@ -238,16 +251,12 @@ void exec_mbarrier_tx(pl_warp *w, const pl_insn *i, int which)
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint8_t *p = mbar_at(w, l, i, addr);
-        uint64_t v;
         if (!p)
             return;
-        memcpy(&v, p, 8);
-        mbar b = unpack(v);
+        mbar b = read_mbar(p);
         int32_t n = (int32_t)lane_u32(w, i->op[1], l);
         b.tx += which == W_expect_tx ? n : -n;
-        settle(&b);
-        v = pack(b);
-        memcpy(p, &v, 8);
+        write_mbar(p, b);
     }
 }
 
@@ -298,17 +307,13 @@ void exec_cp_mbarrier_arrive(pl_warp *w, const pl_insn *i)
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint8_t *p = mbar_at(w, l, i, addr);
-        uint64_t v;
         if (!p)
             return;
         if (!noinc) /* it adds one to the pending count and takes it away on arrival: no change */
             continue;
-        memcpy(&v, p, 8);
-        mbar b = unpack(v);
+        mbar b = read_mbar(p);
         b.pending -= b.pending > 0;
-        settle(&b);
-        v = pack(b);
-        memcpy(p, &v, 8);
+        write_mbar(p, b);
     }
 }
 
@@ -339,15 +344,11 @@ void exec_cp_bulk(pl_warp *w, const pl_insn *i, int dst, int src)
         if (dst == W_global)
             continue;
         uint8_t *p = at(w, l, PL_SP_SHARED, bar[l], 8, 8, "bulk copy's mbarrier");
-        uint64_t v;
         if (!p)
             return;
-        memcpy(&v, p, 8);
-        mbar b = unpack(v);
+        mbar b = read_mbar(p);
         b.tx -= (int32_t)n;
-        settle(&b);
-        v = pack(b);
-        memcpy(p, &v, 8);
+        write_mbar(p, b);
     }
     pl_record(w, PL_SP_GLOBAL, PL_AC_ASYNC, 16, w->exec, dst == W_global ? to : from, flags);
 }
