@@ -260,7 +260,7 @@ pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, pl_arena *a)
                 continue;
             if (o.r[i->op[k]].fused == o.r[i->op[k]].uses) {
                 bool sub = pl_forms[i->form].mnem == M_sub;
-                uint32_t other = i->op[3 - k], row = i->op[k];
+                uint32_t other = i->op[3 - k];
                 bool division = pl_forms[d->form].mnem == M_div;
                 const char *name = division ? (!sub ? "~divadd" : k == 1 ? "~divsub" : "~divrsub")
                                             : (!sub ? "fma" : k == 1 ? "~fms" : "~fnma");
@@ -268,7 +268,6 @@ pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, pl_arena *a)
                     i->op[1] = d->op[1];
                     i->op[2] = d->op[2];
                     i->op[3] = other;
-                    (void)row;
                     o.dead[(uint32_t)(d - p->code.at) - f->first] = 1;
                     any = true;
                 }

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "base/map.h"
 #include "isa/cfg.h"
 #include "isa/live.h"
 #include "isa/opt.h"
