@@ -283,13 +283,17 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
                    .progress_ctx = s};
     if (o->progress || (isatty(STDERR_FILENO) && !o->json)) l.progress = progress;
     pl_status st = module_of(s, c->ptx);
-    if (st == PL_OK) st = pl_case_prepare(c, s->module, &l);
     if (st != PL_OK) return st;
+    set_timer(o->timeout);
+    st = pl_case_prepare(c, s->module, &l);
+    if (st != PL_OK) {
+        set_timer(0);
+        return st;
+    }
     r->entry = l.kernel;
     memcpy(r->grid, l.grid, sizeof r->grid);
     memcpy(r->block, l.block, sizeof r->block);
     if (s->trace) l.sink = pl_trace_begin(s->trace, s->module, &l, c->name);
-    set_timer(o->timeout);
     st = pl_launch_kernel(s->gpu, s->module, &l, &r->result);
     set_timer(0);
     clear_progress(s);

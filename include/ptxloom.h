@@ -175,7 +175,7 @@ pl_status pl_case_read(pl_gpu *gpu, const char *path, pl_case **out);
 /* Adds an argument in the notation of the command line: "u32:7", "out:f32[1024]=hash:3,-1,1". */
 pl_status pl_case_add_arg(pl_case *c, const char *text);
 /* Checks the arguments against the kernel, allocates and fills the buffers, and completes *l (kernel, shape, parameters; the other
- * members stay as they are). The module must be that of c->ptx. */
+ * members stay as they are). The module must be that of c->ptx. PL_INTERRUPTED when l->cancel is raised meanwhile. */
 pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l);
 /* After the launch: whether the 256 bytes behind every buffer are as they were; otherwise reports warnings. */
 bool pl_case_check_guards(pl_case *c);

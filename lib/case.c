@@ -288,21 +288,28 @@ static pl_status read_init(pl_case *c, size_t k, uint8_t *to)
     return st;
 }
 
-static pl_status fill(pl_case *c, size_t k, uint8_t *to)
+/* Large buffers take seconds: between slices the user may stop. */
+static pl_status fill(pl_case *c, size_t k, uint8_t *to, const volatile int *cancel)
 {
+    enum { SLICE = 1 << 22 };
     const pl_arg_more *a = &c->more->arg.at[k];
     if (a->init.kind == PL_INIT_FILE) return read_init(c, k, to);
-    pl_fill(to, a->element, c->arg[k].count, &a->init);
+    const uint64_t count = c->arg[k].count;
+    for (uint64_t first = 0; first < count; first += SLICE) {
+        if (cancel && *cancel) return PL_INTERRUPTED;
+        pl_fill(to, a->element, first, count - first < SLICE ? count : first + SLICE, &a->init);
+    }
     return PL_OK;
 }
 
-static pl_status prepare_arg(pl_case *c, size_t k, const pl_prog_param *p)
+static pl_status prepare_arg(pl_case *c, size_t k, const pl_prog_param *p,
+                             const volatile int *cancel)
 {
     pl_case_arg *a = &c->arg[k];
     pl_case_more *own = c->more;
     uint8_t *param = own->params + p->offset;
     if (!a->buffer) {
-        if (own->arg.at[k].several) return fill(c, k, param);
+        if (own->arg.at[k].several) return fill(c, k, param, cancel);
         memcpy(param, &own->arg.at[k].value, p->size);
         return PL_OK;
     }
@@ -312,7 +319,7 @@ static pl_status prepare_arg(pl_case *c, size_t k, const pl_prog_param *p)
     if (!to) return pl_gpu_no_memory(own->gpu, "while allocating buffers");
     memset(to + a->bytes, GUARD_BYTE, GUARD);
     memcpy(param, &a->address, sizeof a->address);
-    return fill(c, k, to);
+    return fill(c, k, to, cancel);
 }
 
 pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l)
@@ -327,7 +334,8 @@ pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l)
     own->prepared = true;
     own->params = pl_arena_alloc(own->arena, f->param_bytes + 16);
     if (!own->params) return pl_gpu_no_memory(own->gpu, "while laying out parameters");
-    for (size_t k = 0; k < c->nargs && st == PL_OK; k++) st = prepare_arg(c, k, &f->params.at[k]);
+    for (size_t k = 0; k < c->nargs && st == PL_OK; k++)
+        st = prepare_arg(c, k, &f->params.at[k], l->cancel);
     l->kernel = f->name;
     memcpy(l->grid, c->grid, sizeof l->grid);
     memcpy(l->block, c->block, sizeof l->block);

@@ -24,7 +24,6 @@ static inline void store(uint8_t *to, unsigned bytes, uint64_t i, uint64_t bits)
 
 static void fill_const(uint8_t *to, unsigned bytes, uint64_t count, uint64_t bits)
 {
-    if (count == 0) return;
     store(to, bytes, 0, bits);
     /* Doubling copies run at the speed of memcpy. */
     for (uint64_t done = 1; done < count;) {
@@ -42,9 +41,9 @@ static uint64_t rounded(const pl_element *e, float f)
     return u;
 }
 
-static void fill_iota(uint8_t *to, const pl_element *e, uint64_t count)
+static void fill_iota(uint8_t *to, const pl_element *e, uint64_t first, uint64_t end)
 {
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = first; i < end; i++) {
         uint64_t bits = i;
         if (e->kind == 'f' && e->bytes == 8) {
             double d = (double)i;
@@ -56,20 +55,21 @@ static void fill_iota(uint8_t *to, const pl_element *e, uint64_t count)
     }
 }
 
-static void fill_hash_f32(uint8_t *to, uint64_t count, const pl_init *p)
+static void fill_hash_f32(uint8_t *to, uint64_t first, uint64_t end, const pl_init *p)
 {
     double width = p->fhi - p->flo;
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = first; i < end; i++) {
         double u = (double)(pl_fill_hash(p->seed, i) >> 40) * 0x1p-24, scaled = width * u;
         float f = (float)(p->flo + scaled);
         memcpy(to + i * sizeof f, &f, sizeof f);
     }
 }
 
-static void fill_hash_float(uint8_t *to, const pl_element *e, uint64_t count, const pl_init *p)
+static void fill_hash_float(uint8_t *to, const pl_element *e, uint64_t first, uint64_t end,
+                            const pl_init *p)
 {
     double width = p->fhi - p->flo;
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = first; i < end; i++) {
         uint64_t z = pl_fill_hash(p->seed, i), bits;
         if (e->bytes == 8) {
             double scaled = width * ((double)(z >> 11) * 0x1p-53), d = p->flo + scaled;
@@ -82,31 +82,35 @@ static void fill_hash_float(uint8_t *to, const pl_element *e, uint64_t count, co
     }
 }
 
-static void fill_hash_int(uint8_t *to, const pl_element *e, uint64_t count, const pl_init *p)
+static void fill_hash_int(uint8_t *to, const pl_element *e, uint64_t first, uint64_t end,
+                          const pl_init *p)
 {
     if (p->limited) {
-        for (uint64_t i = 0; i < count; i++)
+        for (uint64_t i = first; i < end; i++)
             store(to, e->bytes, i, (uint64_t)p->lo + (pl_fill_hash(p->seed, i) >> 32) % p->span);
     } else {
-        for (uint64_t i = 0; i < count; i++) store(to, e->bytes, i, pl_fill_hash(p->seed, i));
+        for (uint64_t i = first; i < end; i++) store(to, e->bytes, i, pl_fill_hash(p->seed, i));
     }
 }
 
-void pl_fill(void *to, const pl_element *e, uint64_t count, const pl_init *init)
+void pl_fill(void *to, const pl_element *e, uint64_t first, uint64_t end, const pl_init *init)
 {
+    if (first >= end) return;
     switch (init->kind) {
-    case PL_INIT_CONST: fill_const(to, e->bytes, count, init->bits); break;
-    case PL_INIT_IOTA: fill_iota(to, e, count); break;
+    case PL_INIT_CONST:
+        fill_const((uint8_t *)to + first * e->bytes, e->bytes, end - first, init->bits);
+        break;
+    case PL_INIT_IOTA: fill_iota(to, e, first, end); break;
     case PL_INIT_LIST:
-        for (uint64_t i = 0; i < count; i++) store(to, e->bytes, i, init->list[i]);
+        for (uint64_t i = first; i < end; i++) store(to, e->bytes, i, init->list[i]);
         break;
     case PL_INIT_HASH:
         if (e->kind != 'f')
-            fill_hash_int(to, e, count, init);
+            fill_hash_int(to, e, first, end, init);
         else if (e->bytes == 4)
-            fill_hash_f32(to, count, init);
+            fill_hash_f32(to, first, end, init);
         else
-            fill_hash_float(to, e, count, init);
+            fill_hash_float(to, e, first, end, init);
         break;
     case PL_INIT_FILE: break; /* the caller reads files */
     }

@@ -32,7 +32,7 @@ typedef struct pl_init {
 
 /* 64 random bits for element i of a stream: splitmix64 started at seed. */
 uint64_t pl_fill_hash(uint64_t seed, uint64_t i);
-/* Writes count elements. Not for PL_INIT_FILE. */
-void pl_fill(void *to, const pl_element *e, uint64_t count, const pl_init *init);
+/* Writes elements first to end - 1 of the buffer that begins at to. Not for PL_INIT_FILE. */
+void pl_fill(void *to, const pl_element *e, uint64_t first, uint64_t end, const pl_init *init);
 
 #endif

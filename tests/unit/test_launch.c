@@ -128,12 +128,12 @@ START_TEST(hashes_follow_their_definition)
     z ^= z >> 31;
     ck_assert_uint_eq(pl_fill_hash(7, 2), z);
     int32_t s[1000];
-    pl_fill(s, type("s32"), 1000,
+    pl_fill(s, type("s32"), 0, 1000,
             &(pl_init){.kind = PL_INIT_HASH, .seed = 7, .limited = true, .lo = -5, .span = 8});
     ck_assert_int_eq(s[2], -5 + (int)((z >> 32) % 8));
     for (int i = 0; i < 1000; i++) ck_assert(s[i] >= -5 && s[i] < 3);
     float f[3];
-    pl_fill(f, type("f32"), 3, &(pl_init){.kind = PL_INIT_HASH, .seed = 7, .flo = -1, .fhi = 1});
+    pl_fill(f, type("f32"), 0, 3, &(pl_init){.kind = PL_INIT_HASH, .seed = 7, .flo = -1, .fhi = 1});
     ck_assert(f[2] == (float)(-1.0 + 2.0 * ((double)(z >> 40) * 0x1p-24)));
 }
 END_TEST
@@ -380,6 +380,29 @@ START_TEST(mistakes_in_arguments_have_a_place)
 }
 END_TEST
 
+START_TEST(filling_a_buffer_can_be_given_up)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry k(.param .u64 a) { ret; }\n";
+    static const volatile int raised = 1;
+    open_gpu();
+    pl_module *m;
+    pl_case *c;
+    ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, sizeof text - 1, NULL, &m), PL_OK);
+    ck_assert_int_eq(pl_case_open(gpu, &c), PL_OK);
+    c->entry = "k";
+    c->grid[0] = c->grid[1] = c->grid[2] = c->block[0] = c->block[1] = c->block[2] = 1;
+    ck_assert_int_eq(pl_case_add_arg(c, "f32[1000]=iota"), PL_OK);
+    pl_launch l = {.cancel = &raised};
+    ck_assert_int_eq(pl_case_prepare(c, m, &l), PL_INTERRUPTED);
+    l.cancel = NULL;
+    ck_assert_int_eq(pl_case_prepare(c, m, &l), PL_OK);
+    ck_assert_int_eq(c->arg[0].address != 0, 1);
+    pl_case_close(c);
+    pl_module_close(m);
+}
+END_TEST
+
 START_TEST(near_misses_are_found)
 {
     static const char *const words[] = {"grid", "block", "entry", "dynamic_shared"};
@@ -408,6 +431,7 @@ int main(void)
     tcase_add_test(c, arguments_are_read);
     tcase_add_loop_test(c, mistakes_in_arguments_have_a_place, 0,
                         sizeof wrong_arg / sizeof *wrong_arg);
+    tcase_add_test(c, filling_a_buffer_can_be_given_up);
     tcase_add_test(c, near_misses_are_found);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
