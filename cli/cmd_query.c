@@ -11,11 +11,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum {
-    APPLICATION = 0x504c5452,
-    SCHEMA = 1
-}; /* PRAGMA application_id and user_version of the files that this version reads */
-
 enum { O_CSV, O_JSON, O_NDJSON, O_LIST, O_COUNT };
 static const cli_option option[O_COUNT] = {
     [O_CSV] = {"csv", 0, NULL, "print comma-separated values"},
@@ -48,43 +43,6 @@ static int report(request *q, const char *code, const char *a, const char *b, co
 {
     pl_gpu_report(q->gpu, code, a, b, NULL, help);
     return CLI_INPUT;
-}
-
-static sqlite3_int64 pragma(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *s = NULL;
-    sqlite3_int64 v = -1;
-    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
-        v = sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
-    return v;
-}
-
-static int open_trace(request *q)
-{
-    char schema[64];
-    int code = sqlite3_open_v2(q->path, &q->db, SQLITE_OPEN_READONLY, NULL);
-    if (code == SQLITE_OK) code = sqlite3_busy_timeout(q->db, 2000);
-    sqlite3_int64 application = code == SQLITE_OK ? pragma(q->db, "PRAGMA application_id") : 0;
-    if (code == SQLITE_OK) code = sqlite3_errcode(q->db);
-    if (code == SQLITE_NOMEM) return CLI_SYSTEM;
-    if (code == SQLITE_NOTADB || (code == SQLITE_OK && application != APPLICATION))
-        return report(q, "E0701", q->path, NULL,
-                      "traces are written by ptxloom run --trace FILE.db");
-    if (code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE) {
-        int system_error = sqlite3_system_errno(q->db);
-        return report(q, "E0001", q->path,
-                      system_error ? strerror(system_error) : sqlite3_errmsg(q->db), NULL);
-    }
-    sqlite3_int64 version = pragma(q->db, "PRAGMA user_version");
-    if (version == SCHEMA) return CLI_OK;
-    if (version == 0)
-        return report(q, "E0702", q->path,
-                      "no end: the run that wrote it is still going on, or died", NULL);
-    snprintf(schema, sizeof schema, "schema %lld; this ptxloom reads schema %d", (long long)version,
-             SCHEMA);
-    return report(q, "E0702", q->path, schema,
-                  version > SCHEMA ? "use the ptxloom that wrote it, or a later one" : NULL);
 }
 
 /* The first column of the query's first row, to be freed; NULL: no row. */
@@ -329,7 +287,7 @@ int cmd_query(int argc, char **argv)
     q.parameter = calloc((size_t)argc + 1, sizeof *q.parameter);
     q.used = calloc((size_t)argc + 1, sizeof *q.used);
     int status = q.parameter && q.used ? parse(&q, &a) : CLI_SYSTEM;
-    if (status == CLI_OK && q.path) status = open_trace(&q);
+    if (status == CLI_OK && q.path) status = cli_status(pl_trace_connect(q.gpu, q.path, &q.db));
     if (status == CLI_OK && q.path) status = run_request(&q);
     sqlite3_close(q.db);
     free(q.parameter);

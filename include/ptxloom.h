@@ -208,6 +208,11 @@ pl_status pl_trace_end(pl_trace *t, const pl_result *r);
 pl_status pl_trace_close(pl_trace *t, bool keep);
 const char *pl_trace_error(const pl_trace *t);
 
+struct sqlite3;
+/* Opens a finished trace for reading: an SQLite connection, which the caller closes with sqlite3_close. PL_INVALID with a diagnostic
+ * when the file cannot be read, is no trace, is unfinished or has another schema; *out is then NULL. */
+pl_status pl_trace_connect(pl_gpu *gpu, const char *path, struct sqlite3 **out);
+
 /* ---- the instruction table and explanations ---- */
 /* Text about an instruction, diagnostic, machine key or metric, in the gpu's memory; NULL when nothing is known by that name. */
 const char *pl_explain(pl_gpu *gpu, const char *topic);

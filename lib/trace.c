@@ -22,6 +22,24 @@ static pl_status failed(pl_trace *t, pl_status st, const char *path)
     return st;
 }
 
+/* The lines of the machine's file, in the arena of messages; *n of them. */
+static const pl_tracedb_value *machine_values(pl_gpu *gpu, size_t *n)
+{
+    const pl_conf *c = gpu->machine ? gpu->machine->conf : NULL;
+    pl_tracedb_value *v = c ? pl_arena_array(gpu->messages, pl_tracedb_value, c->entry.n + 1) : NULL;
+    *n = v ? c->entry.n : 0;
+    for (size_t i = 0; i < *n; i++) {
+        const pl_conf_entry *e = &c->entry.at[i];
+        v[i] = (pl_tracedb_value){.section = e->section,
+                                  .key = e->key,
+                                  .value = e->value,
+                                  .unit = e->unit,
+                                  .provenance = pl_provenance_word(e->provenance),
+                                  .source = e->source};
+    }
+    return v;
+}
+
 pl_status pl_trace_open(pl_gpu *gpu, const char *path, const pl_trace_options *o, pl_trace **out)
 {
     static const char *const spaces[] = {
@@ -33,6 +51,8 @@ pl_status pl_trace_open(pl_gpu *gpu, const char *path, const pl_trace_options *o
     if (!t) return pl_gpu_no_memory(gpu, "while opening a trace");
     t->gpu = gpu;
     const pl_machine *m = gpu->machine;
+    size_t nvalues;
+    const pl_tracedb_value *value = machine_values(gpu, &nvalues);
     const pl_tracedb_options d = {.level = (pl_tracedb_level)o->level,
                                   .max_bytes = o->max_bytes,
                                   .version = PTXLOOM_VERSION,
@@ -42,6 +62,8 @@ pl_status pl_trace_open(pl_gpu *gpu, const char *path, const pl_trace_options *o
                                   .subcores = m ? m->sm.subcores : 0,
                                   .max_warps = m ? m->sm.warps : 0,
                                   .clock_mhz = m ? m->clock_mhz : 0,
+                                  .value = value,
+                                  .nvalues = nvalues,
                                   .space = spaces,
                                   .nspaces = sizeof spaces / sizeof *spaces};
     pl_status st = pl_tracedb_open(&t->db, path, &d);
@@ -152,4 +174,10 @@ pl_status pl_trace_close(pl_trace *t, bool keep)
 const char *pl_trace_error(const pl_trace *t)
 {
     return pl_tracedb_error(t->db);
+}
+
+pl_status pl_trace_connect(pl_gpu *gpu, const char *path, struct sqlite3 **out)
+{
+    pl_status st = pl_tracedb_connect(&gpu->diags, path, out);
+    return st == PL_NOMEM ? pl_gpu_no_memory(gpu, "while opening a trace") : st;
 }

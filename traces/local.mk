@@ -4,7 +4,7 @@
 # traces/gen_sql.c. Adding a metric is adding a line, adding a query is adding a file.
 # To add a file: libptxloom_la_SOURCES += traces/NAME.c traces/NAME.h
 # To add a unit test: unit_tests += tests/unit/test_NAME
-libptxloom_la_SOURCES += traces/trace.h traces/internal.h traces/writer.c traces/listing.c traces/opcode.c traces/rows.c
+libptxloom_la_SOURCES += traces/trace.h traces/internal.h traces/writer.c traces/connect.c traces/listing.c traces/opcode.c traces/rows.c
 nodist_libptxloom_la_SOURCES += traces/gen_sql.c
 
 traces/gen_sql.c: $(srcdir)/traces/schema.sql $(srcdir)/traces/metrics.list $(srcdir)/traces/embed.awk \

@@ -16,6 +16,7 @@
 #ifndef PL_TRACES_TRACE_H
 #define PL_TRACES_TRACE_H
 
+#include "base/diag.h"
 #include "base/event.h"
 #include "base/status.h"
 #include <stdbool.h>
@@ -136,6 +137,12 @@ pl_status pl_tracedb_close(pl_tracedb *t, bool keep);
 const char *pl_tracedb_error(const pl_tracedb *t);
 /* Events that were not written because of max_bytes, in all launches so far. */
 uint64_t pl_tracedb_dropped(const pl_tracedb *t);
+
+/* Opens a finished trace for reading. PL_INVALID with a diagnostic when the file cannot be read, is no
+ * trace, is unfinished or has another schema; PL_NOMEM; *out is then NULL. Close it with
+ * sqlite3_close. */
+struct sqlite3;
+pl_status pl_tracedb_connect(pl_diags *diags, const char *path, struct sqlite3 **out);
 
 /* What is known about a metric: a view of that name exists in every trace. For `ptxloom explain`.
  */

@@ -409,6 +409,7 @@ pl_machine *pl_machine_load(pl_arena *a, pl_diags *d, const char *name, const ch
     bool *have = pl_arena_array(a, bool, C_count);
     if (!pl_arena_ok(a)) return NULL;
     m->name = pl_arena_strdup(a, name);
+    m->conf = c;
     for (size_t i = 0; i < NSECTIONS; i++)
         ok &= pl_conf_bind(c, sections[i].name, sections[i].keys, sections[i].n, (char *)m + sections[i].offset);
     for (unsigned k = 0; k < PL_OP_COUNT; k++) {
