@@ -57,7 +57,11 @@ void pl_gpu_report(pl_gpu *gpu, const char *code, const char *a, const char *b, 
 const char *pl_nearest(const char *word, const char *const *words, size_t n);
 
 /* ---- modules ---- */
+/* Which of the compiled lane loops execute the program. All give the same results; a level that this build or this processor
+ * lacks becomes the next lower one. */
+typedef enum pl_host { PL_HOST_BEST, PL_HOST_BASELINE, PL_HOST_AVX2, PL_HOST_AVX512 } pl_host;
 typedef struct pl_load_options {
+    pl_host host;    /* vector instructions of the processor that runs ptxloom */
     int opt_level;   /* 0: one machine instruction per PTX instruction; 2: optimised */
     bool check_only; /* parse and check, do not assemble; *out stays NULL */
 } pl_load_options;

@@ -249,6 +249,7 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
                    .progress = l->progress,
                    .progress_ctx = l->progress_ctx,
                    .nsm = gpu->machine->sm.count,
+                   .capability = gpu->machine->capability,
                    .launch_id = ++gpu->launches,
                    .async_mode = l->async_late,
                    .simt_stack = l->simt_stack};

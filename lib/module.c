@@ -107,7 +107,7 @@ static pl_status assemble(pl_module *m, const pl_ast *ast, const pl_load_options
         .opt_level = m->opt_level, .text = m->text, .text_bytes = m->bytes};
     pl_status st = pl_lower(ast, &lower, &m->program);
     if (st != PL_OK) return st;
-    pl_bind(m->program, -1);
+    pl_bind(m->program, options ? (int)options->host - 1 : -1);
     return place(m);
 }
 

@@ -1,6 +1,7 @@
 /* vectors.c - one-instruction kernels against what an H200 computed, bit by bit (tests/data/README.md).
  *
- * Each family of instructions is one module and runs in a process of its own, so that a crash costs one family. An entry
+ * Each family of instructions is one module and runs in a process of its own, so that a crash costs one family, once with
+ * the lane loops for any processor and once with those for each set of vector instructions. An entry
  * that this version cannot run stands in tests/data/vectors/unsupported.tsv and must then really fail. */
 #include "ptxloom.h"
 #include "tests/harness.h"
@@ -89,7 +90,7 @@ static unsigned char *run_entry(const vectors *v, size_t row, pl_gpu *gpu, pl_mo
 }
 
 /* In the child: all entries of a family. Returns how many did not behave as the recording and the list say. */
-static int run_family(const vectors *v, const char *family)
+static int run_family(const vectors *v, const char *family, pl_host host)
 {
     char name[128];
     size_t size;
@@ -98,8 +99,9 @@ static int run_family(const vectors *v, const char *family)
     char *path = data_path(name), *text = read_whole(path, &size);
     pl_gpu *gpu;
     pl_module *m = NULL;
+    const pl_load_options o = {.opt_level = 2, .host = host};
     alarm(FAMILY_SECONDS);
-    if (pl_gpu_open(&gpu, "h200") != PL_OK || pl_module_load(gpu, path, text, size, NULL, &m) != PL_OK) {
+    if (pl_gpu_open(&gpu, "h200") != PL_OK || pl_module_load(gpu, path, text, size, &o, &m) != PL_OK) {
         for (size_t i = 0; i < pl_gpu_diag_count(gpu); i++) printf("# %s\n", pl_gpu_diag(gpu, i, false).text);
         bad = 1;
     }
@@ -120,6 +122,28 @@ static int run_family(const vectors *v, const char *family)
     free(text);
     free(path);
     return bad;
+}
+
+/* The lane loops are compiled several times: the results must not depend on which of them the processor can use. */
+static const struct host {
+    pl_host level;
+    const char *name;
+} hosts[] = {{PL_HOST_BASELINE, "baseline"}, {PL_HOST_AVX2, "AVX2"}, {PL_HOST_AVX512, "AVX-512"}};
+
+static void check_family(const vectors *v, const char *family, size_t entries, const struct host *h)
+{
+    int status = 0;
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int bad = run_family(v, family, h->level);
+        fflush(stdout);
+        _exit(bad > 0);
+    }
+    waitpid(pid, &status, 0);
+    tap(pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0, "vectors of family %s (%zu entries, %s or below)",
+        family, entries, h->name);
+    if (WIFSIGNALED(status)) tap_note("ended by signal %d", WTERMSIG(status));
 }
 
 int main(void)
@@ -157,17 +181,7 @@ int main(void)
         seen[families++] = family;
         size_t entries = 0;
         for (size_t k = row; k < v.rows.rows; k++) entries += strcmp(v.rows.row[k][v.family], family) == 0;
-        int status = 0;
-        fflush(stdout);
-        pid_t pid = fork();
-        if (pid == 0) {
-            int bad = run_family(&v, family);
-            fflush(stdout);
-            _exit(bad > 0);
-        }
-        waitpid(pid, &status, 0);
-        tap(pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0, "vectors of family %s (%zu entries)", family, entries);
-        if (WIFSIGNALED(status)) tap_note("ended by signal %d", WTERMSIG(status));
+        for (size_t h = 0; h < sizeof hosts / sizeof *hosts; h++) check_family(&v, family, entries, &hosts[h]);
     }
     tap(families > 5 && families < MAX_FAMILIES, "%zu families", families);
     table_free(&v.rows);

@@ -184,6 +184,7 @@ typedef struct pl_grid {
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions); /* or NULL */
     void *progress_ctx;
     uint32_t nsm;              /* %nsmid */
+    uint32_t capability;       /* compute capability of the machine times ten: the tensor cores' arithmetic */
     const struct pl_printf_sink *printf_sink;
     uint64_t launch_id;        /* %gridid */
     int async_mode;            /* 0 eager, 1 late */

@@ -60,10 +60,10 @@ static pl_tensor_type type_of(int word)
     }
 }
 
-/* The machine's tensor cores. A program for sm_80 runs on a later machine with that machine's arithmetic. */
+/* The machine's tensor cores: a program for sm_80 runs on a later machine with that machine's arithmetic. */
 static pl_tensor_gen generation(const pl_warp *w)
 {
-    return pl_tensor_gen_of(w->program->sm < 90 ? 90 : w->program->sm);
+    return pl_tensor_gen_of((int)w->cta->grid->capability);
 }
 
 /* ---- registers ---- */
