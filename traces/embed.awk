@@ -4,7 +4,7 @@
 
 function quoted(s) # a C string literal without its line end
 {
-    gsub(/\\/, "\\\\", s)
+    gsub(/\\/, "&&", s) # not "\\\\": how many backslashes that leaves differs between awks
     gsub(/"/, "\\\"", s)
     gsub(/\t/, "\\t", s)
     return "\"" s

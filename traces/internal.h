@@ -66,10 +66,8 @@ struct pl_tracedb {
     pl_arena *arena; /* texts and maps of the whole file */
     int64_t machine;
     double clock_mhz;
-    pl_map modules, sources,
-        lines;      /* by digest, by name, by "source:line": what the file already holds */
-    uint8_t *forms; /* bit per row of isa_form already written */
-    size_t nforms;
+    pl_map modules, sources, lines,
+        forms; /* by digest, by name, by "source:line", by "row:class": what the file holds */
     int64_t next_source;
     sqlite3_stmt *add_inst, *add_mem, *add_barrier, *add_event, *page_count;
     uint64_t page_size;

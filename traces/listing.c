@@ -112,22 +112,16 @@ static source_file *cuda_line(pl_tracedb *t, statements *s, const char *path, ui
     return f;
 }
 
-static void add_form(pl_tracedb *t, statements *s, const pl_tracedb_insn *i)
+/* The row of isa_form for an instruction, added when it is new. */
+static int64_t form_of(pl_tracedb *t, statements *s, const pl_tracedb_insn *i)
 {
-    if (i->form >= t->nforms * 8) {
-        size_t n = i->form / 8 + 64;
-        uint8_t *more = realloc(t->forms, n);
-        if (!more) {
-            no_memory(t);
-            return;
-        }
-        memset(more + t->nforms, 0, n - t->nforms);
-        t->forms = more;
-        t->nforms = n;
-    }
-    uint8_t bit = (uint8_t)(1u << i->form % 8);
-    if (t->forms[i->form / 8] & bit) return;
-    t->forms[i->form / 8] |= bit;
+    char key[120];
+    int n = snprintf(key, sizeof key, "%u:%s", i->form, i->cls ? i->cls : "");
+    int64_t *id = pl_map_get(&t->forms, key, (size_t)n);
+    if (id) return *id;
+    id = pl_arena_new(t->arena, int64_t);
+    *id = (int64_t)t->forms.n + 1;
+    pl_map_put(&t->forms, pl_arena_strdup(t->arena, key), (size_t)n, id);
 
     char effects[128] = "";
     size_t used = 0;
@@ -135,12 +129,14 @@ static void add_form(pl_tracedb *t, statements *s, const pl_tracedb_insn *i)
         if (i->effects >> e & 1)
             used += (size_t)snprintf(effects + used, sizeof effects - used, "%s%s", used ? " " : "",
                                      effect_words[e]);
-    sqlite3_bind_int64(s->form, 1, i->form);
-    pl_tracedb_text(s->form, 2, i->mnemonic ? i->mnemonic : "");
-    pl_tracedb_text(s->form, 3, i->syntax ? i->syntax : "");
-    pl_tracedb_text(s->form, 4, i->cls ? i->cls : "");
-    pl_tracedb_text(s->form, 5, effects);
+    sqlite3_bind_int64(s->form, 1, *id);
+    sqlite3_bind_int64(s->form, 2, i->form);
+    pl_tracedb_text(s->form, 3, i->mnemonic ? i->mnemonic : "");
+    pl_tracedb_text(s->form, 4, i->syntax ? i->syntax : "");
+    pl_tracedb_text(s->form, 5, i->cls ? i->cls : "");
+    pl_tracedb_text(s->form, 6, effects);
     pl_tracedb_step(t, s->form);
+    return *id;
 }
 
 static void bind_place(sqlite3_stmt *s, int column, const source_file *f, uint32_t line)
@@ -161,12 +157,11 @@ static void add_insn(pl_tracedb *t, statements *s, const source_file *ptx, uint3
     pl_tracedb_access a = pl_tracedb_opcode(text, i->effects);
     bool located = i->src_file && i->src_line;
     const source_file *cuda = located ? cuda_line(t, s, i->src_file, i->src_line) : NULL;
-    add_form(t, s, i);
     sqlite3_bind_int64(s->insn, 1, t->module);
     sqlite3_bind_int64(s->insn, 2, pc);
     pl_tracedb_text(s->insn, 3, i->function ? i->function : "");
     pl_tracedb_text(s->insn, 4, text);
-    sqlite3_bind_int64(s->insn, 5, i->form);
+    sqlite3_bind_int64(s->insn, 5, form_of(t, s, i));
     bind_place(s->insn, 6, ptx, i->ptx_line <= ptx->nlines ? i->ptx_line : 0);
     bind_place(s->insn, 8, cuda, i->src_line);
     pl_tracedb_text(s->insn, 10, a.kind);
@@ -235,7 +230,7 @@ bool pl_tracedb_listing(pl_tracedb *t, const pl_tracedb_kernel *k)
     statements s = {
         .source = pl_tracedb_prepare(t, "INSERT INTO source VALUES (?, ?, ?)"),
         .line = pl_tracedb_prepare(t, "INSERT INTO source_line VALUES (?, ?, ?)"),
-        .form = pl_tracedb_prepare(t, "INSERT INTO isa_form VALUES (?, ?, ?, ?, ?)"),
+        .form = pl_tracedb_prepare(t, "INSERT INTO isa_form VALUES (?, ?, ?, ?, ?, ?)"),
         .insn = pl_tracedb_prepare(
             t, "INSERT INTO instruction VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
     };

@@ -57,8 +57,9 @@ CREATE TABLE source_line (
     PRIMARY KEY (source, line)
 ) WITHOUT ROWID;
 
-CREATE TABLE isa_form (
-    id          INTEGER PRIMARY KEY, -- row of the instruction table
+CREATE TABLE isa_form ( -- one row per form and latency class in use: the modifiers of an instruction decide its class
+    id          INTEGER PRIMARY KEY,
+    row         INTEGER NOT NULL, -- of the instruction table
     mnemonic    TEXT NOT NULL,
     syntax      TEXT NOT NULL, -- line of the PTX manual
     class       TEXT NOT NULL, -- latency class

@@ -328,6 +328,7 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
     pl_map_init(&t->modules, t->arena);
     pl_map_init(&t->sources, t->arena);
     pl_map_init(&t->lines, t->arena);
+    pl_map_init(&t->forms, t->arena);
     if (!claim(t)) {
         free(t->part);
         t->part = NULL; /* not ours to remove */
@@ -594,7 +595,6 @@ pl_status pl_tracedb_close(pl_tracedb *t, bool keep)
         return status;
     }
     pl_arena_close(t->arena);
-    free(t->forms);
     free(t->path);
     free(t->part);
     free(t);

@@ -243,6 +243,7 @@ pl_status pl_timing_run(pl_grid *g, const pl_machine *m, pl_timing_result *out)
         pl_memsys_run(x.mem, UINT64_MAX / 4);
         for (uint32_t k = 0; k < m->sm.count; k++) {
             if (x.sm[k].last_exit > end) end = x.sm[k].last_exit;
+            pl_lsu_tell_rest(&x.sm[k]);
         }
         uint64_t effect = pl_memsys_stats(x.mem)->last_effect;
         if (effect > end) end = effect;

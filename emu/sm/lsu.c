@@ -6,6 +6,7 @@
  *   atomics         requests to the L2, or turns at a shared-memory bank
  *   constant        one access for each different address */
 #include "emu/sm/sm.h"
+#include <string.h>
 
 static uint64_t long_result(uint64_t at) { return at << 2 | PL_SB_LONG; }
 
@@ -25,8 +26,9 @@ uint64_t pl_lsu_room(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint6
 static void queue_lg(pl_sm *s, pl_subcore *c, uint64_t leaves) { c->lg[c->lg_at++ % s->m->issue.lg_queue] = leaves; }
 static void queue_mio(pl_sm *s, pl_subcore *c, uint64_t leaves) { c->mio[c->mio_at++ % s->m->issue.mio_queue] = leaves; }
 
+/* Tells the listener about an access; with a token that is not done yet, keeps that until it is. */
 static void emit(pl_sm *s, const pl_twarp *t, uint32_t pc, uint64_t now, uint64_t seq, uint32_t sectors, uint32_t passes,
-                 pl_level level, uint64_t latency)
+                 pl_level level, uint64_t latency, uint32_t token)
 {
     const pl_sink *sink = s->g->sink;
     if (!sink || !sink->mem) return;
@@ -45,7 +47,31 @@ static void emit(pl_sm *s, const pl_twarp *t, uint32_t pc, uint64_t now, uint64_
                       .level = (uint16_t)level,
                       .latency = (uint32_t)latency,
                       .addr = s->fx.addr};
-    sink->mem(sink->ctx, &e);
+    if (token == PL_NO_TOKEN || s->token[token].remaining == 0) {
+        sink->mem(sink->ctx, &e);
+        return;
+    }
+    pl_late_event *late = &s->late[token];
+    memcpy(late->addr, s->fx.addr, sizeof late->addr);
+    e.addr = late->addr;
+    late->event = e;
+    s->token[token].told_later = true;
+}
+
+void pl_lsu_tell(pl_sm *s, uint32_t token)
+{
+    pl_token *k = &s->token[token];
+    pl_mem_event *e = &s->late[token].event;
+    k->told_later = false;
+    if (k->level > e->level) e->level = k->level;
+    if (k->remaining == 0) e->latency = (uint32_t)(k->ready - k->issued);
+    s->g->sink->mem(s->g->sink->ctx, e);
+}
+
+void pl_lsu_tell_rest(pl_sm *s)
+{
+    for (uint32_t k = 0; s->late && k < s->ntoken; k++)
+        if (s->token[k].told_later) pl_lsu_tell(s, k);
 }
 
 static pl_pc_stat *stat_of(const pl_sm *s, uint32_t pc) { return s->g->pc_stat ? &s->g->pc_stat[pc] : NULL; }
@@ -104,7 +130,7 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         s->stat.shared_load_passes += turns;
         s->stat.load_conflicts += extra;
     }
-    emit(s, t, pc, now, seq, 0, turns, remote(s, t) ? PL_LV_REMOTE_SHARED : PL_LV_SHARED, ready - now);
+    emit(s, t, pc, now, seq, 0, turns, remote(s, t) ? PL_LV_REMOTE_SHARED : PL_LV_SHARED, ready - now, PL_NO_TOKEN);
 }
 
 /* --- constant memory --- */
@@ -138,7 +164,7 @@ static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
         st->wavefronts += passes;
         if (known) st->latency += ready - now;
     }
-    emit(s, t, pc, now, seq, 0, passes, PL_LV_CONST, known ? ready - now : 0);
+    emit(s, t, pc, now, seq, 0, passes, PL_LV_CONST, known ? ready - now : 0, slot);
 }
 
 /* --- global and local memory --- */
@@ -276,7 +302,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         s->stat.load_hits += hits;
         s->stat.load_bytes += bytes;
     }
-    emit(s, t, pc, now, seq, lines->sectors, passes, pending || store || atomic ? PL_LV_L2 : PL_LV_L1, pending ? 0 : ready - now);
+    emit(s, t, pc, now, seq, lines->sectors, passes, pending || store || atomic ? PL_LV_L2 : PL_LV_L1, pending ? 0 : ready - now, slot);
 }
 
 /* --- bulk copies and mbarriers --- */
@@ -324,7 +350,7 @@ static void bulk(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t
     k->remaining = sent + 1;
     pl_token_done(s, slot, start);
     pl_sm_results(s, t, d, (now + 4) << 2 | PL_SB_FIXED);
-    emit(s, t, pc, now, seq, (uint32_t)(size / sector), sent, PL_LV_L2, 0);
+    emit(s, t, pc, now, seq, (uint32_t)(size / sector), sent, PL_LV_L2, 0, slot);
 }
 
 static void mbarrier(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
@@ -339,7 +365,7 @@ static void mbarrier(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
         }
     }
     pl_sm_results(s, t, d, value);
-    if (s->fx.mask) emit(s, t, pc, now, seq, 0, 1, PL_LV_SHARED, s->m->sync.mbarrier);
+    if (s->fx.mask) emit(s, t, pc, now, seq, 0, 1, PL_LV_SHARED, s->m->sync.mbarrier, PL_NO_TOKEN);
 }
 
 /* --- entry points --- */

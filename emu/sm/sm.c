@@ -23,6 +23,7 @@ bool pl_sm_init(pl_sm *s, pl_arena *a, const pl_machine *m, const pl_decoded *de
     s->ntoken = m->l1.misses * 2 + m->l1.stores + 256;
     if (s->ntoken > 65536) s->ntoken = 65536;
     s->token = pl_arena_array(a, pl_token, s->ntoken);
+    if (g->sink && g->sink->mem) s->late = pl_arena_array(a, pl_late_event, s->ntoken);
     s->token_queue = pl_arena_array(a, uint32_t, s->ntoken);
     s->out.cap = m->l1.misses + m->l1.stores + 2048;
     s->out.at = pl_arena_array(a, pl_mem_req, s->out.cap);
@@ -339,6 +340,7 @@ void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
     if (at > k->base) k->base = at;
     if (--k->remaining > 0) return;
     k->ready = k->base;
+    if (k->told_later) pl_lsu_tell(s, slot);
     s->token_queue[s->token_tail++ % s->ntoken] = slot;
     s->used_tokens--;
     pl_twarp *t = &s->warp[k->warp];

@@ -43,7 +43,14 @@ typedef struct pl_token {
     uint8_t level;    /* pl_level: slowest so far */
     uint8_t group;    /* cp.async: group it belongs to */
     bool copy, bulk;
+    bool told_later;  /* pl_sm.late has its memory event, for when it is done */
 } pl_token;
+
+/* A memory event that waits for its token, because level and latency are not known before. */
+typedef struct pl_late_event {
+    pl_mem_event event;
+    uint64_t addr[PL_LANES];
+} pl_late_event;
 
 struct pl_tcta;
 
@@ -135,6 +142,7 @@ typedef struct pl_sm {
     pl_cache icache, cconst, cmid;
     uint64_t *icache_when, *const_when, *mid_when;
     pl_token *token;
+    pl_late_event *late; /* by token; NULL when nobody listens */
     uint32_t ntoken, used_tokens;
     uint32_t *token_queue; /* free tokens, first in, first out: a slot is not used again soon */
     uint64_t token_head, token_tail, generation;
@@ -178,6 +186,9 @@ void pl_sm_wake(pl_sm *s, uint32_t warp, uint64_t now);
 /* lsu.c: the memory part of an instruction that warp `t` issues at `now`; s->fx says what it touched. */
 void pl_lsu_issue(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq);
 void pl_lsu_reply(pl_sm *s, const pl_mem_reply *r, uint64_t now);
+/* The memory event that was kept for this token; those of all tokens that never got done. */
+void pl_lsu_tell(pl_sm *s, uint32_t token);
+void pl_lsu_tell_rest(pl_sm *s);
 /* Cycle from which the queues of the sub-core take another instruction. */
 uint64_t pl_lsu_room(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint64_t now);
 uint32_t pl_token_new(pl_sm *s, pl_twarp *t, uint32_t pc, uint64_t now, uint64_t seq, uint8_t kind);
