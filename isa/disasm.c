@@ -48,10 +48,6 @@ static void put_row(text *t, const pl_program *p, const pl_prog_func *f, uint32_
             return;
         if (r->reloc == PL_RELOC_VAR && r->symbol < p->vars.n)
             put(t, "%s", p->vars.at[r->symbol].name);
-        if (r->reloc == PL_RELOC_PARAM) {
-            put(t, "c[param+0x%" PRIx64 "]", r->bits);
-            return;
-        }
         if (r->reloc == PL_RELOC_FRAME)
             put(t, "FRAME");
         if (r->reloc && r->bits)

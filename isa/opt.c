@@ -11,12 +11,11 @@
 
 #include <string.h>
 
-#include "isa/operands.h"
+#include "isa/passes.h"
 
 typedef struct row_info {
     uint32_t defs, uses, def; /* writes, reads, code index of the (last) write */
     uint32_t rows;            /* width of the write */
-    uint32_t to;              /* copy propagation: row to read instead, or UINT32_MAX */
     uint32_t fused;           /* uses that contraction can take over */
 } row_info;
 
@@ -70,8 +69,6 @@ static bool analyse(opt *o, pl_arena *a)
             for (uint32_t t = 0; t < i->nmore; t++)
                 o->leader[o->p->pool.at[i->more + t] - f->first] = 1;
     }
-    for (uint32_t k = 0; k < f->rows; k++)
-        o->r[k].to = UINT32_MAX;
     for (o->at = f->first; o->at < f->first + f->count; o->at++)
         if (!o->dead[o->at - f->first])
             pl_insn_uses(o->p, &o->p->code.at[o->at], count, o);
@@ -278,128 +275,17 @@ pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, pl_arena *a)
     return any ? squeeze(&o, a) : PL_OK;
 }
 
-/* ---- copies, parameters, dead code ---- */
+/* ---- everything else ---- */
 
-static bool is_copy(const pl_insn *i)
+pl_status pl_optimise(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a)
 {
-    const pl_form *f = &pl_forms[i->form];
-    if (i->guard != PL_PT || f->noperands != 2 || f->operand[1].kind == PL_K_IMM)
-        return false;
-    if (f->mnem == M_mov && !pl_operand_count(f, 0, i->mods) && !pl_operand_count(f, 1, i->mods))
-        return pl_type_bits(pl_operand_type(f, 0, i->mods)) >= 32;
-    if (f->mnem == M_cvta) { /* global and constant addresses are generic addresses */
-        pl_word ss = pl_mod(f, i->mods, G_ss), size = pl_mod(f, i->mods, G_size);
-        return size == W_u64 && (ss == W_global || ss == W_const);
-    }
-    return false;
-}
-
-static void replace(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    opt *o = ctx;
-    (void)rows;
-    if ((use & (PL_USE_PRED | PL_USE_WRITE)) || !(use & PL_USE_READ))
-        return;
-    while (o->r[*row].to != UINT32_MAX)
-        *row = o->r[*row].to;
-}
-
-/* ld.param of a kernel at a fixed place: the value becomes a row that is filled when the warp starts. */
-static void parameter(opt *o, pl_insn *i, uint32_t at)
-{
-    if (pl_forms[i->form].mnem != M_ld || i->sel[PL_M_SPACE] != PL_SP_PARAM || i->op[1] != UINT32_MAX || i->guard != PL_PT ||
-        i->sel[PL_M_COUNT] != 1 || i->sel[PL_M_LOG2] > 3)
-        return;
-    uint16_t width = i->sel[PL_M_FLAGS] & PL_MF_WIDE ? 64 : 32;
-    if (o->r[i->op[0]].defs != 1)
-        return;
-    pl_row_init x = {.row = i->op[0], .width = width, .reloc = PL_RELOC_PARAM, .bits = (uint64_t)i->imm,
-                     .sel = (uint8_t)(i->sel[PL_M_LOG2] | (i->sel[PL_M_FLAGS] & PL_MF_SIGNED ? 4 : 0))};
-    for (size_t k = 0; k < o->f->init.n; k++) { /* loaded before? */
-        const pl_row_init *e = &o->f->init.at[k];
-        if (e->reloc == PL_RELOC_PARAM && e->bits == x.bits && e->width == x.width && e->sel == x.sel) {
-            o->r[i->op[0]].to = e->row;
-            o->dead[at - o->f->first] = 1;
-            return;
-        }
-    }
-    x.row = o->f->rows; /* constants stand behind the registers: they are not allocated */
-    o->f->rows += width / 32u;
-    *pl_push(o->p->arena, &o->f->init) = x;
-    o->r[i->op[0]].to = x.row;
-    o->dead[at - o->f->first] = 1;
-}
-
-typedef struct written {
-    const opt *o;
-    bool used, any;
-} written;
-
-static void look(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    written *w = ctx;
-    if (!(use & PL_USE_WRITE))
-        return;
-    w->any = true;
-    if (use & PL_USE_PRED)
-        w->used |= w->o->pred_uses[*row] != 0;
-    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++)
-        w->used |= w->o->r[*row + k].uses != 0;
-}
-
-static bool removable(const pl_insn *i)
-{
-    const pl_form *f = &pl_forms[i->form];
-    return (f->effects & ~(uint32_t)PL_EF_LOAD) == 0 && !(i->flags & PL_IF_CONTROL) && i->cls != C_sreg_clock && !has_word(i, W_cc) &&
-           !(f->effects && (i->sel[PL_M_FLAGS] & PL_MF_POLL));
-}
-
-pl_status pl_opt_clean(pl_program *p, pl_prog_func *f, pl_arena *a)
-{
-    opt o = {.p = p, .f = f};
-    uint32_t rows = f->rows;
-    if (!analyse(&o, a))
+    pl_ir x;
+    if (!f->count)
+        return PL_OK;
+    pl_status st = pl_ir_open(&x, p, f, *fixed, a);
+    if (st != PL_OK)
+        return st;
+    if (!pl_ir_graph(&x) || !pl_pass_fold(&x) || !pl_pass_select(&x) || !pl_pass_place(&x))
         return PL_NOMEM;
-    /* room for the rows that parameters get */
-    row_info *r = pl_arena_array(a, row_info, f->rows + 2 * f->count + 4);
-    if (!r)
-        return PL_NOMEM;
-    memcpy(r, o.r, (rows + 4) * sizeof *r);
-    for (uint32_t k = rows; k < rows + 2 * f->count; k++)
-        r[k] = (row_info){.defs = 1, .to = UINT32_MAX};
-    o.r = r;
-    for (uint32_t at = f->first; at < f->first + f->count; at++) {
-        pl_insn *i = &p->code.at[at];
-        if (f->entry)
-            parameter(&o, i, at);
-        if (is_copy(i) && o.r[i->op[0]].defs == 1 && o.r[i->op[1]].defs == 1 && o.r[i->op[0]].to == UINT32_MAX && i->op[0] != i->op[1]) {
-            o.r[i->op[0]].to = i->op[1];
-            o.dead[at - f->first] = 1;
-        }
-    }
-    for (uint32_t at = f->first; at < f->first + f->count; at++)
-        if (!o.dead[at - f->first])
-            pl_insn_uses(p, &p->code.at[at], replace, &o);
-    for (size_t k = 0; k < f->result.n; k++)
-        if (f->result.at[k].reg && !f->result.at[k].pred)
-            while (o.r[f->result.at[k].from].to != UINT32_MAX)
-                f->result.at[k].from = o.r[f->result.at[k].from].to;
-    bool changed = true;
-    while (changed) {
-        changed = false;
-        if (!analyse(&o, a))
-            return PL_NOMEM;
-        for (uint32_t at = f->first; at < f->first + f->count; at++) {
-            pl_insn *i = &p->code.at[at];
-            written w = {.o = &o};
-            if (o.dead[at - f->first] || !removable(i))
-                continue;
-            pl_insn_uses(p, i, look, &w);
-            if (w.any && !w.used) {
-                o.dead[at - f->first] = 1;
-                changed = true;
-            }
-        }
-    }
-    return squeeze(&o, a);
+    return pl_ir_close(&x, fixed);
 }

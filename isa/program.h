@@ -23,8 +23,7 @@ typedef struct pl_row_init {
 } pl_row_init;
 
 /* Address of a module variable; start of the frame's local memory. */
-enum { PL_RELOC_NONE, PL_RELOC_VAR, PL_RELOC_FRAME, PL_RELOC_FUNC,
-       PL_RELOC_PARAM /* kernel parameter at offset `bits`; sel: log2 of its bytes, + 4 when signed */ };
+enum { PL_RELOC_NONE, PL_RELOC_VAR, PL_RELOC_FRAME, PL_RELOC_FUNC };
 
 typedef struct pl_prog_param {
     const char *name;

@@ -831,16 +831,17 @@ pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **
             continue;
         lower_function(&c, ast->funcs.at[k], &p->funcs.at[k]);
         bool ok = !c.unsupported && pl_arena_ok(arena) && pl_arena_ok(scratch);
+        uint32_t fixed = c.scratch_row;
         if (ok)
             st = pl_opt_contract(p, &p->funcs.at[k], scratch);
         if (ok && st == PL_OK && opt && opt->opt_level > 0)
-            st = pl_opt_clean(p, &p->funcs.at[k], scratch);
+            st = pl_optimise(p, &p->funcs.at[k], &fixed, scratch);
         if (ok && st == PL_OK)
             mark_calls(p, &p->funcs.at[k]);
         if (ok && st == PL_OK)
             st = pl_cfg_reconverge(p, &p->funcs.at[k], scratch);
         if (!c.unsupported && st == PL_OK && pl_arena_ok(arena) && pl_arena_ok(scratch))
-            st = pl_live_allocate(p, &p->funcs.at[k], c.scratch_row, scratch);
+            st = pl_live_allocate(p, &p->funcs.at[k], fixed, scratch);
     }
     if (!pl_arena_ok(arena) || !pl_arena_ok(scratch))
         st = PL_NOMEM;

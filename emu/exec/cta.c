@@ -490,12 +490,6 @@ pl_status pl_grid_open(pl_grid *g)
         uint64_t bits = r->bits;
         if (r->reloc == PL_RELOC_VAR)
             bits += g->program->vars.at[r->symbol].address;
-        if (r->reloc == PL_RELOC_PARAM) {
-            uint64_t v = 0;
-            unsigned bytes = 1u << (r->sel & 3), shift = 64 - 8 * bytes;
-            memcpy(&v, g->params + r->bits, bytes);
-            bits = r->sel & 4 ? (uint64_t)((int64_t)(v << shift) >> shift) : v;
-        }
         for (unsigned l = 0; l < PL_LANES; l++)
             if (r->width == 64)
                 ((uint64_t *)(void *)(p->image + (size_t)r->row * PL_LANES))[l] = bits;

@@ -155,76 +155,33 @@ static uint32_t power_of_two(uint32_t n)
     return p;
 }
 
-/* What costs nothing because another instruction takes it along (machine code of ptxas 13 for sm_90):
- *   mul.wide + add.64    one IMAD.WIDE            mul.lo + add.32   one IMAD
- *   shl.64 + add.64      LEA and LEA.HI           mov of a constant special register (%ntid ...)   a constant-bank operand
- * A move from a special register that the hardware must fetch (S2R) costs that instead. */
-typedef struct folding {
-    const pl_machine *m;
-    uint8_t *kind;       /* by class: FOLD_* */
-    uint32_t *writer;    /* by row: instruction that wrote it last, plus one */
-    uint8_t *special;    /* by row: 1 fetched special register, 2 constant one */
-    uint32_t rows;
-} folding;
-
-enum { FOLD_NONE, FOLD_ADD, FOLD_ADD64, FOLD_MUL, FOLD_WIDE, FOLD_SHIFT64, FOLD_MOV, FOLD_REACH = 8 };
-
-static const pl_price nothing = {0};
-
-static uint8_t fold_kind(const char *class_name)
+/* Work that both integer pipes can do: the assembler spreads additions and shifts over them (IADD3 and IMAD.IADD, SHF and IMAD.SHL). */
+static bool on_either_pipe(const pl_insn *i)
 {
-    static const struct {
-        const char *name;
-        uint8_t kind;
-    } t[] = {{"alu", FOLD_ADD}, {"alu64", FOLD_ADD64}, {"imad", FOLD_MUL}, {"imad_wide", FOLD_WIDE}, {"shift64", FOLD_SHIFT64}, {"mov", FOLD_MOV}};
-    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
-        if (strcmp(t[i].name, class_name) == 0) return t[i].kind;
+    static const uint16_t spread[] = {M_add, M_sub, M_shl, M__mov};
+    if (strcmp(pl_class_text[i->cls], "alu") != 0) return false;
+    for (size_t k = 0; k < sizeof spread / sizeof *spread; k++) {
+        if (pl_forms[i->form].mnem == spread[k]) return true;
     }
-    return FOLD_NONE;
+    return false;
 }
 
-/* Changes the price of instruction pc (rows in l), or of the one whose result it uses. */
-static void fold(folding *x, pl_dec *all, const pl_insn *code, uint32_t pc, const lists *l)
+/* A move from a special register that the hardware must fetch, as it stands in unoptimised programs. */
+static bool fetches_special(const pl_insn *i, const uint8_t *fetched, uint32_t rows)
 {
-    const char *name = pl_mnems[pl_forms[code[pc].form].mnem].name;
-    uint8_t kind = x->kind[code[pc].cls];
-    bool add = strcmp(name, "add") == 0;
-    /* the assembler spreads additions and shifts over both integer pipes (IADD3 and IMAD.IADD, SHF and IMAD.SHL) */
-    all[pc].either = kind == FOLD_ADD && (add || strcmp(name, "sub") == 0 || strcmp(name, "shl") == 0);
-    uint32_t seen = 0;
-    for (unsigned k = 0; k < l->n[0]; k++) {
-        uint32_t row = l->row[0][k];
-        if (row >= x->rows) continue;
-        if (kind == FOLD_MOV && x->special[row] == 1) all[pc].price = &x->m->sreg;
-        uint32_t from = x->writer[row];
-        if (!add || !from || from == seen || pc - (from - 1) > FOLD_REACH) continue;
-        seen = from; /* the second row of a 64-bit register says the same */
-        uint8_t made = x->kind[code[from - 1].cls];
-        const char *maker = pl_mnems[pl_forms[code[from - 1].form].mnem].name;
-        if ((kind == FOLD_ADD64 && made == FOLD_WIDE) || (kind == FOLD_ADD && made == FOLD_MUL && strcmp(maker, "mul") == 0)) {
-            /* the first addition goes into the product; further ones repeat the product with another addend */
-            all[pc].price = all[from - 1].taken ? all[from - 1].price : &nothing;
-            all[from - 1].taken = true;
-        }
-        if (kind == FOLD_ADD64 && made == FOLD_SHIFT64 && strcmp(maker, "shl") == 0) all[from - 1].price = &nothing;
-    }
-    for (unsigned k = 0; k < l->n[1]; k++) {
-        if (l->row[1][k] < x->rows) x->writer[l->row[1][k]] = pc + 1;
-    }
+    return pl_forms[i->form].mnem == M_mov && pl_forms[i->form].noperands == 2 && i->op[1] < rows && fetched[i->op[1]];
 }
 
-/* Which rows of a function hold special registers. */
-static void mark_special(folding *x, const pl_prog_func *f)
+/* Marks the rows of a function that hold special registers which differ between blocks or lanes. */
+static void mark_special(uint8_t *fetched, uint32_t rows, const pl_prog_func *f)
 {
-    memset(x->special, 0, x->rows);
-    memset(x->writer, 0, x->rows * sizeof *x->writer);
+    memset(fetched, 0, rows);
     for (size_t k = 0; k < f->init.n; k++) {
         const pl_row_init *r = &f->init.at[k];
-        if (!r->sreg || r->row >= x->rows) continue;
+        if (!r->sreg || r->row >= rows) continue;
         const char *s = pl_word_text[r->sreg];
         if (*s == '%') s++;
-        bool constant = strncmp(s, "n", 1) == 0 || strcmp(s, "WARP_SZ") == 0; /* ntid, nctaid, nsmid ... */
-        x->special[r->row] = constant ? 2 : 1;
+        fetched[r->row] = strncmp(s, "n", 1) != 0; /* ntid, nctaid, nsmid ...: words of the constant bank */
     }
 }
 
@@ -240,15 +197,12 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
     } rows = {0};
     if (!pl_arena_ok(a)) return false;
     for (unsigned c = 0; c < C_count; c++) kind[c] = (uint8_t)kind_of(c);
-    folding fold_state = {.m = m, .rows = 1};
+    uint32_t special_rows = 1;
     for (size_t k = 0; k < p->funcs.n; k++) {
-        if (p->funcs.at[k].rows > fold_state.rows) fold_state.rows = p->funcs.at[k].rows;
+        if (p->funcs.at[k].rows > special_rows) special_rows = p->funcs.at[k].rows;
     }
-    fold_state.kind = pl_arena_array(a, uint8_t, C_count);
-    fold_state.writer = pl_arena_array(a, uint32_t, fold_state.rows);
-    fold_state.special = pl_arena_array(a, uint8_t, fold_state.rows);
+    uint8_t *fetched = pl_arena_array(a, uint8_t, special_rows);
     if (!pl_arena_ok(a)) return false;
-    for (unsigned c = 0; c < C_count; c++) fold_state.kind[c] = fold_kind(pl_class_text[c]);
     for (size_t pc = 0; pc < n; pc++) {
         const pl_insn *i = &p->code.at[pc];
         const pl_form *f = &pl_forms[i->form];
@@ -273,9 +227,10 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->size_operand = named(f, "size");
         d->barrier_operand = named(f, "mbar");
         for (size_t k = 0; k < p->funcs.n; k++) {
-            if (p->funcs.at[k].first == pc) mark_special(&fold_state, &p->funcs.at[k]);
+            if (p->funcs.at[k].first == pc) mark_special(fetched, special_rows, &p->funcs.at[k]);
         }
-        fold(&fold_state, out->at, p->code.at, (uint32_t)pc, &l);
+        d->either = on_either_pipe(i);
+        if (fetches_special(i, fetched, special_rows)) d->price = &m->sreg;
         d->rows = (uint32_t)used;
         d->nread = (uint8_t)l.n[0];
         d->nwrite = (uint8_t)l.n[1];

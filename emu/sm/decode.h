@@ -45,7 +45,6 @@ typedef struct pl_dec {
     uint8_t alu;        /* pl_mem_alu of an atomic */
     bool guarded;       /* the last predicate read is the guard */
     bool wants_effect;
-    bool taken;         /* an addition has been folded into it */
     bool either;        /* its ALU work may as well go to the multiply-add lanes */
     bool load;          /* reads memory and does not change it */
     bool shared;        /* certainly an access to shared memory */

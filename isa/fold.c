@@ -1,0 +1,473 @@
+/* fold.c - constants and copies are passed on, equal values are computed once, unused results disappear.
+ *
+ * One walk over the blocks in reverse postorder. A row that is written once is a value (ir.h), so that passing it on needs no flow
+ * analysis; variables are left alone. Equal computations are found by hashing; the first one must dominate the second. Additions of
+ * constants are combined, so that addresses of unrolled copies become base plus number. */
+#include <string.h>
+
+#include "isa/passes.h"
+
+typedef struct value {
+    uint32_t block, at, next; /* next: in the same bucket, plus one */
+} value;
+
+typedef struct fold {
+    pl_ir *x;
+    uint32_t *to;      /* by row: the row that holds the same value, PL_IR_NONE: itself */
+    uint32_t *pred_to; /* the same for predicates */
+    uint32_t *bucket, mask;
+    struct { value *at; size_t n, cap; } values;
+    bool changed;
+} fold;
+
+static bool is_value(const pl_ir *x, uint32_t row)
+{
+    return row == UINT32_MAX || x->row[row].defs == 1;
+}
+
+static void substitute(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    fold *f = ctx;
+    (void)rows;
+    if (use & PL_USE_WRITE)
+        return;
+    uint32_t *to = use & PL_USE_PRED ? f->pred_to : f->to;
+    while (to[*row] != PL_IR_NONE)
+        *row = to[*row];
+}
+
+/* ---- what is known about integer instructions ---- */
+
+typedef struct operation {
+    uint16_t mnem;
+    unsigned bits;
+    bool is_signed, simple; /* simple: integer arithmetic without further modifiers */
+} operation;
+
+static operation operation_of(const pl_insn *i)
+{
+    pl_word t = pl_insn_type(i);
+    char kind = pl_type_kind(t);
+    operation o = {pl_insn_mnem(i), (unsigned)pl_type_bits(t), kind == 's', false};
+    o.simple = i->guard == PL_PT && (kind == 'u' || kind == 's' || kind == 'b') && (o.bits == 32 || o.bits == 64) && !pl_insn_has(i, W_sat) &&
+               !pl_insn_has(i, W_cc) && !pl_insn_has(i, W_u16x2) && !pl_insn_has(i, W_s16x2) && pl_insn_pure(i);
+    return o;
+}
+
+static uint64_t cut(uint64_t v, unsigned bits)
+{
+    return bits == 32 ? (uint32_t)v : v;
+}
+
+static int64_t extend(uint64_t v, unsigned bits)
+{
+    return bits == 32 ? (int64_t)(int32_t)(uint32_t)v : (int64_t)v;
+}
+
+/* The result of an integer instruction whose operands are numbers. */
+static bool evaluate(const pl_insn *i, operation o, const uint64_t v[3], uint64_t *out, unsigned *width)
+{
+    *width = o.bits;
+    switch ((int)o.mnem) {
+    case M_add: *out = v[0] + v[1]; break;
+    case M_sub: *out = v[0] - v[1]; break;
+    case M_and: *out = v[0] & v[1]; break;
+    case M_or: *out = v[0] | v[1]; break;
+    case M_xor: *out = v[0] ^ v[1]; break;
+    case M_not: *out = ~v[0]; break;
+    case M_neg: *out = 0 - v[0]; break;
+    case M_shl: *out = (uint32_t)v[1] >= o.bits ? 0 : v[0] << (uint32_t)v[1]; break;
+    case M_shr: {
+        uint32_t n = (uint32_t)v[1];
+        if (o.is_signed)
+            *out = (uint64_t)(extend(v[0], o.bits) >> (n >= o.bits ? o.bits - 1 : n));
+        else
+            *out = n >= o.bits ? 0 : cut(v[0], o.bits) >> n;
+        break;
+    }
+    case M_mul:
+    case M_mad:
+        if (pl_insn_has(i, W_lo))
+            *out = v[0] * v[1];
+        else if (pl_insn_has(i, W_wide) && o.bits == 32) {
+            *out = o.is_signed ? (uint64_t)(extend(v[0], 32) * extend(v[1], 32)) : (uint64_t)(uint32_t)v[0] * (uint32_t)v[1];
+            *width = 64;
+        } else
+            return false;
+        if (o.mnem == M_mad)
+            *out += v[2];
+        break;
+    case M_min:
+    case M_max: {
+        bool less = o.is_signed ? extend(v[0], o.bits) < extend(v[1], o.bits) : cut(v[0], o.bits) < cut(v[1], o.bits);
+        *out = less == (o.mnem == M_min) ? v[0] : v[1];
+        break;
+    }
+    default: return false;
+    }
+    *out = cut(*out, *width);
+    return true;
+}
+
+static bool compare(const pl_insn *i, operation o, uint64_t a, uint64_t b, bool *out)
+{
+    bool less = o.is_signed ? extend(a, o.bits) < extend(b, o.bits) : cut(a, o.bits) < cut(b, o.bits);
+    bool equal = cut(a, o.bits) == cut(b, o.bits);
+    if (pl_insn_has(i, W_eq)) *out = equal;
+    else if (pl_insn_has(i, W_ne)) *out = !equal;
+    else if (pl_insn_has(i, W_lt) || pl_insn_has(i, W_lo)) *out = less;
+    else if (pl_insn_has(i, W_le) || pl_insn_has(i, W_ls)) *out = less || equal;
+    else if (pl_insn_has(i, W_gt) || pl_insn_has(i, W_hi)) *out = !less && !equal;
+    else if (pl_insn_has(i, W_ge) || pl_insn_has(i, W_hs)) *out = !less;
+    else return false;
+    return true;
+}
+
+static void replace_by(fold *f, pl_insn *i, uint32_t row)
+{
+    unsigned rows = f->x->row[i->op[0]].rows;
+    for (unsigned k = 0; k < rows; k++)
+        f->to[i->op[0] + k] = row + k;
+    i->form = PL_IR_DEAD;
+    f->changed = true;
+}
+
+static bool is_copy(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    if (i->guard != PL_PT || f->noperands != 2 || f->operand[1].kind == PL_K_IMM)
+        return false;
+    if (f->mnem == M_mov && !pl_operand_count(f, 0, i->mods) && !pl_operand_count(f, 1, i->mods))
+        return pl_type_bits(pl_operand_type(f, 0, i->mods)) >= 32;
+    if (f->mnem == M_cvta) { /* global and constant addresses are generic addresses */
+        pl_word ss = pl_mod(f, i->mods, G_ss), size = pl_mod(f, i->mods, G_size);
+        return size == W_u64 && (ss == W_global || ss == W_const);
+    }
+    return false;
+}
+
+/* x + c1 + c2: additions of numbers are combined. */
+static void combine(fold *f, pl_insn *i, operation o)
+{
+    pl_ir *x = f->x;
+    uint64_t c, d;
+    if (o.mnem == M_sub && pl_ir_number(x, i->op[2], &c)) {
+        pl_word t = pl_insn_type(i);
+        if (pl_insn_make(i, M_add, 3, &t, 1)) {
+            i->op[2] = pl_ir_constant(x, 0 - c, o.bits);
+            o.mnem = M_add;
+        }
+    }
+    if (o.mnem != M_add)
+        return;
+    if (pl_ir_number(x, i->op[1], &c)) {
+        uint32_t t = i->op[1];
+        i->op[1] = i->op[2];
+        i->op[2] = t;
+    }
+    if (!pl_ir_number(x, i->op[2], &c) || !is_value(x, i->op[1]) || x->row[i->op[1]].block == PL_IR_NONE)
+        return;
+    const pl_insn *w = pl_ir_writer(x, i->op[1]);
+    if (w->form == PL_IR_DEAD || w->op[0] != i->op[1] || pl_insn_mnem(w) != M_add)
+        return;
+    operation p = operation_of(w);
+    if (p.simple && p.bits == o.bits && is_value(x, w->op[1]) && pl_ir_number(x, w->op[2], &d)) {
+        i->op[1] = w->op[1];
+        i->op[2] = pl_ir_constant(x, c + d, o.bits);
+        f->changed = true;
+    }
+}
+
+static int log2_exact(uint64_t v)
+{
+    return v && !(v & (v - 1)) ? __builtin_ctzll(v) : -1;
+}
+
+/* Steps that do nothing, and products with powers of two. True: the instruction is gone. */
+static bool simplify(fold *f, pl_insn *i, operation o)
+{
+    pl_ir *x = f->x;
+    uint64_t a = 1, b = 1;
+    bool na = pl_ir_number(x, i->op[1], &a), nb = pl_forms[i->form].noperands > 2 && pl_ir_number(x, i->op[2], &b);
+    b = nb ? cut(b, o.mnem == M_shl || o.mnem == M_shr ? 32 : o.bits) : b;
+    if (na && !nb && (o.mnem == M_mul || o.mnem == M_and || o.mnem == M_or || o.mnem == M_xor || o.mnem == M_mad)) {
+        uint32_t t = i->op[1];
+        i->op[1] = i->op[2];
+        i->op[2] = t;
+        nb = true;
+        b = cut(a, o.bits);
+    }
+    if (!nb)
+        return false;
+    bool lo = pl_insn_has(i, W_lo), same = false;
+    switch ((int)o.mnem) {
+    case M_add: case M_sub: case M_shl: case M_shr: case M_or: case M_xor: same = b == 0; break;
+    case M_and: same = b == cut(UINT64_MAX, o.bits); break;
+    case M_mul: same = lo && b == 1; break;
+    default: break;
+    }
+    if (same && is_value(x, i->op[1]) && is_value(x, i->op[0])) {
+        replace_by(f, i, i->op[1]);
+        return true;
+    }
+    if (o.mnem == M_mul && lo && log2_exact(b) > 0) {
+        pl_word t = o.bits == 64 ? W_b64 : W_b32;
+        if (pl_insn_make(i, M_shl, 3, &t, 1))
+            i->op[2] = pl_ir_constant(x, (uint64_t)log2_exact(b), 32);
+    }
+    return false;
+}
+
+static bool all_values(const pl_ir *x, const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
+        const pl_ospec *s = &f->operand[k];
+        if (s->kind == PL_K_IMM || i->op[k] == UINT32_MAX)
+            continue;
+        if (s->kind != PL_K_VALUE && s->kind != PL_K_VAR)
+            return false;
+        if (pl_operand_count(f, k, i->mods))
+            return false;
+        bool pred = pl_operand_type(f, k, i->mods) == W_pred;
+        if ((s->read && s->written) || (pred ? x->pred_row : x->row)[i->op[k]].defs != 1)
+            return false;
+    }
+    return true;
+}
+
+/* A parameter of a kernel at a fixed place: as good as a constant. */
+static bool is_parameter(const pl_ir *x, const pl_insn *i)
+{
+    return x->f->entry && pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX && i->guard == PL_PT &&
+           i->sel[PL_M_COUNT] == 1 && x->row[i->op[0]].defs == 1;
+}
+
+static uint32_t hash_of(const pl_insn *i)
+{
+    uint32_t h = i->form * 2654435761u ^ (uint32_t)i->imm * 40503u ^ i->neg;
+    const pl_form *f = &pl_forms[i->form];
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
+        if (!f->operand[k].written)
+            h = (h ^ i->op[k]) * 16777619u + k;
+    return h ^ h >> 15;
+}
+
+static bool same(const pl_insn *a, const pl_insn *b)
+{
+    const pl_form *f = &pl_forms[a->form];
+    if (a->form != b->form || memcmp(a->mods, b->mods, sizeof a->mods) || a->imm != b->imm || a->neg != b->neg ||
+        memcmp(a->sel, b->sel, sizeof a->sel))
+        return false;
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
+        if (!f->operand[k].written && a->op[k] != b->op[k])
+            return false;
+    return true;
+}
+
+/* The same computation was made before: its results are used instead. */
+static void share(fold *f, uint32_t block, uint32_t at)
+{
+    pl_ir *x = f->x;
+    pl_insn *i = &x->b.at[block].code.at[at];
+    bool parameter = is_parameter(x, i);
+    if (i->guard != PL_PT || (!parameter && (!pl_insn_pure(i) || !all_values(x, i))))
+        return;
+    const pl_form *fm = &pl_forms[i->form];
+    uint32_t slot = hash_of(i) & f->mask;
+    for (uint32_t n = f->bucket[slot]; n; n = f->values.at[n - 1].next) {
+        const value *v = &f->values.at[n - 1];
+        const pl_insn *w = &x->b.at[v->block].code.at[v->at];
+        if (w->form == PL_IR_DEAD || !same(w, i) || !pl_ir_dominates(x, v->block, block))
+            continue;
+        for (unsigned k = 0; k < fm->noperands; k++) {
+            if (!fm->operand[k].written || i->op[k] == UINT32_MAX)
+                continue;
+            if (!parameter && pl_operand_type(fm, k, i->mods) == W_pred)
+                f->pred_to[i->op[k]] = w->op[k];
+            else
+                for (unsigned r = 0; r < x->row[i->op[k]].rows; r++)
+                    f->to[i->op[k] + r] = w->op[k] + r;
+        }
+        i->form = PL_IR_DEAD;
+        f->changed = true;
+        return;
+    }
+    uint32_t next = f->bucket[slot];
+    *pl_push(x->a, &f->values) = (value){block, at, next};
+    f->bucket[slot] = (uint32_t)f->values.n;
+}
+
+static void visit(fold *f, uint32_t block, uint32_t at)
+{
+    pl_ir *x = f->x;
+    pl_insn *i = &x->b.at[block].code.at[at];
+    if (i->form == PL_IR_DEAD)
+        return;
+    pl_insn_uses(x->p, i, substitute, f);
+    if (is_copy(i)) {
+        /* special registers stay instructions: the hardware has to fetch them */
+        if (is_value(x, i->op[0]) && is_value(x, i->op[1]) && i->op[0] != i->op[1] && !pl_ir_special(x, i->op[1])) {
+            replace_by(f, i, i->op[1]);
+            return;
+        }
+    }
+    operation o = operation_of(i);
+    const pl_form *fm = &pl_forms[i->form];
+    if (o.simple && o.mnem == M_setp && fm->noperands == 4 && is_value(x, i->op[2]) && i->op[1] == UINT32_MAX) {
+        uint64_t a, b;
+        bool r;
+        if (x->pred_row[i->op[0]].defs == 1 && pl_ir_number(x, i->op[2], &a) && pl_ir_number(x, i->op[3], &b) && compare(i, o, a, b, &r)) {
+            f->pred_to[i->op[0]] = r ? PL_PT : PL_PF;
+            i->form = PL_IR_DEAD;
+            f->changed = true;
+            return;
+        }
+    }
+    if (o.simple && fm->noperands >= 2 && fm->noperands <= 4 && fm->operand[1].kind == PL_K_VALUE && fm->operand[0].written &&
+        pl_operand_type(fm, 0, i->mods) != W_pred && x->row[i->op[0]].defs == 1 && all_values(x, i)) {
+        uint64_t v[3] = {0}, r;
+        unsigned width, known = 0;
+        for (unsigned k = 1; k < fm->noperands; k++)
+            known += fm->operand[k].kind == PL_K_VALUE && pl_operand_type(fm, k, i->mods) != W_pred && pl_ir_number(x, i->op[k], &v[k - 1]);
+        if (known + 1u == fm->noperands && evaluate(i, o, v, &r, &width) && width / 32u == x->row[i->op[0]].rows) {
+            replace_by(f, i, pl_ir_constant(x, r, width));
+            return;
+        }
+        combine(f, i, o);
+        if (simplify(f, i, o))
+            return;
+    }
+    share(f, block, at);
+}
+
+/* ---- branches whose condition is known; unused results ---- */
+
+static void branches(fold *f)
+{
+    pl_ir *x = f->x;
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        pl_insn *i = pl_ir_branch(x, b);
+        if (!i || (i->guard != PL_PT && i->guard != PL_PF) || (i->guard == PL_PT && !(i->flags & PL_IF_GUARD_NEG)))
+            continue;
+        bool taken = (i->guard == PL_PT) != ((i->flags & PL_IF_GUARD_NEG) != 0);
+        if (taken) {
+            i->guard = PL_PT;
+            i->flags &= (uint16_t)~PL_IF_GUARD_NEG;
+            x->b.at[b].next = PL_IR_NONE;
+        } else
+            i->form = PL_IR_DEAD;
+        f->changed = true;
+    }
+}
+
+typedef struct usage {
+    pl_ir *x;
+    bool used, any;
+} usage;
+
+static void look(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    usage *u = ctx;
+    if (!(use & PL_USE_WRITE))
+        return;
+    u->any = true;
+    if (use & PL_USE_PRED)
+        u->used |= u->x->pred_row[*row].uses != 0;
+    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++)
+        u->used |= u->x->row[*row + k].uses != 0;
+}
+
+static void release(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    pl_ir *x = ctx;
+    for (unsigned k = 0; (use & PL_USE_READ) && k < (use & PL_USE_PRED ? 1 : rows); k++) {
+        pl_ir_row *r = &(use & PL_USE_PRED ? x->pred_row : x->row)[*row + k];
+        r->uses -= r->uses != 0;
+    }
+}
+
+static bool removable(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    return (f->effects & ~(uint32_t)PL_EF_LOAD) == 0 && !(i->flags & PL_IF_CONTROL) && i->cls != C_sreg_clock && !pl_insn_has(i, W_cc) &&
+           !(f->effects && (i->sel[PL_M_FLAGS] & PL_MF_POLL)) && f->noperands && f->operand[0].written;
+}
+
+/* Backwards, so that a chain goes in one walk; loops around variables may need another. */
+static bool dead_code(pl_ir *x)
+{
+    bool any = false;
+    for (uint32_t j = (uint32_t)x->b.n; j-- > 0;) {
+        pl_irb *b = &x->b.at[j];
+        for (size_t k = b->code.n; k-- > 0;) {
+            pl_insn *i = &b->code.at[k];
+            if (i->form == PL_IR_DEAD || !removable(i))
+                continue;
+            usage u = {.x = x};
+            pl_insn_uses(x->p, i, look, &u);
+            if (!u.any || u.used)
+                continue;
+            pl_insn_uses(x->p, i, release, x);
+            i->form = PL_IR_DEAD;
+            any = true;
+        }
+    }
+    return any;
+}
+
+bool pl_pass_clean(pl_ir *x)
+{
+    do {
+        pl_ir_sweep(x);
+        if (!pl_ir_count(x))
+            return false;
+    } while (dead_code(x));
+    pl_ir_sweep(x);
+    return true;
+}
+
+bool pl_pass_fold(pl_ir *x)
+{
+    for (unsigned round = 0; round < 4; round++) {
+        fold f = {.x = x};
+        if (!pl_ir_graph(x) || !pl_ir_count(x))
+            return false;
+        uint32_t size = 64, spare = 0;
+        for (size_t b = 0; b < x->b.n; b++)
+            spare += (uint32_t)x->b.at[b].code.n;
+        while (size < spare)
+            size *= 2;
+        f.mask = size - 1;
+        f.bucket = pl_arena_array(x->a, uint32_t, size);
+        uint32_t rows = x->f->rows + 4 * spare + 4; /* room for the constants that folding makes */
+        f.to = pl_arena_array(x->a, uint32_t, rows);
+        f.pred_to = pl_arena_array(x->a, uint32_t, x->f->preds + 1);
+        pl_ir_row *row = pl_arena_array(x->a, pl_ir_row, rows);
+        if (!f.bucket || !f.to || !f.pred_to || !row)
+            return false;
+        memcpy(row, x->row, x->f->rows * sizeof *row);
+        for (uint32_t r = x->f->rows; r < rows; r++)
+            row[r] = (pl_ir_row){.defs = 1, .block = PL_IR_NONE};
+        x->row = row;
+        memset(f.to, 0xff, rows * sizeof *f.to);
+        memset(f.pred_to, 0xff, (x->f->preds + 1) * sizeof *f.pred_to);
+        for (uint32_t j = 0; j < x->nrpo; j++)
+            for (uint32_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++)
+                visit(&f, x->rpo[j], k);
+        /* uses in blocks that come earlier in the order */
+        for (uint32_t b = 0; b < x->b.n; b++)
+            for (size_t k = 0; k < x->b.at[b].code.n; k++)
+                if (x->b.at[b].code.at[k].form != PL_IR_DEAD)
+                    pl_insn_uses(x->p, &x->b.at[b].code.at[k], substitute, &f);
+        for (size_t k = 0; k < x->f->result.n; k++)
+            if (x->f->result.at[k].reg)
+                substitute(&f, &x->f->result.at[k].from, 1, PL_USE_READ | (x->f->result.at[k].pred ? PL_USE_PRED : 0));
+        branches(&f);
+        if (!pl_pass_clean(x))
+            return false;
+        if (!f.changed)
+            break;
+    }
+    return pl_arena_ok(x->a);
+}

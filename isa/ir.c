@@ -1,0 +1,620 @@
+/* ir.c - the block graph of a function; see ir.h.
+ *
+ * Dominators: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", 2001. Loops are the natural loops of back edges
+ * whose head dominates the tail; a block belongs to the innermost one. */
+#include "isa/ir.h"
+
+#include <string.h>
+
+static bool is_table(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & PL_EF_BRANCH) && pl_forms[i->form].noperands == 2;
+}
+
+static bool is_jump(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & PL_EF_BRANCH) && pl_forms[i->form].noperands >= 1;
+}
+
+static bool is_end(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & PL_EF_EXIT) || ((pl_insn_effects(i) & PL_EF_BRANCH) && !pl_forms[i->form].noperands);
+}
+
+/* ---- from code to blocks ---- */
+
+static bool make_blocks(pl_ir *x)
+{
+    const pl_insn *code = x->p->code.at + x->f->first;
+    uint32_t first = x->f->first, count = x->f->count, nblocks = 0;
+    uint8_t *leader = pl_arena_array(x->a, uint8_t, count + 1);
+    uint32_t *of = pl_arena_array(x->a, uint32_t, count + 1);
+    if (!leader || !of)
+        return false;
+    leader[0] = 1;
+    for (uint32_t k = 0; k < count; k++) {
+        if (is_table(&code[k]))
+            for (uint32_t t = 0; t < code[k].nmore; t++)
+                leader[x->p->pool.at[code[k].more + t] - first] = 1;
+        else if (is_jump(&code[k]))
+            leader[code[k].target - first] = 1;
+        if (is_jump(&code[k]) || is_end(&code[k]))
+            leader[k + 1] = 1;
+    }
+    for (uint32_t k = 0; k <= count; k++) {
+        nblocks += leader[k] && k < count;
+        of[k] = nblocks - 1;
+    }
+    for (uint32_t k = 0; k < nblocks; k++)
+        pl_ir_new_block(x);
+    for (uint32_t k = 0; k < count && pl_arena_ok(x->a); k++) {
+        pl_irb *b = &x->b.at[of[k]];
+        pl_insn i = code[k];
+        if (is_table(&i))
+            for (uint32_t t = 0; t < i.nmore; t++)
+                x->p->pool.at[i.more + t] = of[x->p->pool.at[i.more + t] - first];
+        else if (is_jump(&i))
+            i.target = of[i.target - first];
+        *pl_push(x->a, &b->code) = i;
+        if (leader[k + 1]) {
+            bool falls = (!is_jump(&i) && !is_end(&i)) || i.guard != PL_PT;
+            b->next = falls && k + 1 < count ? of[k + 1] : PL_IR_NONE;
+        }
+    }
+    return pl_arena_ok(x->a);
+}
+
+pl_status pl_ir_open(pl_ir *x, pl_program *p, pl_prog_func *f, uint32_t sink, pl_arena *scratch)
+{
+    *x = (pl_ir){.p = p, .f = f, .a = scratch};
+    for (uint32_t r = 0; r < f->rows; r++) {
+        *pl_push(scratch, &x->kind) = (uint8_t)(r - sink < 4 ? PL_ROW_SINK : PL_ROW_REG);
+        *pl_push(scratch, &x->init) = PL_IR_NONE;
+    }
+    if (!pl_arena_ok(scratch))
+        return PL_NOMEM;
+    for (size_t k = 0; k < f->init.n; k++)
+        for (unsigned r = 0; r < f->init.at[k].width / 32u; r++) {
+            x->kind.at[f->init.at[k].row + r] = PL_ROW_INIT;
+            x->init.at[f->init.at[k].row + r] = (uint32_t)k;
+        }
+    return make_blocks(x) ? PL_OK : PL_NOMEM;
+}
+
+/* ---- back ---- */
+
+typedef struct renumber {
+    pl_ir *x;
+    uint8_t *used;
+    uint32_t *to, *pred_to;
+    uint8_t *pred_used;
+} renumber;
+
+static void mark(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    renumber *n = ctx;
+    if (use & PL_USE_PRED)
+        n->pred_used[*row] = 1;
+    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++)
+        n->used[*row + k] = 1;
+}
+
+static void apply(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    renumber *n = ctx;
+    (void)rows;
+    *row = use & PL_USE_PRED ? n->pred_to[*row] : n->to[*row];
+}
+
+static void interface(pl_ir *x, pl_use_fn *fn, void *ctx)
+{
+    pl_prog_func *f = x->f;
+    for (size_t k = 0; k < f->formal.n; k++)
+        if (f->formal.at[k].reg)
+            fn(ctx, &f->formal.at[k].to, f->formal.at[k].bytes > 4 ? 2 : 1, PL_USE_WRITE | (f->formal.at[k].pred ? PL_USE_PRED : 0));
+    for (size_t k = 0; k < f->result.n; k++)
+        if (f->result.at[k].reg)
+            fn(ctx, &f->result.at[k].from, f->result.at[k].bytes > 4 ? 2 : 1, PL_USE_READ | (f->result.at[k].pred ? PL_USE_PRED : 0));
+}
+
+static void every_instruction(pl_ir *x, pl_use_fn *fn, void *ctx)
+{
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++)
+            if (x->b.at[b].code.at[k].form != PL_IR_DEAD)
+                pl_insn_uses(x->p, &x->b.at[b].code.at[k], fn, ctx);
+}
+
+/* Registers first, then the rows that a frame starts with; what nobody uses disappears. */
+static bool compact(pl_ir *x, uint32_t *fixed)
+{
+    pl_prog_func *f = x->f;
+    uint32_t rows = f->rows, n = 0, preds = 0;
+    renumber r = {.x = x, .used = pl_arena_array(x->a, uint8_t, rows + 4), .to = pl_arena_array(x->a, uint32_t, rows + 4),
+                  .pred_to = pl_arena_array(x->a, uint32_t, f->preds + 1), .pred_used = pl_arena_array(x->a, uint8_t, f->preds + 1)};
+    if (!pl_arena_ok(x->a))
+        return false;
+    r.pred_used[PL_PT] = r.pred_used[PL_PF] = 1;
+    every_instruction(x, mark, &r);
+    interface(x, mark, &r);
+    for (size_t k = 0; k < f->init.n; k++) /* both rows of a pair stay together */
+        for (unsigned w = 1; w < f->init.at[k].width / 32u; w++)
+            r.used[f->init.at[k].row] |= r.used[f->init.at[k].row + w], r.used[f->init.at[k].row + w] |= r.used[f->init.at[k].row];
+    for (int kind = PL_ROW_REG; kind <= PL_ROW_SINK; kind++) {
+        for (uint32_t k = 0; k < rows; k++)
+            if (x->kind.at[k] == kind && (r.used[k] || kind == PL_ROW_SINK))
+                r.to[k] = n++;
+        if (kind == PL_ROW_REG) {
+            n = (n + 1u) & ~1u;
+            *fixed = n;
+        }
+    }
+    f->rows = (n + 1u) & ~1u;
+    for (uint32_t k = 0; k < f->preds; k++)
+        r.pred_to[k] = r.pred_used[k] ? preds++ : 0;
+    f->preds = preds;
+    every_instruction(x, apply, &r);
+    interface(x, apply, &r);
+    size_t m = 0;
+    for (size_t k = 0; k < f->init.n; k++)
+        if (r.used[f->init.at[k].row]) {
+            f->init.at[m] = f->init.at[k];
+            f->init.at[m].row = r.to[f->init.at[k].row];
+            m++;
+        }
+    f->init.n = m;
+    return true;
+}
+
+/* Order of the blocks in the code: as numbered, but each block is followed by its `next` where that one is still free. */
+static uint32_t *layout(pl_ir *x, uint32_t *count)
+{
+    uint32_t *order = pl_arena_array(x->a, uint32_t, x->b.n + 1), n = 0;
+    uint8_t *done = pl_arena_array(x->a, uint8_t, x->b.n + 1);
+    if (!pl_arena_ok(x->a))
+        return NULL;
+    for (uint32_t k = 0; k < x->b.n; k++) {
+        uint32_t b = k;
+        while (b != PL_IR_NONE && !done[b] && x->b.at[b].order != PL_IR_NONE) {
+            done[b] = 1;
+            order[n++] = b;
+            b = x->b.at[b].next;
+        }
+    }
+    *count = n;
+    return order;
+}
+
+pl_status pl_ir_close(pl_ir *x, uint32_t *fixed)
+{
+    pl_program *p = x->p;
+    pl_prog_func *f = x->f;
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !compact(x, fixed))
+        return PL_NOMEM;
+    uint32_t n = 0, *order = layout(x, &n), *start = pl_arena_array(x->a, uint32_t, x->b.n + 1);
+    static const pl_word uni[] = {W_uni};
+    if (!order || !start)
+        return PL_NOMEM;
+    p->code.n = f->first;
+    uint32_t line = x->b.n && x->b.at[0].code.n ? x->b.at[0].code.at[0].line : 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const pl_irb *b = &x->b.at[order[k]];
+        start[order[k]] = (uint32_t)p->code.n;
+        for (size_t c = 0; c < b->code.n; c++) {
+            *pl_push(p->arena, &p->code) = b->code.at[c];
+            line = b->code.at[c].line;
+        }
+        if (b->next != PL_IR_NONE && (k + 1 == n || order[k + 1] != b->next)) {
+            pl_insn jump = {.line = line};
+            pl_insn_make(&jump, M_bra, 1, uni, 1);
+            jump.target = b->next;
+            *pl_push(p->arena, &p->code) = jump;
+        }
+        if (!pl_arena_ok(p->arena))
+            return PL_NOMEM;
+    }
+    f->count = (uint32_t)p->code.n - f->first;
+    for (uint32_t k = 0; k < f->count; k++) {
+        pl_insn *i = &p->code.at[f->first + k];
+        if (is_table(i))
+            for (uint32_t t = 0; t < i->nmore; t++)
+                p->pool.at[i->more + t] = start[p->pool.at[i->more + t]];
+        else if (is_jump(i))
+            i->target = start[i->target];
+    }
+    return PL_OK;
+}
+
+/* ---- graph ---- */
+
+pl_insn *pl_ir_branch(const pl_ir *x, uint32_t block)
+{
+    const pl_irb *b = &x->b.at[block];
+    pl_insn *i = b->code.n ? &b->code.at[b->code.n - 1] : NULL;
+    return i && is_jump(i) ? i : NULL;
+}
+
+uint32_t pl_ir_successors(const pl_ir *x, uint32_t block)
+{
+    const pl_insn *i = pl_ir_branch(x, block);
+    return (uint32_t)((i ? is_table(i) ? i->nmore : 1u : 0u) + (x->b.at[block].next != PL_IR_NONE));
+}
+
+uint32_t pl_ir_successor(const pl_ir *x, uint32_t block, uint32_t k)
+{
+    const pl_insn *i = pl_ir_branch(x, block);
+    uint32_t jumps = i ? is_table(i) ? i->nmore : 1u : 0u;
+    if (k >= jumps)
+        return x->b.at[block].next;
+    return is_table(i) ? x->p->pool.at[i->more + k] : i->target;
+}
+
+static void postorder(pl_ir *x, uint32_t *stack, uint32_t *edge)
+{
+    uint32_t depth = 0, n = (uint32_t)x->b.n;
+    stack[depth++] = 0;
+    x->b.at[0].order = 0;
+    while (depth) {
+        uint32_t k = stack[depth - 1];
+        if (edge[k] < pl_ir_successors(x, k)) {
+            uint32_t s = pl_ir_successor(x, k, edge[k]++);
+            if (x->b.at[s].order == PL_IR_NONE) {
+                x->b.at[s].order = 0;
+                stack[depth++] = s;
+            }
+        } else {
+            x->rpo[--n] = k;
+            depth--;
+        }
+    }
+    x->nrpo = (uint32_t)x->b.n - n;
+    memmove(x->rpo, x->rpo + n, x->nrpo * sizeof *x->rpo);
+    for (uint32_t k = 0; k < x->nrpo; k++)
+        x->b.at[x->rpo[k]].order = k;
+}
+
+static void dominators(pl_ir *x)
+{
+    bool changed = true;
+    x->b.at[0].idom = 0;
+    while (changed) {
+        changed = false;
+        for (uint32_t j = 1; j < x->nrpo; j++) {
+            pl_irb *b = &x->b.at[x->rpo[j]];
+            uint32_t best = PL_IR_NONE;
+            for (uint32_t e = 0; e < b->npred; e++) {
+                uint32_t q = x->preds[b->pred + e];
+                if (x->b.at[q].idom == PL_IR_NONE)
+                    continue;
+                if (best == PL_IR_NONE) {
+                    best = q;
+                    continue;
+                }
+                while (q != best) {
+                    while (x->b.at[q].order > x->b.at[best].order)
+                        q = x->b.at[q].idom;
+                    while (x->b.at[best].order > x->b.at[q].order)
+                        best = x->b.at[best].idom;
+                }
+            }
+            changed |= b->idom != best;
+            b->idom = best;
+        }
+    }
+}
+
+bool pl_ir_dominates(const pl_ir *x, uint32_t a, uint32_t b)
+{
+    while (x->b.at[b].order > x->b.at[a].order)
+        b = x->b.at[b].idom;
+    return a == b;
+}
+
+/* The natural loop of each head, inner heads first, so that a block keeps the innermost one. `outer` is, by head, the loop around it. */
+static void loops(pl_ir *x, uint32_t *stack, uint32_t *outer)
+{
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        outer[x->rpo[j]] = PL_IR_NONE;
+    for (uint32_t j = x->nrpo; j-- > 0;) {
+        uint32_t head = x->rpo[j], depth = 0;
+        pl_irb *h = &x->b.at[head];
+        for (uint32_t e = 0; e < h->npred; e++)
+            if (pl_ir_dominates(x, head, x->preds[h->pred + e])) {
+                h->latches++;
+                stack[depth++] = x->preds[h->pred + e];
+            }
+        while (depth) {
+            uint32_t q = stack[--depth], from = q;
+            if (x->b.at[q].loop == PL_IR_NONE) {
+                x->b.at[q].loop = head;
+                if (q == head)
+                    continue;
+            } else {
+                for (q = x->b.at[q].loop; outer[q] != PL_IR_NONE;)
+                    q = outer[q];
+                if (q == head)
+                    continue;
+                outer[q] = head;
+                from = q;
+            }
+            for (uint32_t e = 0; e < x->b.at[from].npred; e++)
+                stack[depth++] = x->preds[x->b.at[from].pred + e];
+        }
+    }
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        pl_irb *b = &x->b.at[x->rpo[j]];
+        b->outer = b->latches ? outer[x->rpo[j]] : PL_IR_NONE;
+        b->depth = 0;
+        if (b->loop == x->rpo[j])
+            b->depth = 1 + (b->outer == PL_IR_NONE ? 0 : x->b.at[b->outer].depth);
+        else if (b->loop != PL_IR_NONE)
+            b->depth = x->b.at[b->loop].depth;
+    }
+}
+
+bool pl_ir_graph(pl_ir *x)
+{
+    size_t edges = 0, n = x->b.n;
+    uint32_t *stack = pl_arena_array(x->a, uint32_t, n + 1), *edge = pl_arena_array(x->a, uint32_t, n + 1);
+    x->rpo = pl_arena_array(x->a, uint32_t, n + 1);
+    if (!stack || !edge || !x->rpo || !n)
+        return false;
+    for (size_t k = 0; k < n; k++) {
+        pl_irb *b = &x->b.at[k];
+        b->order = b->idom = b->loop = b->depth = PL_IR_NONE;
+        b->npred = b->latches = 0;
+    }
+    postorder(x, stack, edge);
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (uint32_t s = 0; s < pl_ir_successors(x, x->rpo[j]); s++, edges++)
+            x->b.at[pl_ir_successor(x, x->rpo[j], s)].npred++;
+    x->preds = pl_arena_array(x->a, uint32_t, edges + 1);
+    if (!x->preds)
+        return false;
+    uint32_t at = 0;
+    for (size_t k = 0; k < n; k++) {
+        x->b.at[k].pred = at;
+        at += x->b.at[k].npred;
+        x->b.at[k].npred = 0;
+    }
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (uint32_t s = 0; s < pl_ir_successors(x, x->rpo[j]); s++) {
+            pl_irb *b = &x->b.at[pl_ir_successor(x, x->rpo[j], s)];
+            x->preds[b->pred + b->npred++] = x->rpo[j];
+        }
+    dominators(x);
+    loops(x, pl_arena_array(x->a, uint32_t, 2 * edges + 2), edge);
+    return pl_arena_ok(x->a);
+}
+
+/* ---- rows ---- */
+
+typedef struct counting {
+    pl_ir *x;
+    uint32_t block, at;
+} counting;
+
+static void count(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    counting *c = ctx;
+    bool pred = (use & PL_USE_PRED) != 0;
+    for (unsigned k = 0; k < (pred ? 1 : rows); k++) {
+        pl_ir_row *r = &(pred ? c->x->pred_row : c->x->row)[*row + k];
+        if (use & PL_USE_WRITE) {
+            r->defs++;
+            r->block = c->block;
+            r->at = c->at;
+            r->rows = (uint8_t)rows;
+        }
+        r->uses += (use & PL_USE_READ) != 0;
+    }
+}
+
+static void pin(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    pl_ir *x = ctx;
+    bool pred = (use & PL_USE_PRED) != 0;
+    for (unsigned k = 0; k < (pred ? 1 : rows); k++) {
+        pl_ir_row *r = &(pred ? x->pred_row : x->row)[*row + k];
+        r->pinned = true;
+        r->defs += 2; /* never taken for a value */
+        r->uses += 2;
+    }
+}
+
+bool pl_ir_count(pl_ir *x)
+{
+    pl_prog_func *f = x->f;
+    x->row = pl_arena_array(x->a, pl_ir_row, f->rows + 4);
+    x->pred_row = pl_arena_array(x->a, pl_ir_row, f->preds + 1);
+    if (!pl_arena_ok(x->a) || !x->row || !x->pred_row)
+        return false;
+    for (uint32_t r = 0; r < f->rows; r++) {
+        x->row[r].kind = x->kind.at[r];
+        x->row[r].init = x->init.at[r];
+        x->row[r].block = PL_IR_NONE;
+        if (x->kind.at[r] == PL_ROW_INIT)
+            x->row[r].defs = 1;
+        if (x->kind.at[r] == PL_ROW_SINK)
+            x->row[r].defs = 2;
+    }
+    for (uint32_t r = 0; r < f->preds; r++)
+        x->pred_row[r].block = PL_IR_NONE;
+    x->pred_row[PL_PT].defs = x->pred_row[PL_PF].defs = 1;
+    counting c = {.x = x};
+    for (c.block = 0; c.block < x->b.n; c.block++)
+        for (c.at = 0; c.at < x->b.at[c.block].code.n; c.at++)
+            if (x->b.at[c.block].code.at[c.at].form != PL_IR_DEAD)
+                pl_insn_uses(x->p, &x->b.at[c.block].code.at[c.at], count, &c);
+    interface(x, pin, x);
+    return true;
+}
+
+void pl_ir_sweep(pl_ir *x)
+{
+    for (size_t b = 0; b < x->b.n; b++) {
+        pl_irb *k = &x->b.at[b];
+        size_t n = 0;
+        for (size_t c = 0; c < k->code.n; c++)
+            if (k->code.at[c].form != PL_IR_DEAD)
+                k->code.at[n++] = k->code.at[c];
+        k->code.n = n;
+    }
+}
+
+pl_insn *pl_ir_writer(const pl_ir *x, uint32_t row)
+{
+    const pl_ir_row *r = &x->row[row];
+    return r->block == PL_IR_NONE ? NULL : &x->b.at[r->block].code.at[r->at];
+}
+
+uint32_t pl_ir_new(pl_ir *x, unsigned rows)
+{
+    uint32_t row = x->f->rows;
+    for (unsigned k = 0; k < rows; k++) {
+        *pl_push(x->a, &x->kind) = PL_ROW_REG;
+        *pl_push(x->a, &x->init) = PL_IR_NONE;
+    }
+    x->f->rows += rows;
+    return row;
+}
+
+uint32_t pl_ir_new_pred(pl_ir *x)
+{
+    return x->f->preds++;
+}
+
+uint32_t pl_ir_constant(pl_ir *x, uint64_t bits, unsigned width)
+{
+    pl_prog_func *f = x->f;
+    if (width == 32)
+        bits = (uint32_t)bits;
+    for (size_t k = f->init.n, tries = 0; k-- > 0 && tries < 256; tries++) {
+        const pl_row_init *i = &f->init.at[k];
+        if (i->bits == bits && i->width == width && !i->sreg && !i->reloc)
+            return i->row;
+    }
+    uint32_t row = pl_ir_new(x, width / 32);
+    if (!pl_arena_ok(x->a))
+        return row;
+    for (unsigned k = 0; k < width / 32; k++) {
+        x->kind.at[row + k] = PL_ROW_INIT;
+        x->init.at[row + k] = (uint32_t)f->init.n;
+    }
+    *pl_push(x->p->arena, &f->init) = (pl_row_init){.row = row, .width = (uint16_t)width, .bits = bits};
+    return row;
+}
+
+bool pl_ir_number(const pl_ir *x, uint32_t row, uint64_t *bits)
+{
+    if (row >= x->f->rows || x->kind.at[row] != PL_ROW_INIT)
+        return false;
+    const pl_row_init *i = &x->f->init.at[x->init.at[row]];
+    if (i->sreg || i->reloc || i->row != row)
+        return false;
+    *bits = i->bits;
+    return true;
+}
+
+pl_word pl_ir_special(const pl_ir *x, uint32_t row)
+{
+    if (row >= x->f->rows || x->kind.at[row] != PL_ROW_INIT)
+        return W_none;
+    return (pl_word)x->f->init.at[x->init.at[row]].sreg;
+}
+
+/* ---- editing ---- */
+
+pl_insn pl_ir_clone(pl_ir *x, const pl_insn *i)
+{
+    pl_insn c = *i;
+    if (c.nmore) {
+        c.more = (uint32_t)x->p->pool.n;
+        for (uint32_t k = 0; k < c.nmore; k++) {
+            uint32_t v = x->p->pool.at[i->more + k];
+            *pl_push(x->p->arena, &x->p->pool) = v;
+        }
+    }
+    return c;
+}
+
+pl_insn *pl_ir_insert(pl_ir *x, uint32_t block, size_t at)
+{
+    pl_irb *b = &x->b.at[block];
+    pl_push(x->a, &b->code);
+    if (!pl_arena_ok(x->a))
+        return NULL;
+    memmove(b->code.at + at + 1, b->code.at + at, (b->code.n - 1 - at) * sizeof *b->code.at);
+    pl_insn *i = &b->code.at[at];
+    *i = (pl_insn){.guard = PL_PT, .reconv = UINT32_MAX};
+    for (int k = 0; k < PL_INLINE_OPERANDS; k++)
+        i->op[k] = UINT32_MAX;
+    return i;
+}
+
+uint32_t pl_ir_new_block(pl_ir *x)
+{
+    *pl_push(x->a, &x->b) = (pl_irb){.next = PL_IR_NONE, .order = PL_IR_NONE, .idom = PL_IR_NONE, .loop = PL_IR_NONE};
+    return (uint32_t)x->b.n - 1;
+}
+
+bool pl_insn_has(const pl_insn *i, pl_word w)
+{
+    for (unsigned k = 0; i->form != PL_IR_DEAD && k < pl_forms[i->form].nslots; k++)
+        if (i->mods[k] == w)
+            return true;
+    return false;
+}
+
+pl_word pl_insn_type(const pl_insn *i)
+{
+    for (unsigned k = 0; i->form != PL_IR_DEAD && k < pl_forms[i->form].nslots; k++)
+        if (i->mods[k] && pl_type_kind((pl_word)i->mods[k]))
+            return (pl_word)i->mods[k];
+    return W_none;
+}
+
+bool pl_insn_pure(const pl_insn *i)
+{
+    return i->form != PL_IR_DEAD && !pl_forms[i->form].effects && pl_insn_mnem(i) != M_activemask && !(i->flags & (PL_IF_CONTROL | PL_IF_MEM)) && i->cls != C_sreg_clock &&
+           !pl_insn_has(i, W_cc) && pl_insn_mnem(i) != M_addc && pl_insn_mnem(i) != M_subc && pl_insn_mnem(i) != M_madc;
+}
+
+bool pl_insn_make(pl_insn *i, uint16_t mnem, unsigned noperands, const pl_word *words, unsigned n)
+{
+    for (unsigned v = 0; v < pl_mnems[mnem].count; v++) {
+        uint16_t form = (uint16_t)(pl_mnems[mnem].first + v), mods[PL_MAX_MODS] = {0};
+        const pl_form *f = &pl_forms[form];
+        unsigned left = n;
+        bool taken[PL_MAX_MODS] = {false}, ok = f->noperands == noperands && !f->unsupported;
+        for (unsigned k = 0; k < f->nslots && ok; k++) {
+            for (unsigned w = 0; w < n && !mods[k]; w++)
+                for (unsigned c = 0; c < f->slot[k].n && !taken[w] && !mods[k]; c++)
+                    if (f->slot[k].word[c] == words[w]) {
+                        mods[k] = (uint16_t)words[w];
+                        taken[w] = true;
+                        left--;
+                    }
+            ok = mods[k] || f->slot[k].optional;
+        }
+        for (unsigned k = 0; k < f->nwhere && ok && !left; k++)
+            ok = !f->where[k].holds || f->where[k].holds(mods);
+        if (!ok || left)
+            continue;
+        i->form = form;
+        memcpy(i->mods, mods, sizeof i->mods);
+        i->cls = f->cls(mods);
+        uint32_t e = f->effects;
+        if (e & (PL_EF_BARRIER | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_CONVERGE | PL_EF_ASYNC | PL_EF_VOLATILE | PL_EF_ATOMIC))
+            i->flags |= PL_IF_CONTROL;
+        if (mnem == M_bra) {
+            i->guard = PL_PT;
+            i->reconv = UINT32_MAX;
+            for (int k = 0; k < PL_INLINE_OPERANDS; k++)
+                i->op[k] = UINT32_MAX;
+        }
+        return true;
+    }
+    return false;
+}

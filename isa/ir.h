@@ -1,0 +1,110 @@
+/* ir.h - a function as a graph of blocks, the form in which the optimising passes change it.
+ *
+ * pl_ir_open copies the code range of a function into blocks, passes edit the blocks, pl_ir_close writes them back. Inside, the target
+ * of a branch (and each entry of a brx.idx table) is a block number, and leaving a block at its end is explicit (`next`). Rows keep
+ * their meaning: a row that is written once is a value, one that is written several times is a variable. Rows filled when the frame
+ * starts (constants, addresses, special registers) are values that are there everywhere. */
+#ifndef PL_ISA_IR_H
+#define PL_ISA_IR_H
+
+#include "base/status.h"
+#include "isa/operands.h"
+#include "isa/program.h"
+
+enum { PL_IR_NONE = 0xffffffff, PL_IR_DEAD = 0xffff /* form of a removed instruction */ };
+
+typedef struct pl_irb {
+    struct { pl_insn *at; size_t n, cap; } code;
+    uint32_t next;            /* block behind the last instruction, PL_IR_NONE: the end is never reached */
+    /* pl_ir_graph fills these */
+    uint32_t npred, pred;     /* number of predecessors; first of them in pl_ir.preds */
+    uint32_t order;           /* position in reverse postorder; PL_IR_NONE: not reachable */
+    uint32_t idom;            /* immediate dominator, itself for block 0 */
+    uint32_t loop;            /* head of the innermost loop, PL_IR_NONE: in no loop */
+    uint32_t outer;           /* of a loop head: head of the loop around it */
+    uint32_t depth;           /* loops around it */
+    uint32_t latches;         /* of a loop head: back edges */
+} pl_irb;
+
+typedef enum pl_row_kind { PL_ROW_REG, PL_ROW_INIT, PL_ROW_SINK } pl_row_kind;
+
+typedef struct pl_ir_row {
+    uint32_t defs, uses;  /* instructions and interface that write, read it */
+    uint32_t block, at;   /* of the last write */
+    uint32_t init;        /* PL_ROW_INIT: index in f->init */
+    uint8_t kind;         /* pl_row_kind */
+    uint8_t rows;         /* width of the last write */
+    bool pinned;          /* parameter or result of a function: not renamed */
+} pl_ir_row;
+
+typedef struct pl_ir {
+    pl_program *p;
+    pl_prog_func *f;
+    pl_arena *a;          /* scratch */
+    struct { pl_irb *at; size_t n, cap; } b;
+    struct { uint8_t *at; size_t n, cap; } kind;  /* pl_row_kind by row */
+    struct { uint32_t *at; size_t n, cap; } init; /* by row: index in f->init */
+    /* pl_ir_graph */
+    uint32_t *preds;
+    uint32_t *rpo, nrpo;  /* reachable blocks in reverse postorder */
+    /* pl_ir_count */
+    pl_ir_row *row;
+    pl_ir_row *pred_row;  /* the same for predicates */
+} pl_ir;
+
+pl_status pl_ir_open(pl_ir *x, pl_program *p, pl_prog_func *f, uint32_t sink, pl_arena *scratch);
+/* Writes the function back behind f->first. *fixed becomes the first row that register allocation leaves alone. */
+pl_status pl_ir_close(pl_ir *x, uint32_t *fixed);
+
+/* Edges, reverse postorder, dominators, loops. Call again after edges change. */
+bool pl_ir_graph(pl_ir *x);
+/* Reads and writes of every row. */
+bool pl_ir_count(pl_ir *x);
+/* Takes out instructions whose form is PL_IR_DEAD. */
+void pl_ir_sweep(pl_ir *x);
+
+uint32_t pl_ir_successors(const pl_ir *x, uint32_t block);
+uint32_t pl_ir_successor(const pl_ir *x, uint32_t block, uint32_t k);
+/* Is a on every path to b? */
+bool pl_ir_dominates(const pl_ir *x, uint32_t a, uint32_t b);
+
+/* The instruction that wrote a row last, NULL for one that no instruction writes. */
+pl_insn *pl_ir_writer(const pl_ir *x, uint32_t row);
+/* A new register of that many rows. */
+uint32_t pl_ir_new(pl_ir *x, unsigned rows);
+uint32_t pl_ir_new_pred(pl_ir *x);
+/* The row that holds this number (32 or 64 bits wide). */
+uint32_t pl_ir_constant(pl_ir *x, uint64_t bits, unsigned width);
+/* Is the row a plain number? */
+bool pl_ir_number(const pl_ir *x, uint32_t row, uint64_t *bits);
+/* The special register behind a row, W_none. */
+pl_word pl_ir_special(const pl_ir *x, uint32_t row);
+/* A copy of an instruction with operand lists of its own. */
+pl_insn pl_ir_clone(pl_ir *x, const pl_insn *i);
+/* Puts an instruction in front of position `at` of a block. */
+pl_insn *pl_ir_insert(pl_ir *x, uint32_t block, size_t at);
+uint32_t pl_ir_new_block(pl_ir *x);
+
+/* The branch that ends the block, NULL when it ends otherwise. */
+pl_insn *pl_ir_branch(const pl_ir *x, uint32_t block);
+
+static inline uint16_t pl_insn_mnem(const pl_insn *i)
+{
+    return i->form == PL_IR_DEAD ? UINT16_MAX : pl_forms[i->form].mnem;
+}
+
+static inline uint32_t pl_insn_effects(const pl_insn *i)
+{
+    return i->form == PL_IR_DEAD ? 0 : pl_forms[i->form].effects;
+}
+
+/* Does the instruction have this modifier? */
+bool pl_insn_has(const pl_insn *i, pl_word w);
+/* Its only type word; of several the first. */
+pl_word pl_insn_type(const pl_insn *i);
+/* Nothing but its result depends on it. */
+bool pl_insn_pure(const pl_insn *i);
+/* Makes *i an instruction of this mnemonic with exactly these words; false: the table has none. */
+bool pl_insn_make(pl_insn *i, uint16_t mnem, unsigned noperands, const pl_word *words, unsigned n);
+
+#endif

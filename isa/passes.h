@@ -1,0 +1,30 @@
+/* passes.h - the passes of the optimising assembler, in the order in which pl_optimise (opt.c) runs them. Inside of isa/ only.
+ *
+ * Each works on the block graph of one function (ir.h) and leaves a function that computes the same bytes. False: out of memory. */
+#ifndef PL_ISA_PASSES_H
+#define PL_ISA_PASSES_H
+
+#include "isa/ir.h"
+
+/* fold.c: copies and constants are passed on, equal computations are done once, unused results disappear. */
+bool pl_pass_fold(pl_ir *x);
+/* fold.c: unused results disappear. */
+bool pl_pass_clean(pl_ir *x);
+/* unroll.c: counted loops of one block are unrolled, wholly or four times. */
+bool pl_pass_unroll(pl_ir *x);
+/* predicate.c: short bodies of branches become guarded instructions. */
+bool pl_pass_predicate(pl_ir *x);
+/* select.c: chains become the machine instructions that do several steps at once. */
+bool pl_pass_select(pl_ir *x);
+/* vector.c: neighbouring loads from shared memory become one wide load. */
+bool pl_pass_vector(pl_ir *x);
+/* place.c: parameters and special registers are fetched where they are needed first; the fixed prologue. */
+bool pl_pass_place(pl_ir *x);
+/* place.c: BSSY and BSYNC around branches that may part a warp. */
+bool pl_pass_converge(pl_ir *x);
+/* coalesce.c: copies at the ends of loops disappear where both registers can be one. */
+bool pl_pass_coalesce(pl_ir *x);
+/* schedule.c: instructions of a block in the order in which their results are needed. */
+bool pl_pass_schedule(pl_ir *x);
+
+#endif

@@ -1,0 +1,209 @@
+/* place.c - parameters and special registers are fetched where they are needed first; what every kernel does before its own work.
+ *
+ * Machine code of ptxas 13.0 for sm_90 (2026-11): a parameter is read from the constant bank (LDC, ULDC) in the first block that needs
+ * it and never inside a loop; %tid and %ctaid take S2R or S2UR, %ntid and its like are words of the constant bank. A kernel begins
+ * with the stack pointer; global accesses need a descriptor (ULDC.64), shared ones the base of the window (S2UR, UMOV, ULEA).
+ * A branch that may part a warp stands between BSSY and BSYNC, which name the place where its lanes meet. */
+#include <string.h>
+
+#include "isa/passes.h"
+
+typedef struct fetch {
+    pl_insn i;
+    uint32_t block;  /* where it goes; PL_IR_NONE: nobody reads it */
+    bool placed;
+} fetch;
+
+typedef struct place {
+    pl_ir *x;
+    uint32_t *of;      /* by row: fetch that writes it, plus one */
+    struct { fetch *at; size_t n, cap; } fetches;
+    uint32_t block;
+} place;
+
+static uint32_t common_dominator(const pl_ir *x, uint32_t a, uint32_t b)
+{
+    if (a == PL_IR_NONE)
+        return b;
+    while (a != b) {
+        while (x->b.at[a].order > x->b.at[b].order)
+            a = x->b.at[a].idom;
+        while (x->b.at[b].order > x->b.at[a].order)
+            b = x->b.at[b].idom;
+    }
+    return a;
+}
+
+static uint32_t out_of_loops(const pl_ir *x, uint32_t b)
+{
+    while (b != PL_IR_NONE && x->b.at[b].loop != PL_IR_NONE)
+        b = x->b.at[x->b.at[b].loop].idom;
+    return b;
+}
+
+/* Registers that the hardware keeps in the constant bank: sizes, which do not differ between blocks. */
+static bool in_constant_bank(pl_word sreg)
+{
+    const char *s = pl_word_text[sreg];
+    return *s == 'n' || sreg == W_dynamic_smem_size || sreg == W_total_smem_size;
+}
+
+static bool is_fetch(const pl_ir *x, const pl_insn *i)
+{
+    if (i->guard != PL_PT)
+        return false;
+    uint16_t m = pl_insn_mnem(i);
+    if (m == M_ld)
+        return x->f->entry && i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX && i->sel[PL_M_COUNT] == 1 && x->row[i->op[0]].defs == 1;
+    return m == M_mov && pl_forms[i->form].noperands == 2 && pl_ir_special(x, i->op[1]) && x->row[i->op[0]].defs == 1;
+}
+
+static void reach(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    place *p = ctx;
+    if ((use & PL_USE_PRED) || !(use & PL_USE_READ))
+        return;
+    for (unsigned k = 0; k < rows; k++)
+        if (p->of[*row + k]) {
+            fetch *f = &p->fetches.at[p->of[*row + k] - 1];
+            f->block = common_dominator(p->x, f->block, p->block);
+        }
+}
+
+static void emit(place *p, pl_irb *to, fetch *f)
+{
+    if (f->placed)
+        return;
+    f->placed = true;
+    *pl_push(p->x->a, &to->code) = f->i;
+}
+
+typedef struct needs {
+    place *p;
+    pl_irb *to;
+} needs;
+
+static void emit_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    needs *n = ctx;
+    if ((use & PL_USE_PRED) || !(use & PL_USE_READ))
+        return;
+    for (unsigned k = 0; k < rows; k++) {
+        uint32_t f = n->p->of[*row + k];
+        if (f && n->p->fetches.at[f - 1].block == n->p->block)
+            emit(n->p, n->to, &n->p->fetches.at[f - 1]);
+    }
+}
+
+static bool collect(place *p)
+{
+    pl_ir *x = p->x;
+    p->of = pl_arena_array(x->a, uint32_t, x->f->rows + 4);
+    if (!p->of)
+        return false;
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            if (i->form == PL_IR_DEAD || x->b.at[b].order == PL_IR_NONE || !is_fetch(x, i))
+                continue;
+            *pl_push(x->a, &p->fetches) = (fetch){.i = *i, .block = PL_IR_NONE};
+            if (pl_insn_mnem(i) == M_mov) {
+                pl_word type = x->row[i->op[0]].rows == 2 ? W_u64 : W_u32;
+                pl_insn_make(&p->fetches.at[p->fetches.n - 1].i, in_constant_bank(pl_ir_special(x, i->op[1])) ? M__ldc : M__s2r, 2, &type, 1);
+            }
+            for (unsigned r = 0; r < x->row[i->op[0]].rows; r++)
+                p->of[i->op[0] + r] = (uint32_t)p->fetches.n;
+            i->form = PL_IR_DEAD;
+        }
+    return pl_arena_ok(x->a);
+}
+
+/* What touches a space needs its descriptor or base: the block before all of it. */
+static uint32_t before_space(const pl_ir *x, bool shared)
+{
+    uint32_t at = PL_IR_NONE;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        const pl_irb *b = &x->b.at[x->rpo[j]];
+        bool any = false;
+        for (size_t k = 0; k < b->code.n && !any; k++) {
+            const pl_insn *i = &b->code.at[k];
+            if (!(pl_insn_effects(i) & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)) || !(i->flags & PL_IF_MEM))
+                continue;
+            pl_space s = (pl_space)i->sel[PL_M_SPACE];
+            any = shared ? s == PL_SP_SHARED : s == PL_SP_GLOBAL || s == PL_SP_GENERIC;
+        }
+        if (any)
+            at = common_dominator(x, at, x->rpo[j]);
+    }
+    return at == PL_IR_NONE ? at : out_of_loops(x, at);
+}
+
+/* Up to `n` instructions of the machine's own in front of a block. */
+static bool setup(pl_ir *x, uint32_t block, uint16_t mnem)
+{
+    pl_irb *b = &x->b.at[block];
+    uint32_t line = b->code.n ? b->code.at[0].line : 0;
+    pl_insn *i = pl_ir_insert(x, block, 0);
+    if (!i)
+        return false;
+    i->line = line;
+    return pl_insn_make(i, mnem, 0, NULL, 0);
+}
+
+bool pl_pass_place(pl_ir *x)
+{
+    place p = {.x = x};
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_count(x) || !collect(&p))
+        return false;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        p.block = x->rpo[j];
+        for (size_t k = 0; k < x->b.at[p.block].code.n; k++)
+            if (x->b.at[p.block].code.at[k].form != PL_IR_DEAD)
+                pl_insn_uses(x->p, &x->b.at[p.block].code.at[k], reach, &p);
+    }
+    uint8_t *wanted = pl_arena_array(x->a, uint8_t, x->b.n + 1);
+    if (!wanted)
+        return false;
+    for (size_t k = 0; k < p.fetches.n; k++) {
+        fetch *f = &p.fetches.at[k];
+        f->block = f->block == PL_IR_NONE ? PL_IR_NONE : out_of_loops(x, f->block);
+        if (f->block != PL_IR_NONE)
+            wanted[f->block] = 1;
+    }
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        if (!wanted[b])
+            continue;
+        pl_irb old = x->b.at[b], fresh = old;
+        fresh.code.at = NULL;
+        fresh.code.n = fresh.code.cap = 0;
+        p.block = b;
+        needs n = {&p, &fresh};
+        pl_insn *last = pl_ir_branch(x, b);
+        for (size_t k = 0; k < old.code.n; k++) {
+            if (old.code.at[k].form == PL_IR_DEAD)
+                continue;
+            pl_insn_uses(x->p, &old.code.at[k], emit_needed, &n);
+            if (&old.code.at[k] == last)
+                for (size_t c = 0; c < p.fetches.n; c++)
+                    if (p.fetches.at[c].block == b)
+                        emit(&p, &fresh, &p.fetches.at[c]);
+            *pl_push(x->a, &fresh.code) = old.code.at[k];
+        }
+        for (size_t c = 0; c < p.fetches.n; c++)
+            if (p.fetches.at[c].block == b)
+                emit(&p, &fresh, &p.fetches.at[c]);
+        x->b.at[b] = fresh;
+    }
+    if (x->f->entry) {
+        uint32_t global = before_space(x, false), shared = before_space(x, true);
+        if (global != PL_IR_NONE && !setup(x, global, M__desc))
+            return false;
+        if (shared != PL_IR_NONE && !setup(x, shared, M__window))
+            return false;
+        if (!setup(x, 0, M__stack))
+            return false;
+    }
+    pl_ir_sweep(x);
+    return pl_arena_ok(x->a);
+}

@@ -1,0 +1,400 @@
+/* select.c - chains of PTX instructions become the machine instructions that do several steps at once.
+ *
+ * What ptxas 13.0 makes of sm_90 code (2026-11): a product and a sum are one IMAD (32 bits) or IMAD.WIDE (mul.wide and a 64-bit sum), a
+ * shift and a sum LEA, two sums IADD3, up to three inputs of a tree of logic one LOP3, a compare and the logic on its predicate one
+ * ISETP; a number added to an address goes into the access, a negated factor into the sum. A product that several sums use is
+ * computed in each of them, when all its uses can be folded so.
+ *
+ * An instruction may move its work to a later one only when its operands still have their values there: they are values (ir.h), or
+ * variables that nothing has written in between in the same block. */
+#include <string.h>
+
+#include "isa/passes.h"
+
+typedef struct chooser {
+    pl_ir *x;
+    uint32_t block, at;
+    uint32_t *written;    /* by row: position in this block of the last write, plus one */
+    uint32_t *written_in; /* by row: block (plus one) that position belongs to */
+    uint32_t *takers;     /* by row: uses that could take over its computation */
+    bool counting;        /* first walk: only count */
+} chooser;
+
+static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    chooser *c = ctx;
+    if ((use & PL_USE_PRED) || !(use & PL_USE_WRITE))
+        return;
+    for (unsigned k = 0; k < rows; k++) {
+        c->written[*row + k] = c->at + 1;
+        c->written_in[*row + k] = c->block + 1;
+    }
+}
+
+/* Does the row still hold what it held when the writer of `def` ran? */
+static bool stable(const chooser *c, uint32_t row, const pl_ir_row *def)
+{
+    if (row == UINT32_MAX || c->x->row[row].defs == 1)
+        return true;
+    if (def->block != c->block)
+        return false;
+    return c->written_in[row] != c->block + 1 || c->written[row] <= def->at;
+}
+
+/* The instruction that computed operand k, when this place may do its work instead. */
+static pl_insn *source(const chooser *c, const pl_insn *i, unsigned k)
+{
+    uint32_t row = i->op[k];
+    if (row == UINT32_MAX)
+        return NULL;
+    const pl_ir_row *r = &c->x->row[row];
+    if (r->defs != 1 || r->block == PL_IR_NONE)
+        return NULL;
+    pl_insn *w = pl_ir_writer(c->x, row);
+    if (w->form == PL_IR_DEAD || w->guard != PL_PT || w->op[0] != row || !pl_insn_pure(w))
+        return NULL;
+    const pl_form *f = &pl_forms[w->form];
+    for (unsigned n = 1; n < f->noperands; n++)
+        if (f->operand[n].kind == PL_K_VALUE && pl_operand_type(f, n, w->mods) != W_pred && !stable(c, w->op[n], r))
+            return NULL;
+    return w;
+}
+
+static bool plain_integer(const pl_insn *i, unsigned bits)
+{
+    pl_word t = pl_insn_type(i);
+    char k = pl_type_kind(t);
+    return (unsigned)pl_type_bits(t) == bits && (k == 'u' || k == 's' || k == 'b') && !pl_insn_has(i, W_sat) && !pl_insn_has(i, W_cc) &&
+           t != W_u16x2 && t != W_s16x2 && pl_insn_pure(i);
+}
+
+/* All uses of the row can take its computation over, so that nothing is done twice for nothing. */
+static bool vanishes(chooser *c, uint32_t row)
+{
+    if (c->counting) {
+        c->takers[row]++;
+        return false;
+    }
+    return c->takers[row] >= c->x->row[row].uses;
+}
+
+static bool single(const chooser *c, uint32_t row)
+{
+    return c->x->row[row].uses == 1;
+}
+
+static bool log2_operand(const pl_ir *x, uint32_t row, uint64_t *n)
+{
+    return pl_ir_number(x, row, n) && *n < 32;
+}
+
+/* a * b + c and (a << n) + c */
+static bool multiply_add(chooser *c, pl_insn *i, unsigned bits)
+{
+    pl_ir *x = c->x;
+    for (unsigned k = 1; k <= 2; k++) {
+        pl_insn *w = source(c, i, k);
+        uint64_t n;
+        if (!w)
+            continue;
+        uint32_t other = i->op[3 - k], row = i->op[k];
+        pl_insn r = *i;
+        pl_word t = pl_insn_type(w), words[2] = {W_lo, t};
+        if (pl_insn_mnem(w) == M_mul && pl_insn_has(w, W_wide) && bits == 64 && pl_type_bits(t) == 32) {
+            words[0] = W_wide;
+            if (!vanishes(c, row) || !pl_insn_make(&r, M_mad, 4, words, 2))
+                continue;
+            r.op[1] = w->op[1];
+            r.op[2] = w->op[2];
+        } else if (pl_insn_mnem(w) == M_mul && pl_insn_has(w, W_lo) && plain_integer(w, bits)) {
+            if (!vanishes(c, row) || !pl_insn_make(&r, M_mad, 4, words, 2))
+                continue;
+            r.op[1] = w->op[1];
+            r.op[2] = w->op[2];
+        } else if (pl_insn_mnem(w) == M_shl && plain_integer(w, bits) && log2_operand(x, w->op[2], &n)) {
+            words[0] = bits == 64 ? W_u64 : W_u32;
+            if (!vanishes(c, row) || !pl_insn_make(&r, M__lea, 4, words, 1))
+                continue;
+            r.op[1] = w->op[1];
+            r.op[2] = (uint32_t)n;
+        } else
+            continue;
+        r.op[3] = other;
+        *i = r;
+        return true;
+    }
+    return false;
+}
+
+/* a + b + c, a + b - c */
+static bool three_sums(const chooser *c, pl_insn *i, unsigned bits)
+{
+    if (c->counting)
+        return false;
+    pl_word t = bits == 64 ? W_u64 : W_u32;
+    bool sub = pl_insn_mnem(i) == M_sub;
+    for (unsigned k = 1; k <= (sub ? 1u : 2u); k++) {
+        pl_insn *w = source(c, i, k);
+        if (!w || !single(c, i->op[k]) || !plain_integer(w, bits) || pl_forms[w->form].noperands != 3)
+            continue;
+        bool inner = pl_insn_mnem(w) == M_sub;
+        if (!inner && pl_insn_mnem(w) != M_add)
+            continue;
+        if (sub && inner)
+            continue;
+        pl_insn r = *i;
+        if (!pl_insn_make(&r, sub || inner ? M__iadd2 : M__iadd3, 4, &t, 1))
+            continue;
+        uint32_t other = i->op[3 - k];
+        r.op[1] = w->op[1];
+        r.op[2] = inner ? other : w->op[2];
+        r.op[3] = inner ? w->op[2] : other;
+        *i = r;
+        return true;
+    }
+    return false;
+}
+
+/* ---- logic ---- */
+
+enum { LUT_A = 0xf0, LUT_B = 0xcc, LUT_C = 0xaa };
+
+typedef struct logic {
+    uint32_t in[3];
+    unsigned n;
+    uint8_t lut;
+} logic;
+
+static uint8_t pick(unsigned k)
+{
+    return (uint8_t)(k == 0 ? LUT_A : k == 1 ? LUT_B : LUT_C);
+}
+
+static bool logic_of(const pl_insn *i, logic *l)
+{
+    uint16_t m = pl_insn_mnem(i);
+    *l = (logic){.n = 2};
+    if (m == M_lop3 && pl_forms[i->form].noperands == 5) {
+        l->n = 3;
+        l->lut = (uint8_t)i->op[4];
+    } else if (pl_insn_type(i) != W_b32)
+        return false;
+    else if (m == M_and)
+        l->lut = LUT_A & LUT_B;
+    else if (m == M_or)
+        l->lut = LUT_A | LUT_B;
+    else if (m == M_xor)
+        l->lut = LUT_A ^ LUT_B;
+    else if (m == M_not) {
+        l->n = 1;
+        l->lut = (uint8_t)~LUT_A;
+    } else
+        return false;
+    for (unsigned k = 0; k < l->n; k++)
+        l->in[k] = i->op[1 + k];
+    return true;
+}
+
+/* Value of a table where input k is the pattern v[k]. */
+static uint8_t apply(uint8_t lut, const uint8_t v[3])
+{
+    uint8_t out = 0;
+    for (unsigned bit = 0; bit < 8; bit++) {
+        unsigned at = (unsigned)(v[0] >> bit & 1) << 2 | (unsigned)(v[1] >> bit & 1) << 1 | (unsigned)(v[2] >> bit & 1);
+        out |= (uint8_t)((lut >> at & 1) << bit);
+    }
+    return out;
+}
+
+static unsigned input(logic *l, uint32_t row)
+{
+    for (unsigned k = 0; k < l->n; k++)
+        if (l->in[k] == row)
+            return k;
+    if (l->n < 3)
+        l->in[l->n] = row;
+    return l->n++;
+}
+
+static void merge_logic(const chooser *c, pl_insn *i)
+{
+    logic l;
+    if (c->counting || !logic_of(i, &l))
+        return;
+    for (unsigned k = 0; k < l.n; k++) {
+        pl_insn *w = source(c, i, 1 + k);
+        logic s;
+        if (!w || !single(c, i->op[1 + k]) || !logic_of(w, &s))
+            continue;
+        logic m = {0};
+        uint8_t child[3] = {0}, v[3] = {0};
+        for (unsigned n = 0; n < s.n; n++)
+            input(&m, s.in[n]);
+        for (unsigned n = 0; n < l.n; n++)
+            if (n != k)
+                input(&m, l.in[n]);
+        if (m.n > 3)
+            continue;
+        for (unsigned n = 0; n < s.n; n++)
+            child[n] = pick(input(&m, s.in[n]));
+        for (unsigned n = 0; n < l.n; n++)
+            v[n] = n == k ? apply(s.lut, child) : pick(input(&m, l.in[n]));
+        pl_insn r = *i;
+        static const pl_word b32 = W_b32;
+        if (!pl_insn_make(&r, M_lop3, 5, &b32, 1))
+            return;
+        for (unsigned n = 0; n < 3; n++)
+            r.op[1 + n] = n < m.n ? m.in[n] : pl_ir_constant(c->x, 0, 32);
+        r.op[4] = apply(l.lut, v);
+        *i = r;
+        merge_logic(c, i);
+        return;
+    }
+}
+
+/* ---- predicates ---- */
+
+/* setp, then and/or/xor with another predicate: one compare does both. */
+static void merge_compare(const chooser *c, pl_insn *i)
+{
+    uint16_t m = pl_insn_mnem(i);
+    const pl_ir *x = c->x;
+    if (c->counting || i->guard != PL_PT || (m != M_and && m != M_or && m != M_xor) || pl_insn_type(i) != W_pred)
+        return;
+    for (unsigned k = 1; k <= 2; k++) {
+        const pl_ir_row *r = &x->pred_row[i->op[k]];
+        if (r->defs != 1 || r->uses != 1 || r->block == PL_IR_NONE || (i->neg >> k & 1) || i->op[k] <= PL_PF || i->op[3 - k] == i->op[k])
+            continue;
+        const pl_insn *w = &x->b.at[r->block].code.at[r->at];
+        const pl_form *f = &pl_forms[w->form];
+        if (w->form == PL_IR_DEAD || f->mnem != M_setp || f->noperands != 4 || w->guard != PL_PT || w->op[1] != UINT32_MAX ||
+            !stable(c, w->op[2], r) || !stable(c, w->op[3], r))
+            continue;
+        pl_word words[PL_MAX_MODS];
+        unsigned n = 0;
+        for (unsigned s = 0; s < f->nslots; s++)
+            if (w->mods[s])
+                words[n++] = (pl_word)w->mods[s];
+        words[n++] = m == M_and ? W_and : m == M_or ? W_or : W_xor;
+        pl_insn t = *i;
+        if (!pl_insn_make(&t, M_setp, 5, words, n))
+            continue;
+        t.op[1] = UINT32_MAX;
+        t.op[2] = w->op[2];
+        t.op[3] = w->op[3];
+        t.op[4] = i->op[3 - k];
+        t.neg = (uint8_t)((i->neg >> (3 - k) & 1) << 4);
+        *i = t;
+        return;
+    }
+}
+
+/* ---- addresses ---- */
+
+static bool fits(int64_t v)
+{
+    return v >= -(1 << 23) && v < 1 << 23;
+}
+
+static void fold_address(const chooser *c, pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    pl_ir *x = c->x;
+    unsigned k = 0;
+    while (k < f->noperands && f->operand[k].kind != PL_K_ADDR)
+        k++;
+    if (c->counting || !(i->flags & PL_IF_MEM) || k >= f->noperands || k >= PL_INLINE_OPERANDS || i->op[k] == UINT32_MAX)
+        return;
+    bool narrow = i->sel[PL_M_FLAGS] & PL_MF_ADDR32;
+    for (unsigned depth = 0; depth < 8; depth++) {
+        pl_insn *w = source(c, i, k);
+        uint64_t n;
+        if (!w || pl_insn_mnem(w) != M_add || !plain_integer(w, narrow ? 32 : 64) || !pl_ir_number(x, w->op[2], &n))
+            return;
+        int64_t sum = i->imm + (narrow ? (int64_t)(int32_t)(uint32_t)n : (int64_t)n);
+        if (!fits(sum))
+            return;
+        i->op[k] = w->op[1];
+        i->imm = sum;
+    }
+}
+
+/* Negation and absolute value of a float are part of its reader. */
+static void free_sign(const chooser *c, pl_insn *i)
+{
+    uint16_t m = pl_insn_mnem(i);
+    pl_word t = pl_insn_type(i);
+    if (!c->counting && (m == M_neg || m == M_abs) && (t == W_f32 || t == W_f64) && i->guard == PL_PT && c->x->row[i->op[0]].defs == 1 &&
+        c->takers[i->op[0]] >= c->x->row[i->op[0]].uses)
+        i->cls = C_free;
+}
+
+static void count_signs(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    chooser *c = ctx;
+    (void)rows;
+    if ((use & PL_USE_READ) && !(use & PL_USE_PRED))
+        c->takers[*row]++;
+}
+
+static bool takes_signs(const pl_insn *i)
+{
+    uint16_t m = pl_insn_mnem(i);
+    pl_word t = pl_insn_type(i);
+    return (t == W_f32 || t == W_f64) && (m == M_add || m == M_sub || m == M_mul || m == M_fma || m == M_mad || m == M_setp || m == M_min ||
+                                           m == M_max || m == M__fms || m == M__fnma || m == M_rcp || m == M_rsqrt || m == M_sqrt ||
+                                           m == M_lg2 || m == M_ex2 || m == M_sin || m == M_cos);
+}
+
+static void visit(chooser *c, pl_insn *i)
+{
+    uint16_t m = pl_insn_mnem(i);
+    if (m == UINT16_MAX)
+        return;
+    if (c->counting && takes_signs(i))
+        pl_insn_uses(c->x->p, i, count_signs, c);
+    for (unsigned bits = 32; bits <= 64; bits += 32)
+        if ((m == M_add || m == M_sub) && plain_integer(i, bits) && pl_forms[i->form].noperands == 3) {
+            if ((m == M_add && multiply_add(c, i, bits)) || three_sums(c, i, bits))
+                return;
+        }
+    merge_logic(c, i);
+    merge_compare(c, i);
+    fold_address(c, i);
+    free_sign(c, i);
+}
+
+static bool walk(pl_ir *x, chooser *c)
+{
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        c->block = x->rpo[j];
+        pl_irb *b = &x->b.at[c->block];
+        for (c->at = 0; c->at < b->code.n; c->at++) {
+            visit(c, &b->code.at[c->at]);
+            if (b->code.at[c->at].form != PL_IR_DEAD)
+                pl_insn_uses(x->p, &b->code.at[c->at], note_write, c);
+        }
+    }
+    return pl_arena_ok(x->a);
+}
+
+bool pl_pass_select(pl_ir *x)
+{
+    for (unsigned round = 0; round < 2; round++) {
+        if (!pl_ir_graph(x) || !pl_ir_count(x))
+            return false;
+        uint32_t rows = x->f->rows + 64;
+        chooser c = {.x = x, .written = pl_arena_array(x->a, uint32_t, rows), .written_in = pl_arena_array(x->a, uint32_t, rows),
+                     .takers = pl_arena_array(x->a, uint32_t, rows), .counting = true};
+        pl_ir_constant(x, 0, 32); /* exists before rows are described */
+        if (!pl_arena_ok(x->a) || !pl_ir_count(x) || !walk(x, &c))
+            return false;
+        memset(c.written_in, 0, rows * sizeof *c.written_in);
+        c.counting = false;
+        if (!walk(x, &c))
+            return false;
+        if (!pl_pass_clean(x))
+            return false;
+    }
+    return true;
+}
