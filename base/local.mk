@@ -4,6 +4,7 @@ libptxloom_la_SOURCES += \
 	base/arena.c base/arena.h \
 	base/conf.c base/conf.h \
 	base/diag.c base/diag.def base/diag.h \
+	base/json_out.c base/json_out.h \
 	base/map.c base/map.h \
 	base/nearest.c base/nearest.h \
 	base/sha256.c base/sha256.h

@@ -16,6 +16,8 @@ static const struct {
     {"explain", cmd_explain, "explain TOPIC",
      "explain an instruction, a diagnostic, a machine key or a metric"},
     {"query", cmd_query, "query F.db \"SELECT ...\" | NAME", "ask a trace"},
+    {"report", cmd_report, "report F.db -o report.html [--baseline B.db]",
+     "show a trace as one HTML page"},
 };
 enum { COMMANDS = sizeof command / sizeof *command };
 

@@ -217,6 +217,27 @@ struct sqlite3;
  * when the file cannot be read, is no trace, is unfinished or has another schema; *out is then NULL. */
 pl_status pl_trace_connect(pl_gpu *gpu, const char *path, struct sqlite3 **out);
 
+/* ---- looking at traces ---- */
+typedef struct pl_report_options {
+    const char *baseline; /* another trace, compared with; NULL: none */
+    int64_t launch;       /* kernel.id of the one launch to show; 0: the longest ones */
+    uint64_t issue_slots; /* issues kept one by one for the timeline; 0: 400000 */
+} pl_report_options;
+/* Writes one self-contained HTML file about a trace. */
+pl_status pl_trace_report(pl_gpu *gpu, const char *trace, const char *out, const pl_report_options *o);
+
+/* The launch of trace b that corresponds to a launch of trace a: the same entry and the same place among its launches, or, when b
+ * never launches that entry, the same place among all; 0: none. */
+int64_t pl_trace_partner(struct sqlite3 *a, int64_t launch, struct sqlite3 *b);
+/* What one PTX line cost in a launch. line 0: the launch has no such line. */
+typedef struct pl_line_cost {
+    uint32_t line;
+    uint64_t issues, stall_cycles, sectors, conflicts;
+} pl_line_cost;
+/* Calls `line` for every PTX line that ran in either launch, in their order; equal lines of the two are one call. */
+pl_status pl_trace_diff(pl_gpu *gpu, struct sqlite3 *a, int64_t launch_a, struct sqlite3 *b, int64_t launch_b,
+                        void (*line)(void *ctx, const char *text, const pl_line_cost *a, const pl_line_cost *b), void *ctx);
+
 /* ---- the instruction table and explanations ---- */
 /* Text about an instruction, diagnostic, machine key or metric, in the gpu's memory; NULL when nothing is known by that name. */
 const char *pl_explain(pl_gpu *gpu, const char *topic);

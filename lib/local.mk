@@ -4,7 +4,7 @@
 # it (pkgincludebase_HEADERS, in base/local.mk); ptxloom.pc gives the -I flag.
 pkginclude_HEADERS += include/ptxloom.h
 libptxloom_la_SOURCES += lib/internal.h lib/gpu.c lib/memory.c lib/file.c lib/module.c lib/launch.c lib/timing.c \
-	lib/trace.c lib/explain.c \
+	lib/trace.c lib/report.c lib/explain.c \
 	lib/element.c lib/element.h lib/fill.c lib/fill.h lib/npy.c lib/npy.h \
 	lib/case.c lib/launchfile.c lib/argument.c
 unit_tests += tests/unit/test_launch

@@ -29,8 +29,7 @@ static pl_status check(pl_diags *d, const char *path, sqlite3 *db, int code)
     if (code == SQLITE_OK) code = sqlite3_errcode(db);
     if (code == SQLITE_NOMEM) return PL_NOMEM;
     if (code == SQLITE_NOTADB || (code == SQLITE_OK && application != PL_TRACEDB_APPLICATION))
-        return refuse(d, PL_E0701, path, NULL,
-                      "traces are written by ptxloom run --trace FILE.db");
+        return refuse(d, PL_E0701, path, NULL, "traces are written by ptxloom run --trace FILE.db");
     if (code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE) {
         int system_error = sqlite3_system_errno(db);
         return refuse(d, PL_E0001, path, system_error ? strerror(system_error) : sqlite3_errmsg(db),
@@ -39,8 +38,8 @@ static pl_status check(pl_diags *d, const char *path, sqlite3 *db, int code)
     sqlite3_int64 version = pragma(db, "PRAGMA user_version");
     if (version == PL_TRACEDB_SCHEMA) return PL_OK;
     if (version == 0)
-        return refuse(d, PL_E0702, path,
-                      "no end: the run that wrote it is still going on, or died", NULL);
+        return refuse(d, PL_E0702, path, "no end: the run that wrote it is still going on, or died",
+                      NULL);
     snprintf(schema, sizeof schema, "schema %lld; this ptxloom reads schema %d", (long long)version,
              PL_TRACEDB_SCHEMA);
     return refuse(d, PL_E0702, path, schema,

@@ -12,6 +12,19 @@ traces/gen_sql.c: $(srcdir)/traces/schema.sql $(srcdir)/traces/metrics.list $(sr
 	$(AM_V_GEN)$(MKDIR_P) traces && cd $(srcdir) && \
 	LC_ALL=C $(AWK) -f traces/embed.awk traces/schema.sql traces/metrics.list traces/queries/*.sql \
 		>"$(abs_top_builddir)/$@.tmp" && mv "$(abs_top_builddir)/$@.tmp" "$(abs_top_builddir)/$@"
+
+# The report: a page of its own files, with panels.sql in it, as C strings (report/embed.awk).
+libptxloom_la_SOURCES += traces/diff.c traces/diff.h traces/report/report.c traces/report/report.h traces/report/timeline.c \
+	traces/report/accesses.c traces/report/detail.h traces/report/bytes.c traces/report/bytes.h
+nodist_libptxloom_la_SOURCES += traces/gen_report.c
+report_files = traces/report/panels.sql traces/report/report.html traces/report/style.css traces/report/base.js \
+	traces/report/overview.js traces/report/timeline.js traces/report/source.js traces/report/memory.js traces/report/page.js
+traces/gen_report.c: traces/report/embed.awk $(report_files)
+	$(AM_V_GEN)$(MKDIR_P) traces && cd $(srcdir) && \
+	LC_ALL=C $(AWK) -f traces/report/embed.awk $(report_files) \
+		>"$(abs_top_builddir)/$@.tmp" && mv "$(abs_top_builddir)/$@.tmp" "$(abs_top_builddir)/$@"
+CLEANFILES += traces/gen_report.c traces/gen_report.c.tmp
+EXTRA_DIST += traces/report/embed.awk $(report_files)
 CLEANFILES += traces/gen_sql.c traces/gen_sql.c.tmp
 EXTRA_DIST += traces/schema.sql traces/metrics.list traces/embed.awk traces/queries
 unit_tests += tests/unit/test_trace

@@ -1,0 +1,142 @@
+/* json_out.c - writes JSON to a file piece by piece. */
+#include "base/json_out.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What has to stand before a value: a comma, unless it is the first of its level or follows a key.
+ */
+static void separate(pl_json *j)
+{
+    if (j->after_key) {
+        j->after_key = false;
+        return;
+    }
+    if (j->depth == 0) return;
+    if (j->some[j->depth - 1]) putc(',', j->file);
+    j->some[j->depth - 1] = true;
+}
+
+void pl_json_open(pl_json *j, char bracket)
+{
+    separate(j);
+    putc(bracket, j->file);
+    j->end[j->depth] = bracket == '{' ? '}' : ']';
+    j->some[j->depth++] = false;
+}
+
+void pl_json_close(pl_json *j)
+{
+    putc(j->end[--j->depth], j->file);
+}
+
+/* Length of the UTF-8 sequence at s, or 0 when there is none. */
+static int sequence(const unsigned char *s)
+{
+    int n = s[0] < 0x80   ? 1
+            : s[0] < 0xc2 ? 0
+            : s[0] < 0xe0 ? 2
+            : s[0] < 0xf0 ? 3
+            : s[0] < 0xf5 ? 4
+                          : 0;
+    for (int i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80) return 0;
+    if (n == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f))) return 0;
+    if (n == 4 && ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))) return 0;
+    return n;
+}
+
+static void quoted(pl_json *j, const char *text)
+{
+    putc('"', j->file);
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        int n = sequence(s);
+        if (n != 1) {
+            if (n)
+                fwrite(s, 1, (size_t)n, j->file);
+            else
+                putc('?', j->file);
+            s += n ? n : 1;
+            continue;
+        }
+        if (*s == '"' || *s == '\\')
+            fprintf(j->file, "\\%c", *s);
+        else if (*s == '\n')
+            fputs("\\n", j->file);
+        else if (*s == '\t')
+            fputs("\\t", j->file);
+        else if (*s < ' ' || (j->html && *s == '<'))
+            fprintf(j->file, "\\u%04x", *s);
+        else
+            putc(*s, j->file);
+        s++;
+    }
+    putc('"', j->file);
+}
+
+void pl_json_key(pl_json *j, const char *key)
+{
+    separate(j);
+    quoted(j, key);
+    putc(':', j->file);
+    j->after_key = true;
+}
+
+void pl_json_text(pl_json *j, const char *text)
+{
+    separate(j);
+    if (text)
+        quoted(j, text);
+    else
+        fputs("null", j->file);
+}
+
+void pl_json_int(pl_json *j, int64_t v)
+{
+    separate(j);
+    fprintf(j->file, "%" PRId64, v);
+}
+
+void pl_json_real(pl_json *j, double v)
+{
+    char number[40];
+    separate(j);
+    if (!isfinite(v)) {
+        fputs("null", j->file);
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(number, sizeof number, "%.*g", digits, v);
+        if (strtod(number, NULL) == v) break;
+    }
+    fputs(number, j->file);
+}
+
+void pl_json_null(pl_json *j)
+{
+    pl_json_text(j, NULL);
+}
+
+void pl_json_bool(pl_json *j, bool v)
+{
+    separate(j);
+    fputs(v ? "true" : "false", j->file);
+}
+
+void pl_json_base64(pl_json *j, const void *bytes, size_t n)
+{
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *p = bytes;
+    separate(j);
+    putc('"', j->file);
+    for (size_t i = 0; i < n; i += 3) {
+        size_t left = n - i;
+        uint32_t v = (uint32_t)p[i] << 16 | (left > 1 ? (uint32_t)p[i + 1] << 8 : 0) |
+                     (left > 2 ? p[i + 2] : 0);
+        const char four[4] = {digit[v >> 18], digit[v >> 12 & 63],
+                              left > 1 ? digit[v >> 6 & 63] : '=', left > 2 ? digit[v & 63] : '='};
+        fwrite(four, 1, 4, j->file);
+    }
+    putc('"', j->file);
+}

@@ -1,0 +1,110 @@
+/* report.c - reports about traces, and comparisons of two. */
+#include "lib/internal.h"
+#include "traces/diff.h"
+#include "traces/report/report.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static pl_diag *report(pl_gpu *gpu, pl_diag_id id, const char *a, const char *b)
+{
+    return pl_report(&gpu->diags, id, (pl_loc){.file = UINT32_MAX}, a, b);
+}
+
+/* Whether the trace has that launch. */
+static bool has_launch(sqlite3 *db, int64_t kernel)
+{
+    sqlite3_stmt *s = NULL;
+    bool found = sqlite3_prepare_v2(db, "SELECT 1 FROM kernel WHERE ?1 = 0 OR id = ?1", -1, &s,
+                                    NULL) == SQLITE_OK;
+    if (found) sqlite3_bind_int64(s, 1, kernel);
+    found = found && sqlite3_step(s) == SQLITE_ROW;
+    sqlite3_finalize(s);
+    return found;
+}
+
+/* Writes PATH.part and gives it its name when it is complete. */
+static pl_status write_file(pl_gpu *gpu, const pl_report_request *r, const char *path)
+{
+    char *part = pl_arena_printf(gpu->messages, "%s.part", path);
+    FILE *f = part ? fopen(part, "wb") : NULL;
+    if (!f) {
+        report(gpu, PL_E0002, path, strerror(part ? errno : ENOMEM));
+        return part ? PL_IO : PL_NOMEM;
+    }
+    errno = 0;
+    pl_status st = pl_report_write(r, f);
+    if (fclose(f) != 0 && st == PL_OK) st = PL_IO;
+    if (st == PL_OK && rename(part, path) != 0) st = PL_IO;
+    int why = errno;
+    if (st != PL_OK) unlink(part);
+    if (st == PL_IO) report(gpu, PL_E0002, path, strerror(why ? why : EIO));
+    if (st == PL_NOMEM) return pl_gpu_no_memory(gpu, "while writing a report");
+    if (st == PL_INVALID) report(gpu, PL_E0703, sqlite3_errmsg(r->db), NULL);
+    return st;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+pl_status pl_trace_report(pl_gpu *gpu, const char *trace, const char *out,
+                          const pl_report_options *o)
+{
+    pl_report_request r = {.name = base_name(trace), .kernel = o->launch, .slots = o->issue_slots};
+    pl_status st = pl_trace_connect(gpu, trace, &r.db);
+    if (st == PL_OK && !has_launch(r.db, r.kernel)) {
+        char number[24];
+        snprintf(number, sizeof number, "%lld", (long long)r.kernel);
+        report(gpu, PL_E0707, trace, r.kernel ? pl_arena_strdup(gpu->messages, number) : "to show")
+            ->help = "`ptxloom query FILE launches` lists them";
+        st = PL_INVALID;
+    }
+    if (st == PL_OK && o->baseline) {
+        r.baseline_name = base_name(o->baseline);
+        st = pl_trace_connect(gpu, o->baseline, &r.baseline);
+    }
+    if (st == PL_OK) st = write_file(gpu, &r, out);
+    sqlite3_close(r.db);
+    sqlite3_close(r.baseline);
+    return st;
+}
+
+int64_t pl_trace_partner(struct sqlite3 *a, int64_t launch, struct sqlite3 *b)
+{
+    return pl_tracedb_partner(a, launch, b);
+}
+
+static pl_line_cost cost(const pl_tracedb_line_sum *s)
+{
+    return (pl_line_cost){.line = s->line,
+                          .issues = s->issues,
+                          .stall_cycles = s->stall_cycles,
+                          .sectors = s->sectors,
+                          .conflicts = s->conflicts};
+}
+
+pl_status pl_trace_diff(pl_gpu *gpu, struct sqlite3 *a, int64_t launch_a, struct sqlite3 *b,
+                        int64_t launch_b,
+                        void (*line)(void *ctx, const char *text, const pl_line_cost *a,
+                                     const pl_line_cost *b),
+                        void *ctx)
+{
+    pl_tracedb_diff_lines d;
+    pl_status st = pl_tracedb_diff(a, launch_a, b, launch_b, &d);
+    if (st == PL_NOMEM) return pl_gpu_no_memory(gpu, "while comparing traces");
+    if (st != PL_OK) {
+        report(gpu, PL_E0703, sqlite3_errmsg(sqlite3_errcode(a) ? a : b), NULL);
+        return st;
+    }
+    for (size_t i = 0; i < d.n; i++) {
+        pl_line_cost x = cost(&d.line[i].side[0]), y = cost(&d.line[i].side[1]);
+        line(ctx, d.line[i].text, &x, &y);
+    }
+    pl_tracedb_diff_free(&d);
+    return PL_OK;
+}

@@ -1,0 +1,164 @@
+// page.js - the frame: launches, navigation, keys, theme, advice, comparison and the long tables.
+
+panel({
+    id: 'compare', title: 'Comparison', query: 'facts', about: 'This launch against the same launch of the baseline.',
+    here: () => L.baseline !== null, needs: 'a launch in the baseline that corresponds to it',
+    draw(body) {
+        const b = table(L.baseline.facts)[0], bm = Object.fromEntries(table(L.baseline.metrics).map(r => [r.name, r.value]));
+        const ratio = b.cycles / L.facts.cycles, word = !Number.isFinite(ratio) ? '' : ratio > 1.005 ? `${format(ratio, 2)} times as fast` : ratio < 0.995 ? `${format(1 / ratio, 2)} times as slow` : 'as fast';
+        const metrics = L.metrics.filter(m => bm[m.name] !== undefined && bm[m.name] !== m.value).map(m => ({...m, base: bm[m.name], change: (m.value - bm[m.name]) / Math.max(Math.abs(m.value), Math.abs(bm[m.name]))}))
+            .sort((x, y) => Math.abs(y.change) - Math.abs(x.change)).slice(0, 40);
+        const lines = L.baseline.lines.map(r => ({text: r[0], a: {line: r[1], issues: r[2], stall: r[3], sectors: r[4]}, b: {line: r[5], issues: r[6], stall: r[7], sectors: r[8]}}));
+        const cost = s => s.stall + s.issues, changed = lines.filter(x => cost(x.a) !== cost(x.b) || x.a.sectors !== x.b.sectors).sort((x, y) => Math.abs(cost(y.b) - cost(y.a)) - Math.abs(cost(x.b) - cost(x.a))).slice(0, 40);
+        const delta = v => `<span class="${v > 0 ? 'worse' : v < 0 ? 'better' : ''}">${v > 0 ? '+' : ''}${format(v)}</span>`;
+        body.innerHTML = `<p class="big">${num(L.facts.cycles, {q: 'facts', c: 'cycles'})} cycles, the baseline (${esc(DATA.baseline_file)}, ${esc(b.name)}) took ${num(b.cycles, {q: 'facts', c: 'cycles', about: 'of the baseline'})}: <strong>${word}</strong>.</p>
+            <h3>Lines</h3>${changed.length ? grid(changed, [['line', x => x.b.line ? `<button class="link" data-line="${x.b.line}">${x.b.line}</button>` : '–', 'r'], ['was', x => x.a.line || '–', 'r'],
+                ['Δ warp cycles', x => delta(cost(x.b) - cost(x.a)), 'r'], ['issues', x => format(x.b.issues), 'r'], ['was', x => format(x.a.issues), 'r'], ['stalls', x => format(x.b.stall), 'r'], ['was', x => format(x.a.stall), 'r'], ['sectors', x => format(x.b.sectors), 'r'], ['was', x => format(x.a.sectors), 'r'], ['PTX', x => `<code>${esc(x.text)}</code>`]], 'Lines that cost more or less than in the baseline') : '<p>No line differs.</p>'}
+            <h3>Metrics</h3>${metrics.length ? grid(metrics, [['metric', m => esc(m.name)], ['now', m => num(m.value, {m: m.name}), 'r'], ['baseline', m => format(m.base), 'r'], ['change', m => m.base ? `${m.value > m.base ? '+' : ''}${format(100 * (m.value - m.base) / Math.abs(m.base), 1)} %` : '–', 'r']], 'Metrics that differ, the largest change first') : '<p>No metric differs.</p>'}`;
+        body.onclick = e => { const l = e.target.closest('[data-line]'); if (l) go(+l.dataset.line); };
+    },
+});
+
+panel({
+    id: 'metrics', title: 'Metrics', query: 'metrics', about: 'Every metric of the launch, by the names of nvprof and Nsight Compute. Point at a number to see its formula.',
+    draw(body) {
+        body.innerHTML = `<div class="tools"><label>find <input id="find" type="search" placeholder="hit_rate, stall, dram …"></label><span class="note" id="found"></span></div><div id="list"></div>`;
+        const show = () => {
+            const w = $('#find', body).value.toLowerCase(), rows = L.metrics.filter(m => !w || m.name.toLowerCase().includes(w) || m.meaning.toLowerCase().includes(w));
+            $('#found', body).textContent = `${rows.length} of ${L.metrics.length}`;
+            $('#list', body).innerHTML = grid(rows, [['metric', m => `<code>${esc(m.name)}</code>`], ['value', m => num(m.value, {m: m.name}), 'r'], ['unit', m => esc(m.unit)], ['meaning', m => esc(m.meaning)]], 'Metrics of the launch');
+        };
+        $('#find', body).oninput = show;
+        show();
+    },
+});
+
+panel({
+    id: 'machine', title: 'Machine', query: 'machine_values', about: 'The machine description that the model worked with, and where every value comes from.',
+    draw(body) {
+        body.innerHTML = `<details><summary>${L.machine.length} values, ${L.machine.filter(r => r.provenance === 'guessed').length} of them guessed</summary>${grid(L.machine, [['section', r => esc(r.section)], ['key', r => esc(r.key)], ['value', r => num(r.value, {q: 'machine_values', c: 'value'}), 'r'], ['unit', r => esc(r.unit)], ['origin', r => esc(r.provenance)], ['source', r => esc(r.source)]], 'Machine description')}</details>`;
+    },
+});
+
+// ---- launches ----
+
+function prepare(d) {
+    const facts = table(d.facts)[0], metrics = table(d.metrics), program = table(d.program), reasons = table(d.reasons), lines = table(d.lines), sources = table(d.sources);
+    const ptx = sources.find(s => s.language === 'ptx'), texts = new Map(lines.filter(l => ptx && l.source === ptx.id).map(l => [l.line, l.text]));
+    const maps = d.maps ? {...d.maps, cells: new Reader(d.maps.sectors).sparse(d.maps.addresses.length * d.maps.levels.length * d.maps.windows)} : null;
+    if (maps) maps.at = (row, level, window) => maps.cells[(row * maps.levels.length + level) * maps.windows + window];
+    return {
+        id: d.id, facts, metrics, program, reasons, lines, sources, maps,
+        metric: Object.fromEntries(metrics.map(m => [m.name, m.value])), metricInfo: Object.fromEntries(metrics.map(m => [m.name, m])),
+        reason: Object.fromEntries(reasons.map(r => [r.id, r.name])), byPc: new Map(program.map(r => [r.pc, r])), text: line => texts.get(line) ?? '',
+        speed: table(d.speed_of_light), flops: table(d.flops), roofs: table(d.roofs), occupancy: table(d.occupancy)[0], stalls: table(d.stalls), waits: table(d.program_stalls),
+        traffic: table(d.traffic), levels: table(d.levels)[0], branches: table(d.branches), windows: table(d.windows), events: table(d.events), machine: table(d.machine_values),
+        time: d.timeline ? readTimeline(d.timeline) : null, lanes: d.lanes ?? null, accesses: d.accesses ?? [], baseline: d.baseline ?? null, advice: table(d.advice),
+    };
+}
+
+const ready = new Map();
+function show(k) {
+    const d = DATA.launches[k];
+    if (!ready.has(k)) ready.set(k, prepare(d));
+    L = ready.get(k);
+    timeline = null;
+    source.line = null;
+    document.title = `${L.facts.name} – ptxloom`;
+    $('#title').innerHTML = `<h1>${esc(L.facts.name)}</h1><p>${esc(L.facts.entry)} on ${esc(L.facts.machine)}, ${esc(L.facts.mode)}: <span class="status ${L.facts.status === 'ok' ? 'ok' : 'bad'}">${esc(L.facts.status)}</span></p>`;
+    const main = $('main'), nav = $('nav ol');
+    main.innerHTML = '';
+    nav.innerHTML = '';
+    for (const p of PANELS) {
+        const has = !p.here || p.here(), el = make(`<section id="panel-${p.id}" class="panel" aria-labelledby="h-${p.id}" tabindex="-1"><header><h2 id="h-${p.id}">${p.title}</h2>
+            <button class="sql" aria-expanded="false" aria-label="SQL of ${p.title}">SQL</button></header><p class="about">${p.about}</p><pre class="query" hidden></pre><div class="body"></div></section>`);
+        if (!has && p.id === 'compare' && !DATA.baseline_file) continue;
+        main.append(el);
+        nav.append(make(`<li><a href="#panel-${p.id}">${p.title}</a></li>`));
+        $('.sql', el).onclick = e => {
+            const pre = $('.query', el);
+            pre.hidden = !pre.hidden;
+            e.currentTarget.setAttribute('aria-expanded', !pre.hidden);
+            pre.textContent = command(DATA.queries[p.query].sql);
+        };
+        p.el = el;
+        p.drawn = false;
+        if (!has) $('.body', el).innerHTML = `<p class="note">Nothing to show for this launch${p.needs ? ': it needs ' + esc(p.needs) : ''}.</p>`;
+        else late.observe(el);
+    }
+    drawVisible();
+}
+
+// Panels are drawn when they come near the window, so that the first screen appears at once.
+const late = new IntersectionObserver(list => { for (const e of list) if (e.isIntersecting) drawPanel(PANELS.find(p => p.el === e.target)); }, {rootMargin: '600px'});
+function drawPanel(p) {
+    if (!p || p.drawn || !p.el || (p.here && !p.here())) return;
+    p.drawn = true;
+    p.draw($('.body', p.el));
+}
+function drawVisible() {
+    for (const p of PANELS) if (p.el && p.el.getBoundingClientRect().top < innerHeight + 600) drawPanel(p);
+}
+function drawAll() {
+    for (const p of PANELS) if (p.el && p.el.isConnected) drawPanel(p);
+}
+
+// ---- keys and theme ----
+
+const KEYS = [['j / k', 'next, previous panel'], ['1 … 9', 'panel by number'], ['[ / ]', 'previous, next launch'], ['h', 'next hot line'], ['t', 'dark or light'], ['/', 'find a metric'], ['?', 'this list'],
+    ['in the timeline', '← → move, ↑ ↓ rows, + − 0 zoom, Enter open, i issue slots, , . step through issues'], ['Tab', 'to numbers and buttons; a focused number shows its SQL']];
+
+function theme(set) {
+    const now = set ?? ((document.documentElement.dataset.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark' ? 'light' : 'dark');
+    document.documentElement.dataset.theme = now;
+    for (const p of PANELS) if (p.drawn && ['timeline', 'divergence', 'maps'].includes(p.id)) p.draw($('.body', p.el));
+}
+
+function toPanel(by, absolute) {
+    const list = PANELS.filter(p => p.el && p.el.isConnected), y = list.findIndex(p => p.el.getBoundingClientRect().bottom > 90);
+    const p = list[absolute ?? Math.max(0, Math.min(list.length - 1, y + by))];
+    if (!p) return;
+    drawPanel(p);
+    p.el.scrollIntoView({block: 'start'});
+    p.el.focus({preventScroll: true});
+}
+
+function start() {
+    $('#app').innerHTML = `<header id="top"><div id="title"></div><div class="controls">
+        ${DATA.kernels.rows.length > 1 ? '<label>launch <select id="launch"></select></label>' : ''}
+        <button id="theme" aria-label="dark or light">◐</button><button id="help" aria-label="keys">?</button></div></header>
+        <nav aria-label="panels"><ol></ol><p class="note">${esc(DATA.file)}</p></nav><main></main>
+        <dialog id="keys"><h2>Keys</h2><dl>${KEYS.map(k => `<dt><kbd>${k[0]}</kbd></dt><dd>${k[1]}</dd>`).join('')}</dl><form method="dialog"><button>close</button></form></dialog>`;
+    tip.start();
+    const select = $('#launch');
+    if (select) {
+        const shown = new Map(DATA.launches.map((l, i) => [l.id, i]));
+        select.innerHTML = table(DATA.kernels).map(k => `<option value="${shown.get(k.id) ?? ''}" ${shown.has(k.id) ? '' : 'disabled'}>${k.id}: ${esc(k.name)}${k.cycles ? `, ${format(k.cycles)} cycles` : ''}${shown.has(k.id) ? '' : ` (ptxloom report --launch ${k.id})`}</option>`).join('');
+        select.onchange = () => show(+select.value);
+    }
+    $('#theme').onclick = () => theme();
+    $('#help').onclick = () => $('#keys').showModal();
+    const step = by => { if (select) { const k = +select.value + by; if (k >= 0 && k < DATA.launches.length) { select.value = k; show(k); } } };
+    const keys = {j: () => toPanel(1), k: () => toPanel(-1), '[': () => step(-1), ']': () => step(1), t: () => theme(), '?': () => $('#keys').showModal(),
+        h: () => { drawPanel(PANELS.find(p => p.id === 'source')); source.hot(); $('#panel-source').scrollIntoView({block: 'start'}); },
+        '/': () => { const p = PANELS.find(q => q.id === 'metrics'); drawPanel(p); p.el.scrollIntoView(); $('#find').focus(); }};
+    document.addEventListener('keydown', e => {
+        if (e.ctrlKey || e.altKey || e.metaKey || e.target.matches('input, select, textarea') || $('#keys').open) return;
+        if (/^[1-9]$/.test(e.key)) toPanel(0, +e.key - 1);
+        else if (keys[e.key]) keys[e.key]();
+        else return;
+        e.preventDefault();
+    });
+    const seen = new IntersectionObserver(list => { for (const e of list) $(`nav a[href="#${e.target.id}"]`)?.classList.toggle('here', e.isIntersecting); }, {rootMargin: '-20% 0px -60% 0px'});
+    let wait = 0;
+    addEventListener('resize', () => { clearTimeout(wait); wait = setTimeout(() => { for (const p of PANELS) if (p.drawn && p.el.isConnected) p.resize ? p.resize() : ['divergence', 'maps'].includes(p.id) && p.draw($('.body', p.el)); }, 120); });
+    if (DATA.launches.length) {
+        show(0);
+        if (select) select.value = 0;
+        for (const s of $$('main > section')) seen.observe(s);
+    } else {
+        $('main').innerHTML = '<p>The trace has no launch.</p>';
+    }
+    document.documentElement.dataset.loaded = Math.round(performance.now());
+}
+start();

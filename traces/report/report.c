@@ -1,0 +1,237 @@
+/* report.c - puts a report together: for each launch the rows of panels.sql and the sums of
+ * detail.h, between the two halves of the page. */
+#include "traces/report/report.h"
+#include "traces/diff.h"
+#include "traces/report/detail.h"
+#include "traces/trace.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_LAUNCHES = 12,     /* shown in full; the others are listed */
+    DEFAULT_SLOTS = 400000, /* about 2 MB of a report */
+};
+
+typedef struct report {
+    const pl_report_request *r;
+    pl_json j;
+    int64_t kernel[MOST_LAUNCHES];
+    size_t nkernels;
+} report;
+
+/* ---- queries ---- */
+
+static void put_value(pl_json *j, sqlite3_stmt *s, int column)
+{
+    switch (sqlite3_column_type(s, column)) {
+    case SQLITE_NULL: pl_json_null(j); break;
+    case SQLITE_INTEGER: pl_json_int(j, sqlite3_column_int64(s, column)); break;
+    case SQLITE_FLOAT: pl_json_real(j, sqlite3_column_double(s, column)); break;
+    default: pl_json_text(j, (const char *)sqlite3_column_text(s, column));
+    }
+}
+
+/* {"columns": [...], "rows": [[...], ...]} */
+static bool put_rows(pl_json *j, sqlite3 *db, const char *sql, int64_t kernel)
+{
+    sqlite3_stmt *s = NULL;
+    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK) return false;
+    int n = sqlite3_column_count(s), code, at = sqlite3_bind_parameter_index(s, ":kernel");
+    if (at) sqlite3_bind_int64(s, at, kernel);
+    pl_json_open(j, '{');
+    pl_json_key(j, "columns"), pl_json_open(j, '[');
+    for (int c = 0; c < n; c++) pl_json_text(j, sqlite3_column_name(s, c));
+    pl_json_close(j);
+    pl_json_key(j, "rows"), pl_json_open(j, '[');
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        pl_json_open(j, '[');
+        for (int c = 0; c < n; c++) put_value(j, s, c);
+        pl_json_close(j);
+    }
+    pl_json_close(j);
+    pl_json_close(j);
+    return sqlite3_finalize(s) == SQLITE_OK && code == SQLITE_DONE;
+}
+
+static const char *query_text(const char *name)
+{
+    for (const pl_report_query *q = pl_report_queries; q->name; q++)
+        if (strcmp(q->name, name) == 0) return q->sql;
+    return "";
+}
+
+static int64_t number(sqlite3 *db, const char *sql, int64_t kernel)
+{
+    sqlite3_stmt *s = NULL;
+    int64_t v = 0;
+    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK) {
+        sqlite3_bind_int64(s, 1, kernel);
+        if (sqlite3_step(s) == SQLITE_ROW) v = sqlite3_column_int64(s, 0);
+    }
+    sqlite3_finalize(s);
+    return v;
+}
+
+/* ---- launches ---- */
+
+/* Those shown in full: the one asked for, or the longest ones, in the order of the file. */
+static bool choose_launches(report *p)
+{
+    static const char sql[] = "SELECT id FROM (SELECT id FROM kernel WHERE ?1 = 0 OR id = ?1 ORDER "
+                              "BY cycles DESC, inst_executed DESC "
+                              "LIMIT ?2) ORDER BY id";
+    sqlite3_stmt *s = NULL;
+    int code = SQLITE_ERROR;
+    if (sqlite3_prepare_v2(p->r->db, sql, -1, &s, NULL) == SQLITE_OK) {
+        sqlite3_bind_int64(s, 1, p->r->kernel);
+        sqlite3_bind_int(s, 2, MOST_LAUNCHES);
+        while ((code = sqlite3_step(s)) == SQLITE_ROW)
+            p->kernel[p->nkernels++] = sqlite3_column_int64(s, 0);
+    }
+    return sqlite3_finalize(s) == SQLITE_OK && code == SQLITE_DONE;
+}
+
+static pl_report_launch describe(const report *p, int64_t kernel)
+{
+    sqlite3 *db = p->r->db;
+    uint64_t slots = p->r->slots ? p->r->slots : (uint64_t)DEFAULT_SLOTS;
+    pl_report_launch l = {.db = db, .kernel = kernel, .slots = slots / p->nkernels + 1};
+    l.first_inst = number(db, "SELECT first_inst FROM kernel WHERE id = ?", kernel);
+    l.end_inst = number(db,
+                        "SELECT coalesce(min(first_inst), 9223372036854775807) FROM kernel WHERE "
+                        "id > ? AND first_inst IS NOT NULL",
+                        kernel);
+    l.cycles = (uint64_t)number(db, "SELECT coalesce(cycles, 0) FROM kernel WHERE id = ?", kernel);
+    l.timing = number(db, "SELECT mode = 'timing' FROM kernel WHERE id = ?", kernel);
+    l.blocks = (uint64_t)number(db, "SELECT blocks FROM kernel WHERE id = ?", kernel);
+    l.warps = (uint64_t)number(db, "SELECT warps FROM kernel WHERE id = ?", kernel);
+    l.sms = (uint64_t)number(db, "SELECT max(sm) + 1 FROM block WHERE kernel = ?", kernel);
+    l.reasons = (uint64_t)number(db, "SELECT max(id) + 1 FROM stall_reason WHERE ?1", kernel);
+    l.code = (uint64_t)number(
+        db,
+        "SELECT max(pc) + 1 FROM instruction i JOIN kernel k ON k.module = i.module WHERE k.id = ?",
+        kernel);
+    return l;
+}
+
+/* What is compared with the launch of the baseline that has the same entry and comes at the same
+ * place among those. */
+static bool put_baseline(report *p, int64_t kernel)
+{
+    static const char *const compared[] = {"facts", "metrics", "speed_of_light", "stalls"};
+    const pl_report_request *r = p->r;
+    pl_json *j = &p->j;
+    int64_t other = pl_tracedb_partner(r->db, kernel, r->baseline);
+    pl_tracedb_diff_lines d = {0};
+    pl_json_key(j, "baseline");
+    if (other == 0) {
+        pl_json_null(j);
+        return true;
+    }
+    bool good = true;
+    pl_json_open(j, '{');
+    for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {
+        pl_json_key(j, compared[i]);
+        good = good && put_rows(j, r->baseline, query_text(compared[i]), other);
+    }
+    good = good && pl_tracedb_diff(r->baseline, other, r->db, kernel, &d) == PL_OK;
+    pl_json_key(j, "lines"), pl_json_open(j, '[');
+    for (size_t i = 0; good && i < d.n; i++) {
+        const pl_tracedb_diff_line *x = &d.line[i];
+        pl_json_open(j, '[');
+        pl_json_text(j, x->text);
+        for (int side = 0; side < 2; side++) {
+            const pl_tracedb_line_sum *v = &x->side[side];
+            pl_json_int(j, v->line);
+            pl_json_int(j, (int64_t)v->issues);
+            pl_json_int(j, (int64_t)v->stall_cycles);
+            pl_json_int(j, (int64_t)v->sectors);
+        }
+        pl_json_close(j);
+    }
+    pl_json_close(j);
+    pl_json_close(j);
+    pl_tracedb_diff_free(&d);
+    return good;
+}
+
+static bool put_launch(report *p, int64_t kernel)
+{
+    pl_json *j = &p->j;
+    bool good = true;
+    pl_report_launch l = describe(p, kernel);
+    pl_json_open(j, '{');
+    pl_json_key(j, "id"), pl_json_int(j, kernel);
+    for (const pl_report_query *q = pl_report_queries; good && q->name; q++) {
+        pl_json_key(j, q->name);
+        good = put_rows(j, p->r->db, q->sql, kernel);
+    }
+    if (good &&
+        number(p->r->db, "SELECT count(*) FROM (SELECT 1 FROM inst WHERE kernel = ? LIMIT 1)",
+               kernel))
+        good = pl_report_timeline(&l, j);
+    if (good && number(p->r->db,
+                       "SELECT count(*) FROM (SELECT 1 FROM mem WHERE kernel = ? LIMIT 1)", kernel))
+        good = pl_report_memory(&l, j);
+    if (good && p->r->baseline) good = put_baseline(p, kernel);
+    pl_json_close(j);
+    return good;
+}
+
+/* ---- the file ---- */
+
+static void put_queries(pl_json *j)
+{
+    pl_json_key(j, "queries"), pl_json_open(j, '{');
+    for (const pl_report_query *q = pl_report_queries; q->name; q++) {
+        pl_json_key(j, q->name), pl_json_open(j, '{');
+        pl_json_key(j, "title"), pl_json_text(j, q->title);
+        pl_json_key(j, "sql"), pl_json_text(j, q->sql);
+        pl_json_close(j);
+    }
+    pl_json_close(j);
+}
+
+/* The SQL of every metric, so that the page can show where a value comes from. */
+static void put_formulas(pl_json *j)
+{
+    pl_json_key(j, "formulas"), pl_json_open(j, '{');
+    for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++)
+        pl_json_key(j, m->name), pl_json_text(j, m->formula);
+    pl_json_close(j);
+}
+
+static bool put_data(report *p)
+{
+    static const char launches[] = "SELECT id, name, entry, mode, status, cycles, inst_executed, "
+                                   "grid_x, grid_y, grid_z, block_x, block_y, "
+                                   "block_z FROM kernel ORDER BY id";
+    pl_json *j = &p->j;
+    bool good = choose_launches(p);
+    pl_json_open(j, '{');
+    pl_json_key(j, "file"), pl_json_text(j, p->r->name);
+    pl_json_key(j, "baseline_file"), pl_json_text(j, p->r->baseline ? p->r->baseline_name : NULL);
+    put_queries(j);
+    put_formulas(j);
+    pl_json_key(j, "kernels");
+    good = good && put_rows(j, p->r->db, launches, 0);
+    pl_json_key(j, "launches"), pl_json_open(j, '[');
+    for (size_t i = 0; good && i < p->nkernels; i++) good = put_launch(p, p->kernel[i]);
+    pl_json_close(j);
+    pl_json_close(j);
+    return good;
+}
+
+pl_status pl_report_write(const pl_report_request *r, FILE *out)
+{
+    report p = {.r = r, .j = {.file = out, .html = true}};
+    fputs(pl_report_head, out);
+    bool good = put_data(&p);
+    fputs(pl_report_tail, out);
+    if (ferror(out)) return PL_IO;
+    if (good) return PL_OK;
+    int a = sqlite3_errcode(r->db), b = r->baseline ? sqlite3_errcode(r->baseline) : SQLITE_OK;
+    bool sql = (a != SQLITE_OK && a != SQLITE_DONE && a != SQLITE_ROW) ||
+               (b != SQLITE_OK && b != SQLITE_DONE && b != SQLITE_ROW);
+    return sql && a != SQLITE_NOMEM && b != SQLITE_NOMEM ? PL_INVALID : PL_NOMEM;
+}
