@@ -50,6 +50,8 @@ static void put_row(text *t, const pl_program *p, const pl_prog_func *f, uint32_
             put(t, "%s", p->vars.at[r->symbol].name);
         if (r->reloc == PL_RELOC_FRAME)
             put(t, "FRAME");
+        if (r->reloc == PL_RELOC_SHARED)
+            put(t, "SHARED");
         if (r->reloc && r->bits)
             put(t, "+");
         if (!r->reloc || r->bits)

@@ -22,8 +22,8 @@ typedef struct pl_row_init {
     uint64_t bits;
 } pl_row_init;
 
-/* Address of a module variable; start of the frame's local memory. */
-enum { PL_RELOC_NONE, PL_RELOC_VAR, PL_RELOC_FRAME, PL_RELOC_FUNC };
+/* Address of a module variable; start of the frame's local memory; start of the block's shared memory. */
+enum { PL_RELOC_NONE, PL_RELOC_VAR, PL_RELOC_FRAME, PL_RELOC_FUNC, PL_RELOC_SHARED };
 
 typedef struct pl_prog_param {
     const char *name;

@@ -250,6 +250,7 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
                    .progress_ctx = l->progress_ctx,
                    .nsm = gpu->machine->sm.count,
                    .capability = gpu->machine->capability,
+                   .shared_reserved = (uint32_t)gpu->machine->shared.reserved,
                    .launch_id = ++gpu->launches,
                    .async_mode = l->async_late,
                    .simt_stack = l->simt_stack};

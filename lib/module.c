@@ -89,6 +89,7 @@ static pl_status place(pl_module *m)
         v->address = pl_memory_alloc(&m->gpu->memory, v->size ? v->size : 1, v->name);
         if (v->address == 0)
             return pl_gpu_no_memory(m->gpu, "while placing the module's variables");
+        if (v->space == PL_SP_CONST) pl_memory_constant(&m->gpu->memory, v->address);
     }
     initialise_variables(m);
     return PL_OK;

@@ -26,6 +26,7 @@ typedef struct lower {
     pl_program *p;
     pl_arena *scratch;
     uint32_t *var_index; /* program variable of each module variable, by position in ast->vars */
+    uint64_t *dynamic;   /* where unsized shared arrays start, by function */
     /* the current function */
     const pl_func *func;
     pl_prog_func *out;
@@ -101,9 +102,12 @@ static uint32_t module_variable(const lower *c, const pl_var *v)
 static uint32_t address_row(lower *c, const pl_var *v, int64_t offset, uint32_t width)
 {
     constant k = {.bits = (uint64_t)offset, .width = (uint16_t)width};
-    if (v->space == PL_SP_SHARED || (v->space == PL_SP_PARAM && !in_frame(c, v)))
+    if (v->space == PL_SP_PARAM && !in_frame(c, v))
         k.bits += v->offset;
-    else if (in_frame(c, v)) {
+    else if (v->space == PL_SP_SHARED) {
+        k.bits += v->offset;
+        k.reloc = PL_RELOC_SHARED;
+    } else if (in_frame(c, v)) {
         k.bits += v->offset;
         k.reloc = PL_RELOC_FRAME;
     } else {
@@ -234,7 +238,7 @@ typedef struct place {
     pl_space space; /* PL_SP_REG: as the instruction says */
 } place;
 
-static place address(lower *c, const pl_operand *o)
+static place address(lower *c, const pl_operand *o, unsigned which)
 {
     place r = {.row = UINT32_MAX, .offset = o->imm, .space = PL_SP_REG};
     const pl_var *v = o->var;
@@ -245,8 +249,12 @@ static place address(lower *c, const pl_operand *o)
     } else if (v && v->space == PL_SP_PARAM) {
         r.offset += (int64_t)v->offset;
         r.space = PL_SP_PARAM;
-    } else if (v && v->space == PL_SP_SHARED) {
+    } else if (v && v->space == PL_SP_SHARED && which == 0) { /* pl_addresses adds the start of shared memory */
         r.offset += (int64_t)v->offset;
+        r.space = PL_SP_SHARED;
+    } else if (v && v->space == PL_SP_SHARED) {
+        r.row = address_row(c, v, 0, 32);
+        r.narrow = true;
     } else if (v) {
         r.row = address_row(c, v, 0, 64);
     } else if (o->reg) {
@@ -412,7 +420,7 @@ static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
                 t.imm = o->imm;
             break;
         case PL_K_ADDR: {
-            place a = address(c, o);
+            place a = address(c, o, addresses);
             t.op[k] = a.row;
             if (a.narrow)
                 t.sel[PL_M_FLAGS] |= (uint8_t)(addresses == 0 ? PL_MF_ADDR32 : addresses == 1 ? PL_MF_ADDR32_2 : PL_MF_ADDR32_3);
@@ -492,6 +500,22 @@ static bool lower_clock(lower *c, const pl_insn *i, const pl_stmt *s)
     return true;
 }
 
+/* mov.pred from a special register: its row holds a number. */
+static bool lower_special_predicate(lower *c, const pl_insn *i, const pl_stmt *s)
+{
+    const pl_form *f = &pl_forms[s->form];
+    if (f->noperands != 2 || s->op[1].kind != PL_O_SREG || s->op[0].kind != PL_O_REG || s->op[0].reg->type != W_pred)
+        return false;
+    uint32_t row = sreg_row(c, &s->op[1], 32);
+    pl_insn *n = emit(c, machine_form("~spred"));
+    n->guard = i->guard;
+    n->flags = i->flags;
+    n->op[0] = reg_row(c, &s->op[0]);
+    n->op[1] = row;
+    finish(n);
+    return true;
+}
+
 static void lower_stmt(lower *c, const pl_stmt *s)
 {
     const pl_form *f = &pl_forms[s->form];
@@ -512,7 +536,7 @@ static void lower_stmt(lower *c, const pl_stmt *s)
         i.guard = c->reg_row[s->guard->id];
         i.flags = s->guard_neg ? PL_IF_GUARD_NEG : 0;
     }
-    if (!lower_clock(c, &i, s))
+    if (!lower_clock(c, &i, s) && !lower_special_predicate(c, &i, s))
         lower_operands(c, &i, s);
 }
 
@@ -726,7 +750,8 @@ static void place_shared(lower *c)
             common += x->size;
         }
     }
-    uint64_t dynamic = 0; /* where unsized arrays start: behind the largest static part, so that all kernels agree */
+    uint64_t dynamic = 0; /* behind the largest static part */
+    bool by_function = false; /* a function that several kernels may call uses dynamic memory: they must agree where it starts */
     for (size_t k = 0; k < nf; k++) {
         const pl_func *f = ast->funcs.at[k];
         uint64_t at = common;
@@ -749,22 +774,27 @@ static void place_shared(lower *c)
         if (!f->entry && at > common)
             common = at;
         c->p->funcs.at[k].static_shared = (uint32_t)at;
-        bool uses_dynamic = false;
         for (size_t v = 0; v < nv && f->entry; v++)
-            uses_dynamic |= used[k * nv + v] && ast->vars.at[v]->unsized;
-        if (uses_dynamic && at > dynamic)
-            dynamic = at;
+            if (used[k * nv + v] && ast->vars.at[v]->unsized && at > dynamic)
+                dynamic = at;
+        if (!f->entry) {
+            mark_shared(ast, f, seen, used + k * nv);
+            for (size_t v = 0; v < nv; v++)
+                by_function |= used[k * nv + v] && ast->vars.at[v]->unsized;
+        }
     }
-    for (size_t v = 0; v < nv; v++) {
-        pl_var *x = ast->vars.at[v];
-        if (x->space == PL_SP_SHARED && x->unsized)
-            x->offset = align_up(dynamic, x->align > 16 ? x->align : 16);
-    }
-    for (size_t k = 0; k < nf; k++) { /* dynamic memory starts at that offset in every kernel that uses it */
+    for (size_t k = 0; k < nf; k++) {
         const pl_func *f = ast->funcs.at[k];
-        for (size_t v = 0; v < nv && f->entry; v++)
-            if (used[k * nv + v] && ast->vars.at[v]->unsized && c->p->funcs.at[k].static_shared)
-                c->p->funcs.at[k].static_shared = (uint32_t)ast->vars.at[v]->offset;
+        uint64_t at = by_function || !f->entry ? dynamic : c->p->funcs.at[k].static_shared, align = 16;
+        bool uses = false;
+        for (size_t v = 0; v < nv; v++)
+            if (used[k * nv + v] && ast->vars.at[v]->unsized) {
+                align = ast->vars.at[v]->align > align ? ast->vars.at[v]->align : align;
+                uses = true;
+            }
+        c->dynamic[k] = align_up(at, align);
+        if (uses && f->entry && at)
+            c->p->funcs.at[k].static_shared = (uint32_t)c->dynamic[k];
     }
 }
 
@@ -813,6 +843,7 @@ pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **
     }
     for (size_t k = 0; k < ast->files.n; k++)
         *pl_push(arena, &p->files) = ast->files.at[k];
+    c.dynamic = pl_arena_array(scratch, uint64_t, ast->funcs.n + 1);
     place_shared(&c);
     c.var_index = pl_arena_array(scratch, uint32_t, ast->vars.n + 1);
     for (size_t k = 0; k < ast->vars.n; k++) {
@@ -829,6 +860,9 @@ pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **
     for (size_t k = 0; k < ast->funcs.n && st == PL_OK; k++) {
         if (ast->funcs.at[k]->prototype_only)
             continue;
+        for (size_t v = 0; v < ast->vars.n; v++)
+            if (ast->vars.at[v]->space == PL_SP_SHARED && ast->vars.at[v]->unsized)
+                ast->vars.at[v]->offset = c.dynamic[k];
         lower_function(&c, ast->funcs.at[k], &p->funcs.at[k]);
         bool ok = !c.unsupported && pl_arena_ok(arena) && pl_arena_ok(scratch);
         uint32_t fixed = c.scratch_row;

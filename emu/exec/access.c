@@ -8,17 +8,9 @@ static uint8_t *shared_at(pl_warp *w, uint64_t address, uint64_t bytes)
     pl_cta *c = w->cta;
     uint32_t rank = (uint32_t)(address / PL_SHARED_SLICE);
     uint64_t offset = address % PL_SHARED_SLICE;
-    if (rank) {
-        if (!c->cluster) {
-            if (rank != 1)
-                return NULL;
-        } else {
-            if (rank > c->cluster->size || !c->cluster->cta[rank - 1])
-                return NULL;
-            c = c->cluster->cta[rank - 1];
-        }
-    }
-    if (offset > c->shared_bytes || bytes > c->shared_bytes - offset)
+    if (rank != c->cluster_rank)
+        c = c->cluster && rank < c->cluster->size ? c->cluster->cta[rank] : NULL;
+    if (!c || offset < c->shared_start || offset > c->shared_end || bytes > c->shared_end - offset)
         return NULL;
     return c->shared + offset;
 }
@@ -65,6 +57,21 @@ uint8_t *pl_resolve(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
     }
 }
 
+uint8_t *pl_access(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes, uint64_t align, const char *what)
+{
+    pl_space real;
+    uint64_t in;
+    if (address % align) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_MISALIGNED_ADDRESS", "%s at address 0x%" PRIx64 ", which is not a multiple of %" PRIu64,
+                 what, address, align);
+        return NULL;
+    }
+    uint8_t *p = pl_resolve(w, lane, space, address, bytes ? bytes : 1, &real, &in);
+    if (!p)
+        pl_access_fault(w, lane, space, address, bytes ? bytes : 1, what);
+    return p;
+}
+
 void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes, const char *what)
 {
     static const char *const names[] = {[PL_SP_GENERIC] = "generic", [PL_SP_CONST] = "constant", [PL_SP_GLOBAL] = "global",
@@ -79,13 +86,36 @@ void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address
         return;
     }
     if (real == PL_SP_SHARED) {
-        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64
-                 "; the block has %" PRIu32 " bytes", what, bytes, at, w->cta->shared_bytes);
+        const pl_cta *c = w->cta;
+        uint64_t rank = at / PL_SHARED_SLICE;
+        if (rank != c->cluster_rank && (!c->cluster || rank >= c->cluster->size))
+            pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64
+                     " of block %" PRIu64 " of the cluster, which has %" PRIu32, what, bytes, at, rank, c->cluster ? c->cluster->size : 1);
+        else if (rank != c->cluster_rank && !c->cluster->cta[rank])
+            pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64
+                     " of block %" PRIu64 " of the cluster, which has not started", what, bytes, at, rank);
+        else
+            pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64
+                     "; the block has %" PRIu32 " bytes from 0x%" PRIx64, what, bytes, at, c->shared_end - c->shared_start,
+                     (uint64_t)(at - at % PL_SHARED_SLICE + c->shared_start));
         return;
     }
     if (real == PL_SP_LOCAL || real == PL_SP_PARAM) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
                  ", out of bounds", what, bytes, names[real], at);
+        return;
+    }
+    if (space != PL_SP_GENERIC && (address - PL_SHARED_WINDOW < PL_SHARED_SLICE * PL_SHARED_RANKS || address - PL_LOCAL_WINDOW < PL_LOCAL_SIZE)) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_INVALID_ADDRESS_SPACE", "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
+                 ", which lies in the window of %s memory", what, bytes, names[space], address,
+                 address - PL_LOCAL_WINDOW < PL_LOCAL_SIZE ? "local" : "shared");
+        return;
+    }
+    const pl_freed *gone = pl_memory_freed(w->grid->memory, address);
+    if (gone) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s of %" PRIu64 " bytes at 0x%" PRIx64 ", %" PRIu64
+                 " bytes from the start of '%s', which has been freed (%" PRIu64 " bytes at 0x%" PRIx64 ")", what, bytes, address,
+                 address - gone->address, gone->name, gone->size, gone->address);
         return;
     }
     const pl_alloc *a = pl_memory_nearest(w->grid->memory, address);

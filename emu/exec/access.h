@@ -1,7 +1,8 @@
 /* access.h - from a lane's address to the bytes it means, shared by every instruction that touches memory.
  *
  * Registers hold addresses of a state space or generic ones; generic addresses are resolved lane by lane against the windows of
- * memory.h. Shared addresses carry a cluster rank plus one in bits 24..31 (mapa); zero there means the block itself. */
+ * memory.h. Shared addresses carry the cluster rank in bits 24..31, and begin behind the bytes that the system keeps (H200, driver 580.159.04,
+ * 2026-11, probes mem.windows). */
 #ifndef PL_EMU_ACCESS_H
 #define PL_EMU_ACCESS_H
 
@@ -11,6 +12,8 @@
 static inline void pl_addresses(const pl_warp *w, const pl_insn *i, unsigned k, bool narrow, int64_t offset, uint64_t out[PL_LANES])
 {
     if (i->op[k] == PL_NO_OPERAND) {
+        if (i->sel[PL_M_SPACE] == PL_SP_SHARED)
+            offset += (int64_t)(w->cta->shared_base + w->cta->shared_start);
         for (unsigned l = 0; l < PL_LANES; l++)
             out[l] = (uint64_t)offset;
     } else if (narrow) {
@@ -30,6 +33,9 @@ uint8_t *pl_resolve(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
 
 /* Reports an access that pl_resolve refused, or a misaligned one. */
 void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes, const char *what);
+
+/* The bytes that an instruction with demands on alignment may use, or NULL after reporting the fault. bytes may be 0. */
+uint8_t *pl_access(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes, uint64_t align, const char *what);
 
 /* Records an access for timing and traces. */
 static inline void pl_record(pl_warp *w, pl_space space, pl_access_kind kind, unsigned bytes, uint32_t mask, const uint64_t *addr, unsigned flags)

@@ -83,8 +83,10 @@ void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned k, uint64_t out[PL_LA
     case W_globaltimer_lo: v = w->clock / 2; break;
     case W_globaltimer_hi: v = w->clock / 2 >> 32; break;
     case W_dynamic_smem_size: v = g->dynamic_shared; break;
-    case W_total_smem_size: v = c->shared_bytes; break;
-    case W_aggr_smem_size: v = c->shared_bytes + 1024; break;
+    case W_total_smem_size: v = (c->shared_end - c->shared_start + 127u) & ~127u; break;
+    case W_aggr_smem_size: v = c->shared_end; break;
+    case W_reserved_smem_offset_cap: v = c->shared_start; break;
+    case W_reserved_smem_offset_end: v = c->shared_start ? 0x120 : 0; break; /* H200, driver 580.159.04, 2026-11 */
     default: break; /* %envreg, %pm, %current_graph_exec: zero */
     }
     for (unsigned l = 0; l < PL_LANES; l++)
@@ -270,8 +272,9 @@ static pl_cta *make_cta(pl_grid *g)
         return NULL;
     c->grid = g;
     c->nwarps = p->nwarps;
-    c->shared_bytes = p->shared_bytes;
-    c->shared = calloc(1, (size_t)p->shared_bytes + 64);
+    c->shared_start = g->shared_reserved;
+    c->shared_end = c->shared_start + p->shared_bytes;
+    c->shared = calloc(1, (size_t)c->shared_end + 64);
     c->warp = aligned_alloc(64, (sizeof *c->warp * p->nwarps + 63) / 64 * 64);
     if (!c->shared || !c->warp) {
         free(c->warp);
@@ -343,10 +346,14 @@ static void start_warp(pl_cta *c, uint32_t index)
         memset(w->local, 0, (size_t)PL_LANES * w->local_bytes);
     for (size_t k = 0; k < f->init.n; k++) {
         const pl_row_init *r = &f->init.at[k];
-        if (!r->sreg)
+        bool moved = r->reloc == PL_RELOC_SHARED && c->shared_base; /* another place than in the template */
+        if (!r->sreg && !moved)
             continue;
         uint64_t v[PL_LANES];
-        pl_warp_sreg(w, (pl_word)r->sreg, r->sel, v);
+        for (unsigned l = 0; l < PL_LANES; l++)
+            v[l] = c->shared_base + c->shared_start + r->bits;
+        if (r->sreg)
+            pl_warp_sreg(w, (pl_word)r->sreg, r->sel, v);
         uint32_t *d = w->file + (size_t)r->row * PL_LANES;
         if (r->width == 64)
             memcpy(d, v, sizeof v);
@@ -429,15 +436,17 @@ pl_cta *pl_cta_start(pl_grid *g, uint32_t linear, uint32_t sm)
     c->done = 0;
     c->nthreads = c->live = g->pool->nthreads;
     memset(c->barrier, 0, sizeof c->barrier);
-    memset(c->shared, 0, c->shared_bytes);
+    memset(c->shared, 0, c->shared_end);
     for (size_t k = 0; k < g->program->vars.n; k++) { /* initialised shared variables of the module */
         const pl_prog_var *v = &g->program->vars.at[k];
-        if (v->space == PL_SP_SHARED && v->init && v->address + v->size <= c->shared_bytes)
-            memcpy(c->shared + v->address, v->init, v->size);
+        if (v->space == PL_SP_SHARED && v->init && c->shared_start + v->address + v->size <= c->shared_end)
+            memcpy(c->shared + c->shared_start + v->address, v->init, v->size);
     }
     c->cluster = cluster_of(g, c);
     if (g->cluster[0] && !c->cluster)
         return NULL;
+    c->cluster_rank = c->cluster ? c->cluster_rank : 0;
+    c->shared_base = c->cluster_rank * PL_SHARED_SLICE;
     for (uint32_t k = 0; k < c->nwarps; k++)
         start_warp(c, k);
     return c;
@@ -446,6 +455,7 @@ pl_cta *pl_cta_start(pl_grid *g, uint32_t linear, uint32_t sm)
 void pl_cta_end(pl_cta *c)
 {
     pl_grid *g = c->grid;
+    pl_async_finish(c);
     for (uint32_t k = 0; k < c->nwarps; k++) {
         g->executed += c->warp[k].executed;
         g->lane_executed += c->warp[k].lane_executed;
@@ -490,6 +500,8 @@ pl_status pl_grid_open(pl_grid *g)
         uint64_t bits = r->bits;
         if (r->reloc == PL_RELOC_VAR)
             bits += g->program->vars.at[r->symbol].address;
+        if (r->reloc == PL_RELOC_SHARED)
+            bits += g->shared_reserved;
         for (unsigned l = 0; l < PL_LANES; l++)
             if (r->width == 64)
                 ((uint64_t *)(void *)(p->image + (size_t)r->row * PL_LANES))[l] = bits;

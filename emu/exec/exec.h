@@ -150,8 +150,10 @@ typedef struct pl_cta {
     uint32_t nwarps, done;      /* done: warps finished */
     uint32_t nthreads, live;    /* live: threads not exited */
     pl_warp *warp;              /* nwarps */
-    uint8_t *shared;
-    uint32_t shared_bytes;
+    uint8_t *shared;            /* from offset 0: the system's part comes first */
+    uint32_t shared_start;      /* offset of the first byte that the kernel may use */
+    uint32_t shared_end;        /* offset behind the last */
+    uint64_t shared_base;       /* shared address of offset 0: cluster rank times PL_SHARED_SLICE */
     pl_barrier barrier[PL_NAMED_BARRIERS];
     uint32_t cluster_rank;
     pl_cluster *cluster; /* NULL without clusters */
@@ -185,6 +187,7 @@ typedef struct pl_grid {
     void *progress_ctx;
     uint32_t nsm;              /* %nsmid */
     uint32_t capability;       /* compute capability of the machine times ten: the tensor cores' arithmetic */
+    uint32_t shared_reserved;  /* bytes that the system keeps at the start of every block's shared memory */
     const struct pl_printf_sink *printf_sink;
     uint64_t launch_id;        /* %gridid */
     int async_mode;            /* 0 eager, 1 late */

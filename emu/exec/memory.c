@@ -1,6 +1,7 @@
 /* memory.c - the allocations that make up global memory. See memory.h. */
 #include "emu/exec/memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,10 +59,31 @@ pl_status pl_memory_release(pl_memory *m, uint64_t address)
     size_t k = position(m, address);
     if (!k || m->alloc[k - 1].address != address)
         return PL_INVALID;
+    pl_freed *f = &m->freed[m->nfreed++ % PL_FREED];
+    f->address = address;
+    f->size = m->alloc[k - 1].size;
+    snprintf(f->name, sizeof f->name, "%s", m->alloc[k - 1].name ? m->alloc[k - 1].name : "an allocation");
     free(m->alloc[k - 1].bytes);
     memmove(&m->alloc[k - 1], &m->alloc[k], (m->n - k) * sizeof *m->alloc);
     m->n--;
     return PL_OK;
+}
+
+void pl_memory_constant(pl_memory *m, uint64_t address)
+{
+    size_t k = position(m, address);
+    if (k)
+        m->alloc[k - 1].constant = true;
+}
+
+const pl_freed *pl_memory_freed(const pl_memory *m, uint64_t address)
+{
+    for (size_t k = 0; k < m->nfreed && k < PL_FREED; k++) {
+        const pl_freed *f = &m->freed[k];
+        if (address - f->address < f->size)
+            return f;
+    }
+    return NULL;
 }
 
 const pl_alloc *pl_memory_find(const pl_memory *m, uint64_t address)

@@ -13,25 +13,35 @@
 #include "base/status.h"
 
 /* Windows of generic addresses. The H200 places them near these values; only isspacep and cvta can tell. */
-#define PL_SHARED_WINDOW 0x00007f0000000000ull
-#define PL_SHARED_SLICE 0x0000000001000000ull /* of one cluster rank: 16 MiB; rank r at window + r * slice */
+#define PL_SHARED_WINDOW 0x00007f8f00000000ull
+#define PL_SHARED_SLICE 0x0000000001000000ull /* of one cluster rank: 16 MiB; rank r at window + r * slice, as on the H200 */
 #define PL_SHARED_RANKS 64u
-#define PL_LOCAL_WINDOW 0x00007e0000000000ull
+#define PL_LOCAL_WINDOW 0x00007f8e00000000ull
 #define PL_LOCAL_SIZE 0x0000000001000000ull
-#define PL_PARAM_WINDOW 0x00007d0000000000ull /* kernel parameters seen through generic addresses */
+#define PL_PARAM_WINDOW 0x00007f8d00000000ull /* kernel parameters seen through generic addresses */
 #define PL_GLOBAL_BASE 0x00007fa000000000ull
 
 typedef struct pl_alloc {
     uint64_t address, size;
     uint8_t *bytes;
     const char *name; /* "arg2", a variable's name, or NULL; not owned */
-    bool read_only;
+    bool constant; /* holds .const variables */
 } pl_alloc;
+
+/* An allocation that is no more, for messages. */
+typedef struct pl_freed {
+    uint64_t address, size;
+    char name[40];
+} pl_freed;
+
+enum { PL_FREED = 32 }; /* the latest ones are remembered */
 
 typedef struct pl_memory {
     pl_alloc *alloc; /* sorted by address */
     size_t n, cap;
     uint64_t next;
+    pl_freed freed[PL_FREED];
+    size_t nfreed; /* ever */
 } pl_memory;
 
 void pl_memory_init(pl_memory *m);
@@ -39,8 +49,12 @@ void pl_memory_free(pl_memory *m);
 /* A zeroed allocation at the next 512-byte aligned address, followed by a gap. 0: out of memory. */
 uint64_t pl_memory_alloc(pl_memory *m, uint64_t size, const char *name);
 pl_status pl_memory_release(pl_memory *m, uint64_t address);
+/* Says that an allocation holds constants. */
+void pl_memory_constant(pl_memory *m, uint64_t address);
 /* The allocation that holds the address, or NULL. */
 const pl_alloc *pl_memory_find(const pl_memory *m, uint64_t address);
+/* The freed allocation that held the address, or NULL. */
+const pl_freed *pl_memory_freed(const pl_memory *m, uint64_t address);
 /* The allocation nearest to an address, for messages; NULL without allocations. */
 const pl_alloc *pl_memory_nearest(const pl_memory *m, uint64_t address);
 /* Host pointer to [address, address + size), or NULL when it is not inside one allocation. */

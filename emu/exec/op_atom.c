@@ -1,60 +1,14 @@
-/* op_atom.c - atom and red: lanes take their turns in lane order, so that results are the same in every mode. */
+/* op_atom.c - atom, red and multimem: lanes take their turns in lane order, so that results are the same in every mode.
+ *
+ * atomic.h says what one operation does to one element. */
 #include <string.h>
 
 #include "emu/exec/access.h"
+#include "emu/exec/atomic.h"
 
-static bool is_nan64(uint64_t x)
+static pl_atomic_place place_of(pl_space space, pl_space real)
 {
-    return (x & PL_F64_MAG) > PL_F64_INF;
-}
-
-/* New value of a read-modify-write step. Adds in global memory are done by the L2: f32 flushes subnormals, and a NaN operand of an
- * f64 add comes back as it is. Shared memory adds like the SM does (H200, driver 580.159.04, 2026-11, probes mem.atomics). */
-static uint64_t stepped(int op, int type, bool global, uint64_t old, uint64_t b, uint64_t c)
-{
-    switch (op) {
-    case W_add:
-        switch (type) {
-        case W_f32:
-            return f32_add((uint32_t)old, (uint32_t)b, PL_RN, global, false);
-        case W_f64:
-            if (global && (is_nan64(b) || is_nan64(old)))
-                return is_nan64(b) ? b : old;
-            return f64_add(old, b, PL_RN);
-        case W_f16:
-            return f16_add((uint16_t)old, (uint16_t)b, false, false);
-        case W_bf16:
-            return bf16_add((uint16_t)old, (uint16_t)b);
-        case W_f16x2:
-            return f16x2_add((uint32_t)old, (uint32_t)b, false, false);
-        case W_bf16x2:
-            return bf16x2_add((uint32_t)old, (uint32_t)b);
-        default:
-            return old + b;
-        }
-    case W_and:
-        return old & b;
-    case W_or:
-        return old | b;
-    case W_xor:
-        return old ^ b;
-    case W_exch:
-        return b;
-    case W_cas:
-        return old == b ? c : old;
-    case W_inc:
-        return (uint32_t)old >= (uint32_t)b ? 0 : old + 1;
-    case W_dec:
-        return old == 0 || (uint32_t)old > (uint32_t)b ? b : old - 1;
-    case W_min:
-        return type == W_s32 ? (uint64_t)((int32_t)old < (int32_t)b ? old : b) : type == W_s64 ? ((int64_t)old < (int64_t)b ? old : b)
-               : old < b ? old : b;
-    case W_max:
-        return type == W_s32 ? (uint64_t)((int32_t)old > (int32_t)b ? old : b) : type == W_s64 ? ((int64_t)old > (int64_t)b ? old : b)
-               : old > b ? old : b;
-    default:
-        return old;
-    }
+    return real == PL_SP_GLOBAL ? PL_ATOMIC_GLOBAL : space == PL_SP_GENERIC ? PL_ATOMIC_GENERIC : PL_ATOMIC_SHARED;
 }
 
 static uint64_t lane_value(const pl_warp *w, uint32_t row, unsigned l, unsigned bytes)
@@ -98,7 +52,9 @@ static inline uint8_t *quick(const pl_warp *w, pl_space space, uint64_t address,
 {
     if (space == PL_SP_SHARED) {
         *real = PL_SP_SHARED;
-        return address + bytes <= w->cta->shared_bytes && address < PL_SHARED_SLICE ? w->cta->shared + address : NULL;
+        uint64_t offset = address - w->cta->shared_base;
+        return offset >= w->cta->shared_start && offset < w->cta->shared_end && bytes <= w->cta->shared_end - offset
+                   ? w->cta->shared + offset : NULL;
     }
     const pl_alloc *h = w->hit;
     if ((space != PL_SP_GLOBAL && space != PL_SP_GENERIC) || !h || h->size < bytes || address - h->address > h->size - bytes)
@@ -107,9 +63,47 @@ static inline uint8_t *quick(const pl_warp *w, pl_space space, uint64_t address,
     return h->bytes + (address - h->address);
 }
 
+/* A vector: every element is an operation of its own, the address is aligned to the whole (PTX ISA 9.0, atom). */
+static void atomic_vector(pl_warp *w, const pl_insn *i, int op, int type, int d, unsigned a)
+{
+    unsigned bytes = 1u << i->sel[PL_M_LOG2], count = i->sel[PL_M_COUNT], size = bytes * count;
+    pl_space space = (pl_space)i->sel[PL_M_SPACE], real = space;
+    uint64_t addr[PL_LANES];
+    uint32_t old[8][PL_LANES] = {{0}};
+    pl_addresses(w, i, a, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        uint64_t at;
+        uint8_t *p = pl_resolve(w, l, space, addr[l], size, &real, &at);
+        if (!p || addr[l] % size || real != PL_SP_GLOBAL) {
+            pl_access_fault(w, l, space, addr[l], size, "atomic operation on a vector");
+            return;
+        }
+        addr[l] = at;
+        for (unsigned k = 0; k < count; k++) {
+            uint32_t b = pl_row32(w, pl_more(w, i, i->op[a + 1] + k))[l];
+            uint64_t have = 0;
+            memcpy(&have, p + k * bytes, bytes);
+            old[k][l] = (uint32_t)have;
+            have = pl_atomic_step(op, type, PL_ATOMIC_GLOBAL, have, b, 0);
+            memcpy(p + k * bytes, &have, bytes);
+        }
+    }
+    for (unsigned k = 0; d >= 0 && i->op[d] != PL_NO_OPERAND && k < count; k++) {
+        uint32_t row = pl_more(w, i, i->op[d] + k);
+        if (row != PL_NO_OPERAND)
+            pl_blend32(w, pl_row32(w, row), old[k]);
+    }
+    pl_record(w, real, d >= 0 ? PL_AC_ATOMIC : PL_AC_REDUCTION, size, w->exec, addr, PL_MF_NOL1);
+}
+
 static void atomic(pl_warp *w, const pl_insn *i, int op, int type, int d, unsigned a)
 {
     unsigned bytes = 1u << i->sel[PL_M_LOG2];
+    if (i->sel[PL_M_COUNT] > 1) {
+        atomic_vector(w, i, op, type, d, a);
+        return;
+    }
     pl_space space = (pl_space)i->sel[PL_M_SPACE], real = space;
     uint64_t addr[PL_LANES], old[PL_LANES] = {0};
     pl_addresses(w, i, a, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
@@ -124,7 +118,7 @@ static void atomic(pl_warp *w, const pl_insn *i, int op, int type, int d, unsign
         uint8_t *p = quick(w, space, at, bytes, &real);
         if (!p)
             p = pl_resolve(w, l, space, addr[l], bytes, &real, &at);
-        if (!p || addr[l] % bytes || (real != PL_SP_GLOBAL && real != PL_SP_SHARED)) {
+        if (!p || addr[l] % bytes || real == PL_SP_PARAM) {
             pl_access_fault(w, l, space, addr[l], bytes, "atomic operation");
             return;
         }
@@ -139,7 +133,7 @@ static void atomic(pl_warp *w, const pl_insn *i, int op, int type, int d, unsign
         }
         memcpy(&have, p, bytes);
         old[l] = have;
-        uint64_t next = stepped(op, type, real == PL_SP_GLOBAL, have, lane_value(w, i->op[a + 1], l, bytes), op == W_cas ? lane_value(w, i->op[a + 2], l, bytes) : 0);
+        uint64_t next = pl_atomic_step(op, type, place_of(space, real), have, lane_value(w, i->op[a + 1], l, bytes), op == W_cas ? lane_value(w, i->op[a + 2], l, bytes) : 0);
         memcpy(p, &next, bytes);
     }
     if (d >= 0 && i->op[d] != PL_NO_OPERAND) {

@@ -32,8 +32,9 @@ static inline bool offsets(const pl_warp *w, const uint64_t *addr, uint64_t star
 static inline bool find_span(pl_warp *w, pl_space space, const uint64_t *addr, unsigned bytes, span *s)
 {
     if (space == PL_SP_SHARED) {
-        s->base = w->cta->shared;
-        return offsets(w, addr, 0, w->cta->shared_bytes, bytes, s->off);
+        const pl_cta *c = w->cta;
+        s->base = c->shared + c->shared_start;
+        return offsets(w, addr, c->shared_base + c->shared_start, c->shared_end - c->shared_start, bytes, s->off);
     }
     if (space == PL_SP_PARAM)
         return false;
@@ -335,7 +336,9 @@ void exec_isspacep(pl_warp *w, const pl_insn *i, int ss)
         bool shared = a - PL_SHARED_WINDOW < PL_SHARED_SLICE * PL_SHARED_RANKS, local = a - PL_LOCAL_WINDOW < PL_LOCAL_SIZE;
         bool param = a - PL_PARAM_WINDOW < PL_LOCAL_SIZE;
         uint32_t rank = (uint32_t)((a - PL_SHARED_WINDOW) / PL_SHARED_SLICE);
-        bool own = shared && (!rank || rank == w->cta->cluster_rank + 1);
+        const pl_alloc *x = shared || local || param ? NULL : pl_memory_find(w->grid->memory, a);
+        bool constant = x && x->constant;
+        bool own = shared && rank == w->cta->cluster_rank;
         bool in;
         switch (ss) {
         case W_shared:
@@ -352,13 +355,11 @@ void exec_isspacep(pl_warp *w, const pl_insn *i, int ss)
         case W_param__entry:
             in = param;
             break;
-        case W_const: {
-            const pl_alloc *x = pl_memory_find(w->grid->memory, a);
-            in = x && x->read_only;
+        case W_const:
+            in = constant;
             break;
-        }
         default:
-            in = !shared && !local && !param;
+            in = !shared && !local && !constant; /* kernel parameters count as global */
             break;
         }
         r |= (uint32_t)in << l;
@@ -373,7 +374,7 @@ void exec_mapa(pl_warp *w, const pl_insn *i, int ss, int type)
     get_address(w, i->op[1], v, type);
     for (unsigned l = 0; l < PL_LANES; l++) {
         uint64_t base = ss ? 0 : PL_SHARED_WINDOW; /* without .shared::cluster the address is generic */
-        v[l] = base + (v[l] - base) % PL_SHARED_SLICE + (rank[l] + 1ull) * PL_SHARED_SLICE;
+        v[l] = base + (v[l] - base) % PL_SHARED_SLICE + (uint64_t)rank[l] * PL_SHARED_SLICE;
     }
     put_address(w, i->op[0], v, type);
 }
@@ -383,8 +384,7 @@ void exec_getctarank(pl_warp *w, const pl_insn *i, int ss, int type)
     uint64_t v[PL_LANES];
     get_address(w, i->op[1], v, type);
     for (unsigned l = 0; l < PL_LANES; l++) {
-        uint64_t rank = (v[l] - (ss ? 0 : PL_SHARED_WINDOW)) / PL_SHARED_SLICE;
-        v[l] = rank ? rank - 1 : w->cta->cluster_rank;
+        v[l] = (v[l] - (ss ? 0 : PL_SHARED_WINDOW)) / PL_SHARED_SLICE;
     }
     put(w, i->op[0], v, false);
 }

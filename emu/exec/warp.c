@@ -219,6 +219,9 @@ void pl_warp_exit(pl_warp *w, uint32_t lanes)
             w->conv[f].members &= ~lanes;
             w->conv[f].arrived &= ~lanes;
         }
+    for (unsigned k = 0; k < w->nsplits; k++) /* nobody waits for lanes that have ended: look again */
+        if (w->split[k].wait == PL_SPLIT_WARP_SYNC)
+            w->split[k].wait = PL_SPLIT_READY;
     if (!w->active) {
         remove_split(w, w->current);
         w->stop = true;
@@ -413,6 +416,8 @@ static void init_frame(pl_warp *w, const pl_prog_func *f, const pl_callnode *nod
                 bits += w->program->vars.at[r->symbol].address;
             else if (r->reloc == PL_RELOC_FRAME)
                 bits += node->local;
+            else if (r->reloc == PL_RELOC_SHARED)
+                bits += w->cta->shared_base + w->cta->shared_start;
             for (unsigned l = 0; l < PL_LANES; l++)
                 v[l] = bits;
         }

@@ -81,7 +81,7 @@ static pl_pc_stat *stat_of(const pl_sm *s, uint32_t pc) { return s->g->pc_stat ?
 static bool remote(const pl_sm *s, const pl_twarp *t)
 {
     uint64_t rank = s->fx.addr[__builtin_ctz(s->fx.mask)] >> 24 & 0xff;
-    return rank != 0 && rank != t->w->cta->cluster_rank + 1u;
+    return rank != t->w->cta->cluster_rank;
 }
 
 static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
