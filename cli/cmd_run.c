@@ -62,7 +62,7 @@ static const cli_option option[O_COUNT] = {
     [O_TIMEOUT] = {"timeout", 0, "SECONDS", "give up a launch after this time"},
     [O_PROGRESS] = {"progress", 0, NULL, "show progress although standard error is no terminal"},
     [O_JSON] = {"json", 0, NULL, "print one JSON object"},
-    [O_SUMMARY] = {"summary", 0, NULL, "print one line for each launch"},
+    [O_SUMMARY] = {"summary", 0, NULL, "print tables and bars; a line for each of several launches"},
     [O_METRICS] = {"metrics", 0, NULL, "print every counter"},
 };
 static const char usage[] = "ptxloom run K.ptx -g X[,Y[,Z]] -b X[,Y[,Z]] [OPTION ...] [ARG ...]\n"
@@ -92,7 +92,7 @@ typedef struct session {
     pl_trace *trace;
     run_report *json;
     run_style style;
-    struct timespec shown; /* when progress was last drawn */
+    struct timespec launched, shown; /* when the launch began, and progress was last drawn */
     bool drawn, interrupted;
     int status;
 } session;
@@ -124,20 +124,42 @@ static void set_timer(uint64_t seconds)
 
 /* ---------------------------------------------------------------- progress */
 
+static double seconds_since(const struct timespec *t)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - t->tv_sec) + (double)(now.tv_nsec - t->tv_nsec) * 1e-9;
+}
+
+/* "14 s", "3 min", "2.5 h" */
+static const char *duration(double seconds, char buf[32])
+{
+    if (seconds < 100)
+        snprintf(buf, 32, "%.0f s", seconds);
+    else if (seconds < 6000)
+        snprintf(buf, 32, "%.0f min", seconds / 60);
+    else
+        snprintf(buf, 32, "%.1f h", seconds / 3600);
+    return buf;
+}
+
 static void progress(void *ctx, uint64_t done, uint64_t blocks, uint64_t instructions)
 {
     session *s = ctx;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    double since =
-        (double)(now.tv_sec - s->shown.tv_sec) + (double)(now.tv_nsec - s->shown.tv_nsec) * 1e-9;
     bool terminal = isatty(STDERR_FILENO);
-    if (since < (terminal ? 0.2 : 5.0)) return;
-    s->shown = now;
+    if (seconds_since(&s->shown) < (terminal ? 0.2 : 5.0)) return;
+    clock_gettime(CLOCK_MONOTONIC, &s->shown);
     s->drawn = terminal;
-    fprintf(stderr, "%s%3.0f %%  %" PRIu64 " of %" PRIu64 " blocks, %.1f million instructions%s",
+    double elapsed = seconds_since(&s->launched), millions = (double)instructions * 1e-6;
+    char left[32];
+    fprintf(stderr, "%s%3.0f %%  %" PRIu64 " of %" PRIu64 " blocks, %.1f M instructions, %.2f M/s",
             terminal ? "\r" : "", blocks ? 100.0 * (double)done / (double)blocks : 0.0, done,
-            blocks, (double)instructions * 1e-6, terminal ? "\033[K" : "\n");
+            blocks, millions, elapsed > 0 ? millions / elapsed : 0.0);
+    /* Blocks finish in waves, so a guess needs some of them. */
+    if (done > 0 && done < blocks && elapsed > 2)
+        fprintf(stderr, ", about %s left",
+                duration(elapsed * (double)(blocks - done) / (double)done, left));
+    fputs(terminal ? "\033[K" : "\n", stderr);
 }
 
 static void clear_progress(session *s)
@@ -284,6 +306,9 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     if (o->progress || (isatty(STDERR_FILENO) && !o->json)) l.progress = progress;
     pl_status st = module_of(s, c->ptx);
     if (st != PL_OK) return st;
+    r->module = s->module;
+    clock_gettime(CLOCK_MONOTONIC, &s->launched);
+    s->shown = s->launched;
     set_timer(o->timeout);
     st = pl_case_prepare(c, s->module, &l);
     if (st != PL_OK) {
@@ -380,6 +405,8 @@ static int run_all(session *s)
     }
     if (o->json && !(s->json = run_json_open())) return CLI_SYSTEM;
     if (ends_with(o->operand[0], ".json")) {
+        s->style.one_of_many = o->noperands > 1;
+        if (o->summary && !o->json && s->style.one_of_many) run_summary_head();
         for (size_t i = 0; i < o->noperands && stop_flag != 1; i++) {
             if (stop_flag == 2) stop_flag = 0; /* one launch out of time; the others have theirs */
             run_launch_file(s, o->operand[i]);

@@ -12,6 +12,7 @@ typedef struct run_case {
     const char *entry; /* kernel; NULL when it never got that far */
     const char *arch;
     pl_mode mode;
+    pl_module *module;     /* NULL when it never got that far */
     const pl_case *launch; /* NULL: the launch file could not be read */
     uint32_t grid[3], block[3];
     pl_status status;
@@ -29,12 +30,22 @@ void run_json_add(run_report *r, const run_case *c);
 /* Prints the object and frees it; false when memory ran out on the way. */
 bool run_json_close(run_report *r);
 
-/* For people. brief: one line a case; all_metrics: every counter; trace: file name, or NULL. */
+/* For people. brief: tables and bars, or, for one of many cases, one line; all_metrics: every
+ * counter; trace: file name, or NULL. */
 typedef struct run_style {
-    bool brief, all_metrics, colour;
+    bool brief, one_of_many, all_metrics, colour;
     const char *trace;
 } run_style;
 void run_text(const run_case *c, const run_style *style);
+
+void run_summary(const run_case *c, const run_style *style);
+void run_summary_head(void); /* the heading of these lines: */
+void run_summary_line(const run_case *c);
+
+/* The value of a counter, or a negative number. */
+double run_counter(const run_case *c, const char *name);
+/* "1,234,567" */
+const char *run_grouped(uint64_t n, char buf[32]);
 
 /* "ok", "fault", ... */
 const char *run_status_word(pl_status st);

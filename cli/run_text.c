@@ -20,8 +20,7 @@ static void output(const run_case *c, size_t k)
     if (a->save && c->status == PL_OK) printf("              saved as %s\n", a->save);
 }
 
-/* The value of a counter, or a negative number. */
-static double counter(const run_case *c, const char *name)
+double run_counter(const run_case *c, const char *name)
 {
     for (size_t i = 0; i < c->result.ncounters; i++) {
         if (strcmp(c->result.counter[i].name, name) == 0) return c->result.counter[i].value;
@@ -29,8 +28,7 @@ static double counter(const run_case *c, const char *name)
     return -1;
 }
 
-/* "1,234,567" */
-static const char *grouped(uint64_t n, char buf[32])
+const char *run_grouped(uint64_t n, char buf[32])
 {
     char digits[24];
     int len = snprintf(digits, sizeof digits, "%" PRIu64, n), to = 0;
@@ -44,10 +42,10 @@ static const char *grouped(uint64_t n, char buf[32])
 
 static void hit_rate(const run_case *c, const char *label, const char *hits, const char *all)
 {
-    double h = counter(c, hits), n = counter(c, all);
+    double h = run_counter(c, hits), n = run_counter(c, all);
     char text[32];
     if (h >= 0 && n > 0)
-        printf("  %-22s %5.1f %% of %s sectors\n", label, 100 * h / n, grouped((uint64_t)n, text));
+        printf("  %-22s %5.1f %% of %s sectors\n", label, 100 * h / n, run_grouped((uint64_t)n, text));
 }
 
 static void cost(const run_case *c)
@@ -55,39 +53,30 @@ static void cost(const run_case *c)
     const pl_result *r = &c->result;
     char a[32], b[32];
     if (c->mode == PL_MODE_TIMING) {
-        printf("  %-22s %s\n", "cycles", grouped(r->cycles, a));
+        printf("  %-22s %s\n", "cycles", run_grouped(r->cycles, a));
         double ipc = r->cycles ? (double)r->inst_executed / (double)r->cycles : 0;
         printf("  %-22s %s   (%s thread instructions; %.2f a cycle on the whole GPU)\n",
-               "instructions", grouped(r->inst_executed, a), grouped(r->thread_inst_executed, b),
+               "instructions", run_grouped(r->inst_executed, a), run_grouped(r->thread_inst_executed, b),
                ipc);
-        double achieved = counter(c, "sm__warps_active.avg.pct_of_peak_sustained_active");
+        double achieved = run_counter(c, "sm__warps_active.avg.pct_of_peak_sustained_active");
         printf("  %-22s %.0f %% possible", "occupancy", 100 * r->theoretical_occupancy);
         if (achieved >= 0) printf(", %.0f %% achieved", achieved);
         printf("\n");
         hit_rate(c, "L1 hits", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
                  "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");
         hit_rate(c, "L2 hits", "lts__t_sectors_lookup_hit.sum", "lts__t_sectors.sum");
-        double in = counter(c, "dram__sectors_read.sum"),
-               out = counter(c, "dram__sectors_write.sum");
+        double in = run_counter(c, "dram__sectors_read.sum"),
+               out = run_counter(c, "dram__sectors_write.sum");
         if (in >= 0 && out >= 0)
-            printf("  %-22s %s bytes read, %s written\n", "DRAM", grouped((uint64_t)in * 32, a),
-                   grouped((uint64_t)out * 32, b));
+            printf("  %-22s %s bytes read, %s written\n", "DRAM", run_grouped((uint64_t)in * 32, a),
+                   run_grouped((uint64_t)out * 32, b));
     } else {
         printf("  %-22s %s   (%s thread instructions)\n", "instructions",
-               grouped(r->inst_executed, a), grouped(r->thread_inst_executed, b));
+               run_grouped(r->inst_executed, a), run_grouped(r->thread_inst_executed, b));
     }
     printf("  %-22s %u registers, %u bytes shared, %u bytes local\n", "a thread / a block",
            r->registers, r->static_shared + r->dynamic_shared, r->local_bytes);
     printf("  %-22s %.3f s\n", "emulated in", r->wall_seconds);
-}
-
-static void brief(const run_case *c)
-{
-    char a[32] = "-", b[32] = "-";
-    if (c->launched && c->mode == PL_MODE_TIMING) grouped(c->result.cycles, a);
-    if (c->launched) grouped(c->result.inst_executed, b);
-    printf("%-28s %-12s %15s cycles %17s instructions %9.3f s\n", c->name,
-           run_status_word(c->status), a, b, c->result.wall_seconds);
 }
 
 void run_text(const run_case *c, const run_style *style)
@@ -95,7 +84,10 @@ void run_text(const run_case *c, const run_style *style)
     const char *bold = style->colour ? "\033[1m" : "", *plain = style->colour ? "\033[0m" : "";
     if (c->printed) fputs(c->printed, stdout);
     if (style->brief) {
-        brief(c);
+        if (style->one_of_many)
+            run_summary_line(c);
+        else
+            run_summary(c, style);
         return;
     }
     if (!c->launched) {

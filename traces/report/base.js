@@ -106,7 +106,7 @@ function make(html) {
 }
 
 function svg(w, h, label, inside) {
-    return `<svg viewBox="0 0 ${w} ${h}" role="img" aria-label="${esc(label)}" xmlns="http://www.w3.org/2000/svg">${inside}</svg>`;
+    return `<svg viewBox="0 0 ${w} ${h}" role="img" aria-label="${esc(label)}">${inside}</svg>`;
 }
 
 // A table with headings; each column is [heading, cell(row), 'r' for right].

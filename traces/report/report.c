@@ -3,7 +3,7 @@
 #include "traces/report/report.h"
 #include "traces/diff.h"
 #include "traces/report/detail.h"
-#include "traces/trace.h"
+#include "traces/internal.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +58,17 @@ static const char *query_text(const char *name)
     for (const pl_report_query *q = pl_report_queries; q->name; q++)
         if (strcmp(q->name, name) == 0) return q->sql;
     return "";
+}
+
+/* The query of that name that traces bring along: the report shows its rows too. */
+static const char *named_query(const char *name, const char **title)
+{
+    for (const pl_tracedb_query *q = pl_tracedb_queries; q->name; q++) {
+        if (strcmp(q->name, name) != 0) continue;
+        *title = q->title;
+        return q->sql;
+    }
+    return *title = "";
 }
 
 static int64_t number(sqlite3 *db, const char *sql, int64_t kernel)
@@ -166,6 +177,9 @@ static bool put_launch(report *p, int64_t kernel)
         pl_json_key(j, q->name);
         good = put_rows(j, p->r->db, q->sql, kernel);
     }
+    const char *title;
+    pl_json_key(j, "advice");
+    good = good && put_rows(j, p->r->db, named_query("advice", &title), kernel);
     if (good &&
         number(p->r->db, "SELECT count(*) FROM (SELECT 1 FROM inst WHERE kernel = ? LIMIT 1)",
                kernel))
@@ -180,15 +194,21 @@ static bool put_launch(report *p, int64_t kernel)
 
 /* ---- the file ---- */
 
+static void put_query(pl_json *j, const char *name, const char *title, const char *sql)
+{
+    pl_json_key(j, name), pl_json_open(j, '{');
+    pl_json_key(j, "title"), pl_json_text(j, title);
+    pl_json_key(j, "sql"), pl_json_text(j, sql);
+    pl_json_close(j);
+}
+
 static void put_queries(pl_json *j)
 {
     pl_json_key(j, "queries"), pl_json_open(j, '{');
-    for (const pl_report_query *q = pl_report_queries; q->name; q++) {
-        pl_json_key(j, q->name), pl_json_open(j, '{');
-        pl_json_key(j, "title"), pl_json_text(j, q->title);
-        pl_json_key(j, "sql"), pl_json_text(j, q->sql);
-        pl_json_close(j);
-    }
+    for (const pl_report_query *q = pl_report_queries; q->name; q++)
+        put_query(j, q->name, q->title, q->sql);
+    const char *title, *sql = named_query("advice", &title);
+    put_query(j, "advice", title, sql);
     pl_json_close(j);
 }
 

@@ -141,7 +141,8 @@ const source = {
 
 // Shows a PTX line in the listing. quiet: without leaving the place on the page.
 function go(line, quiet) {
-    if (!line || !source.body) return;
+    if (!line) return;
+    drawPanel(PANELS.find(p => p.id === 'source'));
     source.choose('line', line, true);
     if (!quiet) $('#panel-source').scrollIntoView({behavior: 'auto', block: 'start'});
 }

@@ -1,0 +1,212 @@
+/* run_summary.c - `ptxloom run --summary`: what a launch cost as tables and bars that fit 80
+ * columns.
+ *
+ * Everything comes from the result itself, so that no trace is needed; a trace of the same launch
+ * holds the same numbers. */
+#include "cli/run.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BAR = 44, REASONS = 6, LINES = 6, TEXT = 44 };
+
+/* Nsight Compute's words for the reasons, by pl_stall. */
+static const char *const reason_word[] = {
+#define X(name, word, text) word,
+    PL_STALLS(X)
+#undef X
+};
+
+/* A bar of BAR columns; blocks where the terminal's characters are UTF-8, '#' elsewhere. */
+static void bar(double percent)
+{
+    static const char *const eighth[] = {"",
+                                         "\xe2\x96\x8f",
+                                         "\xe2\x96\x8e",
+                                         "\xe2\x96\x8d",
+                                         "\xe2\x96\x8c",
+                                         "\xe2\x96\x8b",
+                                         "\xe2\x96\x8a",
+                                         "\xe2\x96\x89"};
+    static const char *const variable[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *locale = NULL;
+    for (int i = 0; i < 3 && (!locale || !*locale); i++) locale = getenv(variable[i]);
+    bool utf8 = locale && (strstr(locale, "UTF-8") || strstr(locale, "utf8"));
+    double length = percent < 0 ? 0 : percent > 100 ? BAR : percent / 100 * BAR;
+    int whole = (int)length, part = (int)((length - whole) * 8);
+    if (length > 0) fputs("  ", stdout);
+    for (int i = 0; i < whole; i++) fputs(utf8 ? "\xe2\x96\x88" : "#", stdout);
+    if (utf8) fputs(eighth[part], stdout);
+}
+
+static void share(const char *label, double percent)
+{
+    printf("  %-22s %5.1f %%", label, percent);
+    bar(percent);
+    putchar('\n');
+}
+
+static void share_of(const run_case *c, const char *label, const char *metric)
+{
+    double v = run_counter(c, metric);
+    if (v >= 0) share(label, v);
+}
+
+static void hits(const run_case *c, const char *label, const char *some, const char *all)
+{
+    double n = run_counter(c, some), m = run_counter(c, all);
+    if (n >= 0 && m > 0) share(label, 100 * n / m);
+}
+
+static void units(const run_case *c)
+{
+    const pl_result *r = &c->result;
+    if (c->mode != PL_MODE_TIMING) return;
+    share_of(c, "issue slots in use", "smsp__issue_active.avg.pct_of_peak_sustained_active");
+    share("occupancy, possible", 100 * r->theoretical_occupancy);
+    share_of(c, "occupancy, achieved", "sm__warps_active.avg.pct_of_peak_sustained_active");
+    hits(c, "L1 hits of loads", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
+         "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");
+    hits(c, "L2 hits", "lts__t_sectors_lookup_hit.sum", "lts__t_sectors.sum");
+    share_of(c, "DRAM busy", "dram__throughput.avg.pct_of_peak_sustained_elapsed");
+}
+
+/* ---- waiting ---- */
+
+static void reasons(const run_case *c)
+{
+    uint64_t sum[PL_STALL_COUNT] = {0}, all = 0;
+    char number[32];
+    for (size_t pc = 0; pc < c->result.npc; pc++)
+        for (int i = PL_STALL_NONE + 1; i < PL_STALL_COUNT; i++) {
+            sum[i] += c->result.pc_stat[pc].stall[i];
+            all += c->result.pc_stat[pc].stall[i];
+        }
+    if (all == 0) return;
+    printf("\n  waiting, of %s cycles of all warps\n", run_grouped(all, number));
+    for (int n = 0; n < REASONS; n++) {
+        int most = PL_STALL_NONE;
+        for (int i = PL_STALL_NONE + 1; i < PL_STALL_COUNT; i++)
+            if (sum[i] > (most == PL_STALL_NONE ? 0 : sum[most])) most = i;
+        if (most == PL_STALL_NONE) return;
+        share(reason_word[most], 100.0 * (double)sum[most] / (double)all);
+        sum[most] = 0;
+    }
+}
+
+/* ---- lines ---- */
+
+typedef struct line_cost {
+    uint32_t line, bytes;
+    const char *text; /* in the module */
+    uint64_t issues, stalls;
+} line_cost;
+
+static int by_line(const void *a, const void *b)
+{
+    const line_cost *x = a, *y = b;
+    return (x->line > y->line) - (x->line < y->line);
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    const line_cost *x = a, *y = b;
+    uint64_t p = x->issues + x->stalls, q = y->issues + y->stalls;
+    return p != q ? (p < q) - (p > q) : by_line(a, b);
+}
+
+/* The PTX lines of the launch with what they cost, dearest first; *n of them. NULL: out of memory.
+ */
+static line_cost *line_costs(const run_case *c, size_t *n)
+{
+    line_cost *list = calloc(c->result.npc + 1, sizeof *list);
+    size_t found = 0, kept = 0;
+    for (size_t pc = 0; list && pc < c->result.npc; pc++) {
+        const pl_pc_stat *s = &c->result.pc_stat[pc];
+        if (s->executed == 0) continue;
+        pl_listing l = pl_module_listing(c->module, (uint32_t)pc);
+        line_cost *x = &list[found++];
+        *x = (line_cost){
+            .line = l.ptx_line, .text = l.ptx_text, .bytes = l.ptx_bytes, .issues = s->issues};
+        for (int i = PL_STALL_NONE + 1; i < PL_STALL_COUNT; i++) x->stalls += s->stall[i];
+    }
+    if (!list) return NULL;
+    qsort(list, found, sizeof *list, by_line);
+    for (size_t i = 0; i < found; i++) {
+        if (kept && list[kept - 1].line == list[i].line) {
+            list[kept - 1].issues += list[i].issues;
+            list[kept - 1].stalls += list[i].stalls;
+        } else {
+            list[kept++] = list[i];
+        }
+    }
+    qsort(list, kept, sizeof *list, by_cost);
+    *n = kept;
+    return list;
+}
+
+static void lines(const run_case *c)
+{
+    size_t n = 0;
+    line_cost *list = line_costs(c, &n);
+    if (n) printf("\n  %6s %11s %13s  %s\n", "line", "issues", "waiting", "PTX");
+    for (size_t i = 0; i < n && i < LINES; i++) {
+        char a[32], b[32], text[TEXT + 1];
+        uint32_t from = 0, length = 0;
+        const line_cost *x = &list[i];
+        while (from < x->bytes && (x->text[from] == ' ' || x->text[from] == '\t')) from++;
+        for (; from + length < x->bytes && length < TEXT; length++) {
+            char ch = x->text[from + length];
+            if (ch == '/' && from + length + 1 < x->bytes && x->text[from + length + 1] == '/')
+                break;
+            text[length] = ch >= ' ' && ch < 127 ? ch : ' ';
+        }
+        while (length && text[length - 1] == ' ') length--;
+        text[length] = '\0';
+        printf("  %6" PRIu32 " %11s %13s  %s\n", x->line, run_grouped(x->issues, a),
+               run_grouped(x->stalls, b), text);
+    }
+    free(list);
+}
+
+void run_summary(const run_case *c, const run_style *style)
+{
+    const char *bold = style->colour ? "\033[1m" : "", *plain = style->colour ? "\033[0m" : "";
+    const pl_result *r = &c->result;
+    char a[32];
+    printf("%s%s%s on %s: %s\n", bold, c->name, plain, c->arch, run_status_word(c->status));
+    if (!c->launched) return;
+    printf("  %u x %u x %u blocks of %u x %u x %u threads, %u registers, %u bytes shared\n",
+           c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], r->registers,
+           r->static_shared + r->dynamic_shared);
+    if (c->mode == PL_MODE_TIMING) printf("  %-22s %s\n", "cycles", run_grouped(r->cycles, a));
+    double each = r->inst_executed ? (double)r->thread_inst_executed / (double)r->inst_executed : 0;
+    printf("  %-22s %s   (%.1f lanes each)\n\n", "instructions", run_grouped(r->inst_executed, a),
+           each);
+    units(c);
+    reasons(c);
+    lines(c);
+}
+
+/* ---- several launches ---- */
+
+void run_summary_line(const run_case *c)
+{
+    char a[32] = "-", b[32] = "-", ipc[16] = "-", occupancy[16] = "-";
+    bool timed = c->launched && c->mode == PL_MODE_TIMING;
+    double achieved = run_counter(c, "sm__warps_active.avg.pct_of_peak_sustained_active");
+    if (timed) run_grouped(c->result.cycles, a);
+    if (c->launched) run_grouped(c->result.inst_executed, b);
+    if (timed && c->result.cycles)
+        snprintf(ipc, sizeof ipc, "%.2f",
+                 (double)c->result.inst_executed / (double)c->result.cycles);
+    if (timed && achieved >= 0) snprintf(occupancy, sizeof occupancy, "%.0f %%", achieved);
+    printf("%-22.22s %-11s %12s %13s %7s %5s\n", c->name, run_status_word(c->status), a, b, ipc,
+           occupancy);
+}
+
+void run_summary_head(void)
+{
+    printf("%-22s %-11s %12s %13s %7s %5s\n", "launch", "status", "cycles", "instructions",
+           "a cycle", "warps");
+}
