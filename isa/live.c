@@ -20,6 +20,8 @@ typedef struct unit {
     uint32_t row, rows;   /* as numbered before */
     uint32_t start, end;  /* live interval, relative to the function's first instruction */
     uint32_t to;          /* new row */
+    uint32_t block;       /* the only block that touches it; UINT32_MAX: several do */
+    uint32_t born;        /* position of the write that starts a unit of one block; UINT32_MAX: it starts with a read */
     bool used;
 } unit;
 
@@ -48,6 +50,42 @@ static void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         l->unit_of[*row + k] = 1;
 }
 
+/* Where is it touched, and how first? Reads come before writes within one instruction. */
+static void locate(live *l, uint32_t row, bool write)
+{
+    unit *u = &l->u[l->unit_of[row]];
+    if (!u->used) {
+        u->used = true;
+        u->block = l->block;
+        u->born = write ? l->at : UINT32_MAX;
+    } else if (u->block != l->block)
+        u->block = UINT32_MAX;
+}
+
+static void locate_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    live *l = ctx;
+    (void)rows;
+    if (!(use & PL_USE_PRED) && (use & PL_USE_READ) && *row < l->fixed)
+        locate(l, *row, false);
+}
+
+static void locate_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    live *l = ctx;
+    if (!(use & PL_USE_PRED) && (use & PL_USE_WRITE) && *row < l->fixed)
+        locate(l, *row, rows == l->u[l->unit_of[*row]].rows);
+}
+
+/* Does this write start the value anew? Under a guard it does when nothing before it, in the only block that knows the unit, has
+ * written or read it: other lanes hold nothing worth keeping. */
+static bool starts(const live *l, uint32_t u, unsigned rows, unsigned use)
+{
+    if (!(use & PL_USE_WRITE) || (use & PL_USE_READ) || rows != l->u[u].rows)
+        return false;
+    return !l->guarded || (l->u[u].block == l->block && l->u[u].born == l->at);
+}
+
 static void summarise(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     live *l = ctx;
@@ -56,8 +94,7 @@ static void summarise(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         return;
     uint32_t u = l->unit_of[*row];
     uint64_t bit = 1ull << (u % 64), *d = l->def + (size_t)l->block * l->words + u / 64, *s = l->use + (size_t)l->block * l->words + u / 64;
-    bool whole = (use & PL_USE_WRITE) && !(use & PL_USE_READ) && !l->guarded && rows == l->u[u].rows;
-    l->u[u].used = true;
+    bool whole = starts(l, u, rows, use);
     if (!whole && !(*d & bit))
         *s |= bit;
     if (whole && !(*s & bit))
@@ -97,20 +134,21 @@ static void touch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static void kill(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     live *l = ctx;
-    if ((use & PL_USE_PRED) || *row >= l->fixed || !(use & PL_USE_WRITE) || (use & PL_USE_READ) || l->guarded)
+    if ((use & PL_USE_PRED) || *row >= l->fixed)
         return;
     uint32_t u = l->unit_of[*row];
-    if (rows == l->u[u].rows)
+    if (starts(l, u, rows, use))
         l->set[u / 64] &= ~(1ull << (u % 64));
 }
 
 static void revive(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     live *l = ctx;
-    (void)rows;
-    if ((use & PL_USE_PRED) || *row >= l->fixed || (!(use & PL_USE_READ) && !l->guarded))
+    if ((use & PL_USE_PRED) || *row >= l->fixed)
         return;
     uint32_t u = l->unit_of[*row];
+    if (!(use & PL_USE_READ) && (!l->guarded || starts(l, u, rows, use)))
+        return;
     l->set[u / 64] |= 1ull << (u % 64);
 }
 
@@ -231,9 +269,11 @@ static uint32_t pressure(live *l, uint64_t *set)
     for (uint32_t k = 0; k < l->g.n; k++) {
         const pl_block *b = &l->g.b[k];
         memcpy(set, l->out + (size_t)k * l->words, l->words * sizeof *set);
+        l->block = k;
         for (uint32_t pc = b->end; pc-- > b->first;) {
             pl_insn *i = &l->p->code.at[pc];
             uint32_t rows = 0;
+            l->at = pc - l->f->first;
             l->guarded = i->guard != PL_PT;
             pl_insn_uses(l->p, i, kill, l);
             pl_insn_uses(l->p, i, revive, l);
@@ -266,6 +306,12 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
     l.def = pl_arena_array(a, uint64_t, set + 1);
     if (!pl_arena_ok(a))
         return PL_NOMEM;
+    for (l.block = 0; l.block < l.g.n; l.block++)
+        for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
+            l.at = pc - f->first;
+            pl_insn_uses(p, &p->code.at[pc], locate_read, &l);
+            pl_insn_uses(p, &p->code.at[pc], locate_write, &l);
+        }
     for (l.block = 0; l.block < l.g.n; l.block++)
         for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
             pl_insn *i = &p->code.at[pc];

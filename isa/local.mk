@@ -26,7 +26,7 @@ $(isa_generated): isa/gen.stamp
 libptxloom_la_SOURCES += isa/form.c isa/form.h isa/match.c isa/match.h isa/rules.c isa/insn.h isa/program.h
 nodist_libptxloom_la_SOURCES += isa/gen_forms.c
 libptxloom_la_SOURCES += isa/cfg.c isa/cfg.h isa/operands.c isa/operands.h isa/live.c isa/live.h isa/disasm.c isa/opt.c isa/opt.h \
-	isa/ir.c isa/ir.h isa/passes.h isa/fold.c isa/select.c isa/place.c
+	isa/ir.c isa/ir.h isa/passes.h isa/fold.c isa/select.c isa/place.c isa/webs.c isa/vector.c isa/predicate.c isa/unroll.c isa/coalesce.c
 
 BUILT_SOURCES += $(isa_generated)
 CLEANFILES += $(isa_generated) isa/gen.stamp $(isa_isagen)

@@ -285,7 +285,9 @@ pl_status pl_optimise(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena 
     pl_status st = pl_ir_open(&x, p, f, *fixed, a);
     if (st != PL_OK)
         return st;
-    if (!pl_ir_graph(&x) || !pl_pass_fold(&x) || !pl_pass_select(&x) || !pl_pass_place(&x))
+    if (!pl_ir_graph(&x) || !pl_pass_webs(&x) || !pl_pass_fold(&x) || !pl_pass_select(&x) || !pl_pass_predicate(&x) ||
+        !pl_pass_unroll(&x) || !pl_pass_merge(&x) || !pl_pass_webs(&x) || !pl_pass_fold(&x) || !pl_pass_select(&x) || !pl_pass_vector(&x) ||
+        !pl_pass_coalesce(&x) || !pl_pass_place(&x) || !pl_pass_converge(&x))
         return PL_NOMEM;
     return pl_ir_close(&x, fixed);
 }

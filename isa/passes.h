@@ -10,10 +10,14 @@
 bool pl_pass_fold(pl_ir *x);
 /* fold.c: unused results disappear. */
 bool pl_pass_clean(pl_ir *x);
+/* webs.c: unrelated values of one register get registers of their own. */
+bool pl_pass_webs(pl_ir *x);
 /* unroll.c: counted loops of one block are unrolled, wholly or four times. */
 bool pl_pass_unroll(pl_ir *x);
 /* predicate.c: short bodies of branches become guarded instructions. */
 bool pl_pass_predicate(pl_ir *x);
+/* predicate.c: blocks that only follow each other become one. */
+bool pl_pass_merge(pl_ir *x);
 /* select.c: chains become the machine instructions that do several steps at once. */
 bool pl_pass_select(pl_ir *x);
 /* vector.c: neighbouring loads from shared memory become one wide load. */

@@ -207,3 +207,182 @@ bool pl_pass_place(pl_ir *x)
     pl_ir_sweep(x);
     return pl_arena_ok(x->a);
 }
+
+/* ---- convergence ---- */
+
+/* Does the same value reach all lanes of a warp? Numbers, parameters and special registers of the block do. */
+typedef struct uniformity {
+    pl_ir *x;
+    uint8_t *varies, *pred_varies; /* by row, by predicate */
+    bool any, changed;
+} uniformity;
+
+static void sees(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    uniformity *u = ctx;
+    if (!(use & PL_USE_READ))
+        return;
+    for (unsigned k = 0; k < (use & PL_USE_PRED ? 1 : rows); k++)
+        u->any |= (use & PL_USE_PRED ? u->pred_varies : u->varies)[*row + k];
+}
+
+static void spreads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    uniformity *u = ctx;
+    if (!(use & PL_USE_WRITE))
+        return;
+    for (unsigned k = 0; k < (use & PL_USE_PRED ? 1 : rows); k++) {
+        uint8_t *v = &(use & PL_USE_PRED ? u->pred_varies : u->varies)[*row + k];
+        u->changed |= !*v;
+        *v = 1;
+    }
+}
+
+static bool differs_between_lanes(pl_word sreg)
+{
+    return sreg == W_tid || sreg == W_laneid || sreg == W_lanemask_eq || sreg == W_lanemask_le || sreg == W_lanemask_lt ||
+           sreg == W_lanemask_ge || sreg == W_lanemask_gt;
+}
+
+/* What an instruction brings in that differs between lanes, whatever it reads. */
+static bool own_difference(const pl_insn *i)
+{
+    uint32_t e = pl_insn_effects(i);
+    if (e & (PL_EF_ATOMIC | PL_EF_CALL))
+        return true;
+    uint16_t m = pl_insn_mnem(i);
+    if (m == M_elect || m == M_alloca || m == M_ldmatrix || m == M_mma || m == M_wmma || m == M_movmatrix || m == M_wgmma)
+        return true;
+    return (e & PL_EF_LOAD) && i->sel[PL_M_SPACE] != PL_SP_PARAM && i->sel[PL_M_SPACE] != PL_SP_CONST && i->sel[PL_M_SPACE] != PL_SP_SHARED &&
+           i->sel[PL_M_SPACE] != PL_SP_GLOBAL;
+}
+
+static bool find_uniform(uniformity *u)
+{
+    pl_ir *x = u->x;
+    u->varies = pl_arena_array(x->a, uint8_t, x->f->rows + 4);
+    u->pred_varies = pl_arena_array(x->a, uint8_t, x->f->preds + 1);
+    if (!u->varies || !u->pred_varies)
+        return false;
+    for (uint32_t r = 0; r < x->f->rows; r++)
+        u->varies[r] = (uint8_t)(x->row[r].pinned || differs_between_lanes(pl_ir_special(x, r)));
+    for (uint32_t r = 0; r < x->f->preds; r++)
+        u->pred_varies[r] = x->pred_row[r].pinned;
+    do {
+        u->changed = false;
+        for (uint32_t j = 0; j < x->nrpo; j++)
+            for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+                pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+                u->any = own_difference(i);
+                if (!u->any)
+                    pl_insn_uses(x->p, i, sees, u);
+                if (u->any)
+                    pl_insn_uses(x->p, i, spreads, u);
+            }
+    } while (u->changed);
+    return true;
+}
+
+/* Immediate post-dominators: dominators of the reversed graph, with block number n behind all ends. PL_IR_NONE: no end is reached. */
+static uint32_t *post_dominators(pl_ir *x)
+{
+    uint32_t n = (uint32_t)x->b.n, depth = 0, count = 0;
+    uint32_t *ipdom = pl_arena_array(x->a, uint32_t, n + 1), *number = pl_arena_array(x->a, uint32_t, n + 1);
+    uint32_t *order = pl_arena_array(x->a, uint32_t, n + 1), *stack = pl_arena_array(x->a, uint32_t, n + 1);
+    uint32_t *edge = pl_arena_array(x->a, uint32_t, n + 1);
+    if (!ipdom || !number || !order || !stack || !edge)
+        return NULL;
+    memset(ipdom, 0xff, (n + 1) * sizeof *ipdom);
+    memset(number, 0xff, (n + 1) * sizeof *number);
+    for (uint32_t end = 0; end < n; end++) { /* postorder from each end */
+        if (x->b.at[end].order == PL_IR_NONE || pl_ir_successors(x, end) || number[end] != PL_IR_NONE)
+            continue;
+        number[end] = 0;
+        stack[depth++] = end;
+        while (depth) {
+            uint32_t k = stack[depth - 1];
+            if (edge[k] < x->b.at[k].npred) {
+                uint32_t q = x->preds[x->b.at[k].pred + edge[k]++];
+                if (number[q] == PL_IR_NONE) {
+                    number[q] = 0;
+                    stack[depth++] = q;
+                }
+            } else {
+                number[k] = count;
+                order[count++] = k;
+                depth--;
+            }
+        }
+    }
+    number[n] = count;
+    ipdom[n] = n;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t j = count; j-- > 0;) {
+            uint32_t b = order[j], best = PL_IR_NONE, edges = pl_ir_successors(x, b);
+            for (uint32_t s = 0; s < (edges ? edges : 1); s++) {
+                uint32_t q = edges ? pl_ir_successor(x, b, s) : n;
+                if (ipdom[q] == PL_IR_NONE)
+                    continue;
+                while (best != PL_IR_NONE && q != best) {
+                    while (number[q] < number[best])
+                        q = ipdom[q];
+                    while (number[best] < number[q])
+                        best = ipdom[best];
+                }
+                best = q;
+            }
+            changed |= best != ipdom[b];
+            ipdom[b] = best;
+        }
+    }
+    return ipdom;
+}
+
+bool pl_pass_converge(pl_ir *x)
+{
+    uniformity u = {.x = x};
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_count(x) || !find_uniform(&u))
+        return false;
+    uint32_t *ipdom = post_dominators(x), n = (uint32_t)x->b.n;
+    uint32_t *from = pl_arena_array(x->a, uint32_t, n + 1); /* by meeting block: where its lanes part first */
+    if (!ipdom || !from)
+        return false;
+    memset(from, 0xff, (n + 1) * sizeof *from);
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        uint32_t b = x->rpo[j];
+        const pl_insn *i = pl_ir_branch(x, b);
+        bool parts = i && ((i->guard > PL_PF && u.pred_varies[i->guard]) || (pl_forms[i->form].noperands == 2 && u.varies[i->op[0]]));
+        uint32_t meet = parts ? ipdom[b] : PL_IR_NONE;
+        if (meet == PL_IR_NONE || meet == n)
+            continue;
+        const pl_irb *m = &x->b.at[meet];
+        if (m->code.n && pl_forms[m->code.at[0].form].effects & PL_EF_EXIT) /* nothing left to do together */
+            continue;
+        if (m->code.n == 1 && pl_insn_mnem(&m->code.at[0]) == M_ret)
+            continue;
+        from[meet] = common_dominator(x, from[meet], b);
+    }
+    for (uint32_t m = 0; m < n; m++) {
+        uint32_t b = from[m];
+        if (b == PL_IR_NONE)
+            continue;
+        /* outside of loops that the meeting place is not in */
+        while (x->b.at[b].loop != PL_IR_NONE && x->b.at[b].depth > x->b.at[m].depth)
+            b = x->b.at[x->b.at[b].loop].idom;
+        size_t at = x->b.at[b].code.n;
+        uint32_t line = x->b.at[m].code.n ? x->b.at[m].code.at[0].line : 0;
+        if (at && pl_ir_branch(x, b))
+            at--;
+        pl_insn *i = pl_ir_insert(x, b, at);
+        if (!i || !pl_insn_make(i, M__bssy, 0, NULL, 0))
+            return false;
+        i->line = at ? x->b.at[b].code.at[at - 1].line : line;
+        i = pl_ir_insert(x, m, 0);
+        if (!i || !pl_insn_make(i, M__bsync, 0, NULL, 0))
+            return false;
+        i->line = line;
+    }
+    return pl_arena_ok(x->a);
+}

@@ -346,6 +346,18 @@ static bool takes_signs(const pl_insn *i)
                                            m == M_lg2 || m == M_ex2 || m == M_sin || m == M_cos);
 }
 
+/* and, then a compare of the result with zero: LOP3 writes the predicate. */
+static void test_bits(const chooser *c, pl_insn *i)
+{
+    uint64_t zero;
+    if (c->counting || pl_insn_mnem(i) != M_setp || i->guard != PL_PT || !(pl_insn_has(i, W_eq) || pl_insn_has(i, W_ne)) ||
+        !pl_ir_number(c->x, i->op[3], &zero) || zero || pl_type_bits(pl_insn_type(i)) != 32 || pl_type_kind(pl_insn_type(i)) == 'f')
+        return;
+    pl_insn *w = source(c, i, 2);
+    if (w && single(c, i->op[2]) && (pl_insn_mnem(w) == M_and || pl_insn_mnem(w) == M_lop3) && w->cls == C_alu)
+        w->cls = C_free;
+}
+
 static void visit(chooser *c, pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
@@ -360,6 +372,7 @@ static void visit(chooser *c, pl_insn *i)
         }
     merge_logic(c, i);
     merge_compare(c, i);
+    test_bits(c, i);
     fold_address(c, i);
     free_sign(c, i);
 }

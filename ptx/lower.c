@@ -37,6 +37,7 @@ typedef struct lower {
     struct { struct fixup { uint32_t pc, pool; const pl_label *label; } *at; size_t n, cap; } fixups;
     uint32_t line;       /* index of the current line row */
     uint32_t src_file, src_line;
+    bool nounroll;       /* a pragma says so for the loop that starts here */
     size_t unsupported;
 } lower;
 
@@ -651,8 +652,15 @@ static void lower_function(lower *c, pl_func *f, pl_prog_func *out)
         if (s->kind == PL_S_LOC) {
             c->src_file = s->src_file;
             c->src_line = s->src_line;
-        } else if (s->kind == PL_S_INSN)
+        } else if (s->kind == PL_S_PRAGMA)
+            c->nounroll |= strcmp(s->pragma, "nounroll") == 0;
+        else if (s->kind == PL_S_INSN) {
+            size_t at = c->p->code.n;
             lower_stmt(c, s);
+            if (c->nounroll && at < c->p->code.n)
+                c->p->code.at[at].flags |= PL_IF_NOUNROLL;
+            c->nounroll = false;
+        }
     }
     c->stmt_pc[f->body.n] = (uint32_t)c->p->code.n;
     bool label_at_end = false;

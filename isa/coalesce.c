@@ -1,0 +1,281 @@
+/* coalesce.c - a copy between two registers that are never needed at the same time disappears: both become one register.
+ *
+ * Liveness is solved for the registers of copies only. A copy's two registers can be one when no write of either happens while the
+ * other one is still needed, the copy itself aside (Chaitin, "Register Allocation and Spilling via Graph Coloring", 1982). Joining two
+ * registers changes what interferes, so each takes part in one joining a round. Copies that stay become MOV. */
+#include <string.h>
+
+#include "isa/passes.h"
+
+enum { ROUNDS = 4 };
+
+typedef struct pair {
+    uint32_t block, at, a, b; /* copy: a = b */
+    bool clash;
+} pair;
+
+typedef struct coalescer {
+    pl_ir *x;
+    struct { pair *at; size_t n, cap; } pairs;
+    uint32_t *index;          /* by row: number among the registers of copies, plus one */
+    struct { uint32_t *at; size_t n, cap; } member; /* rows by number */
+    uint32_t words, block;
+    uint64_t *in, *out, *use, *def, *live;
+    uint32_t *first, *next;   /* pairs of a register: lists, plus one; two links for each pair */
+    uint8_t *width;           /* by row: width of all its uses, 255: they differ */
+    bool guarded;
+    uint32_t skip;            /* register that the current copy reads: it does not clash with what it writes */
+} coalescer;
+
+static void widths(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    coalescer *c = ctx;
+    if (use & PL_USE_PRED)
+        return;
+    for (unsigned k = 0; k < rows; k++) {
+        uint8_t w = k ? 255 : (uint8_t)rows;
+        uint8_t *have = &c->width[*row + k];
+        *have = *have && *have != w && !(k && *have == 254) ? 255 : k ? 254 : w;
+    }
+}
+
+static bool register_copy(const coalescer *c, const pl_insn *i)
+{
+    const pl_ir *x = c->x;
+    if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != M_mov || i->guard != PL_PT || pl_forms[i->form].noperands != 2)
+        return false;
+    const pl_form *f = &pl_forms[i->form];
+    if (pl_operand_count(f, 0, i->mods) || pl_operand_count(f, 1, i->mods) || pl_operand_type(f, 0, i->mods) == W_pred)
+        return false;
+    for (unsigned k = 0; k < 2; k++) {
+        const pl_ir_row *r = &x->row[i->op[k]];
+        if (r->kind != PL_ROW_REG || r->pinned || (c->width[i->op[k]] != 1 && c->width[i->op[k]] != 2))
+            return false;
+        if (c->width[i->op[k]] == 2 && c->width[i->op[k] + 1] != 254)
+            return false;
+    }
+    return i->op[0] != i->op[1] && c->width[i->op[0]] == c->width[i->op[1]];
+}
+
+static uint32_t number(coalescer *c, uint32_t row)
+{
+    if (!c->index[row]) {
+        *pl_push(c->x->a, &c->member) = row;
+        c->index[row] = (uint32_t)c->member.n;
+    }
+    return c->index[row] - 1;
+}
+
+static void summarise(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    coalescer *c = ctx;
+    (void)rows;
+    if ((use & PL_USE_PRED) || !c->index[*row])
+        return;
+    uint32_t n = c->index[*row] - 1;
+    uint64_t bit = 1ull << (n % 64);
+    uint64_t *u = &c->use[(size_t)c->block * c->words + n / 64], *d = &c->def[(size_t)c->block * c->words + n / 64];
+    if ((use & PL_USE_READ) || c->guarded) {
+        *u |= *d & bit ? 0 : bit;
+    } else
+        *d |= *u & bit ? 0 : bit;
+}
+
+static void summarise_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    if (use & PL_USE_READ)
+        summarise(ctx, row, rows, use);
+}
+
+static void summarise_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    if (!(use & PL_USE_READ))
+        summarise(ctx, row, rows, use);
+}
+
+static void solve(coalescer *c)
+{
+    pl_ir *x = c->x;
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (uint32_t j = x->nrpo; j-- > 0;) {
+            uint32_t b = x->rpo[j];
+            uint64_t *out = c->out + (size_t)b * c->words, *in = c->in + (size_t)b * c->words;
+            for (uint32_t s = 0; s < pl_ir_successors(x, b); s++)
+                for (uint32_t w = 0; w < c->words; w++)
+                    out[w] |= c->in[(size_t)pl_ir_successor(x, b, s) * c->words + w];
+            for (uint32_t w = 0; w < c->words; w++) {
+                uint64_t v = c->use[(size_t)b * c->words + w] | (out[w] & ~c->def[(size_t)b * c->words + w]);
+                changed |= v != in[w];
+                in[w] = v;
+            }
+        }
+    }
+}
+
+/* A write of this register while a partner is live: they cannot be one. */
+static void check(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    coalescer *c = ctx;
+    (void)rows;
+    if ((use & PL_USE_PRED) || !(use & PL_USE_WRITE) || !c->index[*row])
+        return;
+    for (uint32_t l = c->first[c->index[*row] - 1]; l; l = c->next[l - 1]) {
+        pair *p = &c->pairs.at[(l - 1) / 2];
+        uint32_t other = p->a == *row ? p->b : p->a, n = c->index[other] - 1;
+        if (other != c->skip && (c->live[n / 64] >> (n % 64) & 1))
+            p->clash = true;
+    }
+}
+
+static void kill(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    coalescer *c = ctx;
+    (void)rows;
+    if ((use & PL_USE_PRED) || !(use & PL_USE_WRITE) || (use & PL_USE_READ) || c->guarded || !c->index[*row])
+        return;
+    uint32_t n = c->index[*row] - 1;
+    c->live[n / 64] &= ~(1ull << (n % 64));
+}
+
+static void revive(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    coalescer *c = ctx;
+    (void)rows;
+    if ((use & PL_USE_PRED) || (!(use & PL_USE_READ) && !c->guarded) || !c->index[*row])
+        return;
+    uint32_t n = c->index[*row] - 1;
+    c->live[n / 64] |= 1ull << (n % 64);
+}
+
+static void rename(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    const uint32_t *to = ctx;
+    (void)rows;
+    if (!(use & PL_USE_PRED) && to[*row] != PL_IR_NONE)
+        *row = to[*row];
+}
+
+static bool collect(coalescer *c)
+{
+    pl_ir *x = c->x;
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++)
+            pl_insn_uses(x->p, &x->b.at[b].code.at[k], widths, c);
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (uint32_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+            const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+            if (!register_copy(c, i))
+                continue;
+            *pl_push(x->a, &c->pairs) = (pair){x->rpo[j], k, i->op[0], i->op[1], false};
+            number(c, i->op[0]);
+            number(c, i->op[1]);
+        }
+    c->words = (uint32_t)(c->member.n + 63) / 64;
+    size_t set = (size_t)c->words * x->b.n + 1;
+    if (set > (size_t)1 << 23)
+        c->pairs.n = 0;
+    if (!c->pairs.n)
+        return pl_arena_ok(x->a);
+    c->in = pl_arena_array(x->a, uint64_t, set);
+    c->out = pl_arena_array(x->a, uint64_t, set);
+    c->use = pl_arena_array(x->a, uint64_t, set);
+    c->def = pl_arena_array(x->a, uint64_t, set);
+    c->live = pl_arena_array(x->a, uint64_t, c->words + 1);
+    c->first = pl_arena_array(x->a, uint32_t, c->member.n + 1);
+    c->next = pl_arena_array(x->a, uint32_t, 2 * c->pairs.n + 1);
+    if (!c->in || !c->out || !c->use || !c->def || !c->live || !c->first || !c->next)
+        return false;
+    for (uint32_t p = 0; p < c->pairs.n; p++)
+        for (uint32_t side = 0; side < 2; side++) {
+            uint32_t n = c->index[side ? c->pairs.at[p].b : c->pairs.at[p].a] - 1;
+            c->next[2 * p + side] = c->first[n];
+            c->first[n] = 2 * p + side + 1;
+        }
+    return true;
+}
+
+/* One round; *any tells whether a copy went. */
+static bool round_of(pl_ir *x, bool *any)
+{
+    coalescer c = {.x = x, .skip = PL_IR_NONE};
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_count(x))
+        return false;
+    c.index = pl_arena_array(x->a, uint32_t, x->f->rows + 4);
+    c.width = pl_arena_array(x->a, uint8_t, x->f->rows + 4);
+    if (!c.index || !c.width || !collect(&c))
+        return false;
+    if (!c.pairs.n)
+        return true;
+    for (c.block = 0; c.block < x->b.n; c.block++)
+        for (size_t k = 0; k < x->b.at[c.block].code.n; k++) {
+            pl_insn *i = &x->b.at[c.block].code.at[k];
+            c.guarded = i->guard != PL_PT;
+            pl_insn_uses(x->p, i, summarise_reads, &c);
+            pl_insn_uses(x->p, i, summarise_writes, &c);
+        }
+    solve(&c);
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        uint32_t b = x->rpo[j];
+        memcpy(c.live, c.out + (size_t)b * c.words, c.words * sizeof *c.live);
+        for (size_t k = x->b.at[b].code.n; k-- > 0;) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            c.guarded = i->guard != PL_PT;
+            c.skip = register_copy(&c, i) ? i->op[1] : PL_IR_NONE;
+            pl_insn_uses(x->p, i, check, &c);
+            pl_insn_uses(x->p, i, kill, &c);
+            pl_insn_uses(x->p, i, revive, &c);
+        }
+    }
+    uint32_t *to = pl_arena_array(x->a, uint32_t, x->f->rows + 4);
+    uint8_t *taken = pl_arena_array(x->a, uint8_t, c.member.n + 1);
+    if (!to || !taken)
+        return false;
+    memset(to, 0xff, (x->f->rows + 4) * sizeof *to);
+    for (size_t p = 0; p < c.pairs.n; p++) {
+        const pair *q = &c.pairs.at[p];
+        uint32_t a = c.index[q->a] - 1, b = c.index[q->b] - 1;
+        if (q->clash)
+            continue;
+        if (to[q->b] == q->a || to[q->a] == q->b) { /* a second copy between the same two */
+            x->b.at[q->block].code.at[q->at].form = PL_IR_DEAD;
+            continue;
+        }
+        if (taken[a] || taken[b])
+            continue;
+        taken[a] = taken[b] = 1;
+        for (unsigned r = 0; r < c.width[q->a]; r++)
+            to[q->b + r] = q->a + r;
+        x->b.at[q->block].code.at[q->at].form = PL_IR_DEAD;
+        *any = true;
+    }
+    pl_ir_sweep(x);
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++)
+            pl_insn_uses(x->p, &x->b.at[b].code.at[k], rename, to);
+    return pl_arena_ok(x->a);
+}
+
+bool pl_pass_coalesce(pl_ir *x)
+{
+    bool any = true;
+    for (unsigned k = 0; k < ROUNDS && any; k++) {
+        any = false;
+        if (!round_of(x, &any))
+            return false;
+    }
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            const pl_form *f = &pl_forms[i->form];
+            if (pl_insn_mnem(i) != M_mov || f->noperands != 2 || pl_operand_count(f, 0, i->mods) || pl_operand_count(f, 1, i->mods) ||
+                pl_ir_special(x, i->op[1]))
+                continue;
+            int bits = pl_type_bits(pl_operand_type(f, 0, i->mods));
+            if (pl_operand_type(f, 0, i->mods) != W_pred && (bits == 32 || bits == 64))
+                pl_insn_make(i, M__mov, 2, &(pl_word){bits == 64 ? W_b64 : W_b32}, 1);
+        }
+    return true;
+}

@@ -1,0 +1,148 @@
+/* predicate.c - short bodies of branches become guarded instructions, and blocks that follow each other become one.
+ *
+ * A branch costs ptxas three instructions where lanes may part (BSSY, BRA, BSYNC) and some twenty cycles, so it guards a body of a few
+ * instructions instead (its output for sm_90, 2026-11: two instructions are guarded, twelve are not). Only what takes a guard and does
+ * not stop the warp may be in such a body. */
+#include <string.h>
+
+#include "isa/passes.h"
+
+enum { MOST = 6 };
+
+static bool can_guard(const pl_insn *i)
+{
+    uint32_t e = pl_insn_effects(i);
+    return i->guard == PL_PT && !(e & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_BARRIER | PL_EF_CONVERGE | PL_EF_ASYNC | PL_EF_FENCE)) &&
+           i->cls != C_sleep && i->cls != C_alloca;
+}
+
+/* The body is one block with one way in, which goes on at `join`. */
+static bool short_body(const pl_ir *x, uint32_t body, uint32_t join)
+{
+    const pl_irb *b = &x->b.at[body];
+    size_t n = b->code.n;
+    const pl_insn *last = pl_ir_branch(x, body);
+    if (b->npred != 1 || b->latches || body == join)
+        return false;
+    if (last) {
+        if (last->guard != PL_PT || last->target != join || pl_forms[last->form].noperands != 1)
+            return false;
+        n--;
+    } else if (b->next != join)
+        return false;
+    if (n > MOST)
+        return false;
+    for (size_t k = 0; k < n; k++)
+        if (!can_guard(&b->code.at[k]))
+            return false;
+    return true;
+}
+
+typedef struct writes {
+    uint32_t pred;
+    bool hit;
+} writes;
+
+static void writes_pred(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    writes *w = ctx;
+    (void)rows;
+    w->hit |= (use & PL_USE_PRED) && (use & PL_USE_WRITE) && *row == w->pred;
+}
+
+static bool keeps_predicate(pl_ir *x, uint32_t body, uint32_t pred)
+{
+    writes w = {pred, false};
+    for (size_t k = 0; k < x->b.at[body].code.n; k++)
+        pl_insn_uses(x->p, &x->b.at[body].code.at[k], writes_pred, &w);
+    return !w.hit;
+}
+
+static void move_guarded(pl_ir *x, uint32_t to, uint32_t body, uint32_t guard, bool negated)
+{
+    const pl_irb from = x->b.at[body];
+    for (size_t k = 0; k < from.code.n; k++) {
+        pl_insn i = from.code.at[k];
+        if (pl_insn_effects(&i) & PL_EF_BRANCH)
+            continue;
+        i.guard = guard;
+        i.flags = (uint16_t)((i.flags & ~PL_IF_GUARD_NEG) | (negated ? PL_IF_GUARD_NEG : 0));
+        *pl_push(x->a, &x->b.at[to].code) = i;
+    }
+    x->b.at[body].code.n = 0;
+}
+
+/* if (p) body, if (p) body else other */
+static bool guard_arms(pl_ir *x, uint32_t b)
+{
+    pl_insn *branch = pl_ir_branch(x, b);
+    if (!branch || branch->guard <= PL_PF || pl_forms[branch->form].noperands != 1 || x->b.at[b].next == PL_IR_NONE)
+        return false;
+    uint32_t guard = branch->guard, taken = branch->target, next = x->b.at[b].next;
+    bool negated = (branch->flags & PL_IF_GUARD_NEG) != 0;
+    if (taken == next || taken == b || next == b)
+        return false;
+    bool skip = short_body(x, next, taken) && keeps_predicate(x, next, guard);
+    bool only = short_body(x, taken, next) && keeps_predicate(x, taken, guard);
+    uint32_t join = PL_IR_NONE;
+    if (!skip && !only) {
+        const pl_insn *jump = pl_ir_branch(x, next);
+        join = jump ? jump->guard == PL_PT && pl_forms[jump->form].noperands == 1 ? jump->target : PL_IR_NONE : x->b.at[next].next;
+        if (join == PL_IR_NONE || !short_body(x, next, join) || !short_body(x, taken, join) || !keeps_predicate(x, next, guard) ||
+            !keeps_predicate(x, taken, guard) || x->b.at[next].code.n + x->b.at[taken].code.n > MOST + 2)
+            return false;
+    }
+    x->b.at[b].code.n--; /* the branch */
+    if (skip || join != PL_IR_NONE)
+        move_guarded(x, b, next, guard, !negated);
+    if (only || join != PL_IR_NONE)
+        move_guarded(x, b, taken, guard, negated);
+    x->b.at[b].next = skip ? taken : only ? next : join;
+    return true;
+}
+
+/* A block whose only predecessor is this one, reached in one way only. */
+static bool append_next(pl_ir *x, uint32_t b)
+{
+    pl_insn *branch = pl_ir_branch(x, b);
+    uint32_t next = x->b.at[b].next;
+    if (branch && (branch->guard != PL_PT || pl_forms[branch->form].noperands != 1))
+        return false;
+    if (branch)
+        next = branch->target;
+    if (next == PL_IR_NONE || next == b || next == 0 || x->b.at[next].npred != 1)
+        return false;
+    if (branch)
+        x->b.at[b].code.n--;
+    const pl_irb from = x->b.at[next];
+    for (size_t k = 0; k < from.code.n; k++)
+        *pl_push(x->a, &x->b.at[b].code) = from.code.at[k];
+    x->b.at[b].next = from.next;
+    x->b.at[next].code.n = 0;
+    x->b.at[next].next = PL_IR_NONE;
+    return true;
+}
+
+bool pl_pass_merge(pl_ir *x)
+{
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x))
+        return false;
+    for (uint32_t j = 0; j < x->nrpo; j++) /* predecessors stay as they were: a block that was appended is empty and unreachable */
+        while (append_next(x, x->rpo[j]) && pl_arena_ok(x->a)) {
+        }
+    return pl_ir_graph(x) && pl_arena_ok(x->a);
+}
+
+bool pl_pass_predicate(pl_ir *x)
+{
+    bool changed = true;
+    for (unsigned round = 0; round < 3 && changed; round++) {
+        changed = false;
+        if (!pl_pass_merge(x))
+            return false;
+        for (uint32_t j = 0; j < x->nrpo; j++)
+            changed |= guard_arms(x, x->rpo[j]);
+    }
+    return pl_pass_merge(x);
+}

@@ -1,0 +1,446 @@
+/* unroll.c - counted loops of one block are unrolled: wholly when the number of rounds is known and small, else four times.
+ *
+ * ptxas 13.0 does both (its output for sm_90, 2026-11): a loop `do { body; v += c; } while (v < n)` whose body is short becomes
+ *
+ *     if (four rounds are certain) do { body x 4; v += 4 c; } while (four more are certain);
+ *     if (another round is due) { if (two are certain) { body x 2; v += 2 c; } if (due) do { body; v += c; } while (v < n); }
+ *
+ * "Four rounds are certain" is v < n - 3 c, once n - 3 c is known not to wrap; for `!=`, the distance is more than 3 c. The last loop is
+ * the original one, so that a count which wraps around still does what it did. Copies of the body write registers of their own
+ * where the original wrote a value that it also reads; a counter becomes counter plus number, which later passes fold into addresses. */
+#include <string.h>
+
+#include "isa/opt.h"
+#include "isa/passes.h"
+
+enum { FACTOR = 4, MOST_INSTRUCTIONS = 64, MOST_WHOLE = 512, MOST_ROUNDS = 128 };
+
+typedef struct counted {
+    uint32_t block, exit;
+    uint32_t inc, test;       /* positions of the addition and of the compare */
+    uint32_t counter, bound;  /* rows */
+    uint64_t step;            /* added each round, as wide as the counter */
+    unsigned bits;
+    bool is_signed;
+    pl_word cmp;              /* lt le gt ge ne, counter on the left */
+    uint32_t n;               /* instructions of the body, without compare and branch */
+} counted;
+
+typedef struct unroller {
+    pl_ir *x;
+    uint32_t *row_to, *pred_to; /* names in the copy being made */
+    uint8_t *steps;             /* by row: counter or another row that only grows by a number */
+    const counted *c;
+    bool last;                  /* copy that writes the original names */
+    bool guarded;
+    uint32_t at;
+} unroller;
+
+static uint64_t cut(uint64_t v, unsigned bits)
+{
+    return bits == 32 ? (uint32_t)v : v;
+}
+
+static int64_t sign(uint64_t v, unsigned bits)
+{
+    return bits == 32 ? (int64_t)(int32_t)(uint32_t)v : (int64_t)v;
+}
+
+typedef struct writes {
+    uint32_t row;
+    unsigned n;
+} writes;
+
+static void count_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    writes *w = ctx;
+    if (!(use & PL_USE_PRED) && (use & PL_USE_WRITE) && w->row - *row < rows)
+        w->n++;
+}
+
+static unsigned writes_in(pl_ir *x, uint32_t block, uint32_t row)
+{
+    writes w = {row, 0};
+    for (size_t k = 0; k < x->b.at[block].code.n; k++)
+        pl_insn_uses(x->p, &x->b.at[block].code.at[k], count_writes, &w);
+    return w.n;
+}
+
+/* v = v + number, unguarded */
+static bool steps_by(const pl_ir *x, const pl_insn *i, uint64_t *step)
+{
+    pl_word t = pl_insn_type(i);
+    return pl_insn_mnem(i) == M_add && i->guard == PL_PT && i->op[0] == i->op[1] && pl_forms[i->form].noperands == 3 &&
+           pl_type_kind(t) != 'f' && pl_type_bits(t) >= 32 && t != W_u16x2 && t != W_s16x2 && pl_insn_pure(i) && !pl_insn_has(i, W_sat) &&
+           pl_ir_number(x, i->op[2], step);
+}
+
+static pl_word mirrored(pl_word cmp)
+{
+    switch ((int)cmp) {
+    case W_lt: return W_gt;
+    case W_le: return W_ge;
+    case W_gt: return W_lt;
+    case W_ge: return W_le;
+    default: return cmp;
+    }
+}
+
+static pl_word comparison(const pl_insn *i)
+{
+    static const uint16_t words[][2] = {{W_lt, W_lt}, {W_le, W_le}, {W_gt, W_gt}, {W_ge, W_ge}, {W_ne, W_ne},
+                                        {W_lo, W_lt}, {W_ls, W_le}, {W_hi, W_gt}, {W_hs, W_ge}};
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (pl_insn_has(i, (pl_word)words[k][0]))
+            return (pl_word)words[k][1];
+    return W_none;
+}
+
+/* What a body may not hold: other control flow, and what ptxas does not copy. */
+static bool copyable(const pl_insn *i)
+{
+    uint32_t e = pl_insn_effects(i);
+    if (e & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_ATOMIC | PL_EF_VOLATILE | PL_EF_ASYNC | PL_EF_FENCE))
+        return false;
+    const char *c = pl_class_text[i->cls];
+    return strncmp(c, "div", 3) != 0 && strncmp(c, "rem", 3) != 0 && strncmp(c, "wmma", 4) != 0 && strncmp(c, "wgmma", 5) != 0 &&
+           strncmp(c, "fence", 5) != 0 && i->cls != C_sleep && !(i->flags & PL_IF_NOUNROLL);
+}
+
+static bool analyse(pl_ir *x, uint32_t block, counted *c)
+{
+    const pl_irb *b = &x->b.at[block];
+    const pl_insn *branch = pl_ir_branch(x, block);
+    if (!branch || b->loop != block || b->latches != 1 || branch->target != block || b->next == PL_IR_NONE || b->next == block ||
+        branch->guard <= PL_PF || pl_forms[branch->form].noperands != 1 || (branch->flags & (PL_IF_NOUNROLL | PL_IF_GUARD_NEG)))
+        return false;
+    const pl_ir_row *p = &x->pred_row[branch->guard];
+    if (p->defs != 1 || p->uses != 1 || p->block != block)
+        return false;
+    const pl_insn *test = &b->code.at[p->at];
+    pl_word t = pl_insn_type(test);
+    if (pl_insn_mnem(test) != M_setp || test->guard != PL_PT || pl_forms[test->form].noperands != 4 || test->op[1] != UINT32_MAX ||
+        pl_type_bits(t) < 32 || (pl_type_kind(t) != 'u' && pl_type_kind(t) != 's' && pl_type_kind(t) != 'b'))
+        return false;
+    *c = (counted){.block = block, .exit = b->next, .test = p->at, .bits = (unsigned)pl_type_bits(t), .is_signed = pl_type_kind(t) == 's',
+                   .cmp = comparison(test), .n = (uint32_t)b->code.n - 2};
+    bool found = false;
+    for (unsigned side = 0; side < 2 && !found; side++) {
+        uint32_t v = test->op[2 + side], n = test->op[3 - side];
+        for (uint32_t k = 0; k < c->test && !found; k++) {
+            const pl_insn *i = &b->code.at[k];
+            if (i->op[0] != v || !steps_by(x, i, &c->step) || (unsigned)pl_type_bits(pl_insn_type(i)) != c->bits)
+                continue;
+            if (writes_in(x, block, v) != 1 || writes_in(x, block, n) != 0)
+                continue;
+            c->inc = k;
+            c->counter = v;
+            c->bound = n;
+            found = true;
+            if (side)
+                c->cmp = mirrored(c->cmp);
+        }
+    }
+    if (!found || c->cmp == W_none || c->step == 0)
+        return false;
+    int64_t s = sign(c->step, c->bits);
+    if (((c->cmp == W_lt || c->cmp == W_le) && s < 0) || ((c->cmp == W_gt || c->cmp == W_ge) && s > 0) || s > 1 << 20 || s < -(1 << 20))
+        return false;
+    for (size_t k = 0; k + 1 < b->code.n; k++)
+        if (!copyable(&b->code.at[k]))
+            return false;
+    return true;
+}
+
+/* Rounds of a loop whose counter starts and ends with numbers; 0: not known, or too many. */
+static unsigned rounds(const pl_ir *x, const counted *c)
+{
+    uint64_t v = 0, n;
+    const pl_irb *b = &x->b.at[c->block];
+    if (x->row[c->counter].defs != 2 || !pl_ir_number(x, c->bound, &n))
+        return 0;
+    bool known = false;
+    for (uint32_t d = b->idom; !known; d = x->b.at[d].idom) {
+        for (size_t k = x->b.at[d].code.n; k-- > 0 && !known;) {
+            const pl_insn *i = &x->b.at[d].code.at[k];
+            known = i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_mov && i->guard == PL_PT && i->op[0] == c->counter &&
+                    pl_ir_number(x, i->op[1], &v);
+            if (known && x->b.at[d].loop != b->outer)
+                return 0;
+        }
+        if (d == x->b.at[d].idom)
+            break;
+    }
+    for (unsigned r = 1; known && r <= MOST_ROUNDS; r++) {
+        v = cut(v + c->step, c->bits);
+        bool less = c->is_signed ? sign(v, c->bits) < sign(n, c->bits) : v < cut(n, c->bits);
+        bool equal = v == cut(n, c->bits);
+        bool more = c->cmp == W_lt ? less : c->cmp == W_le ? less || equal : c->cmp == W_gt ? !less && !equal : c->cmp == W_ge ? !less : !equal;
+        if (!more)
+            return r;
+    }
+    return 0;
+}
+
+/* ---- copies ---- */
+
+static void rename_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    unroller *u = ctx;
+    (void)rows;
+    if (use & PL_USE_WRITE)
+        return;
+    uint32_t *to = use & PL_USE_PRED ? u->pred_to : u->row_to;
+    if (to[*row] != PL_IR_NONE)
+        *row = to[*row];
+}
+
+static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    unroller *u = ctx;
+    pl_ir *x = u->x;
+    if (!(use & PL_USE_WRITE) || (use & PL_USE_READ) || u->guarded)
+        return;
+    bool pred = (use & PL_USE_PRED) != 0;
+    const pl_ir_row *r = &(pred ? x->pred_row : x->row)[*row];
+    if (r->defs != 1 || r->block != u->c->block || r->at != u->at || (!pred && (r->kind != PL_ROW_REG || r->rows != rows)))
+        return;
+    uint32_t fresh = u->last ? *row : pred ? pl_ir_new_pred(x) : pl_ir_new(x, rows);
+    for (unsigned k = 0; k < (pred ? 1 : rows); k++)
+        (pred ? u->pred_to : u->row_to)[*row + k] = fresh + k;
+    *row = fresh;
+}
+
+/* Appends one copy of the body to a block: number `copy` of `copies`. */
+static void append(unroller *u, uint32_t to, unsigned copy, unsigned copies)
+{
+    pl_ir *x = u->x;
+    const pl_irb body = x->b.at[u->c->block];
+    u->last = copy + 1 == copies;
+    for (uint32_t k = 0; k + 1 < body.code.n; k++) {
+        if (k == u->c->test)
+            continue;
+        pl_insn i = pl_ir_clone(x, &body.code.at[k]);
+        uint64_t step;
+        u->at = k;
+        u->guarded = i.guard != PL_PT;
+        if (steps_by(x, &i, &step) && u->steps[i.op[0]] == 1) {
+            unsigned bits = (unsigned)pl_type_bits(pl_insn_type(&i)), rows = bits / 32;
+            uint32_t v = i.op[0];
+            i.op[2] = pl_ir_constant(x, step * (copy + 1u), bits);
+            i.op[0] = u->last ? v : pl_ir_new(x, rows);
+            for (unsigned r = 0; r < rows; r++)
+                u->row_to[v + r] = i.op[0] + r;
+        } else {
+            pl_insn_uses(x->p, &i, rename_reads, u);
+            pl_insn_uses(x->p, &i, rename_writes, u);
+        }
+        *pl_push(x->a, &x->b.at[to].code) = i;
+    }
+}
+
+static bool copies(unroller *u, uint32_t to, unsigned n)
+{
+    size_t rows = u->x->f->rows, preds = u->x->f->preds;
+    /* names are by original row: what copies add is never renamed again */
+    memset(u->row_to, 0xff, rows * sizeof *u->row_to);
+    memset(u->pred_to, 0xff, preds * sizeof *u->pred_to);
+    for (unsigned k = 0; k < n; k++)
+        append(u, to, k, n);
+    return pl_arena_ok(u->x->a);
+}
+
+/* ---- the frame around them ---- */
+
+static pl_insn *push(pl_ir *x, uint32_t block, uint32_t line)
+{
+    pl_insn *i = pl_ir_insert(x, block, x->b.at[block].code.n);
+    if (i)
+        i->line = line;
+    return i;
+}
+
+static pl_word type_of(const counted *c)
+{
+    return c->bits == 64 ? c->is_signed ? W_s64 : W_u64 : c->is_signed ? W_s32 : W_u32;
+}
+
+static uint32_t compare(pl_ir *x, uint32_t block, uint32_t line, pl_word cmp, pl_word type, uint32_t a, uint32_t b, uint32_t also)
+{
+    pl_insn *i = push(x, block, line);
+    uint32_t p = pl_ir_new_pred(x);
+    pl_word words[3] = {cmp, type, W_and};
+    if (!i)
+        return p;
+    if (also == PL_PT)
+        pl_insn_make(i, M_setp, 4, words, 2);
+    else {
+        pl_insn_make(i, M_setp, 5, (pl_word[]){cmp, W_and, type}, 3);
+        i->op[4] = also;
+    }
+    i->op[0] = p;
+    i->op[2] = a;
+    i->op[3] = b;
+    return p;
+}
+
+static void jump(pl_ir *x, uint32_t block, uint32_t line, uint32_t guard, bool negated, uint32_t target)
+{
+    pl_insn *i = push(x, block, line);
+    if (!i || !pl_insn_make(i, M_bra, 1, NULL, 0))
+        return;
+    i->guard = guard;
+    i->flags |= (uint16_t)(negated ? PL_IF_GUARD_NEG : 0);
+    i->target = target;
+}
+
+typedef struct limit {
+    uint32_t row, valid; /* counter is compared with row, if predicate valid holds */
+} limit;
+
+/* n - (rounds - 1) c, and whether that did not wrap. */
+static bool make_limit(pl_ir *x, const counted *c, uint32_t block, uint32_t line, unsigned n, limit *out)
+{
+    uint64_t k = cut((uint64_t)(n - 1) * c->step, c->bits), bound;
+    uint64_t lowest = c->is_signed ? (uint64_t)1 << (c->bits - 1) : 0, highest = cut(UINT64_MAX, c->bits) - lowest;
+    if (c->is_signed)
+        highest = lowest - 1;
+    bool up = sign(c->step, c->bits) > 0;
+    pl_word type = type_of(c);
+    out->valid = PL_PT;
+    if (c->cmp == W_ne) { /* the distance is unsigned */
+        out->row = pl_ir_constant(x, up ? k : cut(0 - k, c->bits), c->bits);
+        return true;
+    }
+    uint64_t edge = cut(up ? lowest + k : highest + k, c->bits); /* k is negative when counting down */
+    if (pl_ir_number(x, c->bound, &bound)) {
+        bool fine = c->is_signed ? (up ? sign(bound, c->bits) >= sign(edge, c->bits) : sign(bound, c->bits) <= sign(edge, c->bits))
+                                 : (up ? cut(bound, c->bits) >= edge : cut(bound, c->bits) <= edge);
+        out->row = pl_ir_constant(x, cut(bound - k, c->bits), c->bits);
+        return fine;
+    }
+    pl_insn *i = push(x, block, line);
+    pl_word add = type;
+    out->row = pl_ir_new(x, c->bits / 32);
+    if (!i || !pl_insn_make(i, M_add, 3, &add, 1))
+        return false;
+    i->op[0] = out->row;
+    i->op[1] = c->bound;
+    i->op[2] = pl_ir_constant(x, 0 - k, c->bits);
+    out->valid = compare(x, block, line, up ? W_ge : W_le, type, c->bound, pl_ir_constant(x, edge, c->bits), PL_PT);
+    return true;
+}
+
+/* Predicate: so many rounds are certain. */
+static uint32_t certain(pl_ir *x, const counted *c, uint32_t block, uint32_t line, const limit *l)
+{
+    if (c->cmp != W_ne)
+        return compare(x, block, line, c->cmp, type_of(c), c->counter, l->row, l->valid);
+    bool up = sign(c->step, c->bits) > 0;
+    pl_word type = c->bits == 64 ? W_u64 : W_u32;
+    uint64_t bound;
+    uint32_t distance = c->counter;
+    if (up || !pl_ir_number(x, c->bound, &bound) || bound != 0) {
+        pl_insn *i = push(x, block, line);
+        distance = pl_ir_new(x, c->bits / 32);
+        if (!i || !pl_insn_make(i, M_sub, 3, &type, 1))
+            return PL_PF;
+        i->op[0] = distance;
+        i->op[1] = up ? c->bound : c->counter;
+        i->op[2] = up ? c->counter : c->bound;
+    }
+    return compare(x, block, line, W_gt, type, distance, l->row, PL_PT);
+}
+
+static bool unroll_four(unroller *u, const counted *c)
+{
+    pl_ir *x = u->x;
+    pl_word type = c->cmp == W_ne ? (c->bits == 64 ? W_b64 : W_b32) : type_of(c);
+    uint32_t head = c->block, line = x->b.at[head].code.at[x->b.at[head].code.n - 1].line;
+    /* block numbers: the head becomes the first test, so that all edges into the loop still fit */
+    uint32_t one = pl_ir_new_block(x), four = pl_ir_new_block(x), more = pl_ir_new_block(x), few = pl_ir_new_block(x);
+    uint32_t two = pl_ir_new_block(x), last = pl_ir_new_block(x);
+    if (!pl_arena_ok(x->a))
+        return false;
+    if (!copies(u, four, FACTOR) || !copies(u, two, 2))
+        return false;
+    pl_irb body = x->b.at[head];
+    x->b.at[one].code = body.code;
+    x->b.at[one].next = c->exit;
+    x->b.at[one].code.at[body.code.n - 1].target = one;
+    memset(&x->b.at[head].code, 0, sizeof body.code);
+    limit l4, l2;
+    if (!make_limit(x, c, head, line, FACTOR, &l4) || !make_limit(x, c, few, line, 2, &l2))
+        return false;
+    jump(x, head, line, certain(x, c, head, line, &l4), true, few);
+    x->b.at[head].next = four;
+    l4.valid = PL_PT;
+    jump(x, four, line, certain(x, c, four, line, &l4), false, four);
+    x->b.at[four].next = more;
+    jump(x, more, line, compare(x, more, line, c->cmp, type, c->counter, c->bound, PL_PT), true, c->exit);
+    x->b.at[more].next = few;
+    jump(x, few, line, certain(x, c, few, line, &l2), true, one);
+    x->b.at[few].next = two;
+    x->b.at[two].next = last;
+    jump(x, last, line, compare(x, last, line, c->cmp, type, c->counter, c->bound, PL_PT), true, c->exit);
+    x->b.at[last].next = one;
+    return pl_arena_ok(x->a);
+}
+
+static bool unroll_whole(unroller *u, const counted *c, unsigned n)
+{
+    pl_ir *x = u->x;
+    uint32_t to = pl_ir_new_block(x);
+    if (!pl_arena_ok(x->a) || !copies(u, to, n))
+        return false;
+    x->b.at[c->block].code = x->b.at[to].code;
+    memset(&x->b.at[to].code, 0, sizeof x->b.at[to].code);
+    x->b.at[c->block].next = c->exit;
+    return true;
+}
+
+static bool unroll(pl_ir *x, const counted *c)
+{
+    unsigned n = rounds(x, c);
+    bool whole = n && n * c->n <= MOST_WHOLE;
+    uint64_t bound;
+    if (!whole && (c->n > MOST_INSTRUCTIONS || (n && n < 2 * FACTOR)))
+        return true;
+    if (!whole && c->cmp != W_ne && pl_ir_number(x, c->bound, &bound)) {
+        limit l;
+        if (!make_limit(x, c, c->block, 0, FACTOR, &l))
+            return true; /* the limit would wrap */
+    }
+    unroller u = {.x = x, .c = c, .row_to = pl_arena_array(x->a, uint32_t, x->f->rows + (size_t)(FACTOR + n) * c->n * 8 + 64),
+                  .pred_to = pl_arena_array(x->a, uint32_t, x->f->preds + (size_t)(FACTOR + n) * c->n * 8 + 64),
+                  .steps = pl_arena_array(x->a, uint8_t, x->f->rows)};
+    if (!u.row_to || !u.pred_to || !u.steps)
+        return false;
+    const pl_irb *b = &x->b.at[c->block];
+    for (size_t k = 0; k < b->code.n; k++) {
+        uint64_t step;
+        if (steps_by(x, &b->code.at[k], &step) && writes_in(x, c->block, b->code.at[k].op[0]) == 1)
+            u.steps[b->code.at[k].op[0]] = 1;
+    }
+    return whole ? unroll_whole(&u, c, n) : unroll_four(&u, c);
+}
+
+bool pl_pass_unroll(pl_ir *x)
+{
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_count(x))
+        return false;
+    size_t n = x->b.n;
+    for (uint32_t b = 0; b < n; b++) {
+        counted c;
+        if (x->b.at[b].order == PL_IR_NONE || !analyse(x, b, &c))
+            continue;
+        uint32_t rows = x->f->rows;
+        if (!unroll(x, &c))
+            return false;
+        /* rows that copies made are described before the next loop is looked at */
+        if (x->f->rows != rows && (!pl_ir_graph(x) || !pl_ir_count(x)))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,227 @@
+/* vector.c - neighbouring accesses to shared memory become one wide access.
+ *
+ * ptxas knows where the block's shared memory lies and so how an address is aligned; for global memory it does not, and leaves
+ * accesses as the front end wrote them (its output for sm_90, 2026-11). Two or four words at consecutive offsets from one register are
+ * joined when the first one's address is a multiple of the whole width. Loads move up to the first of them, stores down to the last one;
+ * nothing in between may touch shared memory in another way. */
+#include <string.h>
+
+#include "isa/passes.h"
+
+enum { MOST_BYTES = 16, DEPTH = 12, WINDOW = 256 };
+
+typedef struct joiner {
+    pl_ir *x;
+    uint32_t block;
+    uint8_t *align;    /* by row: log2 of what its value is a multiple of, plus one; 0: not known yet, 255: being worked out */
+} joiner;
+
+/* log2 of a number that divides the row's value. */
+static unsigned alignment(joiner *j, uint32_t row, unsigned depth)
+{
+    pl_ir *x = j->x;
+    uint64_t v;
+    if (pl_ir_number(x, row, &v))
+        return v ? (unsigned)__builtin_ctzll(v) : 31;
+    const pl_ir_row *r = &x->row[row];
+    if (r->block == PL_IR_NONE || depth > DEPTH || r->pinned)
+        return 0;
+    if (j->align[row])
+        return j->align[row] == 255 ? 31 : j->align[row] - 1u;
+    if (r->defs != 1)
+        return 0;
+    j->align[row] = 255;
+    const pl_insn *w = pl_ir_writer(x, row);
+    unsigned a = 0, b, c;
+    if (w->form != PL_IR_DEAD && w->op[0] == row && w->guard == PL_PT) {
+        switch ((int)pl_insn_mnem(w)) {
+        case M_add: case M_sub: case M_or: case M_xor:
+            a = alignment(j, w->op[1], depth + 1);
+            b = alignment(j, w->op[2], depth + 1);
+            a = a < b ? a : b;
+            break;
+        case M__iadd3: case M__iadd2:
+            a = alignment(j, w->op[1], depth + 1);
+            b = alignment(j, w->op[2], depth + 1);
+            c = alignment(j, w->op[3], depth + 1);
+            a = a < b ? a : b;
+            a = a < c ? a : c;
+            break;
+        case M_and:
+            a = alignment(j, w->op[1], depth + 1);
+            b = alignment(j, w->op[2], depth + 1);
+            a = a > b ? a : b;
+            break;
+        case M_shl:
+            a = pl_ir_number(x, w->op[2], &v) ? alignment(j, w->op[1], depth + 1) + (unsigned)(v & 31) : 0;
+            break;
+        case M__lea:
+            a = alignment(j, w->op[1], depth + 1) + w->op[2];
+            b = alignment(j, w->op[3], depth + 1);
+            a = a < b ? a : b;
+            break;
+        case M_mul: case M_mad:
+            a = alignment(j, w->op[1], depth + 1) + alignment(j, w->op[2], depth + 1);
+            if (!pl_insn_has(w, W_lo))
+                a = 0;
+            else if (pl_insn_mnem(w) == M_mad) {
+                b = alignment(j, w->op[3], depth + 1);
+                a = a < b ? a : b;
+            }
+            break;
+        case M__mov: case M_mov: a = alignment(j, w->op[1], depth + 1); break;
+        default: break;
+        }
+    }
+    a = a > 31 ? 31 : a;
+    j->align[row] = (uint8_t)(a + 1);
+    return a;
+}
+
+/* A plain access to a word of shared memory. */
+static bool word_access(const pl_insn *i, bool store)
+{
+    if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != (store ? M_st : M_ld) || i->sel[PL_M_SPACE] != PL_SP_SHARED || i->sel[PL_M_COUNT] != 1 ||
+        (i->sel[PL_M_FLAGS] & PL_MF_POLL))
+        return false;
+    unsigned log2 = i->sel[PL_M_LOG2];
+    bool wide = (i->sel[PL_M_FLAGS] & PL_MF_WIDE) != 0;
+    return (log2 == 2 && !wide) || (log2 == 3 && wide);
+}
+
+/* Ends the search for partners: something else that touches shared memory, or may let others touch it. */
+static bool stops(const pl_insn *i, bool store)
+{
+    uint32_t e = pl_insn_effects(i);
+    if (e & (PL_EF_BARRIER | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_ATOMIC | PL_EF_ASYNC | PL_EF_FENCE | PL_EF_VOLATILE | PL_EF_CONVERGE))
+        return true;
+    if (!(e & (PL_EF_LOAD | PL_EF_STORE)))
+        return false;
+    bool shared = i->sel[PL_M_SPACE] == PL_SP_SHARED || i->sel[PL_M_SPACE] == PL_SP_GENERIC;
+    return shared && (store || (e & PL_EF_STORE));
+}
+
+typedef struct touch {
+    uint32_t row, rows;
+    bool read, written;
+} touch;
+
+static void touches(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    touch *t = ctx;
+    if ((use & PL_USE_PRED) || !(t->row - *row < rows || *row - t->row < t->rows))
+        return;
+    t->read |= (use & PL_USE_READ) != 0;
+    t->written |= (use & PL_USE_WRITE) != 0;
+}
+
+static touch touched(joiner *j, uint32_t from, uint32_t to, uint32_t row, unsigned rows)
+{
+    touch t = {row, rows, false, false};
+    for (uint32_t k = from; k < to; k++)
+        if (j->x->b.at[j->block].code.at[k].form != PL_IR_DEAD)
+            pl_insn_uses(j->x->p, &j->x->b.at[j->block].code.at[k], touches, &t);
+    return t;
+}
+
+/* The same instruction on a vector of that many untyped words. */
+static bool widen(pl_insn *i, pl_word vec, pl_word type)
+{
+    const pl_form *f = &pl_forms[i->form];
+    bool done[2] = {false, false};
+    for (unsigned k = 0; k < f->nslots; k++)
+        for (unsigned w = 0; w < f->slot[k].n; w++)
+            if (f->slot[k].word[w] == vec || (f->slot[k].type && f->slot[k].word[w] == type)) {
+                i->mods[k] = f->slot[k].word[w];
+                done[f->slot[k].type] = true;
+            }
+    i->cls = f->cls(i->mods);
+    return done[0] && done[1];
+}
+
+/* Tries to make one access of `n` from the one at `at` on. */
+static bool merge(joiner *j, uint32_t at, unsigned n, bool store)
+{
+    pl_ir *x = j->x;
+    pl_irb *b = &x->b.at[j->block];
+    const pl_insn first = b->code.at[at];
+    unsigned bytes = 1u << first.sel[PL_M_LOG2], data = store ? 1 : 0, rows = bytes / 4;
+    uint32_t base = first.op[store ? 0 : 1], member[4], found = 0, end = at;
+    /* the lowest address may stand anywhere among them */
+    for (unsigned shift = 0; shift < n; shift++) {
+        int64_t start = first.imm - (int64_t)(shift * bytes);
+        unsigned width = n * bytes;
+        if (start & (int64_t)(width - 1))
+            continue;
+        if (base != UINT32_MAX && (1u << alignment(j, base, 0)) < width)
+            return false;
+        memset(member, 0xff, sizeof member);
+        found = 0;
+        for (uint32_t k = at; k < b->code.n && k < at + WINDOW && found < n; k++) {
+            const pl_insn *i = &b->code.at[k];
+            if (i->form == PL_IR_DEAD)
+                continue;
+            int64_t off = i->imm - start;
+            bool one = word_access(i, store) && i->sel[PL_M_LOG2] == first.sel[PL_M_LOG2] && i->op[store ? 0 : 1] == base && i->guard == first.guard &&
+                       (i->flags & PL_IF_GUARD_NEG) == (first.flags & PL_IF_GUARD_NEG) && off >= 0 && off < width && !(off & (bytes - 1));
+            if (one && member[off / bytes] == UINT32_MAX) {
+                member[off / bytes] = k;
+                found++;
+                end = k;
+            } else if (stops(i, store) || (one && store))
+                break;
+        }
+        if (found == n)
+            break;
+    }
+    if (found < n)
+        return false;
+    if (base != UINT32_MAX && touched(j, at, end, base, 1).written)
+        return false;
+    if (first.guard != PL_PT && x->pred_row[first.guard].defs != 1)
+        return false;
+    for (unsigned k = 0; k < n; k++) {
+        uint32_t row = b->code.at[member[k]].op[data];
+        if (store ? touched(j, member[k], end, row, rows).written
+                  : member[k] != at && (touched(j, at, member[k], row, rows).read || touched(j, at, member[k], row, rows).written))
+            return false;
+        if (!store && row == base)
+            return false;
+    }
+    pl_insn wide = first;
+    if (!widen(&wide, n == 4 ? W_v4 : W_v2, bytes == 8 ? W_b64 : W_b32))
+        return false;
+    wide.imm = b->code.at[member[0]].imm;
+    wide.sel[PL_M_COUNT] = (uint8_t)n;
+    wide.sel[PL_M_FLAGS] &= (uint8_t)~PL_MF_SIGNED;
+    wide.more = (uint32_t)x->p->pool.n;
+    wide.nmore = (uint16_t)n;
+    wide.op[data] = 0;
+    for (unsigned k = 0; k < n; k++) {
+        uint32_t row = b->code.at[member[k]].op[data];
+        *pl_push(x->p->arena, &x->p->pool) = row;
+        b->code.at[member[k]].form = PL_IR_DEAD;
+    }
+    b->code.at[store ? end : at] = wide;
+    return pl_arena_ok(x->p->arena);
+}
+
+bool pl_pass_vector(pl_ir *x)
+{
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_count(x))
+        return false;
+    joiner j = {.x = x, .align = pl_arena_array(x->a, uint8_t, x->f->rows + 4)};
+    if (!j.align)
+        return false;
+    for (j.block = 0; j.block < x->b.n; j.block++)
+        for (uint32_t k = 0; k < x->b.at[j.block].code.n; k++)
+            for (int store = 0; store < 2; store++)
+                for (unsigned n = 4; n >= 2; n /= 2) {
+                    const pl_insn *i = &x->b.at[j.block].code.at[k];
+                    if (word_access(i, store) && (n << i->sel[PL_M_LOG2]) <= MOST_BYTES && merge(&j, k, n, store))
+                        break;
+                }
+    pl_ir_sweep(x);
+    return pl_arena_ok(x->a);
+}
