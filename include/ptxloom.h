@@ -124,8 +124,11 @@ typedef struct pl_launch {
     uint32_t param_bytes;
     pl_mode mode;
     int threads;             /* host threads for timing; results do not depend on it */
-    bool async_late;
+    bool async_late, async_timed; /* asynchronous copies land when waited for; or some time after their issue; else at once */
     bool simt_stack;         /* pre-Volta divergence */
+    bool cooperative;        /* all blocks run at once and may wait for each other (grid barrier) */
+    bool random;             /* functional mode: which warp and which lanes go on is drawn at random */
+    uint64_t seed;           /* of those draws */
     const pl_sink *sink;     /* or NULL */
     const volatile int *cancel;
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions);
@@ -195,6 +198,8 @@ void pl_case_close(pl_case *c);
 
 /* Text the kernel printed (vprintf, assert) since the last call; NULL when none. */
 const char *pl_gpu_printed(pl_gpu *gpu);
+/* The same with its length: the text may hold characters that are zero. */
+const char *pl_gpu_printed_bytes(pl_gpu *gpu, size_t *bytes);
 
 /* ---- traces (SQLite) ---- */
 typedef struct pl_trace pl_trace;

@@ -47,6 +47,7 @@ typedef struct pl_prog_call {
 typedef struct pl_prog_func {
     const char *name;
     bool entry;
+    uint16_t system;             /* the driver provides it (emu/exec/system.h): which function; 0: it has code */
     uint32_t first, count;       /* code range */
     uint32_t rows, preds;        /* size of the register frame */
     struct { pl_row_init *at; size_t n, cap; } init;

@@ -25,6 +25,7 @@ pl_status pl_gpu_open(pl_gpu **out, const char *machine)
         return PL_NOMEM;
     }
     pl_memory_init(&gpu->memory);
+    gpu->system.out.limit = PL_PRINT_DEFAULT;
     *out = gpu;
     if (!machine) return PL_OK;
     const char *folders = getenv("PTXLOOM_ARCH_PATH");
@@ -38,6 +39,8 @@ void pl_gpu_close(pl_gpu *gpu)
 {
     if (!gpu) return;
     pl_memory_free(&gpu->memory);
+    pl_system_close(&gpu->system);
+    pl_arena_close(gpu->printed);
     pl_arena_close(gpu->messages);
     pl_arena_close(gpu->explanations);
     pl_arena_close(gpu->arena);
@@ -89,11 +92,27 @@ void pl_gpu_report(pl_gpu *gpu, const char *code, const char *a, const char *b, 
     if (help) d->help = pl_arena_strdup(gpu->messages, help);
 }
 
+const char *pl_gpu_printed_bytes(pl_gpu *gpu, size_t *bytes)
+{
+    pl_print_buffer *out = &gpu->system.out, *err = &gpu->system.err;
+    size_t n = out->n - out->start, m = err->n - err->start;
+    *bytes = n + m;
+    pl_arena_close(gpu->printed);
+    gpu->printed = n + m ? pl_arena_open() : NULL;
+    char *text = gpu->printed ? pl_arena_alloc(gpu->printed, n + m + 1) : NULL;
+    if (text && n) memcpy(text, out->text + out->start, n);
+    if (text && m) memcpy(text + n, err->text + err->start, m);
+    uint64_t limit = out->limit;
+    pl_print_close(out);
+    pl_print_close(err);
+    out->limit = limit;
+    return text;
+}
+
 const char *pl_gpu_printed(pl_gpu *gpu)
 {
-    const char *text = gpu->printed;
-    gpu->printed = NULL;
-    return text;
+    size_t bytes;
+    return pl_gpu_printed_bytes(gpu, &bytes);
 }
 
 uint32_t pl_gpu_source(pl_gpu *gpu, const char *name, const char *text, size_t bytes,

@@ -3,7 +3,7 @@
 #define PL_LIB_INTERNAL_H
 
 #include "base/diag.h"
-#include "emu/exec/exec.h"
+#include "emu/exec/system.h"
 #include "emu/sm/machine.h"
 #include "include/ptxloom.h"
 #include "lib/fill.h"
@@ -16,7 +16,8 @@ struct pl_gpu {
     uint32_t epoch; /* counts pl_gpu_diag_clear: file numbers of diags die with it */
     pl_memory memory;
     pl_arena *explanations; /* texts of pl_explain */
-    const char *printed; /* by kernels since the last pl_gpu_printed, in messages; NULL: nothing */
+    pl_system system;    /* device heap, printed text, launches from the device */
+    pl_arena *printed;   /* what pl_gpu_printed returned last */
     uint64_t launches;
 };
 

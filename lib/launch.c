@@ -1,6 +1,7 @@
 /* launch.c - one kernel launch: checks the shape against the kernel and the GPU, runs it in one of
  * the two modes, and reports. */
 #include "lib/internal.h"
+#include "emu/exec/async.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,9 @@ enum {
     MAX_BLOCK_Z = 64,
     MAX_GRID_YZ = 65535,
     MAX_CLUSTER = 16,
-    DEFAULT_STACK = 1024
+    DEFAULT_STACK = 1024,
+    LAUNCH_BUFFERS = 16 << 20, /* parameters of launches from the device that have not run */
+    WORKSPACE = 4096           /* of a cooperative launch */
 };
 
 /* A launch as it will run. */
@@ -133,6 +136,16 @@ static pl_status check_resources(pl_gpu *gpu, const pl_launch *l, shape *s)
     return PL_OK;
 }
 
+/* The blocks of a cooperative launch wait for each other, so all must run at once. */
+static pl_status check_cooperative(pl_gpu *gpu, const pl_launch *l, const shape *s)
+{
+    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2],
+             most = (uint64_t)s->occupancy.blocks * gpu->machine->sm.count;
+    if (blocks <= most) return PL_OK;
+    return refuse(gpu, pl_arena_printf(gpu->messages, "a cooperative launch of %" PRIu64 " blocks", blocks),
+                  pl_arena_printf(gpu->messages, "%s runs %" PRIu64 " of them at once", gpu->machine->name, most));
+}
+
 static double seconds(void)
 {
     struct timespec t;
@@ -159,10 +172,154 @@ static void report_fault(pl_module *m, const pl_grid *g)
         d->help = pl_arena_printf(gpu->messages, "a CUDA program would see %s", g->fault.error);
 }
 
+/* ---------------------------------------------------------------- the driver's side of a launch */
+
+/* Does a launch made by device code have a shape that this GPU takes? *o: how many fit. */
+static bool fits(const pl_gpu *gpu, const pl_prog_func *f, const pl_child *c, pl_occupancy *o)
+{
+    uint64_t threads = (uint64_t)c->block[0] * c->block[1] * c->block[2],
+             shared = (uint64_t)f->static_shared + c->shared;
+    if (c->block[0] > MAX_BLOCK_THREADS || c->block[1] > MAX_BLOCK_THREADS || c->block[2] > MAX_BLOCK_Z ||
+        threads > MAX_BLOCK_THREADS || threads == 0)
+        return false;
+    if (!c->grid[0] || !c->grid[1] || !c->grid[2] || c->grid[0] > INT32_MAX || c->grid[1] > MAX_GRID_YZ ||
+        c->grid[2] > MAX_GRID_YZ || (uint64_t)c->grid[0] * c->grid[1] * c->grid[2] > UINT32_MAX)
+        return false;
+    if (shared > gpu->machine->shared.per_block) return false;
+    *o = pl_occupy(gpu->machine, (uint32_t)threads, f->registers, shared);
+    return o->blocks > 0;
+}
+
+typedef struct launcher {
+    const pl_gpu *gpu;
+    const pl_program *program;
+} launcher;
+
+static bool launchable(void *ctx, const pl_child *c)
+{
+    const launcher *x = ctx;
+    pl_occupancy o;
+    return fits(x->gpu, &x->program->funcs.at[c->func], c, &o);
+}
+
+/* Gives a region of device memory to something that the program uses. */
+static pl_status region(pl_gpu *gpu, bool needed, uint64_t bytes, const char *name, uint64_t *base, uint64_t *size)
+{
+    if (!needed || *base) return PL_OK;
+    *base = pl_memory_alloc(&gpu->memory, bytes, name);
+    *size = bytes;
+    return *base ? PL_OK : pl_gpu_no_memory(gpu, name);
+}
+
+static pl_status prepare_system(pl_gpu *gpu, const pl_program *p, bool cooperative)
+{
+    pl_system *s = &gpu->system;
+    uint64_t unused;
+    pl_status st = region(gpu, pl_system_uses_heap(p), PL_HEAP_DEFAULT, "device heap", &s->heap.base, &s->heap.size);
+    if (st == PL_OK)
+        st = region(gpu, pl_system_uses_launches(p), LAUNCH_BUFFERS, "launches from the device", &s->launch_base,
+                    &s->launch_size);
+    if (st == PL_OK) st = region(gpu, cooperative, WORKSPACE, "grid barrier", &s->workspace, &unused);
+    if (st == PL_OK && cooperative)
+        memset(pl_memory_at(&gpu->memory, s->workspace, WORKSPACE), 0, WORKSPACE);
+    s->launch_top = 0;
+    s->child.n = 0;
+    return st;
+}
+
+static pl_status run_grid(pl_module *m, const pl_launch *l, pl_grid *g, pl_result *out)
+{
+    g->failed.set = false;
+    pl_status st = l->mode == PL_MODE_TIMING ? pl_timing(m, g, out) : pl_grid_run(g);
+    if (g->failed.set && !g->fault.set) { /* a failed assertion */
+        g->fault = g->failed;
+        st = PL_FAULT;
+    }
+    if (l->mode == PL_MODE_FUNCTIONAL) {
+        out->inst_executed = g->executed;
+        out->thread_inst_executed = g->lane_executed;
+    }
+    return st;
+}
+
+/* Launches by device code run after their parent, in the order in which they were made, those of the tail stream last; a grid has
+ * ended when its children have. What they cost is added to the parent's. */
+static pl_status run_children(pl_module *m, const pl_launch *l, pl_grid *parent, pl_result *out)
+{
+    pl_system *s = parent->system;
+    struct {
+        pl_child *at;
+        size_t n, cap;
+    } todo = {0};
+    pl_status st = PL_OK;
+    for (;;) {
+        for (int tail = 1; tail >= 0 && st == PL_OK; tail--) /* a stack: what runs first goes on it last */
+            for (size_t k = s->child.n; k-- > 0 && st == PL_OK;) {
+                if (s->child.at[k].tail != (tail == 1)) continue;
+                if (todo.n == todo.cap) {
+                    size_t cap = todo.cap ? 2 * todo.cap : 64;
+                    pl_child *p = realloc(todo.at, cap * sizeof *p);
+                    if (!p) {
+                        st = PL_NOMEM;
+                        break;
+                    }
+                    todo.at = p;
+                    todo.cap = cap;
+                }
+                todo.at[todo.n++] = s->child.at[k];
+                s->child.at[k].params = NULL;
+            }
+        for (size_t k = 0; k < s->child.n; k++) free(s->child.at[k].params);
+        s->child.n = 0;
+        if (st != PL_OK || todo.n == 0) break;
+        pl_child c = todo.at[--todo.n];
+        pl_occupancy o = {0};
+        pl_result r = {0};
+        const pl_prog_func *f = &m->program->funcs.at[c.func];
+        pl_grid *g = malloc(sizeof *g);
+        if (!g || !fits(m->gpu, f, &c, &o)) {
+            free(g);
+            free(c.params);
+            st = g ? PL_INVALID : PL_NOMEM;
+            break;
+        }
+        *g = *parent;
+        g->entry = f;
+        memcpy(g->grid, c.grid, sizeof g->grid);
+        memcpy(g->block, c.block, sizeof g->block);
+        memset(g->cluster, 0, sizeof g->cluster);
+        g->dynamic_shared = c.shared;
+        g->params = c.params;
+        g->workspace = 0;
+        g->max_resident = o.blocks * m->gpu->machine->sm.count;
+        g->launch_id = ++m->gpu->launches;
+        g->pool = NULL;
+        st = run_grid(m, l, g, &r);
+        out->cycles += r.cycles;
+        out->inst_executed += r.inst_executed;
+        out->thread_inst_executed += r.thread_inst_executed;
+        if (g->fault.set) {
+            parent->fault = g->fault;
+            parent->entry = f;
+        }
+        free(c.params);
+        free(g);
+    }
+    for (size_t k = 0; k < todo.n; k++) free(todo.at[k].params);
+    free(todo.at);
+    return st;
+}
+
 static pl_status run(pl_module *m, const pl_launch *l, const shape *s, pl_grid *g, pl_result *out)
 {
     double start = seconds();
-    pl_status st = l->mode == PL_MODE_TIMING ? pl_timing(m, g, out) : pl_grid_run(g);
+    launcher x = {m->gpu, m->program};
+    g->system->launchable = launchable;
+    g->system->ctx = &x;
+    pl_status st = run_grid(m, l, g, out);
+    if (st == PL_OK && g->system->child.n > 0) st = run_children(m, l, g, out);
+    g->system->launchable = NULL;
+    g->system->ctx = NULL;
     out->wall_seconds = seconds() - start;
     if (g->fault.set) {
         st = PL_FAULT;
@@ -174,10 +331,6 @@ static pl_status run(pl_module *m, const pl_launch *l, const shape *s, pl_grid *
                   "before the kernel had finished");
     } else if (st == PL_NOMEM) {
         pl_gpu_no_memory(m->gpu, "while running the kernel");
-    }
-    if (l->mode == PL_MODE_FUNCTIONAL) {
-        out->inst_executed = g->executed;
-        out->thread_inst_executed = g->lane_executed;
     }
     out->theoretical_occupancy =
         (double)(s->occupancy.blocks * s->occupancy.warps) / m->gpu->machine->sm.warps;
@@ -225,6 +378,8 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
     if (st == PL_OK) st = check_directives(gpu, l, &s);
     if (st == PL_OK) st = check_resources(gpu, l, &s);
     if (st == PL_OK) st = check_executable(m, s.f);
+    if (st == PL_OK && l->cooperative) st = check_cooperative(gpu, l, &s);
+    if (st == PL_OK) st = prepare_system(gpu, m->program, l->cooperative);
     if (st != PL_OK) return st;
     pl_arena_close(m->results);
     m->results = pl_arena_open();
@@ -252,8 +407,12 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
                    .capability = gpu->machine->capability,
                    .shared_reserved = (uint32_t)gpu->machine->shared.reserved,
                    .launch_id = ++gpu->launches,
-                   .async_mode = l->async_late,
-                   .simt_stack = l->simt_stack};
+                   .async_mode = l->async_timed ? PL_ASYNC_TIMED : l->async_late ? PL_ASYNC_LATE : PL_ASYNC_EAGER,
+                   .simt_stack = l->simt_stack,
+                   .random = l->random,
+                   .draw = l->seed,
+                   .system = &gpu->system,
+                   .workspace = l->cooperative ? gpu->system.workspace : 0};
     memcpy(g->grid, l->grid, sizeof g->grid);
     memcpy(g->block, l->block, sizeof g->block);
     /* All zero without a cluster: %is_explicit_cluster tells the difference. */

@@ -866,8 +866,10 @@ pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **
         }
     pl_status st = PL_OK;
     for (size_t k = 0; k < ast->funcs.n && st == PL_OK; k++) {
-        if (ast->funcs.at[k]->prototype_only)
+        if (ast->funcs.at[k]->prototype_only) {
+            p->funcs.at[k].name = ast->funcs.at[k]->name;
             continue;
+        }
         for (size_t v = 0; v < ast->vars.n; v++)
             if (ast->vars.at[v]->space == PL_SP_SHARED && ast->vars.at[v]->unsized)
                 ast->vars.at[v]->offset = c.dynamic[k];

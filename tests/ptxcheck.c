@@ -36,12 +36,13 @@ typedef struct parameter {
     unsigned line;
 } parameter;
 
-typedef enum check_kind { CHECK_BYTES, CHECK_METRIC, CHECK_FAULT, CHECK_PRINTS } check_kind;
+typedef enum check_kind { CHECK_BYTES, CHECK_METRIC, CHECK_FAULT, CHECK_PRINTS, CHECK_MESSAGE } check_kind;
 
 typedef struct check {
     check_kind kind;
     unsigned line;
-    const char *name; /* of the buffer, metric or error; text printed */
+    const char *name; /* of the buffer, metric or error; text printed; message */
+    unsigned at;      /* message: line it points to, 0: none */
     const pl_element *type;
     uint64_t first, count;
     unsigned char *bytes;
@@ -51,6 +52,7 @@ typedef struct check {
 typedef struct launch {
     const char *kernel, *arch;
     uint32_t grid[3], block[3], cluster[3], shared, stack;
+    bool cooperative;
     struct { parameter *at; size_t n, cap; } parameter;
     struct { check *at; size_t n, cap; } check;
     struct { const char **at; size_t n, cap; } variant;
@@ -217,6 +219,7 @@ static void read_launch(cursor *c)
         else if (accept(c, "shared=")) l->shared = (uint32_t)integer(c);
         else if (accept(c, "stack=")) l->stack = (uint32_t)integer(c);
         else if (accept(c, "arch=")) l->arch = word(c, "");
+        else if (accept(c, "cooperative")) l->cooperative = true;
         else bad_test(c->t, c->line, "unknown launch setting '%s'", c->p);
     }
 }
@@ -341,6 +344,16 @@ static void read_directive(cursor *c)
         k.kind = CHECK_FAULT;
         k.name = word(c, "");
         *pl_push(c->t->arena, &current(c)->check) = k;
+    } else if (accept(c, "MESSAGE")) {
+        k.kind = CHECK_MESSAGE;
+        if (accept(c, "@")) {
+            int sign = accept(c, "+") ? 1 : accept(c, "-") ? -1 : 0;
+            unsigned n = (unsigned)integer(c);
+            k.at = sign > 0 ? c->line + n : sign < 0 ? c->line - n : n;
+        }
+        expect(c, ":");
+        k.name = unescape(c);
+        *pl_push(c->t->arena, &current(c)->check) = k;
     } else if (accept(c, "PRINTS:")) {
         k.kind = CHECK_PRINTS;
         k.name = unescape(c);
@@ -428,7 +441,8 @@ typedef struct way {
     const char *name;
     pl_mode mode;
     int opt_level, threads;
-    bool stack, late;
+    bool stack, late, timed;
+    unsigned seed; /* of a random schedule, 0: none */
 } way;
 
 static const way ways[] = {
@@ -438,6 +452,9 @@ static const way ways[] = {
     {.name = "timing-O0", .mode = PL_MODE_TIMING, .opt_level = 0},
     {.name = "stack", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .stack = true},
     {.name = "late", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .late = true},
+    {.name = "timed", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .timed = true},
+    {.name = "random-1", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .seed = 1},
+    {.name = "random-2", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .seed = 2},
     {.name = "threads", .mode = PL_MODE_TIMING, .opt_level = 2, .threads = 3},
 };
 
@@ -531,24 +548,32 @@ static void run_one_way(test *t, launch *l, const way *w, unsigned char **bytes,
 
     pl_launch request = {.kernel = l->kernel, .dynamic_shared = l->shared, .stack = l->stack, .params = block,
                          .param_bytes = info.param_bytes, .mode = w->mode, .threads = w->threads,
-                         .async_late = w->late, .simt_stack = w->stack};
+                         .async_late = w->late, .async_timed = w->timed, .simt_stack = w->stack, .cooperative = l->cooperative,
+                         .random = w->seed != 0, .seed = w->seed};
     memcpy(request.grid, l->grid, sizeof l->grid);
     memcpy(request.block, l->block, sizeof l->block);
     memcpy(request.cluster, l->cluster, sizeof l->cluster);
     pl_result r = {0};
     pl_status status = pl_launch_kernel(gpu, m, &request, &r);
     const char *fault = NULL, *printed = pl_gpu_printed(gpu), *prints = "";
+    bool refused = false;
     unsigned prints_line = 0;
     for (size_t i = 0; i < l->check.n; i++) {
         const check *k = &l->check.at[i];
         if (k->kind == CHECK_FAULT) fault = k->name;
+        if (k->kind == CHECK_MESSAGE) {
+            refused |= status == PL_INVALID;
+            pl_message d = pl_gpu_diag_count(gpu) ? pl_gpu_diag(gpu, 0, false) : (pl_message){.text = "no message"};
+            if (strcmp(d.text, k->name) != 0 || (k->at && k->at != d.line))
+                fail(t, k->line, "said '%s' at line %u [%s]", d.text, d.line, w->name);
+        }
         if (k->kind != CHECK_PRINTS) continue;
         prints = pl_arena_printf(t->arena, "%s%s", prints, k->name);
         prints_line = k->line;
     }
     if (fault && (status != PL_FAULT || !r.error || strcmp(r.error, fault) != 0))
         fail(t, l->line, "expected %s, got status %d, %s [%s]", fault, (int)status, r.error ? r.error : "no error", w->name);
-    if (!fault && status != PL_OK) {
+    if (!fault && status != PL_OK && !refused) {
         fail(t, l->line, "the launch failed: status %d, %s, %s [%s]", (int)status, r.error ? r.error : "-",
              r.error_text ? r.error_text : "-", w->name);
         print_messages(gpu);

@@ -3,6 +3,7 @@
 
 #include "config.h"
 #include "emu/exec/lane.h"
+#include "emu/exec/system.h"
 
 static const pl_exec_form *best(int level)
 {
@@ -33,6 +34,9 @@ static unsigned choice(const pl_slot *s, uint16_t word)
 void pl_bind(pl_program *p, int level)
 {
     const pl_exec_form *forms = best(level);
+    for (size_t n = 0; n < p->funcs.n; n++)
+        if (!p->funcs.at[n].count)
+            p->funcs.at[n].system = pl_system_find(p->funcs.at[n].name);
     for (size_t n = 0; n < p->code.n; n++) {
         pl_insn *i = &p->code.at[n];
         const pl_form *f = &pl_forms[i->form];

@@ -87,7 +87,9 @@ void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned k, uint64_t out[PL_LA
     case W_aggr_smem_size: v = c->shared_end; break;
     case W_reserved_smem_offset_cap: v = c->shared_start; break;
     case W_reserved_smem_offset_end: v = c->shared_start ? 0x120 : 0; break; /* H200, driver 580.159.04, 2026-11 */
-    default: break; /* %envreg, %pm, %current_graph_exec: zero */
+    case W_envreg1: v = g->workspace >> 32; break; /* cooperative groups: where the grid's barrier is */
+    case W_envreg2: v = g->workspace; break;
+    default: break; /* %pm, %current_graph_exec: zero */
     }
     for (unsigned l = 0; l < PL_LANES; l++)
         out[l] = v;
@@ -247,6 +249,7 @@ static void free_cta(pl_cta *c)
         free(w->predfile);
         free(w->local);
         free(w->call);
+        free(w->device_error);
         pl_async_free(w->async);
     }
     free(c->warp);
@@ -361,6 +364,8 @@ static void start_warp(pl_cta *c, uint32_t index)
             for (unsigned l = 0; l < PL_LANES; l++)
                 d[l] = (uint32_t)v[l];
     }
+    if (w->device_error)
+        memset(w->device_error, 0, PL_LANES * sizeof *w->device_error);
     pl_async_reset(w->async);
 }
 

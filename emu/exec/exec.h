@@ -123,6 +123,7 @@ typedef struct pl_warp {
     bool paused;      /* the last step ended in a pause for polling: other warps should get their turn */
     const pl_alloc *hit; /* allocation of the last global access */
     uint16_t conv_used;  /* highest conv index in use + 1 */
+    uint32_t *device_error; /* by lane: last error of calls that launch from the device, or NULL; owned */
     struct pl_async *async; /* outstanding cp.async groups etc., owned by emu/exec/async.c */
 } pl_warp;
 
@@ -188,11 +189,15 @@ typedef struct pl_grid {
     uint32_t nsm;              /* %nsmid */
     uint32_t capability;       /* compute capability of the machine times ten: the tensor cores' arithmetic */
     uint32_t shared_reserved;  /* bytes that the system keeps at the start of every block's shared memory */
-    const struct pl_printf_sink *printf_sink;
+    struct pl_system *system;  /* printf, heap, launches from the device; not owned */
+    uint64_t workspace;        /* %envreg1, 2: device address of the grid barrier of a cooperative launch, 0 without */
     uint64_t launch_id;        /* %gridid */
     int async_mode;            /* 0 eager, 1 late */
     bool simt_stack;
+    bool random;               /* functional mode: warps and splits in random order */
+    uint64_t draw;             /* state of the generator */
     /* results */
+    pl_fault_info failed;      /* an assertion: the launch runs on and fails at its end */
     pl_fault_info fault;
     uint64_t executed, lane_executed, cycles;
     uint64_t blocks_done;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "emu/exec/exec.h"
+#include "emu/exec/system.h"
 
 enum {
     SPLIT_QUANTUM = 4096, /* instructions before another ready split gets its turn */
@@ -462,6 +463,10 @@ void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_c
     const pl_prog_func *f = &w->program->funcs.at[callee];
     uint16_t parent = w->split[w->current].call;
     uint32_t row, pred;
+    if (f->system && w->grid->system) {
+        pl_system_call(w, f, c);
+        return;
+    }
     if (!f->count || c->nargs != f->formal.n || c->nrets > f->result.n) { /* reached through a pointer of another type */
         pl_fault(w, w->exec, 0, "CUDA_ERROR_INVALID_PC", f->count ? "function '%s' does not have the parameters of this call"
                                                                   : "function '%s' has no body", f->name);
