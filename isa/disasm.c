@@ -142,7 +142,7 @@ static void put_operand(text *t, const pl_program *p, const pl_prog_func *fn, co
         if (type == W_pred)
             put_pred(t, row, (i->neg >> k) & 1);
         else
-            put_row(t, p, fn, row, bits);
+            put(t, "%s", (i->neg >> k) & 1 ? "-" : ""), put_row(t, p, fn, row, bits);
     }
     if (count)
         put(t, "}");

@@ -1204,10 +1204,13 @@ static void write_lane(FILE *o, const form *f, int n, int v, const int *choice)
         type_info t = operand_type(f, p, choice);
         int len = vector_length(f, p, choice);
         char *has = format("has_%s", p->name), *sel = format("%s_sel", p->name);
+        char *neg = format("%s_neg", p->name);
         if (uses(text, has))
             fprintf(o, "    const bool %s = i->op[%d] != PL_NO_OPERAND;\n", has, k);
         if (uses(text, sel))
             fprintf(o, "    const int %s = i->sel[%d];\n", sel, k);
+        if (uses(text, neg))
+            fprintf(o, "    const bool %s = i->neg >> %d & 1;\n", neg, k);
         if (!p->written && !uses(text, p->name))
             continue;
         if (k >= MAX_INLINE) {

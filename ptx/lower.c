@@ -414,6 +414,8 @@ static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
             continue;
         if (o->sel && o->sel < PL_SEL_X && k < sizeof t.sel && !memory)
             t.sel[k] = o->sel;
+        if (o->neg && type != W_pred) /* -%r of vmad */
+            t.neg |= (uint8_t)(1u << k);
         switch ((pl_okind)sp->kind) {
         case PL_K_IMM:
             t.op[k] = (uint32_t)o->imm;

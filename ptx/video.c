@@ -69,7 +69,13 @@ bool pl_video_part(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_operan
     return good;
 }
 
+/* -%r1: one factor of vmad or its addend, and not together with .po, which adds one. */
 bool pl_video_negates(const pl_attempt *a, const pl_ospec *s)
 {
-    return !strcmp(a->opcode->name, "vmad") && !s->written;
+    if (strcmp(a->opcode->name, "vmad") || s->written) return false;
+    for (unsigned k = 0; k < a->form->nslots; k++)
+        if (a->mods[k] == W_po) return false;
+    for (ptrdiff_t k = s - a->form->operand - 1; k > 0; k--)
+        if (a->out[k].neg) return false;
+    return true;
 }

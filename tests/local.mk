@@ -12,7 +12,8 @@ check_LTLIBRARIES = libpl_harness.la
 libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c tests/recorded.h
 
 # The long ones first, so that they overlap with the rest.
-data_tests = tests/suite_timing tests/suite_functional tests/fuzz/fuzz tests/statements tests/vectors tests/docs tests/report
+data_tests = tests/suite_timing tests/suite_functional tests/fuzz/fuzz tests/statements tests/vectors tests/forms/forms \
+	tests/docs tests/report
 check_PROGRAMS += $(data_tests) tests/ptxcheck
 tests_suite_timing_SOURCES = tests/suite.c
 tests_suite_timing_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"timing"'
@@ -22,6 +23,8 @@ tests_suite_functional_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"functional"'
 tests_suite_functional_LDADD = libpl_harness.la libptxloom.la
 tests_fuzz_fuzz_LDADD = libpl_harness.la libptxloom.la
 tests_statements_LDADD = libpl_harness.la libptxloom.la
+tests_forms_forms_SOURCES = tests/forms/forms.c tests/forms/forms.h
+tests_forms_forms_LDADD = libpl_harness.la libptxloom.la
 tests_vectors_LDADD = libpl_harness.la libptxloom.la
 tests_docs_LDADD = libpl_harness.la
 tests_report_LDADD = libpl_harness.la $(SQLITE_LIBS) $(JANSSON_LIBS)

@@ -83,6 +83,7 @@ static inline uint32_t s64_bfind(int64_t a, bool shiftamt)
  * bit at base itself. */
 static inline uint32_t b32_fns(uint32_t mask, uint32_t base, int32_t n)
 {
+    if (n == INT32_MIN) return 0; /* measured: its negation overflows */
     if (base > 31) return UINT32_MAX;
     int step = n < 0 ? -1 : 1;
     uint32_t left = n == 0 ? 1 : n < 0 ? 0u - (uint32_t)n : (uint32_t)n;

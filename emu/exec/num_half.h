@@ -143,6 +143,15 @@ static inline uint16_t half_oob(uint16_t a, uint16_t b, uint16_t r)
     return a == PL_OOB_NAN || b == PL_OOB_NAN ? 0 : r;
 }
 
+/* What the instruction does that ptxas emits for fma.rz, .rm and .rp on a single bf16: the operands are taken for f16 and
+ * rounded to nearest; only the sign of 0 * b + 0 follows .rm (H200, driver 580.159.04, 2026-11; tests/forms). */
+static inline uint16_t half_fma_mistaken(uint16_t a, uint16_t b, uint16_t c, bool down)
+{
+    const uint16_t r = f16_fma(a, b, c, false, false, false);
+    const bool product_zero = (a & 0x7fff) == 0 || (b & 0x7fff) == 0;
+    return down && r == 0 && product_zero && ((a ^ b) | c) >> 15 ? 0x8000 : r;
+}
+
 /* ---- bf16: the upper half of an f32 ---------------------------------------------------------- */
 
 static inline uint32_t f32_from_bf16(uint16_t h)

@@ -3,7 +3,7 @@
  * Takes the recorded launch files and kernels, the .ptx tests and the machine files, damages one or both files of a launch
  * in one to eight places and gives them to the ptxloom command. It must end with 0 (ran), 1 (the kernel failed) or 2 (refused), and with
  * --json print JSON. A kernel may well loop for ever after the damage: after RUN_SECONDS it is interrupted and must stop
- * with 3. In a build with --enable-sanitizers every report of a sanitizer is a failure too.
+ * with 3 (a busy machine gets a second try with more time). In a build with --enable-sanitizers every report of a sanitizer is a failure too.
  *
  *     tests/fuzz/fuzz [RUNS [SEED]]     the same runs for the same numbers; inputs that fail are kept in fuzz-failures/ */
 #include "tests/harness.h"
@@ -295,6 +295,10 @@ static void run_once(const corpus *c, const char *scratch, int run, tally *t)
     }
     free(other.at);
     run_result r = run_command(argv, RUN_SECONDS);
+    if (r.status == RUN_TIMEOUT) { /* once more, in case the machine had no time for it */
+        run_free(&r);
+        r = run_command(argv, 20 * RUN_SECONDS);
+    }
     const char *wrong = judge(&r, json, t);
     if (*wrong) {
         t->bad++;

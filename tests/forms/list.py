@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""list.py ISA_FOLDER - every scalar instruction that the instruction table can write, one a line.
+
+Reads the arithmetic families of isa/ (format: isa/README.md) and expands each form's words. A line is
+the instruction's text, its source types and its destination types, separated by tabs; operands are
+%d0, %d1 (results) and %a0, %a1 ... (sources). Lines that ptxas refuses for sm_90a are to be taken out
+afterwards (see record.c)."""
+import itertools
+import os
+import random
+import re
+import sys
+
+FAMILIES = ['int', 'logic', 'float', 'half', 'approx', 'cmp', 'cvt', 'video']
+BITS = {'pred': 1}
+for letter in 'busf':
+    for n in (8, 16, 32, 64):
+        BITS['%s%d' % (letter, n)] = n
+BITS.update({'bf16': 16, 'tf32': 32, 'f16x2': 32, 'bf16x2': 32, 'u16x2': 32, 's16x2': 32,
+             'e4m3x2': 16, 'e5m2x2': 16, 'u8x4': 32, 's8x4': 32})
+PART = {'vadd', 'vsub', 'vabsdiff', 'vmin', 'vmax', 'vshl', 'vshr', 'vset', 'vmad'}
+
+
+def lines_of(path):
+    text = open(path).read().replace('\\\n', ' ')
+    for line in text.split('\n'):
+        line = line.split('#')[0].rstrip()
+        if line.strip():
+            yield line.strip()
+
+
+def read(path, shared):
+    groups, forms, insn_groups, form = dict(shared), [], {}, None
+    for line in lines_of(path):
+        m = re.match(r'group\s+([\w:]+)\s*=\s*(.*)', line)
+        if m:
+            groups[m[1]] = m[2].split()
+            continue
+        if line.startswith('insn '):
+            insn_groups, form = {}, None
+            continue
+        if line.startswith('form '):
+            m = re.match(r'form\s+(\S+)\s*(.*)', line)
+            form = {'syntax': m[1], 'operands': m[2], 'groups': {}, 'outer': insn_groups, 'lane': False}
+            forms.append(form)
+            continue
+        m = re.match(r'([\w:]+)\s*=\s*(.*)', line)
+        if m and not line.startswith(('lane', 'since', 'where', 'class', 'note')):
+            (form['groups'] if form else insn_groups)[m[1]] = m[2].split()
+        elif line.startswith('lane') and form:
+            form['lane'] = True
+    for f in forms:
+        f['groups'] = {**groups, **f['outer'], **f['groups']}
+    return forms
+
+
+def groups_of(path):
+    found = (re.match(r'group\s+([\w:]+)\s*=\s*(.*)', line) for line in lines_of(path))
+    return {m[1]: m[2].split() for m in found if m}
+
+
+def kind_type(kind, chosen):
+    m = re.match(r'(wide|half|int|bits)\((\w+)\)$', kind)
+    if m:
+        t = kind_type(m[2], chosen)
+        b = BITS.get(t)
+        if b is None:
+            return None
+        return {'wide': t[0] + str(2 * b), 'half': t[0] + str(b // 2), 'int': 'u' + str(b),
+                'bits': 'b' + str(b)}[m[1]]
+    return chosen.get(kind, kind)
+
+
+def expand(form, rng):
+    parts = re.findall(r'\{\.([\w:]+)\}|\.([\w:]+)', form['syntax'])
+    name = form['syntax'].split('.')[0].split('{')[0]
+    if name.startswith('~'):
+        return
+    choices = []
+    for optional, needed in parts:
+        word = optional or needed
+        words = form['groups'].get(word, [word])
+        choices.append([(word, w) for w in words] + ([(word, None)] if optional else []))
+    for combo in itertools.product(*choices):
+        chosen = {g: w for g, w in combo if w}
+        text = '.'.join([name] + [w for _, w in combo if w])
+        yield from operands(name, text, form['operands'], chosen, rng)
+
+
+def operands(name, text, spec, chosen, rng):
+    out, inp, shown, preds = [], [], [], 0
+    before, after = '', ''
+    variants = 4 if 'imm' in spec else 1
+    for _ in range(variants):
+        out, inp, shown, before, after, ok = [], [], [], '', '', True
+        for item in filter(None, (x.strip() for x in spec.split(','))):
+            both = []
+            for piece in item.split('|'):
+                m = re.match(r'([=+]?)(\w+):(.+)$', piece)
+                if not m:
+                    return
+                mode, kind = m[1], m[3].rstrip('!?')
+                if kind.startswith('imm'):
+                    both.append(str(rng.randrange(256)))
+                    continue
+                negated = kind.endswith('~')
+                t = kind_type(kind.rstrip('~'), chosen)
+                if t not in BITS or mode == '+':
+                    return
+                if mode == '=':
+                    n = len(out)
+                    out.append(t)
+                    if t == 'pred':
+                        both.append('%%q%d' % n)
+                        after += ' selp.u32 %%d%d,1,0,%%q%d;' % (n, n)
+                    else:
+                        both.append('%%d%d' % n)
+                else:
+                    n = len(inp)
+                    inp.append(t)
+                    if t == 'pred':
+                        before += 'setp.lt.s32 %%p%d,%%a%d,0; ' % (n, n)
+                        both.append('%s%%p%d' % ('!' if negated and rng.random() < 0.3 else '', n))
+                    else:
+                        sel = ''
+                        if name in PART and n < 2 and rng.random() < 0.6:
+                            sel = rng.choice(['.b0', '.b1', '.b2', '.b3', '.h0', '.h1'])
+                        both.append('%%a%d%s' % (n, sel))
+            shown.append('|'.join(both))
+        yield '%s%s %s;%s\t%s\t%s' % (before, text, ','.join(shown), after, ','.join(inp), ','.join(out))
+
+
+def parts(line, rng):
+    """The scalar video instruction of a line that merges into a third source, with a part as its result."""
+    text, inp, out = line.split('\t')
+    if text.split('.')[0] not in PART or inp.count(',') != 2 or re.search(r'\.(add|min|max) ', text):
+        return
+    for _ in range(2):
+        yield '%s\t%s\t%s' % (text.replace('%d0', '%d0' + rng.choice(['.b0', '.b1', '.b2', '.b3', '.h0', '.h1'])),
+                              inp, out)
+
+
+def negated(line):
+    """vmad with a factor or the addend negated."""
+    text, inp, out = line.split('\t')
+    if text.startswith('vmad.') and '.po' not in text:
+        for k in range(3):
+            yield '%s\t%s\t%s' % (text.replace('%%a%d' % k, '-%%a%d' % k), inp, out)
+
+
+def carries():
+    """Pairs of instructions that pass a carry on."""
+    for t in ('u32', 's32', 'u64', 's64'):
+        for first, second in (('add', 'addc'), ('sub', 'subc'), ('add', 'subc'), ('sub', 'addc')):
+            for tail in ('', '.cc'):
+                yield '%s.cc.%s %%d0,%%a0,%%a1; %s%s.%s %%d1,%%a2,%%a3;\t%s\t%s' % (
+                    first, t, second, tail, t, ','.join([t] * 4), ','.join([t] * 2))
+        for half in ('lo', 'hi'):
+            yield 'mad.%s.cc.%s %%d0,%%a0,%%a1,%%a2; madc.%s.%s %%d1,%%a0,%%a1,%%a3;\t%s\t%s' % (
+                half, t, half, t, ','.join([t] * 4), ','.join([t] * 2))
+            yield 'mad.%s.cc.%s %%d0,%%a0,%%a1,%%a2; madc.hi.cc.%s %%d1,%%a0,%%a1,%%a3; addc.%s %%d2,%%a0,%%a3;\t%s\t%s' % (
+                half, t, t, t, ','.join([t] * 4), ','.join([t] * 3))
+
+
+def main():
+    rng = random.Random(1)
+    also = random.Random(2)
+    shared = groups_of(os.path.join(sys.argv[1], 'ptx.isa'))
+    seen = set()
+    for family in FAMILIES:
+        for form in read(os.path.join(sys.argv[1], family + '.isa'), shared):
+            if not form['lane'] or '.cc' in form['syntax'] or re.match(r'(addc|subc|madc)', form['syntax']):
+                continue
+            for line in expand(form, rng):
+                for one in [line] + list(parts(line, also)) + list(negated(line)):
+                    if one not in seen:
+                        seen.add(one)
+                        print(one)
+    for line in carries():
+        print(line)
+
+
+main()
