@@ -64,6 +64,8 @@ int cli_next(cli_args *a, const cli_option *option, size_t n);
 void cli_help(const char *usage, const cli_option *option, size_t n);
 /* A number in lo..hi, or a report and false. */
 bool cli_number(cli_args *a, const char *option, uint64_t lo, uint64_t hi, uint64_t *out);
+/* A size: bytes after a number with K, M, G or T (powers of 1024); a plain number counts MiB. */
+bool cli_size(cli_args *a, const char *option, uint64_t *bytes);
 /* X, X,Y or X,Y,Z. */
 bool cli_shape(cli_args *a, const char *option, uint32_t out[3]);
 

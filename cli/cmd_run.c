@@ -24,6 +24,15 @@ enum option_id {
     O_OPT,
     O_TRACE,
     O_TRACE_LEVEL,
+    O_TRACE_FORMAT,
+    O_TRACE_KERNEL,
+    O_TRACE_SM,
+    O_TRACE_BLOCK,
+    O_TRACE_WARP,
+    O_TRACE_PC,
+    O_TRACE_CYCLES,
+    O_TRACE_CLASS,
+    O_TRACE_SAMPLE,
     O_TRACE_LIMIT,
     O_THREADS,
     O_ASYNC,
@@ -51,7 +60,21 @@ static const cli_option option[O_COUNT] = {
     [O_TRACE] = {"trace", 0, "FILE.db", "write an SQLite file about the run"},
     [O_TRACE_LEVEL] = {"trace-level", 0, "summary|inst|mem",
                        "statistics; and every instruction; and every memory access (inst)"},
-    [O_TRACE_LIMIT] = {"trace-limit", 0, "MIB", "stop adding events when the trace has this size"},
+    [O_TRACE_FORMAT] = {"trace-format", 0, "rows|packed",
+                        "events as ordinary rows, or packed: a tenth of the size (rows)"},
+    [O_TRACE_KERNEL] = {"trace-kernel", 0, "NAME",
+                        "events of this kernel or launch file only; * and ? may stand in it"},
+    [O_TRACE_SM] = {"trace-sm", 0, "LIST", "events of these multiprocessors only: 0,4,8:11"},
+    [O_TRACE_BLOCK] = {"trace-block", 0, "LIST", "events of these blocks only, by linear number"},
+    [O_TRACE_WARP] = {"trace-warp", 0, "LIST", "events of these warps of a block only"},
+    [O_TRACE_PC] = {"trace-pc", 0, "LIST",
+                    "events of these machine instructions (10:20) or PTX lines (line:41:45) only"},
+    [O_TRACE_CYCLES] = {"trace-cycles", 0, "A:B", "events of these cycles only"},
+    [O_TRACE_CLASS] = {"trace-class", 0, "LIST",
+                       "events of these kinds of instructions only: load,store,barrier,fma ..."},
+    [O_TRACE_SAMPLE] = {"trace-sample", 0, "1/N", "events of one warp in N only, whole warps"},
+    [O_TRACE_LIMIT] = {"trace-limit", 0, "SIZE",
+                       "stop adding events when the trace has this size: 500M, 2G"},
     [O_THREADS] = {"threads", 0, "N",
                    "host threads of the timing model; the result does not depend on it (1)"},
     [O_ASYNC] = {"async", 0, "late|eager",
@@ -75,10 +98,11 @@ typedef struct options {
     const char *kernel, *arch, *trace, *command;
     uint32_t grid[3], block[3], cluster[3];
     uint64_t shared, stack, trace_limit, threads, timeout;
-    bool has_shared, has_stack, async_late, progress, json, summary, metrics;
+    bool has_shared, has_stack, async_late, progress, json, summary, metrics, packed;
     int opt_level;
     pl_mode mode;
     pl_trace_level trace_level;
+    pl_trace_filter filter;
     const char **operand;
     size_t noperands;
 } options;
@@ -114,6 +138,8 @@ static void catch_signals(void)
     a.sa_flags = SA_RESTART | (int)SA_RESETHAND; /* a second ^C ends the process at once */
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
+    a.sa_handler = SIG_IGN;
+    sigaction(SIGXFSZ, &a, NULL); /* a limit on file sizes: the write fails and is reported */
 }
 
 static void set_timer(uint64_t seconds)
@@ -216,7 +242,17 @@ static bool read_option(cli_args *a, options *o, int k)
         return true;
     case O_TRACE: o->trace = a->value; return true;
     case O_TRACE_LEVEL: return read_level(a, o);
-    case O_TRACE_LIMIT: return cli_number(a, "--trace-limit", 1, 1u << 24, &o->trace_limit);
+    case O_TRACE_FORMAT:
+        return choice(a, "--trace-format", "rows", "packed", &o->packed);
+    case O_TRACE_KERNEL: o->filter.kernel = a->value; return true;
+    case O_TRACE_SM: o->filter.sm = a->value; return true;
+    case O_TRACE_BLOCK: o->filter.block = a->value; return true;
+    case O_TRACE_WARP: o->filter.warp = a->value; return true;
+    case O_TRACE_PC: o->filter.pc = a->value; return true;
+    case O_TRACE_CYCLES: o->filter.cycles = a->value; return true;
+    case O_TRACE_CLASS: o->filter.cls = a->value; return true;
+    case O_TRACE_SAMPLE: o->filter.sample = a->value; return true;
+    case O_TRACE_LIMIT: return cli_size(a, "--trace-limit", &o->trace_limit);
     case O_THREADS: return cli_number(a, "--threads", 1, 256, &o->threads);
     case O_ASYNC:
         if (!choice(a, "--async", "late", "eager", &second)) return false;
@@ -295,6 +331,14 @@ static void override(const options *o, pl_case *c)
     if (o->has_stack) c->stack = (uint32_t)o->stack;
 }
 
+/* A trace that cannot be written ends here; the launches go on without it. */
+static void stop_trace(session *s)
+{
+    pl_trace_close(s->trace, false);
+    s->trace = NULL;
+    s->status = cli_worse(s->status, CLI_SYSTEM);
+}
+
 static pl_status launch(session *s, pl_case *c, run_case *r)
 {
     const options *o = s->o;
@@ -324,7 +368,7 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     clear_progress(s);
     r->launched = st == PL_OK || st == PL_FAULT || st == PL_INTERRUPTED;
     r->printed = pl_gpu_printed(s->gpu);
-    if (s->trace && pl_trace_end(s->trace, &r->result) != PL_OK && st == PL_OK) st = PL_IO;
+    if (s->trace && pl_trace_end(s->trace, &r->result) != PL_OK) stop_trace(s);
     if (st == PL_OK) pl_case_check_guards(c);
     for (size_t k = 0; k < c->nargs && st == PL_OK; k++) {
         if (c->arg[k].save) st = pl_case_save(c, k);
@@ -390,8 +434,11 @@ static void run_command_line(session *s)
 
 static pl_status open_trace(session *s)
 {
-    const pl_trace_options t = {
-        .level = s->o->trace_level, .command = s->o->command, .max_bytes = s->o->trace_limit << 20};
+    const pl_trace_options t = {.level = s->o->trace_level,
+                                .command = s->o->command,
+                                .max_bytes = s->o->trace_limit,
+                                .filter = s->o->filter,
+                                .packed = s->o->packed};
     if (!s->o->trace) return PL_OK;
     return pl_trace_open(s->gpu, s->o->trace, &t, &s->trace);
 }
@@ -399,9 +446,13 @@ static pl_status open_trace(session *s)
 static int run_all(session *s)
 {
     const options *o = s->o;
-    if (open_trace(s) != PL_OK) {
+    pl_status traced = open_trace(s);
+    if (traced != PL_OK) {
         cli_messages(s->gpu, 0);
-        return CLI_SYSTEM;
+        pl_gpu_diag_clear(s->gpu);
+        if (traced == PL_INVALID) return CLI_INPUT;
+        s->status = CLI_SYSTEM; /* the launches run all the same */
+        s->style.trace = NULL;
     }
     if (o->json && !(s->json = run_json_open())) return CLI_SYSTEM;
     if (ends_with(o->operand[0], ".json")) {
@@ -415,10 +466,9 @@ static int run_all(session *s)
         run_command_line(s);
     }
     if (s->json && !run_json_close(s->json)) s->status = CLI_SYSTEM;
-    if (s->trace && pl_trace_close(s->trace, !s->interrupted && stop_flag == 0) != PL_OK) {
-        cli_messages(s->gpu, 0);
+    if (s->trace && pl_trace_close(s->trace, !s->interrupted && stop_flag == 0) != PL_OK)
         s->status = CLI_SYSTEM;
-    }
+    cli_messages(s->gpu, 0);
     pl_module_close(s->module);
     free((void *)s->module_path);
     return s->status;

@@ -204,10 +204,22 @@ const char *pl_gpu_printed_bytes(pl_gpu *gpu, size_t *bytes);
 /* ---- traces (SQLite) ---- */
 typedef struct pl_trace pl_trace;
 typedef enum pl_trace_level { PL_TRACE_SUMMARY, PL_TRACE_INST, PL_TRACE_MEM } pl_trace_level;
+/* Which events to write; NULL: all. Numbers are lists of values and ranges with both ends in them: "0,4,8:11"; an end may be left out.
+ * Statistics and counters cover everything that ran in any case. */
+typedef struct pl_trace_filter {
+    const char *kernel;            /* launches of this kernel function or launch file; * and ? may stand in it */
+    const char *sm, *block, *warp; /* block: linear number; warp: in its block */
+    const char *pc;                /* machine instructions "10:20", or PTX lines "line:41:45" */
+    const char *cycles;            /* "1000:2000" */
+    const char *cls;               /* effects (load, store, atomic, barrier, branch ...), mnemonics or latency classes */
+    const char *sample;            /* "1/10": one warp in ten, whole */
+} pl_trace_filter;
 typedef struct pl_trace_options {
     pl_trace_level level;
     const char *command;      /* command line, stored in run */
-    uint64_t max_bytes;       /* 0: no limit */
+    uint64_t max_bytes;       /* 0: no limit; beyond it events are counted instead of written */
+    pl_trace_filter filter;
+    bool packed;              /* events as packed columns: a tenth of the size, read through a virtual table */
 } pl_trace_options;
 /* Opens PATH.part; pl_trace_close(keep = true) finishes it and renames it to PATH. A process that dies leaves no PATH. */
 pl_status pl_trace_open(pl_gpu *gpu, const char *path, const pl_trace_options *o, pl_trace **out);

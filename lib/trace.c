@@ -3,12 +3,15 @@
 #include "lib/internal.h"
 #include "ptx/ast.h"
 #include "traces/trace.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct pl_trace {
     pl_gpu *gpu; /* not owned */
     pl_tracedb *db;
+    const char *path; /* in the gpu's arena */
+    uint64_t max_bytes;
     bool begun;
 };
 
@@ -50,11 +53,30 @@ pl_status pl_trace_open(pl_gpu *gpu, const char *path, const pl_trace_options *o
     pl_trace *t = calloc(1, sizeof *t);
     if (!t) return pl_gpu_no_memory(gpu, "while opening a trace");
     t->gpu = gpu;
+    t->path = pl_arena_strdup(gpu->arena, path);
+    t->max_bytes = o->max_bytes;
     const pl_machine *m = gpu->machine;
+    const pl_tracedb_filter filter = {.kernel = o->filter.kernel,
+                                      .sm = o->filter.sm,
+                                      .block = o->filter.block,
+                                      .warp = o->filter.warp,
+                                      .pc = o->filter.pc,
+                                      .cycles = o->filter.cycles,
+                                      .cls = o->filter.cls,
+                                      .sample = o->filter.sample};
+    pl_tracedb_mistake bad;
+    if (!pl_tracedb_filter_check(&filter, &bad)) {
+        pl_report(&gpu->diags, PL_E0005, (pl_loc){.file = UINT32_MAX}, bad.value, bad.option,
+                  bad.expected);
+        free(t);
+        return PL_INVALID;
+    }
     size_t nvalues;
     const pl_tracedb_value *value = machine_values(gpu, &nvalues);
     const pl_tracedb_options d = {.level = (pl_tracedb_level)o->level,
                                   .max_bytes = o->max_bytes,
+                                  .filter = filter,
+                                  .packed = o->packed,
                                   .version = PTXLOOM_VERSION,
                                   .command = o->command,
                                   .machine = m ? m->name : NULL,
@@ -138,7 +160,7 @@ static const char *status_word(pl_status st)
 pl_status pl_trace_end(pl_trace *t, const pl_result *r)
 {
     const char *error = pl_tracedb_error(t->db);
-    if (error || !t->begun) return failed(t, PL_IO, "the trace");
+    if (error || !t->begun) return failed(t, PL_IO, t->path);
     const pl_tracedb_result d = {.status = status_word(r->status),
                                  .error = r->error,
                                  .error_text = r->error_text,
@@ -157,15 +179,21 @@ pl_status pl_trace_end(pl_trace *t, const pl_result *r)
                                  .ncounters = r->ncounters};
     t->begun = false;
     pl_status st = pl_tracedb_end(t->db, &d);
-    return st == PL_OK ? st : failed(t, st, "the trace");
+    return st == PL_OK ? st : failed(t, st, t->path);
 }
 
 pl_status pl_trace_close(pl_trace *t, bool keep)
 {
+    uint64_t dropped = pl_tracedb_dropped(t->db);
     pl_status st = pl_tracedb_close(t->db, keep);
     if (st != PL_OK) {
-        failed(t, st, "the trace");
+        failed(t, st, t->path);
         pl_tracedb_close(t->db, false);
+    } else if (keep && dropped) {
+        char limit[32], events[32];
+        snprintf(limit, sizeof limit, "%.3g MiB", (double)t->max_bytes / (1 << 20));
+        snprintf(events, sizeof events, "%llu", (unsigned long long)dropped);
+        pl_report(&t->gpu->diags, PL_W0707, (pl_loc){.file = UINT32_MAX}, t->path, limit, events);
     }
     free(t);
     return st;

@@ -49,16 +49,19 @@ script_tests = tests/isagen.sh tests/adding.sh tests/pages.sh tests/traces.sh
 TESTS = $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 
 # Figures rather than verdicts, and the long version of the fuzzer.
-EXTRA_PROGRAMS = tests/accuracy/cycles tests/accuracy/speed tests/accuracy/mufu_all
+EXTRA_PROGRAMS = tests/accuracy/cycles tests/accuracy/speed tests/accuracy/traces tests/accuracy/mufu_all
 tests_accuracy_cycles_LDADD = libpl_harness.la libptxloom.la
 tests_accuracy_speed_LDADD = libpl_harness.la libptxloom.la
+tests_accuracy_traces_LDADD = libpl_harness.la libptxloom.la
 tests_accuracy_mufu_all_LDADD = libpl_harness.la libptxloom.la
-CLEANFILES += tests/accuracy/cycles$(EXEEXT) tests/accuracy/speed$(EXEEXT) tests/accuracy/mufu_all$(EXEEXT)
+CLEANFILES += tests/accuracy/cycles$(EXEEXT) tests/accuracy/speed$(EXEEXT) tests/accuracy/traces$(EXEEXT) \
+	tests/accuracy/mufu_all$(EXEEXT)
 accuracy: ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/cycles
 accuracy-mufu: tests/accuracy/mufu_all$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/mufu_all
-bench: ptxloom$(EXEEXT) tests/accuracy/speed$(EXEEXT)
+bench: ptxloom$(EXEEXT) tests/accuracy/speed$(EXEEXT) tests/accuracy/traces$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) tests/accuracy/traces
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/speed
 fuzz: ptxloom$(EXEEXT) tests/fuzz/fuzz$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/fuzz/fuzz 10000 $(FUZZ_SEED)

@@ -45,4 +45,149 @@ equal 'the machine description is in the trace' "$(grep -c '^[a-z_0-9]* *=' "$ro
 equal 'with units and origins' 132,chosen "$(ask m.db "SELECT value, 'chosen' FROM machine_value WHERE section = 'sm' AND key = 'count'
     AND provenance IN ('documented', 'measured', 'inferred', 'guessed', 'chosen')")"
 
+# --- packed traces say the same
+
+module=${PTXLOOM_TRACE_MODULE:-$(dirname "$loom")/ptxloom_trace}
+# The rows of the named queries, the command line and the time of emulation left out.
+answers() # FILE
+{
+    for q in $("$loom" query "$1" --csv 'SELECT name FROM query ORDER BY name' | tail -n +2 | tr -d '\r'); do
+        echo "--- $q"
+        "$loom" query "$1" --csv "$q" 2>&1
+    done | grep -v ',ptxloom run '
+}
+for case in bfs_level hgemm_async nested_divergence; do
+    for format in rows packed; do
+        "$loom" run "$root/tests/data/suite/cases/$case.json" -g 3 --trace $format.db --trace-level mem --trace-format $format >$format.txt
+        answers $format.db >$format.answers
+    done
+    cmp -s rows.answers packed.answers
+    ok "$case: every query answers the same on packed events" $? "$(diff rows.answers packed.answers | head -20)"
+    equal "$case: every value is the same" 0,0,0,0 "$("$loom" query rows.db --csv "ATTACH 'packed.db' AS p;
+        SELECT (SELECT count(*) FROM (SELECT * FROM inst EXCEPT SELECT * FROM p.inst)) a, (SELECT count(*) FROM (SELECT * FROM p.inst
+        EXCEPT SELECT * FROM inst)) b, (SELECT count(*) FROM (SELECT * FROM mem EXCEPT SELECT * FROM p.mem)) c, (SELECT count(*) FROM
+        (SELECT * FROM p.mem EXCEPT SELECT * FROM mem)) d" | tail -1 | tr -d '\r')"
+done
+# Conditions that skip blocks must not skip rows.
+sums="SELECT count(*), sum(cycle * 7 + pc), min(id), max(latency) FROM"
+for where in 'sm = 1' 'warp = 2' 'block IN (0, 2)' 'pc BETWEEN 3 AND 9' 'cycle > 3000' 'cycle <= 2500.5' 'kernel = 2' 'id = 700' \
+    'id > 100 AND id < 300' "block = '1'" 'pc = NULL' 'warp >= -1' 'cycle < 4000 AND sm = 2 AND warp = 1' 'pc > 5 AND pc < 5'; do
+    for table in inst mem; do
+        [ "$("$loom" query rows.db --csv "$sums $table WHERE $where")" = "$("$loom" query packed.db --csv "$sums $table WHERE $where")" ]
+        ok "$table WHERE $where" $?
+    done
+done
+join='SELECT count(*), sum(n.stall_cycles * m.sectors) FROM mem m JOIN inst n ON n.id = m.inst WHERE m.pc % 2'
+equal 'joins of mem and inst' "$("$loom" query rows.db --csv "$join")" "$("$loom" query packed.db --csv "$join")"
+equal 'foreign keys of a packed trace hold' 0 "$(ask packed.db 'SELECT count(*) FROM pragma_foreign_key_check')"
+equal 'foreign keys of rows hold' 0 "$(ask rows.db 'SELECT count(*) FROM pragma_foreign_key_check')"
+
+# Other programs, where they are there: rows without any help, packed events through the module.
+if command -v sqlite3 >shell.txt && echo '.load ./x' | sqlite3 2>&1 | grep -qv 'unknown command'; then
+    plain() { tr -d '\r"' | sed 's/\.0,/,/g; s/\.0$//'; } # both print 1.0 and quotes in their own way
+    for q in hot_instructions warp_trace strides; do
+        sql=$(sqlite3 rows.db "SELECT sql FROM query WHERE name = '$q'")
+        equal "sqlite3 reads rows: $q" "$("$loom" query rows.db --csv $q | tail -n +2 | plain)" \
+            "$(printf '%s\n' "$sql" | sqlite3 -csv rows.db | plain)"
+        equal "sqlite3 reads packed events: $q" "$("$loom" query rows.db --csv $q | tail -n +2 | plain)" \
+            "$(printf '%s\n' "$sql" | sqlite3 -csv -cmd ".load $module" packed.db | plain)"
+    done
+    equal 'sqlite3 without the module says what is missing' 1 "$(sqlite3 packed.db 'SELECT count(*) FROM inst' 2>&1 |
+        grep -c 'no such module: ptxloom_trace')"
+    equal 'and reads everything else' "$(ask packed.db 'SELECT sum(issues) FROM pc_stat')" \
+        "$(sqlite3 packed.db 'SELECT sum(issues) FROM pc_stat')"
+fi
+if python3 -c 'import sqlite3; sqlite3.connect(":memory:").enable_load_extension(True)' 2>python.txt; then
+    cat >all.py <<'PYTHON'
+import sqlite3, sys
+a = sqlite3.connect("file:rows.db?mode=ro", uri=True)
+b = sqlite3.connect("file:packed.db?mode=ro", uri=True)
+b.enable_load_extension(True)
+b.load_extension(sys.argv[1])
+bad = []
+for name, sql in a.execute("SELECT name, sql FROM query WHERE name <> 'run_info'").fetchall():
+    values = {k: None for k in "kernel limit block warp a b from to sm pc access line".split()}
+    x, y = (c.execute(sql.rstrip().rstrip(";"), values).fetchall() for c in (a, b))
+    if x != y:
+        bad.append(name)
+print(*bad or ["same"])
+PYTHON
+    equal 'Python gets the same answers from both' same "$(python3 all.py "$module" 2>&1 | tail -1)"
+fi
+
+# --- filters and limits
+
+counts() { ask f.db "SELECT (SELECT count(*) FROM inst) || ' ' || (SELECT count(*) FROM mem)"; }
+filtered() # OPTION ...
+{
+    "$loom" run "$matmul" --trace f.db --trace-level mem "$@" >f.txt 2>&1 || cat f.txt
+    counts
+}
+count() { ask m.db "SELECT (SELECT count(*) FROM inst WHERE $1) || ' ' || (SELECT count(*) FROM mem WHERE $1)"; }
+for format in rows packed; do
+    f="--trace-format $format"
+    equal "$format: --trace-sm" "$(count 'sm IN (3, 5, 6)')" "$(filtered $f --trace-sm 3,5:6)"
+    equal "$format: --trace-block" "$(count 'block >= 60')" "$(filtered $f --trace-block 60:)"
+    equal "$format: --trace-warp" "$(count 'warp = 2')" "$(filtered $f --trace-warp=2)"
+    equal "$format: --trace-pc" "$(count 'pc BETWEEN 20 AND 30')" "$(filtered $f --trace-pc 20:30)"
+    equal "$format: --trace-pc by line" "$(count 'pc IN (SELECT pc FROM instruction WHERE ptx_line BETWEEN 67 AND 70)')" \
+        "$(filtered $f --trace-pc line:67:70)"
+    equal "$format: --trace-cycles" "$(count 'cycle BETWEEN 3000 AND 4000')" "$(filtered $f --trace-cycles 3000:4000)"
+    equal "$format: --trace-class" "$(count "pc IN (SELECT pc FROM instruction WHERE access = 'store')")" \
+        "$(filtered $f --trace-class store)"
+    equal "$format: --trace-kernel" "$(count 1)" "$(filtered $f --trace-kernel 'mat*')"
+    equal "$format: --trace-kernel of another" '0 0' "$(filtered $f --trace-kernel other)"
+    equal "$format: all together" "$(count 'sm = 1 AND warp = 3 AND pc < 40 AND cycle > 2000')" \
+        "$(filtered $f --trace-sm 1 --trace-warp 3 --trace-pc :39 --trace-cycles 2001:)"
+    equal "$format: statistics stay complete" "$(ask m.db 'SELECT sum(executed) FROM pc_stat')" "$(ask f.db 'SELECT sum(executed) FROM pc_stat')"
+    filtered $f --trace-sample 1/8 >sample.txt
+    equal "$format: --trace-sample keeps whole warps" 0 "$(ask f.db "SELECT count(*) FROM (SELECT block, warp, count(*) AS n FROM inst
+        GROUP BY 1, 2) x JOIN warp w USING (block, warp) WHERE x.n <> w.executed")"
+    equal "$format: about one in eight" 1 "$(ask f.db 'SELECT count(*) BETWEEN 30 AND 110 FROM (SELECT DISTINCT block, warp FROM inst)')"
+    limit=6000
+    [ $format = packed ] && limit=1200
+    "$loom" run "$matmul" --trace f.db --trace-level mem $f --trace-limit ${limit}K >f.txt 2>f.err
+    equal "$format: --trace-limit does not stop the run" "0 1 1" "$? $(grep -c 'instructions  *261,632' f.txt) $(grep -c 'W0707' f.err)"
+    equal "$format: nor the statistics" 261632 "$(ask f.db 'SELECT sum(issues) FROM pc_stat')"
+    equal "$format: what is missing is counted" 401408 "$(ask f.db "SELECT (SELECT count(*) FROM inst) + (SELECT count(*) FROM mem) + dropped FROM kernel")"
+    [ "$(wc -c <f.db)" -le $((limit * 1024)) ]
+    ok "$format: the file keeps to it" $? "$(wc -c f.db)"
+done
+"$loom" run "$matmul" --trace f.db --trace-sm 1-3 >f.txt 2>f.err
+equal 'a wrong filter is wrong input' '2 1' "$? $(grep -c "'1-3' is no value for --trace-sm" f.err)"
+
+# --- nothing breaks
+
+expect=$(sed -n 's/.*sha256 //p' m.txt)
+result() { sed -n 's/.*sha256 //p' "$1"; }
+echo precious >not-a-trace
+"$loom" run "$matmul" --trace not-a-trace >f.txt 2>f.err
+equal 'another file is left alone' precious "$(cat not-a-trace)"
+mkdir closed && chmod a-w closed
+if ! touch closed/x 2>f.err; then
+    "$loom" run "$matmul" --trace closed/run.db >f.txt 2>f.err
+    equal 'a folder that may not be written: status, result, message' "3 $expect 1" "$? $(result f.txt) $(grep -c 'closed/run.db' f.err)"
+fi
+"$loom" run "$matmul" --trace missing/run.db >f.txt 2>f.err
+equal 'a folder that is not there: status, result, message' "3 $expect 1" "$? $(result f.txt) $(grep -c "missing/run.db.*No such" f.err)"
+for format in rows packed; do
+    rm -f full.db
+    (ulimit -f 600; "$loom" run "$matmul" --trace full.db --trace-level mem --trace-format $format >f.txt 2>f.err; echo $? >status)
+    equal "$format: a full disk: status, result, message, no file" "3 $expect 1 none" \
+        "$(cat status) $(result f.txt) $(grep -c 'full.db' f.err) $(ls full.db* 2>ls.err || echo none)"
+    # Killed at different moments: either no file, or a whole one.
+    whole=0
+    for delay in 0.02 0.05 0.1 0.2 0.3 0.4 0.6 0.9; do
+        rm -f killed.db killed.db.part
+        "$loom" run "$matmul" --trace killed.db --trace-level mem --trace-format $format >f.txt 2>f.err &
+        pid=$!
+        sleep $delay
+        kill -9 $pid 2>kill.err
+        wait $pid 2>kill.err
+        [ ! -e killed.db ] || [ "$(ask killed.db 'SELECT integrity_check FROM pragma_integrity_check')" = ok ] || whole=1
+    done
+    ok "$format: killed at any moment" $whole
+    "$loom" run "$matmul" --trace killed.db --trace-format $format >f.txt 2>f.err
+    equal "$format: and the next run writes it" "0 $expect" "$? $(result f.txt)"
+done
 echo "1..$n"

@@ -50,6 +50,7 @@ static pl_status check(pl_diags *d, const char *path, sqlite3 *db, int code)
 pl_status pl_tracedb_connect(pl_diags *diags, const char *path, sqlite3 **out)
 {
     int code = sqlite3_open_v2(path, out, SQLITE_OPEN_READONLY, NULL);
+    if (code == SQLITE_OK) code = pl_tracedb_register(*out);
     pl_status st = check(diags, path, *out, code);
     if (st == PL_OK) return PL_OK;
     sqlite3_close(*out);

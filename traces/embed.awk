@@ -1,6 +1,6 @@
 # embed.awk - writes traces/gen_sql.c: the schema, the metric views and the named queries as C strings.
 #
-# Arguments: schema.sql, metrics.list, queries/*.sql. The short forms C{} P{} A{} S{} T{} M{} V{} of metrics.list are spelled out here.
+# Arguments: schema.sql, rows.sql, packed.sql, metrics.list, queries/*.sql. The short forms C{} P{} A{} S{} T{} M{} V{} of metrics.list are spelled out here.
 
 function quoted(s) # a C string literal without its line end
 {
@@ -49,9 +49,10 @@ function expand(f,    at, kind, arg, out, part)
 
 BEGIN { print "/* Written by traces/embed.awk from schema.sql, metrics.list and queries/. */\n#include \"traces/internal.h\"\n" }
 
-FILENAME ~ /schema\.sql$/ {
-    if (!schema++) {
-        printf "const char pl_tracedb_schema[] ="
+FILENAME ~ /^traces\/[a-z]*\.sql$/ {
+    if (FNR == 1) {
+        end_text()
+        printf "const char pl_tracedb_%s[] =", substr(FILENAME, 8, length(FILENAME) - 11)
         open_text = 1
     }
     line($0)

@@ -6,14 +6,32 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "traces/trace.h"
+#include "traces/vtab.h"
 #include <sqlite3.h>
 
 /* What the build makes of schema.sql, metrics.list and queries/ (gen_sql.c). */
 typedef struct pl_tracedb_query {
     const char *name, *title, *sql;
 } pl_tracedb_query;
-extern const char pl_tracedb_schema[];
+extern const char pl_tracedb_schema[], pl_tracedb_rows[], pl_tracedb_packed[]; /* of schema.sql, rows.sql, packed.sql */
 extern const pl_tracedb_query pl_tracedb_queries[]; /* ends with a NULL name */
+
+/* Ranges with both ends in them; none: everything. */
+typedef struct pl_tracedb_range {
+    uint64_t first, last;
+} pl_tracedb_range;
+typedef struct pl_tracedb_ranges {
+    pl_tracedb_range *at;
+    size_t n, cap;
+} pl_tracedb_ranges;
+
+/* A filter as it is used. */
+typedef struct pl_tracedb_choice {
+    const char *kernel, *cls;
+    pl_tracedb_ranges sm, block, warp, pc, line, cycle;
+    uint32_t one_in;
+    bool events, instructions; /* something depends on the event; on the instruction */
+} pl_tracedb_choice;
 
 /* Sums of one warp while its launch runs; written to warp and block at the end of the launch. */
 typedef struct pl_tracedb_warp {
@@ -24,6 +42,8 @@ typedef struct pl_tracedb_warp {
     bool at_barrier;     /* ... and has not left yet */
     uint8_t subcore;
     uint16_t sm;
+    uint16_t number[2]; /* packed: in the list of the block in the making, by stream ... */
+    uint32_t epoch[2];  /* ... if that is still this block */
 } pl_tracedb_warp;
 
 /* Counters over time. X(name, component): one series of windows each. */
@@ -47,9 +67,13 @@ enum {
 
 enum {
     PL_TRACEDB_WINDOWS = 256,     /* windows of a launch; a longer launch doubles their length */
-    PL_TRACEDB_FIRST_WINDOW = 16, /* cycles of a window at first */
-    PL_TRACEDB_SIZE_CHECK = 8192  /* rows between two looks at the size of the file */
+    PL_TRACEDB_FIRST_WINDOW = 4,  /* a window has 1 << 4 cycles at first */
+    PL_TRACEDB_SIZE_CHECK = 8192, /* rows between two looks at the size of the file */
+    PL_TRACEDB_EFFECTS = 11       /* bits of pl_effect_bits */
 };
+
+/* What the event side needs to know about an instruction. */
+enum { PL_TRACEDB_BARRIER = 1, PL_TRACEDB_WANTED = 2 };
 
 typedef struct pl_tracedb_window {
     uint64_t sum[PL_SERIES_COUNT];
@@ -60,7 +84,7 @@ struct pl_tracedb {
     char *path, *part;
     pl_tracedb_level level;
     uint64_t max_bytes;
-    pl_tracedb_filter filter; /* entry: in the arena */
+    pl_tracedb_choice filter;
     pl_status status;         /* of the first failure; everything stops then */
     char error[1024];
     pl_arena *arena; /* texts and maps of the whole file */
@@ -69,6 +93,14 @@ struct pl_tracedb {
     pl_map modules, sources, lines,
         forms; /* by digest, by name, by "source:line", by "row:class": what the file holds */
     int64_t next_source;
+    bool packed;
+    pl_packer *packer; /* packed: ... */
+    pl_packed_block **bucket[2]; /* by stream and multiprocessor: the block in the making, or NULL */
+    size_t nbuckets[2];
+    int64_t next_block;
+    uint64_t packed_rows, packed_bytes, pending_rows; /* written, and in the making */
+    uint32_t epoch; /* of the block in the making that was begun last */
+    sqlite3_stmt *add_block, *add_data;
     sqlite3_stmt *add_inst, *add_mem, *add_barrier, *add_event, *page_count;
     uint64_t page_size;
 
@@ -76,14 +108,14 @@ struct pl_tracedb {
     bool launched;
     pl_sink sink;
     int64_t kernel, module, next_inst, next_mem, first_inst;
-    bool timing, full, skip; /* skip: the filter's entry is another */
+    bool timing, full, skip; /* skip: the filter asks for another kernel */
     uint32_t grid[3], blocks_per_grid_x, warps_per_block;
     uint64_t nwarps;
     pl_tracedb_warp *warp;     /* owned; NULL at PL_TRACEDB_SUMMARY */
-    const uint8_t *is_barrier; /* by pc: the instruction is a barrier; in the arena */
+    const uint8_t *insn_is;    /* by pc: PL_TRACEDB_BARRIER and PL_TRACEDB_WANTED; in the arena */
     uint32_t ninsns;
     pl_tracedb_window *window; /* owned */
-    uint64_t window_cycles;
+    unsigned window_shift; /* a window has 1 << so many cycles */
     uint64_t inst_rows, rows_since_check, filtered, dropped, dropped_total, last_seq;
 };
 
@@ -97,7 +129,7 @@ bool pl_tracedb_step(pl_tracedb *t, sqlite3_stmt *s);
 void pl_tracedb_text(sqlite3_stmt *stmt, int column, const char *s);
 
 /* listing.c: source lines and machine instructions of k, unless the file holds them already; sets
- * t->module and t->is_barrier. */
+ * t->module and t->insn_is. */
 bool pl_tracedb_listing(pl_tracedb *t, const pl_tracedb_kernel *k);
 /* opcode.c: what an instruction's text says about the memory it touches. Words are NULL and bytes 0
  * when it says nothing. */
@@ -106,6 +138,33 @@ typedef struct pl_tracedb_access {
     uint32_t bytes; /* a lane */
 } pl_tracedb_access;
 pl_tracedb_access pl_tracedb_opcode(const char *text, uint32_t effects);
+
+/* filter.c */
+extern const char *const pl_tracedb_effect_words[PL_TRACEDB_EFFECTS]; /* by bit */
+/* The words of the filter taken apart; ranges in the arena. False with the first mistake. */
+bool pl_tracedb_filter_read(pl_arena *a, const pl_tracedb_filter *f, pl_tracedb_choice *out,
+                            pl_tracedb_mistake *bad);
+/* The filter as run.filter has it, such as "sm 0:3, sample 1/10"; empty: none. */
+void pl_tracedb_filter_words(const pl_tracedb_filter *f, char *buf, size_t size);
+bool pl_tracedb_within(const pl_tracedb_ranges *r, uint64_t v);
+bool pl_tracedb_wants_kernel(const pl_tracedb_choice *c, const char *name, const char *entry);
+bool pl_tracedb_wants_insn(const pl_tracedb_choice *c, uint32_t pc, const pl_tracedb_insn *i);
+
+/* Addresses of an access: of the first lane, and the distance between neighbours where there is one. */
+typedef struct pl_tracedb_lanes {
+    bool known, regular;
+    uint64_t first;
+    int64_t stride;
+} pl_tracedb_lanes;
+
+/* packrows.c: events of a packed trace. */
+bool pl_tracedb_packed_open(pl_tracedb *t);
+void pl_tracedb_packed_inst(pl_tracedb *t, const pl_inst_event *e);
+void pl_tracedb_packed_mem(pl_tracedb *t, const pl_mem_event *e, const pl_tracedb_lanes *l);
+/* Bytes that the blocks in the making will take, from experience. */
+uint64_t pl_tracedb_packed_pending(const pl_tracedb *t);
+void pl_tracedb_packed_end(pl_tracedb *t); /* of a launch: writes the blocks in the making */
+void pl_tracedb_packed_close(pl_tracedb *t);
 
 /* rows.c: events. */
 bool pl_tracedb_rows_open(pl_tracedb *t); /* statements, once a file */

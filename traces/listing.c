@@ -23,15 +23,12 @@ typedef struct source_file {
 /* A module that the file holds already. */
 typedef struct known_module {
     int64_t id;
-    uint8_t *is_barrier; /* by pc */
+    uint8_t *insn_is; /* by pc */
 } known_module;
 
 typedef struct statements {
     sqlite3_stmt *source, *line, *form, *insn;
 } statements;
-
-static const char *const effect_words[] = {"load", "store", "atomic", "barrier",  "branch",  "exit",
-                                           "call", "async", "fence",  "volatile", "converge"};
 
 static bool no_memory(pl_tracedb *t)
 {
@@ -125,10 +122,10 @@ static int64_t form_of(pl_tracedb *t, statements *s, const pl_tracedb_insn *i)
 
     char effects[128] = "";
     size_t used = 0;
-    for (size_t e = 0; e < sizeof effect_words / sizeof *effect_words; e++)
+    for (size_t e = 0; e < PL_TRACEDB_EFFECTS; e++)
         if (i->effects >> e & 1)
             used += (size_t)snprintf(effects + used, sizeof effects - used, "%s%s", used ? " " : "",
-                                     effect_words[e]);
+                                     pl_tracedb_effect_words[e]);
     sqlite3_bind_int64(s->form, 1, *id);
     sqlite3_bind_int64(s->form, 2, i->form);
     pl_tracedb_text(s->form, 3, i->mnemonic ? i->mnemonic : "");
@@ -194,7 +191,9 @@ static void add_module(pl_tracedb *t, statements *s, const pl_tracedb_kernel *k,
         pl_tracedb_insn insn = {0};
         k->insn(k->ctx, pc, &insn);
         add_insn(t, s, ptx, pc, &insn);
-        known->is_barrier[pc] = (insn.effects & PL_EF_BARRIER) != 0;
+        known->insn_is[pc] =
+            (uint8_t)((insn.effects & PL_EF_BARRIER ? PL_TRACEDB_BARRIER : 0) |
+                      (pl_tracedb_wants_insn(&t->filter, pc, &insn) ? PL_TRACEDB_WANTED : 0));
     }
 }
 
@@ -220,12 +219,12 @@ bool pl_tracedb_listing(pl_tracedb *t, const pl_tracedb_kernel *k)
     if (!known) {
         m = pl_arena_new(t->arena, known_module);
         m->id = (int64_t)t->modules.n + 1;
-        m->is_barrier = pl_arena_alloc(t->arena, k->ninsns + 1);
-        if (!m->is_barrier || !pl_arena_ok(t->arena)) return no_memory(t);
+        m->insn_is = pl_arena_alloc(t->arena, k->ninsns + 1);
+        if (!m->insn_is || !pl_arena_ok(t->arena)) return no_memory(t);
         pl_map_put(&t->modules, pl_arena_strdup(t->arena, digest), 64, m);
     }
     t->module = m->id;
-    t->is_barrier = m->is_barrier;
+    t->insn_is = m->insn_is;
     if (known) return true;
     statements s = {
         .source = pl_tracedb_prepare(t, "INSERT INTO source VALUES (?, ?, ?)"),

@@ -4,13 +4,15 @@
 # traces/gen_sql.c. Adding a metric is adding a line, adding a query is adding a file.
 # To add a file: libptxloom_la_SOURCES += traces/NAME.c traces/NAME.h
 # To add a unit test: unit_tests += tests/unit/test_NAME
-libptxloom_la_SOURCES += traces/trace.h traces/internal.h traces/writer.c traces/connect.c traces/listing.c traces/opcode.c traces/rows.c
+libptxloom_la_SOURCES += traces/trace.h traces/internal.h traces/writer.c traces/connect.c traces/listing.c traces/opcode.c traces/rows.c traces/filter.c \
+	traces/packrows.c traces/packed.h traces/pack.c traces/unpack.c traces/vtab.h traces/vtab.c
 nodist_libptxloom_la_SOURCES += traces/gen_sql.c
 
-traces/gen_sql.c: $(srcdir)/traces/schema.sql $(srcdir)/traces/metrics.list $(srcdir)/traces/embed.awk \
+traces/gen_sql.c: $(srcdir)/traces/schema.sql $(srcdir)/traces/rows.sql $(srcdir)/traces/packed.sql \
+		$(srcdir)/traces/metrics.list $(srcdir)/traces/embed.awk \
 		$(srcdir)/traces/queries $(wildcard $(srcdir)/traces/queries/*.sql)
 	$(AM_V_GEN)$(MKDIR_P) traces && cd $(srcdir) && \
-	LC_ALL=C $(AWK) -f traces/embed.awk traces/schema.sql traces/metrics.list traces/queries/*.sql \
+	LC_ALL=C $(AWK) -f traces/embed.awk traces/schema.sql traces/rows.sql traces/packed.sql traces/metrics.list traces/queries/*.sql \
 		>"$(abs_top_builddir)/$@.tmp" && mv "$(abs_top_builddir)/$@.tmp" "$(abs_top_builddir)/$@"
 
 # The report: a page of its own files, with panels.sql in it, as C strings (report/embed.awk).
@@ -26,8 +28,18 @@ traces/gen_report.c: traces/report/embed.awk $(report_files)
 CLEANFILES += traces/gen_report.c traces/gen_report.c.tmp
 EXTRA_DIST += traces/report/embed.awk $(report_files)
 CLEANFILES += traces/gen_sql.c traces/gen_sql.c.tmp
-EXTRA_DIST += traces/schema.sql traces/metrics.list traces/embed.awk traces/queries
-unit_tests += tests/unit/test_trace
+EXTRA_DIST += traces/schema.sql traces/rows.sql traces/packed.sql traces/metrics.list traces/embed.awk traces/queries
+
+# The module that lets other programs read packed traces. Libtool would build it only with shared libraries enabled.
+loadabledir = $(libdir)/ptxloom
+loadable_DATA = ptxloom_trace.so
+loadable_sources = traces/loadable.c traces/vtab.c traces/unpack.c
+ptxloom_trace.so: $(addprefix $(srcdir)/,$(loadable_sources)) $(srcdir)/traces/vtab.h $(srcdir)/traces/packed.h
+	$(AM_V_CCLD)$(CC) -shared -fPIC -DPL_LOADABLE $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) $(LDFLAGS) \
+		$(filter %.c,$^) -o $@
+EXTRA_DIST += traces/loadable.c
+CLEANFILES += ptxloom_trace.so
+unit_tests += tests/unit/test_trace tests/unit/test_packed
 unit_tests += tests/unit/test_trace_query
 tests_unit_test_trace_query_SOURCES = tests/unit/test_trace_query.c cli/cmd_query.c cli/query_out.c cli/options.c cli/output.c
 tests_unit_test_trace_query_LDADD = $(LDADD) $(SQLITE_LIBS)

@@ -10,10 +10,14 @@
 
 bool pl_tracedb_rows_open(pl_tracedb *t)
 {
+    if (t->packed) {
+        if (!pl_tracedb_packed_open(t)) return false;
+    } else {
     t->add_inst =
         pl_tracedb_prepare(t, "INSERT INTO inst VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     t->add_mem = pl_tracedb_prepare(
         t, "INSERT INTO mem VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    }
     t->add_barrier = pl_tracedb_prepare(t, "INSERT INTO barrier VALUES (NULL, ?, ?, ?, ?, ?, ?)");
     t->add_event = pl_tracedb_prepare(t, "INSERT INTO event VALUES (NULL, ?, ?, ?)");
     t->page_count = pl_tracedb_prepare(t, "PRAGMA page_count");
@@ -31,14 +35,10 @@ static bool has_room(pl_tracedb *t)
         pages = (uint64_t)sqlite3_column_int64(t->page_count, 0);
     sqlite3_reset(t->page_count);
     /* The index on mem, made at the end, takes about a tenth of the rows' size; statistics need
-     * little. */
-    t->full = pages * t->page_size > t->max_bytes - t->max_bytes / 8;
+     * little. Blocks in the making count as what others took. */
+    uint64_t bytes = pages * t->page_size + (t->packed ? pl_tracedb_packed_pending(t) : 0);
+    t->full = bytes > t->max_bytes - t->max_bytes / 8;
     return !t->full;
-}
-
-static bool inside(pl_tracedb_range r, uint64_t v)
-{
-    return v >= r.first && (r.end == 0 || v < r.end);
 }
 
 /* Whether the filter asks for an event. Instructions and their accesses get the same answer: all of
@@ -46,9 +46,11 @@ static bool inside(pl_tracedb_range r, uint64_t v)
 static bool wanted(pl_tracedb *t, uint32_t sm, uint32_t block, uint32_t warp, uint32_t pc,
                    uint64_t cycle)
 {
-    const pl_tracedb_filter *f = &t->filter;
-    bool in = !t->skip && inside(f->sm, sm) && inside(f->block, block) && inside(f->warp, warp) &&
-              inside(f->pc, pc) && inside(f->cycle, cycle);
+    const pl_tracedb_choice *f = &t->filter;
+    bool in = !t->skip && (pc >= t->ninsns || t->insn_is[pc] & PL_TRACEDB_WANTED);
+    if (in && !f->events) return true;
+    in = in && pl_tracedb_within(&f->sm, sm) && pl_tracedb_within(&f->block, block) &&
+         pl_tracedb_within(&f->warp, warp) && pl_tracedb_within(&f->cycle, cycle);
     if (in && f->one_in > 1) {
         /* Fibonacci hashing: multiply by 2^64 / golden ratio, look at the high bits. */
         uint64_t hash = ((uint64_t)block * t->warps_per_block + warp) * 0x9e3779b97f4a7c15u;
@@ -68,16 +70,16 @@ static void count_dropped(pl_tracedb *t)
  * become twice as long. */
 static pl_tracedb_window *window_of(pl_tracedb *t, uint64_t cycle)
 {
-    while (cycle / t->window_cycles >= PL_TRACEDB_WINDOWS) {
+    while (cycle >> t->window_shift >= PL_TRACEDB_WINDOWS) {
         for (size_t i = 0; i < PL_TRACEDB_WINDOWS; i++) {
             pl_tracedb_window w = {{0}};
             for (size_t half = 2 * i; half < 2 * i + 2 && half < PL_TRACEDB_WINDOWS; half++)
                 for (int k = 0; k < PL_SERIES_COUNT; k++) w.sum[k] += t->window[half].sum[k];
             t->window[i] = w;
         }
-        t->window_cycles *= 2;
+        t->window_shift++;
     }
-    return &t->window[cycle / t->window_cycles];
+    return &t->window[cycle >> t->window_shift];
 }
 
 static void write_barrier(pl_tracedb *t, uint64_t index, const pl_tracedb_warp *w,
@@ -117,7 +119,7 @@ static void count_warp(pl_tracedb *t, const pl_inst_event *e, unsigned lanes)
         w->at_barrier = false;
         if (!t->full) write_barrier(t, index, w, &e->cycle);
     }
-    if (e->pc < t->ninsns && t->is_barrier[e->pc]) {
+    if (e->pc < t->ninsns && t->insn_is[e->pc] & PL_TRACEDB_BARRIER) {
         w->at_barrier = true;
         w->barrier_pc = e->pc;
         w->barrier_cycle = e->cycle;
@@ -142,6 +144,11 @@ static void on_inst(void *ctx, const pl_inst_event *e)
         count_dropped(t);
         return;
     }
+    if (t->packed) {
+        pl_tracedb_packed_inst(t, e);
+        t->inst_rows++;
+        return;
+    }
     sqlite3_stmt *s = t->add_inst;
     sqlite3_bind_int64(s, 1, t->first_inst + (int64_t)e->seq);
     sqlite3_bind_int64(s, 2, t->kernel);
@@ -159,53 +166,39 @@ static void on_inst(void *ctx, const pl_inst_event *e)
     if (pl_tracedb_step(t, s)) t->inst_rows++;
 }
 
-/* Addresses of the active lanes as first address and stride, or, when there is no stride, as
- * offsets by lane in `json`. Returns whether the stride holds. */
-static bool regular(uint32_t mask, const uint64_t *addr, uint64_t *first, int64_t *stride)
+/* Whether the active lanes' addresses lie at equal distances. */
+static pl_tracedb_lanes lanes_of(const pl_mem_event *e)
 {
-    unsigned lowest = (unsigned)__builtin_ctz(mask);
-    uint32_t rest = mask & (mask - 1);
-    *first = addr[lowest];
-    *stride = 0;
-    if (!rest) return true;
+    pl_tracedb_lanes l = {.known = e->mask && e->addr};
+    if (!l.known) return l;
+    unsigned lowest = (unsigned)__builtin_ctz(e->mask);
+    uint32_t rest = e->mask & (e->mask - 1);
+    l.first = e->addr[lowest];
+    l.regular = true;
+    if (!rest) return l;
     unsigned second = (unsigned)__builtin_ctz(rest);
-    int64_t distance = (int64_t)(addr[second] - addr[lowest]), step = (int64_t)(second - lowest);
-    if (distance % step != 0) return false;
-    *stride = distance / step;
-    for (; rest; rest &= rest - 1) {
+    int64_t distance = (int64_t)(e->addr[second] - l.first), step = (int64_t)(second - lowest);
+    l.regular = step == 1 || distance % step == 0;
+    l.stride = step == 1 ? distance : distance / step;
+    if (e->mask + 1 == 0) { /* the usual case, without a branch for each lane */
+        uint64_t off = 0;
+        for (unsigned i = 0; i < PL_LANES; i++)
+            off |= e->addr[i] - l.first - (uint64_t)l.stride * i;
+        l.regular = off == 0;
+        return l;
+    }
+    for (; l.regular && rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
-        if (addr[i] != addr[lowest] + (uint64_t)(*stride * (int64_t)(i - lowest))) return false;
+        l.regular = e->addr[i] == l.first + (uint64_t)l.stride * (i - lowest);
     }
-    return true;
+    return l;
 }
 
-static char *put_number(char *p, int64_t v)
+static size_t put_offsets(char *buf, const pl_mem_event *e, uint64_t first)
 {
-    char digit[24];
-    int n = 0;
-    uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-    if (v < 0) *p++ = '-';
-    do digit[n++] = (char)('0' + u % 10);
-    while (u /= 10);
-    while (n) *p++ = digit[--n];
-    return p;
-}
-
-static size_t put_offsets(char *buf, uint32_t mask, const uint64_t *addr, uint64_t first)
-{
-    char *p = buf;
-    *p++ = '[';
-    for (unsigned i = 0; i < PL_LANES; i++) {
-        if (i) *p++ = ',';
-        if (mask >> i & 1) {
-            p = put_number(p, (int64_t)(addr[i] - first));
-        } else {
-            memcpy(p, "null", 4);
-            p += 4;
-        }
-    }
-    *p++ = ']';
-    return (size_t)(p - buf);
+    int64_t offset[PL_LANES];
+    for (unsigned i = 0; i < PL_LANES; i++) offset[i] = (int64_t)(e->addr[i] - first);
+    return pl_packed_offsets_text(buf, e->mask, offset);
 }
 
 static void count_access(pl_tracedb *t, const pl_mem_event *e)
@@ -229,9 +222,12 @@ static void on_mem(void *ctx, const pl_mem_event *e)
         count_dropped(t);
         return;
     }
+    pl_tracedb_lanes l = lanes_of(e);
+    if (t->packed) {
+        pl_tracedb_packed_mem(t, e, &l);
+        return;
+    }
     char offsets[PL_LANES * 22 + 2];
-    uint64_t first;
-    int64_t stride;
     sqlite3_stmt *s = t->add_mem;
     sqlite3_bind_int64(s, 1, t->next_mem++);
     sqlite3_bind_int64(s, 2, t->first_inst + (int64_t)e->seq);
@@ -246,14 +242,13 @@ static void on_mem(void *ctx, const pl_mem_event *e)
     sqlite3_bind_int64(s, 11, e->mask);
     sqlite3_bind_int64(s, 12, e->size);
     for (int c = 13; c <= 16; c++) sqlite3_bind_null(s, c);
-    if (e->mask && e->addr) {
-        if (regular(e->mask, e->addr, &first, &stride))
-            sqlite3_bind_int64(s, 15, stride);
+    if (l.known) {
+        if (l.regular)
+            sqlite3_bind_int64(s, 15, l.stride);
         else
-            sqlite3_bind_text(s, 16, offsets, (int)put_offsets(offsets, e->mask, e->addr, first),
-                              SQLITE_STATIC);
+            sqlite3_bind_text(s, 16, offsets, (int)put_offsets(offsets, e, l.first), SQLITE_STATIC);
         sqlite3_bind_int(s, 13, __builtin_ctz(e->mask));
-        sqlite3_bind_int64(s, 14, (int64_t)first);
+        sqlite3_bind_int64(s, 14, (int64_t)l.first);
     }
     sqlite3_bind_int64(s, 17, e->sectors);
     sqlite3_bind_int64(s, 18, e->wavefronts);
@@ -275,7 +270,7 @@ bool pl_tracedb_rows_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
     if (t->status != PL_OK) return false;
     t->first_inst = t->next_inst;
     t->inst_rows = t->dropped = t->filtered = t->last_seq = 0;
-    t->skip = t->filter.entry && strcmp(t->filter.entry, k->entry) != 0;
+    t->skip = !pl_tracedb_wants_kernel(&t->filter, k->name, k->entry);
     if (t->level == PL_TRACEDB_SUMMARY) return true;
 
     uint64_t threads = (uint64_t)k->block[0] * k->block[1] * k->block[2];
@@ -283,7 +278,7 @@ bool pl_tracedb_rows_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
     t->nwarps = (uint64_t)k->grid[0] * k->grid[1] * k->grid[2] * t->warps_per_block;
     memcpy(t->grid, k->grid, sizeof t->grid);
     t->ninsns = k->ninsns;
-    t->window_cycles = PL_TRACEDB_FIRST_WINDOW;
+    t->window_shift = PL_TRACEDB_FIRST_WINDOW;
     t->warp = calloc(t->nwarps ? t->nwarps : 1, sizeof *t->warp);
     t->window = calloc(PL_TRACEDB_WINDOWS, sizeof *t->window);
     if (!t->warp || !t->window)
@@ -353,8 +348,8 @@ static void write_windows(pl_tracedb *t)
             sqlite3_bind_int64(s, 1, t->kernel);
             pl_tracedb_text(s, 2, series[k][0]);
             pl_tracedb_text(s, 3, series[k][1]);
-            sqlite3_bind_int64(s, 4, (int64_t)(i * t->window_cycles));
-            sqlite3_bind_int64(s, 5, (int64_t)t->window_cycles);
+            sqlite3_bind_int64(s, 4, (int64_t)(i << t->window_shift));
+            sqlite3_bind_int64(s, 5, INT64_C(1) << t->window_shift);
             sqlite3_bind_int64(s, 6, (int64_t)t->window[i].sum[k]);
             pl_tracedb_step(t, s);
         }
@@ -365,6 +360,7 @@ static void write_windows(pl_tracedb *t)
 bool pl_tracedb_rows_end(pl_tracedb *t)
 {
     if (t->level != PL_TRACEDB_SUMMARY && t->status == PL_OK) {
+        if (t->packed) pl_tracedb_packed_end(t);
         write_warps(t);
         write_windows(t);
         t->next_inst = t->first_inst + (int64_t)t->last_seq + 1;

@@ -41,22 +41,26 @@ typedef struct pl_tracedb_value {
     const char *section, *key, *value, *unit, *provenance, *source;
 } pl_tracedb_value;
 
-/* Values from first on and below end; end 0: no limit. */
-typedef struct pl_tracedb_range {
-    uint64_t first, end;
-} pl_tracedb_range;
-
-/* Which inst and mem rows to write; all zero: every row. Statistics, warps, blocks, barriers and
- * windows of time cover everything that ran in any case. */
+/* Which inst and mem rows to write, in the user's words; NULL: all. A row must fit every part.
+ * Statistics, warps, blocks, barriers and windows of time cover everything that ran in any case. */
 typedef struct pl_tracedb_filter {
-    const char *entry; /* launches of this kernel function; NULL: all */
-    pl_tracedb_range sm, block, warp, pc, cycle;
-    uint32_t one_in; /* of so many warps, chosen by a hash of block and warp, so that whole warps
-                        are kept; 0 and 1: all */
+    const char *kernel; /* launches of this kernel function or launch file; * and ? may stand in it */
+    const char *sm, *block, *warp; /* numbers and ranges: "0,4,8:11" */
+    const char *pc;                /* machine instructions "10:20", or PTX lines "line:41:45" */
+    const char *cycles;            /* "1000:2000" */
+    const char *cls;               /* effects, mnemonics or latency classes: "load,store" */
+    const char *sample; /* "1/10": one warp in ten, chosen by a hash of block and warp, so that
+                           whole warps are kept */
 } pl_tracedb_filter;
+
+/* A part of a filter that cannot be read: fits E0005. */
+typedef struct pl_tracedb_mistake {
+    const char *value, *option, *expected;
+} pl_tracedb_mistake;
 
 typedef struct pl_tracedb_options {
     pl_tracedb_level level;
+    bool packed; /* inst and mem as packed columns behind virtual tables */
     uint64_t max_bytes; /* 0: no limit; beyond it inst and mem rows are counted (kernel.dropped)
                            instead of written */
     pl_tracedb_filter filter;
@@ -72,6 +76,9 @@ typedef struct pl_tracedb_options {
         space; /* names of the numbers in pl_mem_event.space: "global", ...; NULL entries allowed */
     size_t nspaces;
 } pl_tracedb_options;
+
+/* False when the filter cannot be read, with the first reason in *bad. */
+bool pl_tracedb_filter_check(const pl_tracedb_filter *f, pl_tracedb_mistake *bad);
 
 /* One machine instruction. Strings need to live until the callback's next call only. */
 typedef struct pl_tracedb_insn {

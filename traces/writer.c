@@ -223,33 +223,12 @@ static bool write_metrics(pl_tracedb *t)
     return t->status == PL_OK;
 }
 
-/* The filter in words, such as "sm 0..3, one warp in 10"; empty: none. */
-static void describe_filter(const pl_tracedb_filter *f, char *buf, size_t size)
-{
-    const struct {
-        const char *name;
-        pl_tracedb_range range;
-    } part[] = {
-        {"sm", f->sm}, {"block", f->block}, {"warp", f->warp}, {"pc", f->pc}, {"cycle", f->cycle}};
-    size_t n = 0;
-    buf[0] = '\0';
-    if (f->entry) n += (size_t)snprintf(buf, size, "kernel %.100s", f->entry);
-    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
-        pl_tracedb_range r = part[i].range;
-        if (r.first == 0 && r.end == 0) continue;
-        n += (size_t)snprintf(buf + n, size - n, "%s%s %llu..", n ? ", " : "", part[i].name,
-                              (unsigned long long)r.first);
-        if (r.end) n += (size_t)snprintf(buf + n, size - n, "%llu", (unsigned long long)r.end - 1);
-    }
-    if (f->one_in > 1) snprintf(buf + n, size - n, "%sone warp in %u", n ? ", " : "", f->one_in);
-}
-
 static bool write_run(pl_tracedb *t, const pl_tracedb_options *o)
 {
     static const char *const level[] = {"summary", "inst", "mem"};
-    char started[40], filter[400];
+    char started[40], filter[1000];
     now_utc(started, sizeof started);
-    describe_filter(&o->filter, filter, sizeof filter);
+    pl_tracedb_filter_words(&o->filter, filter, sizeof filter);
     sqlite3_stmt *s = pl_tracedb_prepare(t, "INSERT INTO run VALUES (1, ?, ?, ?, ?, ?, ?)");
     if (s) {
         sqlite3_bind_int(s, 1, PL_TRACEDB_SCHEMA);
@@ -291,15 +270,18 @@ static bool write_run(pl_tracedb *t, const pl_tracedb_options *o)
 static bool create(pl_tracedb *t, const pl_tracedb_options *o)
 {
     char sql[400];
-    /* Pages of 64 KiB suit millions of appended rows; with them a summary, some thirty small
+    /* Pages of 64 KiB suit millions of appended rows; with them a summary or a packed trace, some thirty small
      * tables, would be 2 MB instead of 0.2. */
-    t->page_size = o->level == PL_TRACEDB_SUMMARY ? 4096 : 65536;
+    t->page_size = o->level == PL_TRACEDB_SUMMARY || o->packed ? 4096 : 65536;
     snprintf(sql, sizeof sql,
              "PRAGMA page_size = %u; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; "
              "PRAGMA synchronous = OFF;"
              "PRAGMA foreign_keys = OFF; PRAGMA application_id = %d; BEGIN EXCLUSIVE",
              (unsigned)t->page_size, PL_TRACEDB_APPLICATION);
-    return pl_tracedb_exec(t, sql) && pl_tracedb_exec(t, pl_tracedb_schema) && write_words(t, o) &&
+    if (sqlite3_busy_timeout(t->db, 0) != SQLITE_OK || pl_tracedb_register(t->db) != SQLITE_OK)
+        return database_failed(t);
+    return pl_tracedb_exec(t, sql) && pl_tracedb_exec(t, pl_tracedb_schema) &&
+           pl_tracedb_exec(t, t->packed ? pl_tracedb_packed : pl_tracedb_rows) && write_words(t, o) &&
            write_run(t, o) && write_metrics(t) && pl_tracedb_rows_open(t) &&
            pl_tracedb_exec(t, "COMMIT");
 }
@@ -310,11 +292,11 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
     *out = t;
     if (!t) return PL_NOMEM;
     t->level = o->level;
+    t->packed = o->packed;
     t->max_bytes = o->max_bytes;
     t->clock_mhz = o->clock_mhz;
-    t->filter = o->filter;
     t->machine = 1;
-    t->next_inst = t->next_mem = t->next_source = 1;
+    t->next_inst = t->next_mem = t->next_source = t->next_block = 1;
     t->path = joined(path, "");
     char *part = joined(path, ".part");
     t->arena = pl_arena_open();
@@ -324,7 +306,15 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
         return t->status;
     }
     t->part = part;
-    if (o->filter.entry) t->filter.entry = pl_arena_strdup(t->arena, o->filter.entry);
+    pl_tracedb_mistake bad;
+    if (!pl_tracedb_filter_read(t->arena, &o->filter, &t->filter, &bad)) {
+        free(t->part);
+        t->part = NULL;
+        pl_tracedb_fail(t, PL_INVALID, bad.expected);
+        return t->status;
+    }
+    if (t->filter.kernel) t->filter.kernel = pl_arena_strdup(t->arena, t->filter.kernel);
+    if (t->filter.cls) t->filter.cls = pl_arena_strdup(t->arena, t->filter.cls);
     pl_map_init(&t->modules, t->arena);
     pl_map_init(&t->sources, t->arena);
     pl_map_init(&t->lines, t->arena);
@@ -538,7 +528,7 @@ static bool finish(pl_tracedb *t)
     char sql[120];
     if (!pl_tracedb_exec(t, "BEGIN EXCLUSIVE; CREATE INDEX kernel_entry ON kernel (entry)"))
         return false;
-    if (t->level == PL_TRACEDB_MEM && !pl_tracedb_exec(t, "CREATE INDEX mem_inst ON mem (inst)"))
+    if (t->level == PL_TRACEDB_MEM && !t->packed && !pl_tracedb_exec(t, "CREATE INDEX mem_inst ON mem (inst)"))
         return false;
     snprintf(sql, sizeof sql,
              "PRAGMA analysis_limit = 400; ANALYZE; PRAGMA user_version = %d; COMMIT",
@@ -548,6 +538,7 @@ static bool finish(pl_tracedb *t)
 
 static void close_file(pl_tracedb *t)
 {
+    pl_tracedb_packed_close(t);
     sqlite3_finalize(t->add_inst);
     sqlite3_finalize(t->add_mem);
     sqlite3_finalize(t->add_barrier);

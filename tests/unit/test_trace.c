@@ -679,16 +679,17 @@ START_TEST(filters_keep_whole_warps_and_all_statistics)
     } row[] = {
         /* 6 warps, 4 rounds, 6 instructions of which 2 touch memory */
         {{0}, NULL, "0", 144, 48},
-        {{.sm = {1, 2}}, "sm 1..1", "sm <> 1", 48, 16},
-        {{.block = {2, 0}}, "block 2..", "block < 2", 48, 16},
-        {{.warp = {0, 1}, .pc = {PC_LOAD, PC_BARRIER}},
-         "warp 0..0, pc 0..1",
-         "warp <> 0 OR pc > 1",
-         24,
-         12},
-        {{.cycle = {36, 72}}, "cycle 36..71", "cycle < 36 OR cycle > 71", 36, 12},
-        {{.entry = "k"}, "kernel k", "0", 144, 48},
-        {{.entry = "other"}, "kernel other", "1", 0, 0},
+        {{.sm = "1"}, "sm 1", "sm <> 1", 48, 16},
+        {{.block = "2:"}, "block 2:", "block < 2", 48, 16},
+        {{.block = "0,2"}, "block 0,2", "block = 1", 96, 32},
+        {{.warp = "0", .pc = ":1"}, "warp 0, pc :1", "warp <> 0 OR pc > 1", 24, 12},
+        {{.pc = "line:4:5,0"}, "pc line:4:5,0", "pc NOT IN (0, 3, 4)", 72, 48},
+        {{.cycles = "36:71"}, "cycles 36:71", "cycle < 36 OR cycle > 71", 36, 12},
+        {{.cls = "store,ld"}, "class store,ld", "pc NOT IN (0, 3)", 48, 48},
+        {{.cls = "barrier"}, "class barrier", "pc <> 2", 24, 0},
+        {{.kernel = "k"}, "kernel k", "0", 144, 48},
+        {{.kernel = "*"}, "kernel *", "0", 144, 48},
+        {{.kernel = "other"}, "kernel other", "1", 0, 0},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         sums s;
@@ -714,11 +715,34 @@ START_TEST(filters_keep_whole_warps_and_all_statistics)
 }
 END_TEST
 
+START_TEST(wrong_filters_are_explained)
+{
+    static const struct {
+        pl_tracedb_filter filter;
+        const char *option;
+    } row[] = {
+        {{.sm = "1-3"}, "--trace-sm"},       {{.sm = ""}, "--trace-sm"},
+        {{.block = "3:1"}, "--trace-block"}, {{.warp = "1,"}, "--trace-warp"},
+        {{.warp = "line:3"}, "--trace-warp"}, {{.pc = "line"}, "--trace-pc"},
+        {{.cycles = ":"}, "--trace-cycles"}, {{.cycles = "99999999999999999999"}, "--trace-cycles"},
+        {{.cls = "lod"}, "--trace-class"},   {{.cls = "load,"}, "--trace-class"},
+        {{.sample = "1/0"}, "--trace-sample"}, {{.sample = "0.1"}, "--trace-sample"},
+        {{.kernel = ""}, "--trace-kernel"},
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        pl_tracedb_mistake bad = {0};
+        ck_assert_msg(!pl_tracedb_filter_check(&row[i].filter, &bad), "row %zu", i);
+        ck_assert_str_eq(bad.option, row[i].option);
+        ck_assert_ptr_nonnull(bad.expected);
+    }
+}
+END_TEST
+
 START_TEST(sampling_keeps_whole_warps)
 {
     enter_folder();
     pl_tracedb *t;
-    pl_tracedb_options o = {.level = PL_TRACEDB_INST, .filter = {.one_in = 10}};
+    pl_tracedb_options o = {.level = PL_TRACEDB_INST, .filter = {.sample = "1/10"}};
     pl_tracedb_kernel k = {
         .entry = "k", .grid = {1000, 1, 1}, .block = {64, 1, 1}, .ninsns = NPC, .insn = describe};
     pl_pc_stat stat[NPC] = {{0}};
@@ -861,5 +885,5 @@ UNIT_MAIN("trace", numbers_agree, a_summary_has_statistics_only, metrics_follow_
           source_lines_are_found, equal_runs_write_equal_bytes, the_name_comes_last,
           closing_inside_a_launch_keeps_nothing, killed_at_any_moment, a_second_writer_is_refused,
           places_that_cannot_be_written, full_disk, size_limit_drops_rows_and_says_so,
-          filters_keep_whole_warps_and_all_statistics, sampling_keeps_whole_warps,
+          wrong_filters_are_explained, filters_keep_whole_warps_and_all_statistics, sampling_keeps_whole_warps,
           opcodes_say_what_they_touch, the_manual_page_names_everything, the_cookbook_runs)

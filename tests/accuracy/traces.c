@@ -1,0 +1,173 @@
+/* traces.c - the part of `make bench` about traces: how fast events are written, how many bytes they take, and what a summary costs.
+ *
+ * The events of a real launch are kept in memory and given to the trace writer again and again, so that the figure is the
+ * writer's alone. One core; the file lies in a scratch folder. */
+#include "include/ptxloom.h"
+#include "isa/insn.h"
+#include "ptx/ast.h"
+#include "tests/harness.h"
+#include "traces/trace.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+typedef struct access {
+    pl_mem_event event;
+    uint64_t addr[PL_LANES];
+} access;
+
+/* Both kinds of events, and in which order they came: how many instructions before each access. */
+typedef struct recording {
+    pl_inst_event *inst;
+    access *mem;
+    size_t *before;
+    size_t ninst, nmem, cap_inst, cap_mem;
+} recording;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void *grown(void *at, size_t n, size_t size)
+{
+    at = realloc(at, n * size);
+    if (!at) exit(EXIT_FAILURE);
+    return at;
+}
+
+static void keep_inst(void *ctx, const pl_inst_event *e)
+{
+    recording *r = ctx;
+    if (r->ninst == r->cap_inst) {
+        r->cap_inst = r->cap_inst * 2 + 65536;
+        r->inst = grown(r->inst, r->cap_inst, sizeof *r->inst);
+    }
+    r->inst[r->ninst++] = *e;
+}
+
+static void keep_mem(void *ctx, const pl_mem_event *e)
+{
+    recording *r = ctx;
+    if (r->nmem == r->cap_mem) {
+        r->cap_mem = r->cap_mem * 2 + 65536;
+        r->mem = grown(r->mem, r->cap_mem, sizeof *r->mem);
+        r->before = grown(r->before, r->cap_mem, sizeof *r->before);
+    }
+    r->before[r->nmem] = r->ninst;
+    r->mem[r->nmem].event = *e;
+    memcpy(r->mem[r->nmem++].addr, e->addr, sizeof r->mem->addr);
+}
+
+static void describe(void *ctx, uint32_t pc, pl_tracedb_insn *out)
+{
+    (void)ctx;
+    (void)pc;
+    *out = (pl_tracedb_insn){.text = "", .mnemonic = "", .syntax = "", .cls = ""};
+}
+
+/* Events a second and bytes an event of a file with the recording `times` over, each a launch of its own. */
+static void write_trace(const recording *r, const pl_case *c, const char *path, pl_tracedb_level level, bool packed, int times)
+{
+    pl_tracedb *t;
+    const pl_tracedb_options o = {.level = level, .packed = packed, .sms = 132, .subcores = 4, .max_warps = 64};
+    pl_tracedb_kernel k = {.entry = "k", .timing = true, .module = "k", .ninsns = 4096, .insn = describe};
+    static pl_pc_stat counts[4096];
+    memcpy(k.grid, c->grid, sizeof k.grid);
+    memcpy(k.block, c->block, sizeof k.block);
+    for (size_t i = 0; i < 4096; i++) counts[i].executed = 1;
+    const pl_tracedb_result result = {.status = "ok", .pc_stat = counts, .npc = 4096};
+    if (pl_tracedb_open(&t, path, &o) != PL_OK) exit(EXIT_FAILURE);
+    uint64_t events = 0;
+    double begin = now();
+    for (int i = 0; i < times; i++) {
+        if (pl_tracedb_begin(t, &k) != PL_OK) exit(EXIT_FAILURE);
+        const pl_sink *s = pl_tracedb_sink(t);
+        size_t mem = s->mem ? 0 : r->nmem;
+        for (size_t e = 0; e <= r->ninst; e++) {
+            for (; mem < r->nmem && r->before[mem] <= e; mem++) {
+                r->mem[mem].event.addr = r->mem[mem].addr;
+                s->mem(s->ctx, &r->mem[mem].event);
+            }
+            if (e < r->ninst) s->inst(s->ctx, &r->inst[e]);
+        }
+        events += r->ninst + (s->mem ? r->nmem : 0);
+        if (pl_tracedb_end(t, &result) != PL_OK) exit(EXIT_FAILURE);
+    }
+    double seconds = now() - begin;
+    if (pl_tracedb_close(t, true) != PL_OK) exit(EXIT_FAILURE);
+    struct stat st;
+    stat(path, &st);
+    printf("  %-7s %-5s %10llu events %8.2f M events/s %7.2f bytes an event\n", packed ? "packed" : "rows",
+           level == PL_TRACEDB_MEM ? "mem" : "inst", (unsigned long long)events, (double)events / seconds / 1e6,
+           (double)st.st_size / (double)events);
+}
+
+static void record(const char *name, recording *r, pl_gpu *gpu, pl_case **c, pl_module **m)
+{
+    char *file = data_path(name);
+    pl_sink sink = {.ctx = r, .inst = keep_inst, .mem = keep_mem};
+    pl_launch l = {.mode = PL_MODE_TIMING, .sink = &sink};
+    const pl_load_options load = {.opt_level = 2};
+    pl_result result;
+    if (pl_case_read(gpu, file, c) != PL_OK || pl_module_load_file(gpu, (*c)->ptx, &load, m) != PL_OK ||
+        pl_case_prepare(*c, *m, &l) != PL_OK || pl_launch_kernel(gpu, *m, &l, &result) != PL_OK) {
+        fprintf(stderr, "%s does not run\n", file);
+        exit(EXIT_FAILURE);
+    }
+    free(file);
+}
+
+/* Seconds of processor time of a run, the least of several. */
+static double run_seconds(const char *file, const char *trace)
+{
+    double best = 1e9;
+    for (int i = 0; i < 7; i++) {
+        const char *const with[] = {loom_path(), "run", file, "--trace", trace, "--trace-level", "summary", NULL};
+        const char *const without[] = {loom_path(), "run", file, NULL};
+        run_result r = run_command(trace ? with : without, 300);
+        if (r.status != 0) exit(EXIT_FAILURE);
+        if (r.seconds < best) best = r.seconds;
+        run_free(&r);
+    }
+    return best;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const cases[] = {"suite/cases/sgemm_tiled.json", "suite/cases/transpose_shared.json",
+                                        "suite/cases/bfs_level.json"};
+    char *folder = scratch_make(), path[400];
+    snprintf(path, sizeof path, "%s/bench.db", folder);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        recording r = {0};
+        pl_gpu *gpu;
+        pl_case *c;
+        pl_module *m;
+        if (pl_gpu_open(&gpu, "h200") != PL_OK) return EXIT_FAILURE;
+        record(cases[i], &r, gpu, &c, &m);
+        size_t n = r.ninst + r.nmem;
+        printf("%s: %zu events\n", cases[i], n);
+        for (int packed = 0; packed < 2; packed++)
+            for (int level = PL_TRACEDB_INST; level <= PL_TRACEDB_MEM; level++)
+                write_trace(&r, c, path, (pl_tracedb_level)level, packed, 1 + (int)((packed ? 20000000 : 1000000) / n));
+        pl_case_close(c);
+        pl_module_close(m);
+        pl_gpu_close(gpu);
+        free(r.inst);
+        free(r.mem);
+        free(r.before);
+    }
+    (void)argv;
+    if (argc > 1) return EXIT_SUCCESS;
+    char *file = data_path("suite/cases/sgemm_tiled_big.json");
+    double plain = run_seconds(file, NULL), traced = run_seconds(file, path);
+    printf("summary of sgemm_tiled_big: %.3f s, without a trace %.3f s: %+.1f %%\n", traced, plain, 100 * (traced / plain - 1));
+    free(file);
+    scratch_remove(folder);
+    return EXIT_SUCCESS;
+}

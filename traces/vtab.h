@@ -1,0 +1,15 @@
+/* vtab.h - makes the tables inst and mem of packed traces readable on an SQLite connection. */
+#ifndef PL_TRACES_VTAB_H
+#define PL_TRACES_VTAB_H
+
+#include "traces/packed.h"
+#ifdef PL_LOADABLE
+#include <sqlite3ext.h>
+#else
+#include <sqlite3.h>
+#endif
+
+/* SQLite's result code. */
+int pl_tracedb_register(sqlite3 *db);
+
+#endif
