@@ -34,10 +34,10 @@ static bool has_room(pl_tracedb *t)
     if (sqlite3_step(t->page_count) == SQLITE_ROW)
         pages = (uint64_t)sqlite3_column_int64(t->page_count, 0);
     sqlite3_reset(t->page_count);
-    /* The index on mem, made at the end, takes about a tenth of the rows' size; statistics need
+    /* The index on mem, made at the end, takes about an eighth of the rows' size; statistics need
      * little. Blocks in the making count as what others took. */
     uint64_t bytes = pages * t->page_size + (t->packed ? pl_tracedb_packed_pending(t) : 0);
-    t->full = bytes > t->max_bytes - t->max_bytes / 8;
+    t->full = bytes > t->max_bytes - t->max_bytes / 6;
     return !t->full;
 }
 
