@@ -1,4 +1,4 @@
-/* forms.c - every scalar instruction on fresh operands against an H200: digests of what it wrote (forms.h).
+/* forms.c - every scalar instruction and every mma on fresh operands against an H200: digests of what it wrote (forms.h).
  *
  * tests/data/forms.tsv.xz has a row for each of the instructions that list.py finds in the instruction table and ptxas assembles
  * for sm_90a; the digests were recorded by record.c (H200, driver 580.159.04, 2026-11), twice with the same result. */
@@ -67,7 +67,7 @@ static void run_all(const table *t, pl_host host, int level, const char *name)
     size_t bad = 0;
     for (size_t first = 0; first < t->rows; first += CHUNK)
         bad += run_chunk(t, first, first + CHUNK < t->rows ? first + CHUNK : t->rows, host, level);
-    tap(bad == 0, "%zu scalar instructions as recorded, %s", t->rows, name);
+    tap(bad == 0, "%zu instructions as recorded, %s", t->rows, name);
     if (bad) tap_note("%zu differ", bad);
 }
 

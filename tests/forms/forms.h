@@ -15,7 +15,7 @@
 
 #define FORMS_TUPLES 1024 /* operand tuples a kernel */
 #define FORMS_BLOCK 128
-#define FORMS_OPERANDS 6
+#define FORMS_OPERANDS 20
 
 typedef struct forms_entry {
     const char *text;
@@ -47,7 +47,7 @@ static inline forms_entry forms_read(const char *text, const char *in, const cha
 /* Bits of the register that holds a type: 8-bit values live in 32-bit registers, predicates arrive and leave as words. */
 static inline unsigned forms_register(const char *type)
 {
-    if (strcmp(type, "pred") == 0 || strchr(type, 'x') || type[1] == '8') return 32;
+    if (strcmp(type, "pred") == 0 || strchr(type, 'x') || type[1] == '8' || type[0] == 'm') return 32;
     unsigned bits = (unsigned)atoi(type + strcspn(type, "0123456789"));
     return bits;
 }
@@ -57,8 +57,8 @@ static inline size_t forms_kernel(char *to, size_t size, const forms_entry *e, s
 {
     size_t at = (size_t)snprintf(to, size,
                                  ".visible .entry e%zu(.param .u64 pin, .param .u64 pout) { .reg .b64 %%in,%%out,%%w; "
-                                 ".reg .b32 %%i,%%c; .reg .pred %%p<%d>,%%q<%d>; ",
-                                 n, FORMS_OPERANDS, FORMS_OPERANDS);
+                                 ".reg .b32 %%i,%%c; .reg .pred %%p<6>,%%q<6>; ",
+                                 n);
 #define FORMS_PUT(...) at += (size_t)snprintf(to + at, size - at, __VA_ARGS__)
     for (unsigned k = 0; k < e->nin; k++) FORMS_PUT(".reg .b%u %%a%u; ", forms_register(e->in[k]), k);
     for (unsigned k = 0; k < e->nout; k++) FORMS_PUT(".reg .b%u %%d%u; ", forms_register(e->out[k]), k);
@@ -171,6 +171,18 @@ static inline void forms_related(const forms_entry *e, uint64_t *v, uint64_t *s)
         v[2] = forms_from_f32(-a * forms_f32(v[1])) + ((r >> 24) % 5 - 2);
 }
 
+/* Which elements a sparse matrix keeps: two of four, or one pair of two, in ascending order. */
+static inline uint64_t forms_metadata(const char *t, uint64_t *s)
+{
+    static const uint8_t two_of_four[] = {0x4, 0x8, 0xc, 0x9, 0xd, 0xe}, one_of_two[] = {0x4, 0xe};
+    uint64_t r = 0;
+    for (int i = 0; i < 8; i++) {
+        const uint64_t pick = forms_random(s) >> 32;
+        r = r << 4 | (t[4] == '4' ? two_of_four[pick % 6] : one_of_two[pick % 2]);
+    }
+    return r;
+}
+
 /* Fills FORMS_TUPLES tuples of nin 8-byte operands. */
 static inline void forms_inputs(uint64_t *to, const forms_entry *e)
 {
@@ -181,6 +193,7 @@ static inline void forms_inputs(uint64_t *to, const forms_entry *e)
             const forms_float f = forms_layout(t);
             const unsigned bits = forms_register(t);
             if (strcmp(t, "pred") == 0) to[k] = forms_random(&s) & 0xffffffffu;
+            else if (t[0] == 'm') to[k] = forms_metadata(t, &s);
             else if (f.bits == 16 && bits == 32) to[k] = forms_float_value(f, &s) | forms_float_value(f, &s) << 16;
             else if (f.bits) to[k] = forms_float_value(f, &s);
             else if (bits == 32 && strchr(t, 'x')) to[k] = forms_int_value(16, &s) | forms_int_value(16, &s) << 16;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""list.py ISA_FOLDER - every scalar instruction that the instruction table can write, one a line.
+"""list.py ISA_FOLDER - every scalar instruction that the instruction table can write, and every mma, one a line.
 
 Reads the arithmetic families of isa/ (format: isa/README.md) and expands each form's words. A line is
 the instruction's text, its source types and its destination types, separated by tabs; operands are
@@ -162,6 +162,72 @@ def carries():
                 half, t, t, t, ','.join([t] * 4), ','.join([t] * 3))
 
 
+def braces(letter, first, count):
+    return '{%s}' % ','.join('%%%s%d' % (letter, first + k) for k in range(count))
+
+
+def matrix():
+    """mma on full warps: every type and shape up to sm_90, dense and sparse, and where the metadata may lie."""
+    half = [('f16', 'f16'), ('f32', 'f32')]
+    fp8 = [(a, b) for a in ('e4m3', 'e5m2') for b in ('e4m3', 'e5m2')]
+    ints = lambda n: [(a + n, b + n) for a in 'su' for b in 'su']
+    table = [  # types of A and B, bits, [(type of D and C)], dense (m, k), sparse (k, selectors)
+        ([('f16', 'f16')], 16, half, [(16, 8), (16, 16)], [(16, 2), (32, 2)]),
+        ([('bf16', 'bf16')], 16, half[1:], [(16, 8), (16, 16)], [(16, 2), (32, 2)]),
+        ([('tf32', 'tf32')], 32, half[1:], [(16, 4), (16, 8)], [(8, 2), (16, 2)]),
+        (fp8, 8, half, [(16, 16), (16, 32)], [(64, 1)]),
+        (ints('8'), 8, [('s32', 's32')], [(8, 16), (16, 16), (16, 32)], [(32, 2), (64, 1)]),
+        (ints('4'), 4, [('s32', 's32')], [(8, 32), (16, 32), (16, 64)], [(64, 2), (128, 1)]),
+        ([('f64', 'f64')], 64, [('f64', 'f64')], [(8, 4), (16, 4), (16, 8), (16, 16)], []),
+    ]
+    names = {'f16': 'f16x2', 'bf16': 'bf16x2', 'tf32': 'f32', 'f64': 'f64'}
+
+    def line(text, d, parts, out, extra=''):
+        first, shown, kinds = 0, [], []
+        for kind, count in parts:
+            shown.append(braces('a', first, count))
+            kinds += [kind] * count
+            first += count
+        if extra:
+            shown.append('%%a%d,%s' % (first, extra[1]))
+            kinds.append(extra[0])
+        return '%s %s,%s;\t%s\t%s' % (text, braces('d', 0, d), ','.join(shown), ','.join(kinds), ','.join([out] * d))
+
+    def accumulators(m, kind):
+        return ('f16x2', m * 8 // 64) if kind == 'f16' else (kind, m * 8 // 32)
+
+    for pairs, bits, sums, dense, sparse in table:
+        for a, b in pairs:
+            ka, kb = names.get(a, 'b32'), names.get(b, 'b32')
+            for d, c in sums:
+                for sat in ('', '.satfinite') if d == 's32' else ('',):
+                    for m, k in dense:
+                        per = m * k * bits // 1024 if bits < 64 else m * k // 32
+                        perb = 8 * k * bits // 1024 if bits < 64 else 8 * k // 32
+                        kind, n = accumulators(m, d)
+                        yield line('mma.sync.aligned.m%dn8k%d.row.col%s.%s.%s.%s.%s' % (m, k, sat, d, a, b, c), n,
+                                   [(ka, per), (kb, perb), (kind, n)], kind)
+                    for k, selectors in sparse:
+                        kind, n = accumulators(16, d)
+                        for form in ('sp', 'sp::ordered_metadata'):
+                            for sel in range(selectors):
+                                yield line('mma.%s.sync.aligned.m16n8k%d.row.col%s.%s.%s.%s.%s' % (form, k, sat, d, a, b, c), n,
+                                           [(ka, 16 * k * bits // 2048), (kb, 8 * k * bits // 1024), (kind, n)], kind,
+                                           ('meta2' if a == 'tf32' else 'meta4', '0x%x' % sel))
+    for op in ('xor', 'and'):
+        for m, k in ((8, 128), (16, 128), (16, 256)):
+            n = m * 8 // 32
+            yield line('mma.sync.aligned.m%dn8k%d.row.col.s32.b1.b1.s32.%s.popc' % (m, k, op), n,
+                       [('b32', m * k // 1024), ('b32', 8 * k // 1024), ('s32', n)], 's32')
+    for la in ('row', 'col'):
+        for lb in ('row', 'col'):
+            for d in ('f16', 'f32'):
+                for c in ('f16', 'f32'):
+                    kind = {'f16': ('f16x2', 4), 'f32': ('f32', 8)}
+                    yield line('mma.sync.aligned.m8n8k4.%s.%s.%s.f16.f16.%s' % (la, lb, d, c), kind[d][1],
+                               [('f16x2', 2), ('f16x2', 2), kind[c]], kind[d][0])
+
+
 def main():
     rng = random.Random(1)
     also = random.Random(2)
@@ -176,7 +242,7 @@ def main():
                     if one not in seen:
                         seen.add(one)
                         print(one)
-    for line in carries():
+    for line in itertools.chain(carries(), matrix()):
         print(line)
 
 
