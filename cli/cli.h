@@ -25,6 +25,9 @@ int cmd_fmt(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_query(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_shell(int argc, char **argv);
 
 int cli_status(pl_status st);
 /* The graver of two exit statuses. */

@@ -4,7 +4,7 @@
  * so they always fit its schema. A name may also be a table or view: `ptxloom query run.db
  * gld_efficiency`. */
 #include "cli/cli.h"
-#include "cli/query_out.h"
+#include "cli/query.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,18 +19,7 @@ static const cli_option option[O_COUNT] = {
     [O_LIST] = {"list", 0, NULL, "list the named queries of the trace"},
 };
 
-typedef struct request {
-    pl_gpu *gpu; /* takes the messages */
-    const char *path, *what;
-    char **parameter; /* NAME=VALUE ... */
-    int nparameters;
-    bool *used; /* by parameter */
-    query_format format;
-    int width;
-    sqlite3 *db;
-} request;
-
-static int terminal_width(void)
+int query_terminal_width(void)
 {
     struct winsize w;
     const char *columns = getenv("COLUMNS");
@@ -39,14 +28,14 @@ static int terminal_width(void)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
 }
 
-static int report(request *q, const char *code, const char *a, const char *b, const char *help)
+static int report(query_request *q, const char *code, const char *a, const char *b, const char *help)
 {
     pl_gpu_report(q->gpu, code, a, b, NULL, help);
     return CLI_INPUT;
 }
 
 /* The first column of the query's first row, to be freed; NULL: no row. */
-static char *lookup(request *q, const char *sql, const char *name)
+static char *lookup(query_request *q, const char *sql, const char *name)
 {
     sqlite3_stmt *s = NULL;
     char *found = NULL;
@@ -59,7 +48,7 @@ static char *lookup(request *q, const char *sql, const char *name)
 }
 
 /* Reports that nothing is called so, with the name that was probably meant. */
-static int unknown_name(request *q, const char *name)
+static int unknown_name(query_request *q, const char *name)
 {
     enum { MOST = 1000 };
     char *names[MOST], help[256];
@@ -98,7 +87,7 @@ static void show_place(const char *sql, int offset)
 
 /* Reports what SQLite says about the statement at `sql`; `all` is the whole text, of which it is a
  * part. */
-static int sql_error(request *q, const char *all, const char *sql)
+static int sql_error(query_request *q, const char *all, const char *sql)
 {
     int place = -1;
     size_t first = pl_gpu_diag_count(q->gpu);
@@ -131,7 +120,7 @@ static void bind_value(sqlite3_stmt *s, int at, const char *value)
 }
 
 /* Gives the statement's :names the values of the command line; others stay NULL. */
-static void bind_parameters(request *q, sqlite3_stmt *s)
+static void bind_parameters(query_request *q, sqlite3_stmt *s)
 {
     for (int at = 1; at <= sqlite3_bind_parameter_count(s); at++) {
         const char *name = sqlite3_bind_parameter_name(s, at);
@@ -145,7 +134,7 @@ static void bind_parameters(request *q, sqlite3_stmt *s)
 }
 
 /* Runs every statement of the text. */
-static int run_sql(request *q, const char *all)
+static int run_sql(query_request *q, const char *all)
 {
     const char *sql = all, *tail;
     int printed = 0;
@@ -206,7 +195,7 @@ static bool is_name(const char *s)
     return true;
 }
 
-static int run_request(request *q)
+int query_run(query_request *q)
 {
     if (strcmp(q->what, "-") == 0) {
         char *sql = read_all(stdin);
@@ -231,7 +220,7 @@ static int run_request(request *q)
 }
 
 /* Operands: FILE [SQL | NAME | -] [NAME=VALUE ...]. False after a report. */
-static bool read_operand(request *q, const char *word)
+static bool read_operand(query_request *q, const char *word)
 {
     if (!q->path)
         q->path = word;
@@ -247,7 +236,7 @@ static bool read_operand(request *q, const char *word)
     return true;
 }
 
-static int parse(request *q, cli_args *a)
+static int parse(query_request *q, cli_args *a)
 {
     static const char usage[] =
         "ptxloom query F.db [\"SELECT ...\" | NAME | -] [NAME=VALUE ...]\n"
@@ -281,14 +270,14 @@ static int parse(request *q, cli_args *a)
 
 int cmd_query(int argc, char **argv)
 {
-    request q = {.format = QUERY_TABLE, .width = terminal_width()};
+    query_request q = {.format = QUERY_TABLE, .width = query_terminal_width()};
     if (pl_gpu_open(&q.gpu, NULL) != PL_OK) return CLI_SYSTEM;
     cli_args a = {.gpu = q.gpu, .argc = argc, .argv = argv, .at = 1};
     q.parameter = calloc((size_t)argc + 1, sizeof *q.parameter);
     q.used = calloc((size_t)argc + 1, sizeof *q.used);
     int status = q.parameter && q.used ? parse(&q, &a) : CLI_SYSTEM;
     if (status == CLI_OK && q.path) status = cli_status(pl_trace_connect(q.gpu, q.path, &q.db));
-    if (status == CLI_OK && q.path) status = run_request(&q);
+    if (status == CLI_OK && q.path) status = query_run(&q);
     sqlite3_close(q.db);
     free(q.parameter);
     free(q.used);

@@ -18,6 +18,10 @@ static const struct {
     {"query", cmd_query, "query F.db \"SELECT ...\" | NAME", "ask a trace"},
     {"report", cmd_report, "report F.db -o report.html [--baseline B.db]",
      "show a trace as one HTML page"},
+    {"diff", cmd_diff, "diff A.db B.db", "compare two runs of a kernel line by line"},
+    {"export", cmd_export, "export F.db --format perfetto|csv|ndjson -o OUT",
+     "write a trace for other programs"},
+    {"shell", cmd_shell, "shell F.db", "ask a trace, one question after the other"},
 };
 enum { COMMANDS = sizeof command / sizeof *command };
 

@@ -209,7 +209,7 @@ static int print_csv(FILE *f, sqlite3_stmt *s)
 
 /* ---- JSON ---- */
 
-static void put_json(FILE *f, const char *text)
+void query_json_text(FILE *f, const char *text)
 {
     putc('"', f);
     for (; *text; text++) {
@@ -234,7 +234,7 @@ static void put_object(FILE *f, sqlite3_stmt *s)
     putc('{', f);
     for (int c = 0, n = sqlite3_column_count(s); c < n; c++) {
         if (c) fputs(", ", f);
-        put_json(f, sqlite3_column_name(s, c));
+        query_json_text(f, sqlite3_column_name(s, c));
         fputs(": ", f);
         switch (sqlite3_column_type(s, c)) {
         case SQLITE_NULL: fputs("null", f); break;
@@ -248,7 +248,7 @@ static void put_object(FILE *f, sqlite3_stmt *s)
             put_hex(f, s, c);
             putc('"', f);
             break;
-        default: put_json(f, cell(s, c, number));
+        default: query_json_text(f, cell(s, c, number));
         }
     }
     putc('}', f);

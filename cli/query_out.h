@@ -14,4 +14,7 @@ typedef enum query_format { QUERY_TABLE, QUERY_CSV, QUERY_JSON, QUERY_NDJSON } q
  * memory: SQLITE_NOMEM) failed. */
 int query_print(FILE *f, sqlite3_stmt *s, query_format format, int width);
 
+/* Text as a JSON string. */
+void query_json_text(FILE *f, const char *text);
+
 #endif

@@ -39,10 +39,27 @@ static bool grow(side *s)
     return true;
 }
 
+/* A copy with one blank for every run of blanks and tabs, and none at the ends: lines that differ
+ * in layout only are the same. */
+static char *tidy(const char *text)
+{
+    char *copy = malloc(strlen(text) + 1), *to = copy;
+    for (; copy && *text; text++) {
+        bool blank = (unsigned char)*text <= ' ';
+        if (!blank)
+            *to++ = *text;
+        else if (to > copy && to[-1] != ' ')
+            *to++ = ' ';
+    }
+    if (copy && to > copy && to[-1] == ' ') to--;
+    if (copy) *to = '\0';
+    return copy;
+}
+
 static pl_status read_side(sqlite3 *db, int64_t kernel, side *out)
 {
     static const char sql[] =
-        "SELECT i.ptx_line, trim(coalesce(l.text, i.text)), sum(s.issues), sum(s.stall_cycles), "
+        "SELECT i.ptx_line, coalesce(l.text, i.text), sum(s.issues), sum(s.stall_cycles), "
         "sum(s.sectors), sum(s.conflicts) "
         "FROM pc_stat s JOIN instruction i ON i.module = s.module AND i.pc = s.pc "
         "LEFT JOIN source_line l ON l.source = i.ptx_source AND l.line = i.ptx_line "
@@ -55,7 +72,7 @@ static pl_status read_side(sqlite3 *db, int64_t kernel, side *out)
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         const char *text = (const char *)sqlite3_column_text(s, 1);
         memory = (out->n < out->cap || grow(out)) &&
-                 (out->text[out->n] = strdup(text ? text : "")) != NULL;
+                 (out->text[out->n] = tidy(text ? text : "")) != NULL;
         if (!memory) break;
         out->sum[out->n++] =
             (pl_tracedb_line_sum){.line = (uint32_t)sqlite3_column_int64(s, 0),

@@ -1,0 +1,312 @@
+/* cmd_diff.c - `ptxloom diff`: compares two runs of a kernel line by line. */
+#include "cli/query.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { O_LAUNCH, O_ALL, O_LIMIT, O_JSON, O_COUNT };
+static const cli_option option[O_COUNT] = {
+    [O_LAUNCH] = {"launch", 'l', "N", "compare launch N of A.db only"},
+    [O_ALL] = {"all", 'a', NULL,
+               "all lines in the order of the program, not only those that changed"},
+    [O_LIMIT] = {"limit", 0, "N", "at most N lines a launch (20)"},
+    [O_JSON] = {"json", 0, NULL, "print one JSON object"},
+};
+
+typedef struct line {
+    char *text; /* owned */
+    pl_line_cost side[2];
+    size_t order;
+} line;
+
+typedef struct comparison {
+    pl_gpu *gpu;
+    const char *path[2];
+    sqlite3 *db[2];
+    bool all, json, failed;
+    uint64_t launch, limit;
+    line *line; /* of one launch */
+    size_t n, cap;
+    int shown; /* launches so far */
+} comparison;
+
+static uint64_t cost(const pl_line_cost *c)
+{
+    return c->issues + c->stall_cycles;
+}
+
+/* By how much the line costs more or less; in warp cycles. */
+static uint64_t change(const line *x)
+{
+    uint64_t a = cost(&x->side[0]), b = cost(&x->side[1]);
+    return a > b ? a - b : b - a;
+}
+
+static int by_change(const void *a, const void *b)
+{
+    const line *x = a, *y = b;
+    uint64_t p = change(x), q = change(y);
+    return p != q ? (p < q) - (p > q) : (x->order > y->order) - (x->order < y->order);
+}
+
+static bool differs(const line *x)
+{
+    const pl_line_cost *a = &x->side[0], *b = &x->side[1];
+    return a->issues != b->issues || a->stall_cycles != b->stall_cycles ||
+           a->sectors != b->sectors || a->conflicts != b->conflicts;
+}
+
+static void keep_line(void *ctx, const char *text, const pl_line_cost *a, const pl_line_cost *b)
+{
+    comparison *c = ctx;
+    if (c->n == c->cap) {
+        size_t cap = c->cap ? 2 * c->cap : 256;
+        line *more = realloc(c->line, cap * sizeof *more);
+        if (!more) {
+            c->failed = true;
+            return;
+        }
+        c->line = more;
+        c->cap = cap;
+    }
+    char *copy = strdup(text);
+    if (copy)
+        c->line[c->n] = (line){.text = copy, .side = {*a, *b}, .order = c->n}, c->n++;
+    else
+        c->failed = true;
+}
+
+static void drop_lines(comparison *c)
+{
+    for (size_t i = 0; i < c->n; i++) free(c->line[i].text);
+    c->n = 0;
+}
+
+/* ---- what is printed ---- */
+
+/* What is known of a launch besides its lines. */
+typedef struct launch {
+    int64_t id;
+    char name[128];
+    int64_t cycles, instructions; /* cycles -1: functional mode */
+} launch;
+
+static bool read_launch(sqlite3 *db, int64_t id, launch *out)
+{
+    sqlite3_stmt *s = NULL;
+    bool found = false;
+    *out = (launch){.id = id, .cycles = -1};
+    if (sqlite3_prepare_v2(db, "SELECT name, cycles, inst_executed FROM kernel WHERE id = ?", -1,
+                           &s, NULL) == SQLITE_OK) {
+        sqlite3_bind_int64(s, 1, id);
+        found = sqlite3_step(s) == SQLITE_ROW;
+        if (found) {
+            snprintf(out->name, sizeof out->name, "%s", (const char *)sqlite3_column_text(s, 0));
+            if (sqlite3_column_type(s, 1) != SQLITE_NULL) out->cycles = sqlite3_column_int64(s, 1);
+            out->instructions = sqlite3_column_int64(s, 2);
+        }
+    }
+    sqlite3_finalize(s);
+    return found;
+}
+
+static void print_head(const comparison *c, const launch *a, const launch *b)
+{
+    if (c->shown) putchar('\n');
+    printf("%s (%s)  ->  %s (%s)\n", a->name, c->path[0], b->name, c->path[1]);
+    if (a->cycles > 0 && b->cycles > 0) {
+        double ratio = (double)b->cycles / (double)a->cycles;
+        printf("  cycles        %12" PRId64 "  ->  %-12" PRId64 "  %+.1f %%", a->cycles, b->cycles,
+               100 * (ratio - 1));
+        printf(ratio < 0.995   ? ", %.2f times as fast\n"
+               : ratio > 1.005 ? ", %.2f times as slow\n"
+                               : "\n",
+               ratio < 1 ? 1 / ratio : ratio);
+    }
+    printf("  instructions  %12" PRId64 "  ->  %-12" PRId64 "  %+.1f %%\n", a->instructions,
+           b->instructions,
+           a->instructions
+               ? 100 * ((double)b->instructions - (double)a->instructions) / (double)a->instructions
+               : 0.0);
+}
+
+/* "1234 +56": the value now and by how much it differs. */
+static void print_pair(uint64_t was, uint64_t now)
+{
+    char delta[32] = "";
+    if (now != was) snprintf(delta, sizeof delta, "%+" PRId64, (int64_t)now - (int64_t)was);
+    printf("  %9" PRIu64 " %-10s", now, delta);
+}
+
+static void print_table(const comparison *c, size_t n)
+{
+    size_t changed = 0;
+    int width = query_terminal_width();
+    for (size_t i = 0; i < c->n; i++) changed += differs(&c->line[i]);
+    printf("  %zu of %zu lines differ%s\n", changed, c->n,
+           n < changed ? "; the largest changes:" : "");
+    if (n == 0) return;
+    printf("\n  %5s %5s  %9s %-10s  %9s %-10s  %9s %-10s  %s\n", "was", "now", "issues", "",
+           "stalls", "", "sectors", "", "PTX");
+    int room = width > 96 ? width - 85 : width ? 12 : 1000;
+    for (size_t i = 0; i < n; i++) {
+        const line *x = &c->line[i];
+        for (int k = 0; k < 2; k++) {
+            if (x->side[k].line)
+                printf("%s%5" PRIu32, k ? " " : "  ", x->side[k].line);
+            else
+                printf("%s    -", k ? " " : "  ");
+        }
+        print_pair(x->side[0].issues, x->side[1].issues);
+        print_pair(x->side[0].stall_cycles, x->side[1].stall_cycles);
+        print_pair(x->side[0].sectors, x->side[1].sectors);
+        printf("  %.*s\n", room, x->text);
+    }
+}
+
+static void json_launch(const char *key, const launch *l, const char *path)
+{
+    printf("\"%s\": {\"file\": ", key);
+    query_json_text(stdout, path);
+    printf(", \"launch\": %" PRId64 ", \"name\": ", l->id);
+    query_json_text(stdout, l->name);
+    if (l->cycles >= 0)
+        printf(", \"cycles\": %" PRId64, l->cycles);
+    else
+        printf(", \"cycles\": null");
+    printf(", \"inst_executed\": %" PRId64 "}", l->instructions);
+}
+
+static void json_side(const char *key, const pl_line_cost *s)
+{
+    printf(", \"%s\": ", key);
+    if (s->line)
+        printf("{\"line\": %" PRIu32 ", \"issues\": %" PRIu64 ", \"stall_cycles\": %" PRIu64
+               ", \"warp_cycles\": %" PRIu64 ", \"sectors\": %" PRIu64 ", \"conflicts\": %" PRIu64
+               "}",
+               s->line, s->issues, s->stall_cycles, cost(s), s->sectors, s->conflicts);
+    else
+        printf("null");
+}
+
+static void print_json(const comparison *c, const launch *a, const launch *b, size_t n)
+{
+    printf("%s\n {", c->shown ? "," : "");
+    json_launch("a", a, c->path[0]);
+    printf(", ");
+    json_launch("b", b, c->path[1]);
+    printf(", \"lines\": [");
+    for (size_t i = 0; i < n; i++) {
+        printf("%s\n  {\"text\": ", i ? "," : "");
+        query_json_text(stdout, c->line[i].text);
+        json_side("a", &c->line[i].side[0]);
+        json_side("b", &c->line[i].side[1]);
+        putchar('}');
+    }
+    printf("]}");
+}
+
+/* ---- launches ---- */
+
+static int compare(comparison *c, int64_t id)
+{
+    launch a, b;
+    int64_t other = pl_trace_partner(c->db[0], id, c->db[1]);
+    if (other == 0) return CLI_OK;
+    if (!read_launch(c->db[0], id, &a) || !read_launch(c->db[1], other, &b)) return CLI_SYSTEM;
+    pl_status st = pl_trace_diff(c->gpu, c->db[0], id, c->db[1], other, keep_line, c);
+    if (st != PL_OK || c->failed) {
+        drop_lines(c);
+        return c->failed ? CLI_SYSTEM : cli_status(st);
+    }
+    size_t n = c->n;
+    if (!c->all) {
+        qsort(c->line, c->n, sizeof *c->line, by_change);
+        for (n = 0; n < c->n && n < c->limit && differs(&c->line[n]);) n++;
+    }
+    if (c->json) {
+        print_json(c, &a, &b, n);
+    } else {
+        print_head(c, &a, &b);
+        print_table(c, n);
+    }
+    c->shown++;
+    drop_lines(c);
+    return CLI_OK;
+}
+
+static int compare_all(comparison *c)
+{
+    sqlite3_stmt *s = NULL;
+    int status = CLI_OK;
+    if (sqlite3_prepare_v2(c->db[0], "SELECT id FROM kernel WHERE ?1 = 0 OR id = ?1 ORDER BY id",
+                           -1, &s, NULL) != SQLITE_OK)
+        return CLI_SYSTEM;
+    sqlite3_bind_int64(s, 1, (int64_t)c->launch);
+    if (c->json) printf("{\"launches\": [");
+    while (status == CLI_OK && sqlite3_step(s) == SQLITE_ROW)
+        status = compare(c, sqlite3_column_int64(s, 0));
+    if (c->json) printf("]}\n");
+    sqlite3_finalize(s);
+    if (status == CLI_OK && c->shown == 0) {
+        char number[24];
+        snprintf(number, sizeof number, "%" PRIu64, c->launch);
+        pl_gpu_report(c->gpu, "E0707", c->path[c->launch ? 0 : 1],
+                      c->launch ? number : "to compare with", NULL, NULL);
+        status = CLI_INPUT;
+    }
+    return status;
+}
+
+static int parse(comparison *c, cli_args *a)
+{
+    static const char usage[] = "ptxloom diff A.db B.db\n"
+                                "Launches of the same entry are compared, the first with the "
+                                "first, and so on; when B.db has "
+                                "none of that entry,\nlaunches at the same place. Equal PTX lines "
+                                "are paired although their "
+                                "numbers may differ.\n";
+    int k;
+    while ((k = cli_next(a, option, O_COUNT)) != CLI_END) {
+        switch (k) {
+        case O_LAUNCH:
+            if (!cli_number(a, "--launch", 1, INT64_MAX, &c->launch)) return CLI_INPUT;
+            break;
+        case O_LIMIT:
+            if (!cli_number(a, "--limit", 1, 1000000, &c->limit)) return CLI_INPUT;
+            break;
+        case O_ALL: c->all = true; break;
+        case O_JSON: c->json = true; break;
+        case CLI_HELP: cli_help(usage, option, O_COUNT); return CLI_HELP;
+        case CLI_OPERAND:
+            if (c->path[1]) {
+                pl_gpu_report(a->gpu, "E0010", a->value, "two other traces", NULL, NULL);
+                return CLI_INPUT;
+            }
+            c->path[c->path[0] ? 1 : 0] = a->value;
+            break;
+        default: return CLI_INPUT;
+        }
+    }
+    if (c->path[1]) return CLI_OK;
+    pl_gpu_report(a->gpu, "E0007", "diff", "two traces", NULL, "ptxloom diff before.db after.db");
+    return CLI_INPUT;
+}
+
+int cmd_diff(int argc, char **argv)
+{
+    comparison c = {.limit = 20};
+    if (pl_gpu_open(&c.gpu, NULL) != PL_OK) return CLI_SYSTEM;
+    cli_args a = {.gpu = c.gpu, .argc = argc, .argv = argv, .at = 1};
+    int status = parse(&c, &a);
+    for (int i = 0; i < 2 && status == CLI_OK; i++)
+        status = cli_status(pl_trace_connect(c.gpu, c.path[i], &c.db[i]));
+    if (status == CLI_OK) status = compare_all(&c);
+    if (status == CLI_HELP) status = CLI_OK;
+    for (int i = 0; i < 2; i++) sqlite3_close(c.db[i]);
+    free(c.line);
+    fflush(stdout);
+    cli_messages(c.gpu, 0);
+    pl_gpu_close(c.gpu);
+    return status;
+}

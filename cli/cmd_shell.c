@@ -1,0 +1,351 @@
+/* cmd_shell.c - `ptxloom shell`: a prompt that takes SQL, names of queries, tables and metrics, and
+ * commands that begin with a dot.
+ *
+ * With libedit lines can be edited and recalled, and Tab completes words; without it, and when
+ * input is no terminal, lines are read as they are, so that a script can be piped in. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "cli/query.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef PL_HAVE_LIBEDIT
+#include <editline/readline.h>
+#endif
+
+static const char *const command_word[] = {".explain", ".help", ".metrics", ".mode",
+                                           ".queries", ".quit", ".schema",  ".tables"};
+enum { COMMANDS = sizeof command_word / sizeof *command_word };
+
+static const char help_text[] =
+    "SELECT ...;           any SQL, over several lines if need be; a semicolon ends it\n"
+    "NAME [X=VALUE ...]    a named query, a table, a view or a metric: summary, hot_lines limit=5\n"
+    ".tables               tables and the more important views\n"
+    ".schema [NAME]        how a table or view is made\n"
+    ".queries [WORD]       named queries, those about WORD\n"
+    ".metrics [WORD]       metrics with their meaning, those about WORD\n"
+    ".explain TOPIC        an instruction (add.f32), a metric, a machine key (l1.latency), a "
+    "message\n"
+    ".mode table|csv|json|ndjson    how rows are printed\n"
+    ".quit                 or end of file (Ctrl-D)\n";
+
+typedef struct shell {
+    query_request q;
+    bool terminal, quit;
+    int status;  /* of the worst statement; what a piped script ends with */
+    char **word; /* names that Tab completes, sorted; owned */
+    size_t nwords;
+} shell;
+
+/* ---- reading lines ---- */
+
+#ifdef PL_HAVE_LIBEDIT
+/* libedit's completion function gets no context, so the shell on show is found here while its
+ * prompt is open. */
+static const shell *prompting;
+
+static char *next_match(const char *begun, int again)
+{
+    static size_t at;
+    size_t n = strlen(begun);
+    if (!again) at = 0;
+    while (at < prompting->nwords) {
+        const char *w = prompting->word[at++];
+        if (strncmp(w, begun, n) == 0) return strdup(w);
+    }
+    return NULL;
+}
+
+static char **complete(const char *begun, int start, int end)
+{
+    (void)start;
+    (void)end;
+    rl_attempted_completion_over = 1; /* no file names */
+    return rl_completion_matches(begun, next_match);
+}
+#endif
+
+static char *read_plain(const char *prompt, bool terminal)
+{
+    char *line = NULL;
+    size_t cap = 0;
+    if (terminal) {
+        fputs(prompt, stdout);
+        fflush(stdout);
+    }
+    ssize_t n = getline(&line, &cap, stdin);
+    if (n < 0) {
+        free(line);
+        return NULL;
+    }
+    line[strcspn(line, "\n")] = '\0';
+    return line;
+}
+
+/* The next line, to be freed; NULL: end of input. */
+static char *read_line(const shell *s, const char *prompt)
+{
+#ifdef PL_HAVE_LIBEDIT
+    if (s->terminal) {
+        prompting = s;
+        char *line = readline(prompt);
+        prompting = NULL;
+        if (line && *line) add_history(line);
+        return line;
+    }
+#endif
+    return read_plain(prompt, s->terminal);
+}
+
+/* ---- words to complete ---- */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool read_words(shell *s)
+{
+    static const char sql[] = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') "
+                              "UNION SELECT name FROM query UNION "
+                              "SELECT value FROM json_each(?) UNION SELECT c.name FROM "
+                              "sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'";
+    static const char keywords[] = "[\"SELECT\",\"FROM\",\"WHERE\",\"GROUP BY\",\"ORDER "
+                                   "BY\",\"LIMIT\",\"JOIN\",\"USING\",\"DISTINCT\",\"WITH\"]";
+    sqlite3_stmt *t = NULL;
+    size_t cap = COMMANDS + 1024;
+    s->word = calloc(cap, sizeof *s->word);
+    bool good = s->word && sqlite3_prepare_v2(s->q.db, sql, -1, &t, NULL) == SQLITE_OK;
+    for (size_t i = 0; good && i < COMMANDS; i++)
+        good = (s->word[s->nwords++] = strdup(command_word[i])) != NULL;
+    if (good) sqlite3_bind_text(t, 1, keywords, -1, SQLITE_STATIC);
+    while (good && s->nwords < cap && sqlite3_step(t) == SQLITE_ROW)
+        good = (s->word[s->nwords++] = strdup((const char *)sqlite3_column_text(t, 0))) != NULL;
+    sqlite3_finalize(t);
+    if (good) qsort(s->word, s->nwords, sizeof *s->word, by_text);
+    return good;
+}
+
+/* ---- answers ---- */
+
+static void messages(shell *s, int status)
+{
+    fflush(stdout);
+    cli_messages(s->q.gpu, 0);
+    pl_gpu_diag_clear(s->q.gpu);
+    s->status = cli_worse(s->status, status);
+}
+
+/* SQL with one parameter :word, a pattern or NULL. */
+static void print_sql(shell *s, const char *sql, const char *word)
+{
+    char *pattern = word && *word ? sqlite3_mprintf("%%%s%%", word) : NULL;
+    sqlite3_stmt *t = NULL;
+    if (sqlite3_prepare_v2(s->q.db, sql, -1, &t, NULL) == SQLITE_OK) {
+        sqlite3_bind_text(t, 1, pattern, -1, SQLITE_STATIC);
+        query_print(stdout, t, s->q.format, query_terminal_width());
+    }
+    sqlite3_finalize(t);
+    sqlite3_free(pattern);
+}
+
+static void schema_of(shell *s, const char *name)
+{
+    sqlite3_stmt *t = NULL;
+    int found = 0;
+    if (sqlite3_prepare_v2(s->q.db,
+                           "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND (name = ?1 "
+                           "COLLATE NOCASE OR (?1 = '' AND type = 'table')) "
+                           "ORDER BY name",
+                           -1, &t, NULL) == SQLITE_OK) {
+        sqlite3_bind_text(t, 1, name, -1, SQLITE_STATIC);
+        for (; sqlite3_step(t) == SQLITE_ROW; found++)
+            printf("%s;\n", (const char *)sqlite3_column_text(t, 0));
+    }
+    sqlite3_finalize(t);
+    if (found) return;
+    pl_gpu_report(s->q.gpu, "E0705", name, NULL, NULL, "`.tables` and `.queries` list the names");
+    messages(s, CLI_INPUT);
+}
+
+static void set_mode(shell *s, const char *word)
+{
+    static const char *const mode[] = {"table", "csv", "json", "ndjson"};
+    for (int i = 0; i < 4; i++) {
+        if (strcmp(word, mode[i]) != 0) continue;
+        s->q.format = (query_format)i;
+        return;
+    }
+    pl_gpu_report(s->q.gpu, "E0005", word, ".mode", "it is table, csv, json or ndjson", NULL);
+    messages(s, CLI_INPUT);
+}
+
+static void explain(shell *s, const char *topic)
+{
+    const char *text = pl_explain(s->q.gpu, topic);
+    if (text) fputs(text, stdout);
+    messages(s, text ? CLI_OK : CLI_INPUT);
+}
+
+static void dot_command(shell *s, char *line)
+{
+    char *rest = line + strcspn(line, " \t");
+    if (*rest) *rest++ = '\0';
+    while (isspace((unsigned char)*rest)) rest++;
+    if (strcmp(line, ".quit") == 0 || strcmp(line, ".exit") == 0)
+        s->quit = true;
+    else if (strcmp(line, ".help") == 0)
+        fputs(help_text, stdout);
+    else if (strcmp(line, ".tables") == 0)
+        print_sql(s,
+                  "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name "
+                  "NOT LIKE 'sqlite_%' AND "
+                  "name NOT IN (SELECT name FROM metric_info) AND (?1 IS NULL OR name LIKE ?1) "
+                  "ORDER BY type, name",
+                  rest);
+    else if (strcmp(line, ".queries") == 0)
+        print_sql(s,
+                  "SELECT name, title FROM query WHERE ?1 IS NULL OR name LIKE ?1 OR title LIKE ?1 "
+                  "ORDER BY name",
+                  rest);
+    else if (strcmp(line, ".metrics") == 0)
+        print_sql(s,
+                  "SELECT name, unit, meaning FROM metric_info WHERE ?1 IS NULL OR name LIKE ?1 OR "
+                  "meaning LIKE ?1 ORDER BY name",
+                  rest);
+    else if (strcmp(line, ".schema") == 0)
+        schema_of(s, rest);
+    else if (strcmp(line, ".mode") == 0)
+        set_mode(s, rest);
+    else if (strcmp(line, ".explain") == 0)
+        explain(s, rest);
+    else {
+        const char *near = pl_nearest(line, command_word, COMMANDS);
+        char text[80];
+        snprintf(text, sizeof text, near ? "did you mean '%s'?" : "`.help` lists the commands",
+                 near);
+        pl_gpu_report(s->q.gpu, "E0006", line, NULL, NULL, text);
+        messages(s, CLI_INPUT);
+    }
+}
+
+static void answer(shell *s, const char *text, char **parameter, int n)
+{
+    bool used[16] = {false};
+    s->q.what = text;
+    s->q.parameter = parameter;
+    s->q.nparameters = n;
+    s->q.used = used;
+    messages(s, query_run(&s->q));
+}
+
+/* "NAME X=VALUE ...": whether the line is such a request; it is answered then. */
+static bool named(shell *s, char *line)
+{
+    char *word[17];
+    int n = 0;
+    if (strpbrk(line, ";()*'\"") || !(isalpha((unsigned char)*line) || *line == '_')) return false;
+    char *copy = strdup(line), *rest = copy;
+    if (!copy) return false;
+    while (n < 17 && (word[n] = strtok_r(rest, " \t", &rest)) != NULL) n++;
+    bool good = n > 0 && n < 17;
+    for (int i = 1; good && i < n; i++) good = strchr(word[i], '=') != NULL;
+    static const char *const sql_words[] = {"select", "with", "explain", "values", "pragma"};
+    for (size_t i = 0; good && i < sizeof sql_words / sizeof *sql_words; i++)
+        good = sqlite3_stricmp(word[0], sql_words[i]) != 0;
+    if (good) answer(s, word[0], word + 1, n - 1);
+    free(copy);
+    return good;
+}
+
+/* Adds a line to the statement; NULL: out of memory. */
+static char *join(char *statement, const char *line)
+{
+    size_t n = statement ? strlen(statement) : 0, m = strlen(line);
+    char *more = realloc(statement, n + m + 2);
+    if (!more) {
+        free(statement);
+        return NULL;
+    }
+    memcpy(more + n, line, m);
+    more[n + m] = '\n';
+    more[n + m + 1] = '\0';
+    return more;
+}
+
+static void run(shell *s)
+{
+    char *statement = NULL, *line;
+    while (!s->quit && (line = read_line(s, statement ? "    ...> " : "ptxloom> ")) != NULL) {
+        char *text = line;
+        while (isspace((unsigned char)*text)) text++;
+        size_t n = strlen(text);
+        while (n && isspace((unsigned char)text[n - 1])) text[--n] = '\0';
+        if (!statement && *text == '.') {
+            dot_command(s, text);
+        } else if (!statement && (*text == '\0' || named(s, text))) {
+            /* nothing, or answered */
+        } else {
+            statement = join(statement, text);
+            if (!statement || sqlite3_complete(statement)) {
+                if (statement) answer(s, statement, NULL, 0);
+                free(statement);
+                statement = NULL;
+            }
+        }
+        free(line);
+    }
+    if (statement) answer(s, statement, NULL, 0);
+    free(statement);
+    if (s->terminal && !s->quit) putchar('\n');
+}
+
+int cmd_shell(int argc, char **argv)
+{
+    static const char usage[] = "ptxloom shell F.db\n";
+    shell s = {.q = {.format = QUERY_TABLE, .width = query_terminal_width()},
+               .terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)};
+    if (pl_gpu_open(&s.q.gpu, NULL) != PL_OK) return CLI_SYSTEM;
+    cli_args a = {.gpu = s.q.gpu, .argc = argc, .argv = argv, .at = 1};
+    int k, status = CLI_OK;
+    while (status == CLI_OK && (k = cli_next(&a, NULL, 0)) != CLI_END) {
+        if (k == CLI_HELP) {
+            cli_help(usage, NULL, 0);
+            fputs(help_text, stdout);
+            pl_gpu_close(s.q.gpu);
+            return CLI_OK;
+        }
+        if (k == CLI_OPERAND && !s.q.path)
+            s.q.path = a.value;
+        else
+            status = CLI_INPUT;
+        if (k == CLI_OPERAND && status != CLI_OK)
+            pl_gpu_report(s.q.gpu, "E0010", a.value, s.q.path, NULL, "one trace at a time");
+    }
+    if (status == CLI_OK && !s.q.path) {
+        pl_gpu_report(s.q.gpu, "E0007", "shell", "a trace", NULL, "ptxloom shell run.db");
+        status = CLI_INPUT;
+    }
+    if (status == CLI_OK) status = cli_status(pl_trace_connect(s.q.gpu, s.q.path, &s.q.db));
+    if (status == CLI_OK && !read_words(&s)) status = CLI_SYSTEM;
+    if (status == CLI_OK) {
+#ifdef PL_HAVE_LIBEDIT
+        rl_readline_name = "ptxloom";
+        rl_attempted_completion_function = complete;
+        rl_basic_word_break_characters = " \t\n\"'`@$><=;|&{(,";
+#endif
+        if (s.terminal)
+            printf("%s - SQL ends with a semicolon; .help lists what else there is\n", s.q.path);
+        run(&s);
+        status = s.terminal ? CLI_OK : s.status;
+    }
+    for (size_t i = 0; i < s.nwords; i++) free(s.word[i]);
+    free(s.word);
+    sqlite3_close(s.q.db);
+    fflush(stdout);
+    cli_messages(s.q.gpu, 0);
+    pl_gpu_close(s.q.gpu);
+    return status;
+}

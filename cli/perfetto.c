@@ -1,0 +1,195 @@
+/* perfetto.c - writes a trace as events of the Trace Event Format.
+ *
+ * The format is described in "Trace Event Format" (Google, 2016): X events have a beginning and a
+ * length, b and e events are the ends of something that goes on beside the thread (here barriers
+ * and copies), C events are values of counters, M events names. */
+#include "cli/perfetto.h"
+#include "cli/query_out.h"
+#include <inttypes.h>
+
+typedef struct writer {
+    sqlite3 *db;
+    FILE *f;
+    int64_t kernel, sm, offset; /* offset: cycle 0 of the launch */
+    int64_t per_block;          /* warps */
+    bool some;
+} writer;
+
+/* Begins an event: kind, name, category, process, thread and time. */
+static void begin(writer *w, char kind, const char *name, const char *category, int64_t pid,
+                  int64_t tid, int64_t cycle)
+{
+    cycle += w->offset;
+    fputs(w->some ? ",\n{\"name\":" : "\n{\"name\":", w->f);
+    w->some = true;
+    query_json_text(w->f, name);
+    fprintf(w->f,
+            ",\"cat\":\"%s\",\"ph\":\"%c\",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"ts\":%" PRId64
+            ".%03d",
+            category, kind, pid, tid, cycle / 1000, (int)(cycle % 1000));
+}
+
+static void length(writer *w, int64_t cycles)
+{
+    fprintf(w->f, ",\"dur\":%" PRId64 ".%03d", cycles / 1000, (int)(cycles % 1000));
+}
+
+static void name_of(writer *w, const char *what, int64_t pid, int64_t tid, const char *name)
+{
+    fputs(w->some ? ",\n" : "\n", w->f);
+    w->some = true;
+    fprintf(w->f,
+            "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRId64 ",\"tid\":%" PRId64
+            ",\"args\":{\"name\":",
+            what, pid, tid);
+    query_json_text(w->f, name);
+    fputs("}}", w->f);
+}
+
+/* A statement about the launch; ?1 is its number, ?2 the multiprocessor or -1. */
+static sqlite3_stmt *ask(const writer *w, const char *sql)
+{
+    sqlite3_stmt *s = NULL;
+    if (sqlite3_prepare_v2(w->db, sql, -1, &s, NULL) != SQLITE_OK) return NULL;
+    sqlite3_bind_int64(s, 1, w->kernel);
+    if (sqlite3_bind_parameter_count(s) > 1) sqlite3_bind_int64(s, 2, w->sm);
+    return s;
+}
+
+static const char *text(sqlite3_stmt *s, int column)
+{
+    const char *t = (const char *)sqlite3_column_text(s, column);
+    return t ? t : "";
+}
+
+static int64_t thread(const writer *w, int64_t block, int64_t warp)
+{
+    return block * w->per_block + warp + 1;
+}
+
+static int names(writer *w)
+{
+    sqlite3_stmt *s =
+        ask(w, "SELECT b.sm, p.block, p.warp FROM warp p JOIN block b ON b.kernel = p.kernel AND "
+               "b.block = p.block WHERE p.kernel = ?1 AND (?2 < 0 OR b.sm = ?2) ORDER BY b.sm, "
+               "p.block, p.warp");
+    int64_t last = -1;
+    char name[64];
+    while (s && sqlite3_step(s) == SQLITE_ROW) {
+        int64_t sm = sqlite3_column_int64(s, 0), block = sqlite3_column_int64(s, 1),
+                warp = sqlite3_column_int64(s, 2);
+        if (sm != last) {
+            snprintf(name, sizeof name, "SM %" PRId64, sm);
+            name_of(w, "process_name", sm + 1, 0, name);
+            last = sm;
+        }
+        snprintf(name, sizeof name, "block %" PRId64 " warp %" PRId64, block, warp);
+        name_of(w, "thread_name", sm + 1, thread(w, block, warp), name);
+    }
+    return s ? sqlite3_finalize(s) : sqlite3_errcode(w->db);
+}
+
+static int issues(writer *w)
+{
+    sqlite3_stmt *s = ask(
+        w, "SELECT i.cycle, i.sm, i.block, i.warp, i.pc, i.lanes, i.stall_cycles, i.latency, "
+           "r.name, n.text, n.ptx_line "
+           "FROM inst i JOIN kernel k ON k.id = i.kernel JOIN instruction n ON n.module = k.module "
+           "AND n.pc = i.pc "
+           "JOIN stall_reason r ON r.id = i.stall WHERE i.kernel = ?1 AND (?2 < 0 OR i.sm = ?2)");
+    while (s && sqlite3_step(s) == SQLITE_ROW) {
+        int64_t cycle = sqlite3_column_int64(s, 0), pid = sqlite3_column_int64(s, 1) + 1,
+                wait = sqlite3_column_int64(s, 6);
+        int64_t tid = thread(w, sqlite3_column_int64(s, 2), sqlite3_column_int64(s, 3));
+        if (wait > cycle) wait = cycle;
+        if (wait > 0) {
+            begin(w, 'X', text(s, 8), "stall", pid, tid, cycle - wait);
+            length(w, wait);
+            fputc('}', w->f);
+        }
+        begin(w, 'X', text(s, 9), "issue", pid, tid, cycle);
+        length(w, 1);
+        fprintf(w->f,
+                ",\"args\":{\"pc\":%" PRId64 ",\"line\":%" PRId64 ",\"lanes\":%" PRId64
+                ",\"latency\":%" PRId64 "}}",
+                (int64_t)sqlite3_column_int64(s, 4), (int64_t)sqlite3_column_int64(s, 10),
+                (int64_t)sqlite3_column_int64(s, 5), (int64_t)sqlite3_column_int64(s, 7));
+    }
+    return s ? sqlite3_finalize(s) : sqlite3_errcode(w->db);
+}
+
+/* Rows of id, sm, block, warp, beginning, end, name become pairs of events beside the thread. */
+static int spans(writer *w, const char *category, const char *sql)
+{
+    sqlite3_stmt *s = ask(w, sql);
+    while (s && sqlite3_step(s) == SQLITE_ROW) {
+        int64_t pid = sqlite3_column_int64(s, 1) + 1,
+                tid = thread(w, sqlite3_column_int64(s, 2), sqlite3_column_int64(s, 3));
+        for (int end = 0; end < 2; end++) {
+            begin(w, end ? 'e' : 'b', text(s, 6), category, pid, tid,
+                  sqlite3_column_int64(s, 4 + end));
+            fprintf(w->f, ",\"id\":\"%s%" PRId64 ".%" PRId64 "\"}", category, w->kernel,
+                    (int64_t)sqlite3_column_int64(s, 0));
+        }
+    }
+    return s ? sqlite3_finalize(s) : sqlite3_errcode(w->db);
+}
+
+static int counters(writer *w)
+{
+    sqlite3_stmt *s = ask(w, "SELECT component || ' ' || name, cycle, value FROM counter_time "
+                             "WHERE kernel = ?1 ORDER BY component, name, cycle");
+    while (s && sqlite3_step(s) == SQLITE_ROW) {
+        begin(w, 'C', text(s, 0), "counter", 0, 0, sqlite3_column_int64(s, 1));
+        fprintf(w->f, ",\"args\":{\"value\":%" PRId64 "}}", (int64_t)sqlite3_column_int64(s, 2));
+    }
+    return s ? sqlite3_finalize(s) : sqlite3_errcode(w->db);
+}
+
+static int launch_events(writer *w)
+{
+    int code = names(w);
+    if (code == SQLITE_OK) code = issues(w);
+    if (code == SQLITE_OK)
+        code = spans(w, "barrier",
+                     "SELECT b.id, k.sm, b.block, b.warp, b.arrived, b.resumed, n.text FROM "
+                     "barrier b JOIN block k ON k.kernel = b.kernel AND "
+                     "k.block = b.block JOIN kernel l ON l.id = b.kernel JOIN instruction n ON "
+                     "n.module = l.module AND n.pc = b.pc "
+                     "WHERE b.kernel = ?1 AND b.resumed IS NOT NULL AND (?2 < 0 OR k.sm = ?2)");
+    if (code == SQLITE_OK)
+        code = spans(w, "async",
+                     "SELECT a.inst, i.sm, a.block, a.warp, a.issued, a.completed, n.text FROM "
+                     "async a JOIN inst i ON i.id = a.inst JOIN kernel l "
+                     "ON l.id = a.kernel JOIN instruction n ON n.module = l.module AND n.pc = a.pc "
+                     "WHERE a.kernel = ?1 AND (?2 < 0 OR i.sm = ?2)");
+    return code == SQLITE_OK ? counters(w) : code;
+}
+
+int perfetto_write(sqlite3 *db, int64_t launch, int64_t sm, FILE *out)
+{
+    writer w = {.db = db, .f = out, .sm = sm};
+    sqlite3_stmt *s = NULL;
+    int code = sqlite3_prepare_v2(db,
+                                  "SELECT id, name, coalesce(cycles, 0), warps / max(blocks, 1) "
+                                  "FROM kernel WHERE ?1 = 0 OR id = ?1 ORDER BY id",
+                                  -1, &s, NULL);
+    if (code != SQLITE_OK) return code;
+    sqlite3_bind_int64(s, 1, launch);
+    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
+    name_of(&w, "process_name", 0, 0, "GPU (1 cycle = 1 ns)");
+    name_of(&w, "thread_name", 0, 0, "launches");
+    while (code == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW) {
+        int64_t cycles = sqlite3_column_int64(s, 2);
+        w.kernel = sqlite3_column_int64(s, 0);
+        w.per_block = sqlite3_column_int64(s, 3);
+        begin(&w, 'X', text(s, 1), "launch", 0, 0, 0);
+        length(&w, cycles);
+        fprintf(out, ",\"args\":{\"launch\":%" PRId64 "}}", w.kernel);
+        code = launch_events(&w);
+        w.offset += cycles;
+    }
+    fputs("\n]}\n", out);
+    int last = sqlite3_finalize(s);
+    return code == SQLITE_OK ? last : code;
+}

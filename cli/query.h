@@ -1,0 +1,25 @@
+/* query.h - asking a trace, for the commands that do so: query and shell. */
+#ifndef PL_CLI_QUERY_H
+#define PL_CLI_QUERY_H
+
+#include "cli/cli.h"
+#include "cli/query_out.h"
+
+typedef struct query_request {
+    pl_gpu *gpu; /* takes the messages */
+    const char *path, *what;
+    char **parameter; /* NAME=VALUE ... */
+    int nparameters;
+    bool *used; /* by parameter */
+    query_format format;
+    int width;
+    sqlite3 *db;
+} query_request;
+
+/* Answers q->what: SQL, the name of a query, table or view, or "-" for SQL from standard input.
+ * Returns an exit status; messages are in q->gpu or already shown. */
+int query_run(query_request *q);
+/* Columns of the terminal that standard output is, 0: it is none. */
+int query_terminal_width(void);
+
+#endif
