@@ -8,5 +8,5 @@ libptxloom_la_SOURCES += \
 	base/map.c base/map.h \
 	base/nearest.c base/nearest.h \
 	base/sha256.c base/sha256.h
-pkgincludebase_HEADERS += base/status.h base/event.h
+pkgincludebase_HEADERS += base/status.h base/event.h base/resource.h
 unit_tests += tests/unit/test_base tests/unit/test_conf

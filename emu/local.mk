@@ -63,3 +63,8 @@ libptxloom_la_SOURCES += emu/exec/mufu.h emu/exec/mufu_unit.h emu/exec/mufu_tabl
 unit_tests += tests/unit/test_mufu
 tests_unit_test_mufu_SOURCES = tests/unit/test_mufu.c tests/accuracy/mufu_recorded.h
 unit_tests += tests/unit/test_sm_machine
+
+# Tensor copies, textures and surfaces.
+pl_exec_sources += emu/exec/op_tensor.c emu/exec/op_texture.c
+libptxloom_la_SOURCES += emu/exec/tensormap.c emu/exec/tensormap.h emu/exec/tma.c emu/exec/tma.h \
+	emu/exec/texture.c emu/exec/texture.h

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/event.h"  /* events, statistics and counters */
+#include "base/resource.h" /* descriptions of tensors, arrays and textures */
 #include "base/status.h" /* pl_status */
 
 #define PTXLOOM_VERSION "0.1.0"
@@ -111,6 +112,26 @@ pl_status pl_copy_to_device(pl_gpu *gpu, pl_ptr to, const void *from, uint64_t b
 pl_status pl_copy_from_device(pl_gpu *gpu, void *to, pl_ptr from, uint64_t bytes);
 /* Host view of device memory, valid until it is freed; NULL when out of bounds. */
 void *pl_device_view(pl_gpu *gpu, pl_ptr p, uint64_t bytes);
+
+/* ---- tensor maps, arrays, textures and surfaces (base/resource.h describes them) ---- */
+
+/* Makes the 128-byte descriptor that a kernel takes as a parameter of 64-byte alignment. PL_INVALID where cuTensorMapEncode... answers
+ * CUDA_ERROR_INVALID_VALUE; *why (may be NULL) then is one sentence. */
+pl_status pl_tensor_map(const pl_tensor_desc *d, uint8_t out[PL_TENSORMAP_BYTES], const char **why);
+
+/* An array of texels, zeroed. Mipmapped when it has levels. */
+pl_status pl_array_create(pl_gpu *gpu, const pl_array_desc *d, const char *name, uint64_t *out);
+/* Bytes of a level: rows behind rows, slices or layers behind those. */
+uint64_t pl_array_bytes(const pl_gpu *gpu, uint64_t array, uint32_t level);
+/* Host view of a level's texels, valid until the array is freed; NULL when there is no such level. */
+void *pl_array_view(pl_gpu *gpu, uint64_t array, uint32_t level);
+/* Handles for kernels. PL_INVALID: *why (may be NULL) is the error name that a CUDA program would see. */
+pl_status pl_texture_create(pl_gpu *gpu, const pl_texture_desc *d, uint64_t *out, const char **why);
+pl_status pl_surface_create(pl_gpu *gpu, uint64_t array, uint32_t level, uint64_t *out, const char **why);
+/* Frees an array, a texture or a surface. */
+pl_status pl_resource_free(pl_gpu *gpu, uint64_t handle);
+/* Gives a .texref, .samplerref or .surfref variable of the module a handle. PL_INVALID: there is none of that name. */
+pl_status pl_module_bind(pl_module *m, const char *name, uint64_t handle);
 
 /* ---- launches ---- */
 typedef enum pl_mode { PL_MODE_FUNCTIONAL, PL_MODE_TIMING } pl_mode;

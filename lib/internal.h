@@ -4,6 +4,7 @@
 
 #include "base/diag.h"
 #include "emu/exec/system.h"
+#include "emu/exec/texture.h"
 #include "emu/sm/machine.h"
 #include "include/ptxloom.h"
 #include "lib/fill.h"
@@ -15,6 +16,7 @@ struct pl_gpu {
     pl_diags diags;
     uint32_t epoch; /* counts pl_gpu_diag_clear: file numbers of diags die with it */
     pl_memory memory;
+    pl_objects objects; /* arrays, textures and surfaces */
     pl_arena *explanations; /* texts of pl_explain */
     pl_system system;    /* device heap, printed text, launches from the device */
     pl_arena *printed;   /* what pl_gpu_printed returned last */

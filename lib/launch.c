@@ -394,6 +394,7 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
     *g = (pl_grid){.program = m->program,
                    .entry = s.f,
                    .memory = &gpu->memory,
+                   .objects = &gpu->objects,
                    .dynamic_shared = l->dynamic_shared,
                    .params = l->params,
                    .stack_limit = l->stack ? l->stack : DEFAULT_STACK,

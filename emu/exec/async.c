@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "emu/exec/atomic.h"
+#include "emu/exec/tma.h"
 
 enum {
     TIMED_DELAY = 600, /* timed mode: cycles (functional mode: instructions) from issue to effect, about a DRAM latency */
@@ -114,6 +115,9 @@ static const char *apply(pl_async_op *o)
     case PL_ASYNC_REDUCE:
         reduce(o);
         break;
+    case PL_ASYNC_TENSOR:
+        pl_tma_apply(o->tensor);
+        break;
     case PL_ASYNC_ARRIVE:
         return pl_mbar_arrive(o->bar, 1, false);
     }
@@ -122,12 +126,20 @@ static const char *apply(pl_async_op *o)
 
 /* ---- the list of a warp ---- */
 
+static void disown(pl_async_op *o)
+{
+    free(o->own);
+    free(o->tensor);
+    o->own = NULL;
+    o->tensor = NULL;
+}
+
 void pl_async_reset(struct pl_async *a)
 {
     if (!a)
         return;
     for (size_t k = 0; k < a->n; k++)
-        free(a->at[k].own);
+        disown(&a->at[k]);
     a->n = a->group[0] = a->group[1] = 0;
 }
 
@@ -156,8 +168,15 @@ const char *pl_async_start(pl_warp *w, pl_async_op o)
             a->cap = cap;
         }
     }
-    if (!a || a->n == a->cap) /* without memory to wait in, it happens now */
+    pl_tma_copy *tensor = o.tensor ? malloc(sizeof *tensor) : NULL;
+    if (!a || a->n == a->cap || (o.tensor && !tensor)) { /* without memory to wait in, it happens now */
+        free(tensor);
         return apply(&o);
+    }
+    if (tensor) {
+        *tensor = *o.tensor;
+        o.tensor = tensor;
+    }
     o.group = o.family == PL_ASYNC_MBAR ? 0 : a->group[o.family];
     o.due = w->clock + TIMED_DELAY;
     a->at[a->n++] = o;
@@ -184,10 +203,19 @@ static void sweep(struct pl_async *a)
 static const char *land(pl_async_op *o)
 {
     const char *wrong = apply(o);
-    free(o->own);
-    o->own = NULL;
+    disown(o);
     o->kind = UINT8_MAX;
     return wrong;
+}
+
+/* Stores of tiles: the tile may be written again. */
+static void read_tile(pl_async_op *o)
+{
+    uint32_t bytes = pl_tma_extent(o->tensor);
+    if (o->own || (o->own = malloc(bytes)) == NULL)
+        return;
+    memcpy(o->own, o->tensor->tile, bytes);
+    o->tensor->tile = o->own;
 }
 
 const char *pl_async_wait(pl_warp *w, pl_async_family family, uint32_t keep, bool reads_only)
@@ -200,6 +228,8 @@ const char *pl_async_wait(pl_warp *w, pl_async_family family, uint32_t keep, boo
             continue;
         if (!reads_only)
             wrong = wrong ? wrong : land(o);
+        else if (o->kind == PL_ASYNC_TENSOR)
+            read_tile(o);
         else if (!o->own && o->from && (o->own = malloc(o->bytes ? o->bytes : 1)) != NULL) {
             memcpy(o->own, o->from, o->bytes);
             o->from = o->own;

@@ -16,6 +16,7 @@
 
 struct pl_warp;
 struct pl_cta;
+struct pl_tma_copy;
 
 /* pl_grid.async_mode */
 enum { PL_ASYNC_EAGER, PL_ASYNC_LATE, PL_ASYNC_TIMED };
@@ -23,6 +24,7 @@ enum { PL_ASYNC_EAGER, PL_ASYNC_LATE, PL_ASYNC_TIMED };
 typedef enum pl_async_kind {
     PL_ASYNC_COPY,   /* bytes from memory, or from value[] */
     PL_ASYNC_REDUCE, /* the same, combined with what is there */
+    PL_ASYNC_TENSOR, /* a tile of a tensor */
     PL_ASYNC_ARRIVE  /* no data: one arrival at `bar` once the cp.async operations before it have happened */
 } pl_async_kind;
 
@@ -36,6 +38,7 @@ typedef struct pl_async_op {
     uint8_t *to;
     const uint8_t *from;   /* NULL: the bytes are in value */
     uint8_t *own;          /* copy of the source that the operation keeps, or NULL; owned */
+    struct pl_tma_copy *tensor; /* tiles: what is copied; owned once the operation is pending */
     uint64_t value[2];
     uint8_t *bar;          /* mbarrier object that gets complete_tx(bytes), or an arrival; NULL: none */
     uint32_t bytes, fill;  /* fill: zero bytes after the copied ones */

@@ -176,6 +176,7 @@ typedef struct pl_grid {
     const pl_program *program; /* not owned */
     const pl_prog_func *entry;
     pl_memory *memory;         /* not owned: global, constant */
+    const struct pl_objects *objects; /* textures and surfaces; not owned, may be NULL */
     uint32_t grid[3], block[3], cluster[3];
     uint32_t dynamic_shared;
     const uint8_t *params;     /* entry->param_bytes */

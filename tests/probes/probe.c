@@ -157,7 +157,7 @@ void probe_verdict(probe *p, const char *row, bool same, const char *got)
     if (same)
         printf("# take it off exceptions.tsv: %.80s\n", row);
     else
-        printf("# recorded: %.1500s\n# got:      %.1500s\n", row, got);
+        printf("# recorded: %.9000s\n# got:      %.9000s\n", row, got);
 }
 
 void probe_row(probe *p, const char *row, const char *got)

@@ -1,0 +1,320 @@
+/* op_tensor.c - the instructions of the tensor copy engine: loads, stores, reductions and prefetches of tiles, one for each executing
+ * lane, and tensormap.replace.
+ *
+ * Faults are the H200's (driver 580.159.04, 2026-11, probe tma.faults): a misplaced tile, object or map is a misaligned address, a
+ * map that is none or does not fit the instruction an illegal instruction, a block outside of the cluster a launch failure.
+ * Read next: tma.c (which bytes), async.c (when). */
+#include <string.h>
+
+#include "emu/exec/access.h"
+#include "emu/exec/async.h"
+#include "emu/exec/tma.h"
+
+enum { TILE_ALIGN = 128, MAP_ALIGN = 64 };
+
+/* ---- operands ---- */
+
+/* What distinguishes the instructions: where the operands are, and how the map is used. */
+typedef struct shape {
+    uint8_t kind;         /* pl_tma_kind */
+    bool im2col, rows4, prefetch;
+    uint8_t map, coord, tile; /* operands; the map is address `map_address` of the instruction */
+    uint8_t mbar, offset, mask;
+} shape;
+
+enum { NONE = 0xff };
+
+static const shape load_tile = {.kind = PL_TMA_LOAD, .tile = 0, .map = 1, .coord = 2, .mbar = 3, .offset = NONE, .mask = 4};
+static const shape load_im2col = {.kind = PL_TMA_LOAD, .im2col = true, .tile = 0, .map = 1, .coord = 2, .mbar = 3, .offset = 4, .mask = 5};
+static const shape load_rows4 = {.kind = PL_TMA_LOAD, .rows4 = true, .tile = 0, .map = 1, .coord = 2, .mbar = 3, .offset = NONE, .mask = 4};
+static const shape prefetch_tile = {.kind = PL_TMA_LOAD, .prefetch = true, .map = 0, .coord = 1, .tile = NONE, .mbar = NONE,
+                                    .offset = NONE, .mask = NONE};
+static const shape prefetch_im2col = {.kind = PL_TMA_LOAD, .prefetch = true, .im2col = true, .map = 0, .coord = 1, .tile = NONE,
+                                      .mbar = NONE, .offset = 2, .mask = NONE};
+static const shape store_tile = {.kind = PL_TMA_STORE, .map = 0, .coord = 1, .tile = 2, .mbar = NONE, .offset = NONE, .mask = NONE};
+
+static uint64_t address_of(const pl_warp *w, const pl_insn *i, unsigned operand, unsigned lane)
+{
+    static const unsigned narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
+    const pl_form *f = &pl_forms[i->form];
+    unsigned which = 0;
+    for (unsigned k = 0; k < operand; k++)
+        which += f->operand[k].kind == PL_K_ADDR;
+    uint32_t third = i->op[PL_INLINE_OPERANDS - 1];
+    int64_t offset = which == 0 ? i->imm : which == 1 ? (int32_t)i->target : third == PL_NO_OPERAND ? 0 : (int32_t)third;
+    if (i->op[operand] == PL_NO_OPERAND)
+        return (uint64_t)offset;
+    if (i->sel[PL_M_FLAGS] & narrow[which])
+        return (uint32_t)(pl_row32(w, i->op[operand])[lane] + (uint32_t)offset);
+    return pl_row64(w, i->op[operand])[lane] + (uint64_t)offset;
+}
+
+static uint32_t element(const pl_warp *w, const pl_insn *i, unsigned operand, unsigned k, unsigned lane)
+{
+    return pl_row32(w, pl_more(w, i, i->op[operand] + k))[lane];
+}
+
+/* Coordinates and offsets of a lane; the map is not looked at. */
+static void operands(const pl_warp *w, const pl_insn *i, const shape *s, unsigned lane, pl_tma_copy *c)
+{
+    const pl_form *f = &pl_forms[i->form];
+    int n = pl_operand_count(f, s->coord, i->mods);
+    memset(c, 0, sizeof *c);
+    c->kind = s->kind;
+    c->rows4 = s->rows4;
+    c->memory = w->grid->memory;
+    for (int k = 0; k < n; k++)
+        c->coord[k] = (int32_t)element(w, i, s->coord, (unsigned)k, lane);
+    if (s->offset == NONE)
+        return;
+    /* offsets have the bits of the descriptor's corners: 16, 8 or 5 (recorded) */
+    static const uint32_t masks[] = {0xffff, 0xff, 0x1f};
+    for (int k = 0; k < n - 2; k++)
+        c->offset[k] = element(w, i, s->offset, (unsigned)k, lane) & masks[n - 3];
+}
+
+/* ---- checks ---- */
+
+static bool illegal(pl_warp *w, unsigned lane, uint64_t address, const char *what, const char *why)
+{
+    pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "%s: %s", what, why);
+    return false;
+}
+
+static bool fetch_map(pl_warp *w, const pl_insn *i, const shape *s, unsigned lane, pl_tma_copy *c)
+{
+    uint64_t address = address_of(w, i, s->map, lane), in;
+    pl_space real;
+    const uint8_t *p = pl_resolve(w, lane, PL_SP_GENERIC, address, PL_TENSORMAP_BYTES, &real, &in);
+    if (p && (real == PL_SP_SHARED || real == PL_SP_LOCAL)) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "a tensor map in shared or local memory; it must be a parameter, constant or global");
+        return false;
+    }
+    if (!pl_access(w, lane, PL_SP_GENERIC, address, PL_TENSORMAP_BYTES, MAP_ALIGN, "tensor map"))
+        return false;
+    pl_tensormap_decode(p, &c->map);
+    int n = pl_operand_count(&pl_forms[i->form], s->coord, i->mods);
+    const char *wrong = pl_tensormap_wrong(&c->map);
+    if (wrong)
+        return illegal(w, lane, address, "the tensor map", wrong);
+    if ((int)c->map.rank != (s->rows4 ? 2 : n))
+        return illegal(w, lane, address, "the tensor map", "has another rank than the instruction");
+    if (s->im2col != (c->map.mode != PL_TENSOR_TILED))
+        return illegal(w, lane, address, "the tensor map", s->im2col ? "is tiled, the instruction im2col" : "is for im2col, the instruction tiled");
+    if (s->rows4 && c->map.box[1] != 1)
+        return illegal(w, lane, address, "the tensor map", "needs boxes of one row for gather4 and scatter4");
+    return true;
+}
+
+typedef struct reach {
+    const pl_memory *memory;
+    const pl_alloc *hit;
+    uint64_t missing; /* first address outside of every allocation */
+} reach;
+
+static bool reachable(void *ctx, const pl_tma_piece *p)
+{
+    reach *r = ctx;
+    if (!p->valid)
+        return true;
+    if (!r->hit || p->address - r->hit->address >= r->hit->size)
+        r->hit = pl_memory_find(r->memory, p->address);
+    if (r->hit && p->valid <= r->hit->size - (p->address - r->hit->address))
+        return true;
+    r->missing = p->address;
+    return false;
+}
+
+/* Prepares the copy of a lane; false after a fault. */
+static bool prepare(pl_warp *w, const pl_insn *i, const shape *s, unsigned lane, pl_tma_copy *c)
+{
+    if (s->tile != NONE) {
+        uint64_t at = address_of(w, i, s->tile, lane);
+        if (!pl_access(w, lane, PL_SP_SHARED, at, 1, 1, "tile of a tensor copy"))
+            return false;
+        if (at % TILE_ALIGN) {
+            pl_access(w, lane, PL_SP_SHARED, at, TILE_ALIGN, TILE_ALIGN, "tile of a tensor copy");
+            return false;
+        }
+    }
+    if (!fetch_map(w, i, s, lane, c))
+        return false;
+    const char *wrong = pl_tma_wrong(c);
+    if (wrong)
+        return illegal(w, lane, c->map.address, "tensor copy", wrong);
+    reach r = {.memory = c->memory};
+    if (!s->prefetch && !pl_tma_walk(c, reachable, &r)) {
+        pl_access(w, lane, PL_SP_GLOBAL, r.missing, 16, 1, "tensor copy");
+        return false;
+    }
+    return true;
+}
+
+/* ---- the copies ---- */
+
+/* The copy with the shared memory at `at`; complete_tx goes to the object at `bar`. */
+static bool start(pl_warp *w, unsigned lane, pl_tma_copy *c, uint64_t at, bool counted, uint64_t bar)
+{
+    pl_async_op o = {.kind = PL_ASYNC_TENSOR, .family = counted ? PL_ASYNC_MBAR : PL_ASYNC_BULK_GROUP, .bytes = pl_tma_bytes(c)};
+    uint8_t *p = pl_access(w, lane, PL_SP_SHARED, at, pl_tma_extent(c), TILE_ALIGN, "tile of a tensor copy");
+    if (!p || (counted && !(o.bar = pl_access(w, lane, PL_SP_SHARED, bar, 8, 8, "mbarrier object of a tensor copy"))))
+        return false;
+    c->at = (uint32_t)(at % PL_SHARED_SLICE);
+    c->tile = p;
+    o.tensor = c;
+    const char *wrong = pl_async_start(w, o);
+    if (wrong)
+        pl_fault(w, 1u << lane, at, "CUDA_ERROR_LAUNCH_FAILED", "%s", wrong);
+    return !wrong;
+}
+
+static void run(pl_warp *w, const pl_insn *i, const shape *s, int op)
+{
+    uint64_t address[PL_LANES] = {0};
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        pl_tma_copy c;
+        operands(w, i, s, l, &c);
+        if (op) {
+            c.kind = PL_TMA_REDUCE;
+            c.op = op;
+        }
+        if (!prepare(w, i, s, l, &c))
+            return;
+        address[l] = c.map.address;
+        if (s->prefetch)
+            continue;
+        uint64_t at = address_of(w, i, s->tile, l), bar = s->mbar == NONE ? 0 : address_of(w, i, s->mbar, l);
+        bool counted = s->mbar != NONE;
+        if (s->mask == NONE || pl_mod(&pl_forms[i->form], i->mods, G_multicast__cluster) == W_none) {
+            if (!start(w, l, &c, at, counted, bar))
+                return;
+            continue;
+        }
+        uint32_t size = w->cta->cluster ? w->cta->cluster->size : 1;
+        for (uint32_t ranks = pl_row32(w, i->op[s->mask])[l] & 0xffffu; ranks; ranks &= ranks - 1) {
+            uint32_t r = (uint32_t)__builtin_ctz(ranks);
+            if (r >= size) {
+                pl_fault(w, 1u << l, at, "CUDA_ERROR_LAUNCH_FAILED", "multicast to block %u of a cluster of %u", r, size);
+                return;
+            }
+            uint64_t slice = (r + 1ull) * PL_SHARED_SLICE;
+            if (!start(w, l, &c, at % PL_SHARED_SLICE + slice, counted, bar % PL_SHARED_SLICE + slice))
+                return;
+        }
+    }
+    pl_record(w, PL_SP_GLOBAL, s->prefetch ? PL_AC_PREFETCH : PL_AC_ASYNC, 16, w->exec, address, i->sel[PL_M_FLAGS]);
+}
+
+void exec_tma_load(pl_warp *w, const pl_insn *i)
+{
+    run(w, i, &load_tile, 0);
+}
+
+void exec_tma_load_im2col(pl_warp *w, const pl_insn *i)
+{
+    run(w, i, &load_im2col, 0);
+}
+
+void exec_tma_gather4(pl_warp *w, const pl_insn *i)
+{
+    run(w, i, &load_rows4, 0);
+}
+
+static shape storing(int mode)
+{
+    shape s = store_tile;
+    s.im2col = mode == W_im2col_no_offs;
+    return s;
+}
+
+void exec_tma_store(pl_warp *w, const pl_insn *i, int mode)
+{
+    shape s = storing(mode);
+    run(w, i, &s, 0);
+}
+
+void exec_tma_scatter4(pl_warp *w, const pl_insn *i)
+{
+    shape s = store_tile;
+    s.rows4 = true;
+    run(w, i, &s, 0);
+}
+
+void exec_tma_reduce(pl_warp *w, const pl_insn *i, int op, int mode)
+{
+    shape s = storing(mode);
+    run(w, i, &s, op);
+}
+
+void exec_tma_prefetch(pl_warp *w, const pl_insn *i)
+{
+    run(w, i, &prefetch_tile, 0);
+}
+
+void exec_tma_prefetch_im2col(pl_warp *w, const pl_insn *i)
+{
+    run(w, i, &prefetch_im2col, 0);
+}
+
+/* ---- tensor maps ---- */
+
+static uint8_t *map_to_change(pl_warp *w, const pl_insn *i, unsigned lane)
+{
+    pl_space space = i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : PL_SP_GENERIC;
+    return pl_access(w, lane, space, address_of(w, i, 0, lane), PL_TENSORMAP_BYTES, MAP_ALIGN, "tensormap.replace");
+}
+
+/* A field with a value in a register, with or without the number of a dimension before it. */
+void exec_tensormap_replace(pl_warp *w, const pl_insn *i, int field)
+{
+    pl_tensor_field f = field == W_global_address ? PL_TF_ADDRESS
+                        : field == W_rank         ? PL_TF_RANK
+                        : field == W_box_dim      ? PL_TF_BOX_DIM
+                        : field == W_global_dim   ? PL_TF_GLOBAL_DIM
+                        : field == W_global_stride ? PL_TF_GLOBAL_STRIDE
+                                                   : PL_TF_ELEMENT_STRIDE;
+    bool counted = f != PL_TF_ADDRESS && f != PL_TF_RANK, wide = f == PL_TF_ADDRESS || f == PL_TF_GLOBAL_STRIDE;
+    unsigned operand = counted ? 2 : 1;
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        uint8_t *p = map_to_change(w, i, l);
+        if (!p)
+            return;
+        uint64_t value = wide ? pl_row64(w, i->op[operand])[l] : pl_row32(w, i->op[operand])[l];
+        pl_tensormap_replace(p, f, counted ? i->op[1] : 0, value);
+    }
+}
+
+/* A field with a constant. */
+void exec_tensormap_replace_imm(pl_warp *w, const pl_insn *i, int field)
+{
+    pl_tensor_field f = field == W_elemtype          ? PL_TF_TYPE
+                        : field == W_interleave_layout ? PL_TF_INTERLEAVE
+                        : field == W_swizzle_mode      ? PL_TF_SWIZZLE
+                        : field == W_fill_mode         ? PL_TF_FILL
+                                                       : PL_TF_ATOMICITY;
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        uint8_t *p = map_to_change(w, i, (unsigned)__builtin_ctz(m));
+        if (!p)
+            return;
+        pl_tensormap_replace(p, f, 0, i->op[1]);
+    }
+}
+
+/* Copies a changed map from shared to global memory and makes it visible to the copy engine; the warp does it once. */
+void exec_tensormap_cp_fence(pl_warp *w, const pl_insn *i)
+{
+    if (!pl_warp_sync(w, UINT32_MAX))
+        return;
+    uint64_t address[PL_LANES] = {0};
+    unsigned l = (unsigned)__builtin_ctz(w->exec);
+    uint8_t *to = pl_access(w, l, PL_SP_GENERIC, address[l] = address_of(w, i, 0, l), PL_TENSORMAP_BYTES, PL_TENSORMAP_BYTES,
+                            "destination of tensormap.cp_fenceproxy");
+    const uint8_t *from = to ? pl_access(w, l, PL_SP_SHARED, address_of(w, i, 1, l), PL_TENSORMAP_BYTES, PL_TENSORMAP_BYTES,
+                                         "source of tensormap.cp_fenceproxy")
+                             : NULL;
+    if (from)
+        memcpy(to, from, PL_TENSORMAP_BYTES);
+    pl_record(w, PL_SP_GLOBAL, PL_AC_STORE, 16, 1u << l, address, 0);
+}
