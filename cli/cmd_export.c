@@ -100,12 +100,13 @@ static int write_tables(const export *x, FILE *f)
 {
     sqlite3_stmt *s = NULL;
     int status = CLI_OK;
-    if (sqlite3_prepare_v2(
-            x->db,
-            "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' AND (type = 'table' AND "
-            "name "
-            "NOT LIKE '%\\_pack' ESCAPE '\\' OR name IN ('inst', 'mem')) ORDER BY name",
-            -1, &s, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(x->db,
+                           /* packed_...: how --trace-format packed stores inst and mem, which are
+                              there themselves */
+                           "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE "
+                           "'sqlite\\_%' ESCAPE '\\' "
+                           "AND name NOT LIKE 'packed\\_%' ESCAPE '\\' ORDER BY name",
+                           -1, &s, NULL) != SQLITE_OK)
         return sql_failed(x);
     while (status == CLI_OK && sqlite3_step(s) == SQLITE_ROW) {
         const char *table = (const char *)sqlite3_column_text(s, 0);

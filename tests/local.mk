@@ -13,7 +13,7 @@ libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c test
 
 # The long ones first, so that they overlap with the rest.
 data_tests = tests/suite_timing tests/suite_functional tests/fuzz/fuzz tests/statements tests/vectors tests/forms/forms \
-	tests/docs tests/report tests/looking
+	tests/docs tests/report tests/looking tests/browser
 check_PROGRAMS += $(data_tests) tests/ptxcheck
 tests_suite_timing_SOURCES = tests/suite.c
 tests_suite_timing_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"timing"'
@@ -27,6 +27,7 @@ tests_forms_forms_SOURCES = tests/forms/forms.c tests/forms/forms.h
 tests_forms_forms_LDADD = libpl_harness.la libptxloom.la
 tests_vectors_LDADD = libpl_harness.la libptxloom.la
 tests_docs_LDADD = libpl_harness.la
+tests_browser_LDADD = libpl_harness.la $(JANSSON_LIBS)
 tests_looking_LDADD = libpl_harness.la $(SQLITE_LIBS) $(JANSSON_LIBS)
 tests_report_LDADD = libpl_harness.la $(SQLITE_LIBS) $(JANSSON_LIBS)
 tests_ptxcheck_LDADD = libptxloom.la

@@ -1,0 +1,530 @@
+/* browser.c - opens reports in headless Chromium and uses them as a reader would: every panel shows
+ * its numbers, clicks and keys do what they say, nothing complains on the console, pictures have
+ * content in light and in dark, and a trace of a million instructions is there within two seconds.
+ *
+ * Speaks the DevTools protocol over a pipe (--remote-debugging-pipe): one JSON message, ended by a
+ * NUL, after the other on the browser's file descriptors 3 and 4. Without a browser every test is
+ * skipped; $CHROMIUM names another one. */
+#include "tests/harness.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECONDS 300
+
+/* ---- the browser ---- */
+
+typedef struct browser {
+    pid_t pid;
+    int to, from, next;
+    char *buffer; /* what has arrived and is not taken apart yet */
+    size_t n, cap;
+    char session[64];
+    int complaints; /* exceptions, and errors and warnings on the console */
+    bool dead;
+} browser;
+
+static const char *find_browser(void)
+{
+    static const char *const names[] = {"chromium", "chromium-browser", "google-chrome",
+                                        "google-chrome-stable"};
+    static char path[4096];
+    const char *own = getenv("CHROMIUM"), *dirs = getenv("PATH");
+    if (own && *own) return own;
+    for (const char *p = dirs; p && *p; p += strcspn(p, ":"), p += *p == ':')
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            snprintf(path, sizeof path, "%.*s/%s", (int)strcspn(p, ":"), p, names[i]);
+            if (access(path, X_OK) == 0) return path;
+        }
+    return NULL;
+}
+
+static bool start(browser *b, const char *program, const char *folder)
+{
+    int in[2], out[2];
+    char profile[4096], sandbox[] = "--no-sandbox";
+    snprintf(profile, sizeof profile, "--user-data-dir=%s/profile", folder);
+    if (pipe(in) != 0 || pipe(out) != 0) return false;
+    b->pid = fork();
+    if (b->pid == 0) {
+        /* Away from 3 and 4 first, so that none overwrites another. */
+        int r = fcntl(in[0], F_DUPFD, 10), w = fcntl(out[1], F_DUPFD, 10),
+            null = open("/dev/null", O_RDWR);
+        dup2(null, 0);
+        dup2(null, 1);
+        dup2(null, 2);
+        dup2(r, 3);
+        dup2(w, 4);
+        for (int fd = 5; fd < 64; fd++) close(fd);
+        setenv("HOME", folder, 1);
+        execl(program, program, "--headless=new", "--disable-gpu", "--remote-debugging-pipe",
+              "--no-first-run", "--disable-extensions", "--hide-scrollbars",
+              geteuid() == 0 ? sandbox : "--disable-sync", "--disable-dev-shm-usage", profile,
+              (char *)NULL);
+        _exit(99);
+    }
+    close(in[0]);
+    close(out[1]);
+    b->to = in[1];
+    b->from = out[0];
+    return b->pid > 0;
+}
+
+/* The next message; NULL: the browser is gone or says nothing for too long. */
+static json_t *next_message(browser *b)
+{
+    for (;;) {
+        char *end = b->n ? memchr(b->buffer, 0, b->n) : NULL;
+        if (end) {
+            size_t n = (size_t)(end - b->buffer);
+            json_t *m = json_loadb(b->buffer, n, 0, NULL);
+            memmove(b->buffer, end + 1, b->n - n - 1);
+            b->n -= n + 1;
+            return m;
+        }
+        if (b->cap - b->n < 65536) {
+            b->cap = b->cap * 2 + 131072;
+            b->buffer = realloc(b->buffer, b->cap);
+            if (!b->buffer) exit(EXIT_FAILURE);
+        }
+        struct pollfd p = {.fd = b->from, .events = POLLIN};
+        ssize_t got = poll(&p, 1, 90000) > 0 ? read(b->from, b->buffer + b->n, b->cap - b->n) : 0;
+        if (got <= 0) {
+            b->dead = true;
+            return NULL;
+        }
+        b->n += (size_t)got;
+    }
+}
+
+static void note_complaint(browser *b, const json_t *m)
+{
+    const char *method = json_string_value(json_object_get(m, "method"));
+    const json_t *params = json_object_get(m, "params");
+    const char *type = json_string_value(json_object_get(params, "type"));
+    const char *level =
+        json_string_value(json_object_get(json_object_get(params, "entry"), "level"));
+    bool bad = method && (strcmp(method, "Runtime.exceptionThrown") == 0 ||
+                          (strcmp(method, "Runtime.consoleAPICalled") == 0 && type &&
+                           (strcmp(type, "error") == 0 || strcmp(type, "warning") == 0)) ||
+                          (strcmp(method, "Log.entryAdded") == 0 && level &&
+                           (strcmp(level, "error") == 0 || strcmp(level, "warning") == 0)));
+    if (!bad) return;
+    char *text = json_dumps(m, JSON_COMPACT);
+    tap_note("%.600s", text);
+    free(text);
+    b->complaints++;
+}
+
+/* Sends a command and waits for its result, which is to be decref'd; params is taken over. */
+static json_t *call(browser *b, const char *method, json_t *params)
+{
+    int id = ++b->next;
+    json_t *m = json_pack("{s:i, s:s, s:o}", "id", id, "method", method, "params",
+                          params ? params : json_object());
+    if (b->session[0]) json_object_set_new(m, "sessionId", json_string(b->session));
+    char *text = json_dumps(m, JSON_COMPACT);
+    json_decref(m);
+    size_t n = strlen(text) + 1;
+    for (size_t at = 0; at < n && !b->dead;) {
+        ssize_t w = write(b->to, text + at, n - at);
+        if (w <= 0) b->dead = true;
+        at += w > 0 ? (size_t)w : 0;
+    }
+    free(text);
+    while (!b->dead && (m = next_message(b)) != NULL) {
+        if (json_integer_value(json_object_get(m, "id")) == id) {
+            json_t *result = json_incref(json_object_get(m, "result"));
+            if (json_object_get(m, "error"))
+                tap_note(
+                    "%s: %s", method,
+                    json_string_value(json_object_get(json_object_get(m, "error"), "message")));
+            json_decref(m);
+            return result;
+        }
+        note_complaint(b, m);
+        json_decref(m);
+    }
+    return NULL;
+}
+
+/* The value of a JavaScript expression; an exception counts as a complaint. */
+static json_t *eval(browser *b, const char *expression)
+{
+    json_t *r = call(b, "Runtime.evaluate",
+                     json_pack("{s:s, s:b, s:b}", "expression", expression, "returnByValue", 1,
+                               "awaitPromise", 1));
+    json_t *value = json_incref(json_object_get(json_object_get(r, "result"), "value"));
+    const json_t *wrong = json_object_get(r, "exceptionDetails");
+    if (wrong) {
+        char *text = json_dumps(wrong, JSON_COMPACT);
+        tap_note("%s: %.600s", expression, text);
+        free(text);
+        b->complaints++;
+    }
+    json_decref(r);
+    return value;
+}
+
+static double number(browser *b, const char *expression)
+{
+    json_t *v = eval(b, expression);
+    double d = json_is_true(v) ? 1 : json_is_number(v) ? json_number_value(v) : -1;
+    json_decref(v);
+    return d;
+}
+
+static bool is_true(browser *b, const char *expression)
+{
+    return number(b, expression) == 1;
+}
+
+static void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+static bool attach(browser *b)
+{
+    json_t *r = call(b, "Target.createTarget", json_pack("{s:s}", "url", "about:blank"));
+    const char *target = json_string_value(json_object_get(r, "targetId"));
+    json_t *s = target ? call(b, "Target.attachToTarget",
+                              json_pack("{s:s, s:b}", "targetId", target, "flatten", 1))
+                       : NULL;
+    const char *session = json_string_value(json_object_get(s, "sessionId"));
+    if (session) snprintf(b->session, sizeof b->session, "%s", session);
+    json_decref(r);
+    json_decref(s);
+    static const char *const domains[] = {"Runtime.enable", "Log.enable", "Page.enable"};
+    for (size_t i = 0; session && i < sizeof domains / sizeof *domains; i++)
+        json_decref(call(b, domains[i], NULL));
+    if (session)
+        json_decref(call(b, "Emulation.setDeviceMetricsOverride",
+                         json_pack("{s:i, s:i, s:i, s:b}", "width", 1400, "height", 1000,
+                                   "deviceScaleFactor", 1, "mobile", 0)));
+    return b->session[0] != '\0';
+}
+
+static void scheme(browser *b, const char *which)
+{
+    json_decref(call(
+        b, "Emulation.setEmulatedMedia",
+        json_pack("{s:[{s:s, s:s}]}", "features", "name", "prefers-color-scheme", "value", which)));
+}
+
+/* Opens a file; milliseconds from the beginning of loading until the page was ready, -1: never. */
+static double open_page(browser *b, const char *path)
+{
+    char url[4200];
+    snprintf(url, sizeof url, "file://%s", path);
+    json_decref(call(b, "Page.navigate", json_pack("{s:s}", "url", url)));
+    for (int i = 0; i < 600 && !b->dead; i++) {
+        double ms = number(b, "document.readyState === 'complete' && document.documentElement ? "
+                              "Number(document.documentElement.dataset.loaded || -1) : -1");
+        if (ms >= 0) return ms;
+        pause_ms(50);
+    }
+    return -1;
+}
+
+/* ---- pictures ---- */
+
+/* What a picture of an element holds: distinct colours, share of the commonest, and mean
+ * brightness, found out by the browser itself, which decodes its own screenshot. */
+typedef struct look {
+    double colours, commonest, brightness;
+} look;
+
+static look look_at(browser *b, const char *selector)
+{
+    char code[1024];
+    look l = {-1, -1, -1};
+    snprintf(code, sizeof code,
+             "(() => { const e = document.querySelector('%s'); e.scrollIntoView({block: 'start'}); "
+             "const r = e.getBoundingClientRect(); return [r.x + scrollX, r.y + scrollY, r.width, "
+             "Math.min(r.height, 900)]; })()",
+             selector);
+    json_t *box = eval(b, code);
+    pause_ms(200);
+    json_t *shot =
+        json_array_size(box) == 4
+            ? call(b, "Page.captureScreenshot",
+                   json_pack("{s:s, s:b, s:{s:O, s:O, s:O, s:O, s:i}}", "format", "png",
+                             "captureBeyondViewport", 1, "clip", "x", json_array_get(box, 0), "y",
+                             json_array_get(box, 1), "width", json_array_get(box, 2), "height",
+                             json_array_get(box, 3), "scale", 1))
+            : NULL;
+    const char *data = json_string_value(json_object_get(shot, "data"));
+    if (data) {
+        static const char before[] =
+            "(async () => { const i = new Image(); i.src = 'data:image/png;base64,";
+        static const char after[] =
+            "'; await i.decode(); const c = document.createElement('canvas'); c.width = i.width; "
+            "c.height = i.height; const g = c.getContext('2d', {willReadFrequently: true});"
+            "g.drawImage(i, 0, 0); const d = g.getImageData(0, 0, c.width, c.height).data, n = new "
+            "Map(); let sum = 0;"
+            "for (let k = 0; k < d.length; k += 4) { const v = d[k] << 16 | d[k + 1] << 8 | d[k + "
+            "2]; n.set(v, (n.get(v) || 0) + 1); sum += d[k] + d[k + 1] + d[k + 2]; }"
+            "return [n.size, Math.max(...n.values()) * 4 / d.length, sum / (d.length * 0.75)]; "
+            "})()";
+        size_t size = sizeof before + strlen(data) + sizeof after;
+        char *text = malloc(size);
+        if (!text) exit(EXIT_FAILURE);
+        snprintf(text, size, "%s%s%s", before, data, after);
+        json_t *v = eval(b, text);
+        l = (look){json_number_value(json_array_get(v, 0)), json_number_value(json_array_get(v, 1)),
+                   json_number_value(json_array_get(v, 2))};
+        json_decref(v);
+        free(text);
+    }
+    json_decref(box);
+    json_decref(shot);
+    return l;
+}
+
+/* ---- reports ---- */
+
+static char *folder;
+
+static bool loom(const char *const words[])
+{
+    const char *argv[24] = {loom_path()};
+    for (int i = 0; words[i]; i++) argv[i + 1] = words[i];
+    run_result r = run_command(argv, SECONDS);
+    bool good = r.status == 0;
+    if (!good) tap_note("ptxloom %s: %s", words[0], r.err);
+    run_free(&r);
+    return good;
+}
+
+/* Traces the case and writes a report about it; the path of the report is static. */
+static const char *make_report(const char *case_name, const char *baseline_case)
+{
+    static char html[4096];
+    char db[4096], base[4096], part[256];
+    snprintf(html, sizeof html, "%s/%s.html", folder, case_name);
+    snprintf(db, sizeof db, "%s/%s.db", folder, case_name);
+    snprintf(base, sizeof base, "%s/base.db", folder);
+    snprintf(part, sizeof part, "suite/cases/%s.json", case_name);
+    char *launch = data_path(part);
+    bool good =
+        loom((const char *const[]){"run", launch, "--trace", db, "--trace-level", "mem", NULL});
+    free(launch);
+    if (good && baseline_case) {
+        snprintf(part, sizeof part, "suite/cases/%s.json", baseline_case);
+        launch = data_path(part);
+        good = loom((const char *const[]){"run", launch, "--trace", base, "--trace-level",
+                                          "summary", NULL});
+        free(launch);
+    }
+    good = good && loom((const char *const[]){"report", db, "-o", html,
+                                              baseline_case ? "--baseline" : NULL, base, NULL});
+    return good ? html : NULL;
+}
+
+/* Every panel: numbers that say where they come from, and nothing that looks like a failed
+ * calculation. */
+static void check_panels(browser *b, const char *name)
+{
+    static const struct {
+        const char *id;
+        int numbers;
+        const char *picture; /* what has to be in it */
+    } panel[] = {
+        {"overview", 10, ".tile"}, {"advice", 1, "article"},          {"speed", 8, ".bar i"},
+        {"roofline", 3, "circle"}, {"occupancy", 6, "svg path.step"}, {"stalls", 4, ".stack i"},
+        {"timeline", 1, "canvas"}, {"source", 20, ".row code s"},     {"memory", 20, "path.link"},
+        {"accesses", 2, "svg"},    {"divergence", 3, "canvas"},       {"maps", 4, "canvas"},
+        {"compare", 10, "table"},  {"metrics", 100, "table"},         {"machine", 100, "table"}};
+    eval(b, "drawAll()");
+    for (size_t i = 0; i < sizeof panel / sizeof *panel; i++) {
+        char code[400];
+        snprintf(code, sizeof code, "document.querySelectorAll('#panel-%s .body .num').length",
+                 panel[i].id);
+        double n = number(b, code);
+        snprintf(code, sizeof code,
+                 "document.querySelector('#panel-%s .body %s') !== null && "
+                 "!/NaN|undefined|Infinity/.test(document.querySelector('#panel-%s').innerText)",
+                 panel[i].id, panel[i].picture, panel[i].id);
+        bool whole = is_true(b, code);
+        tap(n >= panel[i].numbers && whole, "%s: panel '%s' shows its picture and %.0f numbers",
+            name, panel[i].id, n);
+    }
+    tap(is_true(b,
+                "[...document.querySelectorAll('.num')].every(e => e.dataset.c || e.dataset.m) && "
+                "[...document.querySelectorAll('.num[data-q]')].every(e => e.dataset.q === '' || "
+                "DATA.queries[e.dataset.q])"),
+        "%s: every number names its query or metric", name);
+    tap(is_true(b, "[...document.querySelectorAll('#panel-overview .num[data-q=facts]')].filter(e "
+                   "=> L.facts[e.dataset.c] !== undefined && e.dataset.c !== 'threads')"
+                   ".every(e => String(L.facts[e.dataset.c]) === e.dataset.v) && "
+                   "[...document.querySelectorAll('.num[data-m]')].filter(e => e.dataset.m && "
+                   "!e.closest('.tile'))"
+                   ".every(e => Math.abs(L.metric[e.dataset.m] - e.dataset.v) < 1e-9 * "
+                   "Math.abs(L.metric[e.dataset.m]) + 1e-12)"),
+        "%s: the numbers shown are those of the data", name);
+}
+
+static void press(browser *b, const char *key)
+{
+    json_decref(call(b, "Input.dispatchKeyEvent",
+                     json_pack("{s:s, s:s, s:s}", "type", "keyDown", "key", key, "text",
+                               strlen(key) == 1 ? key : "")));
+    json_decref(
+        call(b, "Input.dispatchKeyEvent", json_pack("{s:s, s:s}", "type", "keyUp", "key", key)));
+    pause_ms(60);
+}
+
+/* A click in the middle of an element, as a mouse would do it. */
+static void click(browser *b, const char *selector)
+{
+    char code[600];
+    snprintf(
+        code, sizeof code,
+        "(() => { const e = document.querySelector('%s'); e.scrollIntoView({block: 'center'}); "
+        "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()",
+        selector);
+    json_t *at = eval(b, code);
+    static const char *const type[] = {"mouseMoved", "mousePressed", "mouseReleased"};
+    for (int i = 0; i < 3 && json_array_size(at) == 2; i++)
+        json_decref(call(b, "Input.dispatchMouseEvent",
+                         json_pack("{s:s, s:O, s:O, s:s, s:i}", "type", type[i], "x",
+                                   json_array_get(at, 0), "y", json_array_get(at, 1), "button",
+                                   i ? "left" : "none", "clickCount", i ? 1 : 0)));
+    json_decref(at);
+    pause_ms(60);
+}
+
+static void check_use(browser *b)
+{
+    click(b, "#panel-speed .sql");
+    tap(is_true(b, "!document.querySelector('#panel-speed .query').hidden && "
+                   "document.querySelector('#panel-speed .query').textContent.includes('SELECT')"),
+        "a click shows a panel's SQL");
+    click(b, ".reasons button:nth-child(2)");
+    tap(is_true(
+            b,
+            "document.querySelector('.reasons button:nth-child(2)').getAttribute('aria-pressed') "
+            "=== 'true' && document.querySelectorAll('#reason tbody tr').length > 0"),
+        "a click on a stall reason shows its lines");
+    click(b, "#reason [data-line]");
+    tap(is_true(b, "document.querySelectorAll('.row.chosen').length === 1 && "
+                   "document.querySelectorAll('.row.linked').length >= 1"),
+        "a click on a line marks it and its machine instructions");
+    click(b, "[data-measure=issues]");
+    tap(is_true(b, "source.measure === 'issues' && "
+                   "document.querySelector('[data-measure=issues]').getAttribute('aria-pressed') "
+                   "=== 'true'"),
+        "another measure colours the listing");
+    click(b, "[data-do=slots]");
+    tap(is_true(b, "timeline.x1 - timeline.x0 < 40 && "
+                   "document.querySelector('#scale').textContent.startsWith('issue slots')"),
+        "the timeline goes down to issue slots");
+    eval(b, "document.querySelector('#rows').focus()");
+    press(b, ".");
+    tap(is_true(b, "timeline.cursor !== null && timeline.cursor.i === 1 && "
+                   "document.querySelector('#issue').textContent.includes('cycle')"),
+        "a key steps to the next issue and tells about it");
+    press(b, "0");
+    tap(is_true(b, "timeline.x0 === 0 && timeline.x1 === L.facts.cycles"),
+        "a key shows the whole launch again");
+    press(b, "ArrowDown");
+    eval(b, "document.activeElement.blur()");
+    press(b, "4");
+    tap(is_true(
+            b,
+            "document.activeElement.id === PANELS.filter(p => p.el && p.el.isConnected)[3].el.id"),
+        "a digit goes to the panel of that number");
+    press(b, "?");
+    tap(is_true(b, "document.querySelector('#keys').open"), "? lists the keys");
+    eval(b, "document.querySelector('#keys').close()");
+    eval(b, "document.querySelector('#panel-overview .num').scrollIntoView({block: 'center'})");
+    pause_ms(300); /* scrolling hides tooltips */
+    eval(b, "document.querySelector('#panel-overview .num').dispatchEvent(new MouseEvent("
+            "'mouseover', {bubbles: true, clientX: 300, clientY: 300}))");
+    tap(is_true(b, "!document.querySelector('#tip').hidden && document.querySelector('#tip "
+                   "pre').textContent.includes('FROM kernel')"),
+        "a number's tooltip shows the SQL that gives it");
+    eval(b, "document.querySelector('#find').value = 'hit_rate'; "
+            "document.querySelector('#find').oninput()");
+    tap(is_true(b, "(() => { const n = document.querySelectorAll('#list tbody tr').length; return "
+                   "n > 0 && n < 30; })()"),
+        "metrics can be searched");
+    tap(is_true(b, "[...document.querySelectorAll('button, select, input, canvas[tabindex], "
+                   "svg')].every(e => e.innerText || e.getAttribute('aria-label') || "
+                   "e.labels?.length || e.closest('label'))"),
+        "everything to act on has a name");
+}
+
+static void check_looks(browser *b)
+{
+    static const char *const pictures[] = {"#panel-roofline svg",     "#panel-timeline #rows",
+                                           "#panel-source .code",     "#panel-memory svg",
+                                           "#panel-accesses svg",     "#panel-maps #map",
+                                           "#panel-divergence #masks"};
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
+        look light = look_at(b, pictures[i]);
+        tap(light.colours >= 12 && light.commonest < 0.985,
+            "%s is drawn: %.0f colours, %.0f %% background", pictures[i], light.colours,
+            100 * light.commonest);
+    }
+    look light = look_at(b, "#panel-overview");
+    scheme(b, "dark");
+    pause_ms(200);
+    look dark = look_at(b, "#panel-overview");
+    tap(light.brightness > 190 && dark.brightness < 80 && dark.brightness > 0,
+        "the page is light or dark as the reader's system is (brightness %.0f and %.0f)",
+        light.brightness, dark.brightness);
+    click(b, "#theme");
+    pause_ms(200);
+    look chosen = look_at(b, "#panel-overview");
+    tap(chosen.brightness > 190, "a button changes it");
+    scheme(b, "light");
+}
+
+static void check_all(browser *b)
+{
+    const char *html = make_report("transpose_padded", "transpose_shared");
+    double ms = html ? open_page(b, html) : -1;
+    tap(ms >= 0, "a report opens");
+    if (ms < 0) return;
+    check_panels(b, "transpose_padded");
+    check_use(b);
+    check_looks(b);
+    html = make_report("nested_divergence", NULL);
+    ms = html ? open_page(b, html) : -1;
+    double rows = number(b, "L.time.rows");
+    tap(ms >= 0 && ms < 2000 && rows >= 1e6,
+        "a trace of %.0f instructions is on the screen after %.0f ms", rows, ms);
+    tap(b->complaints == 0 && !b->dead, "the console stays silent");
+}
+
+int main(void)
+{
+    const char *program = find_browser();
+    if (!program) {
+        tap(true, "reports in a browser # SKIP no Chromium here: apt-get install chromium, or set "
+                  "$CHROMIUM");
+        return tap_done();
+    }
+    signal(SIGPIPE, SIG_IGN);
+    browser b = {0};
+    folder = scratch_make();
+    if (start(&b, program, folder) && attach(&b))
+        check_all(&b);
+    else
+        tap(true, "reports in a browser # SKIP %s does not start here", program);
+    if (b.pid > 0) kill(b.pid, SIGKILL), waitpid(b.pid, NULL, 0);
+    free(b.buffer);
+    pause_ms(200);
+    scratch_remove(folder);
+    return tap_done();
+}
