@@ -319,7 +319,8 @@ static void memory_shape(lower *c, pl_insn *i, const pl_stmt *s)
     pl_space space = i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : space_word(pl_mod(f, i->mods, G_ss));
     if (space == PL_SP_GENERIC) /* `.global` written as a fixed word of the form */
         for (unsigned k = 0; k < f->nslots; k++)
-            if (f->slot[k].group == G_none || f->slot[k].group == G_global) {
+            if (f->slot[k].group == G_none || f->slot[k].group == G_global || f->slot[k].group == G_shared__cluster ||
+                f->slot[k].group == G_shared__cta) {
                 pl_space t = space_word((pl_word)i->mods[k]);
                 space = t != PL_SP_GENERIC ? t : space;
             }

@@ -95,7 +95,7 @@ static void reduce(const pl_async_op *o)
         uint64_t have = 0, b = 0;
         memcpy(&have, o->to + k, n);
         memcpy(&b, from + k, n);
-        have = pl_atomic_step(o->op, o->type, o->global ? PL_ATOMIC_GLOBAL : PL_ATOMIC_SHARED, have, b, 0);
+        have = pl_atomic_step(o->op, o->type, o->global ? PL_ATOMIC_BULK : PL_ATOMIC_SHARED, have, b, 0);
         memcpy(o->to + k, &have, n);
     }
 }

@@ -34,6 +34,7 @@ static inline uint64_t pl_atomic_larger(int type, uint64_t a, uint64_t b)
 typedef enum pl_atomic_place {
     PL_ATOMIC_SHARED,  /* the SM's own arithmetic */
     PL_ATOMIC_GLOBAL,  /* the L2: f32 flushes subnormals, and a NaN operand of an f64 add comes back as it is */
+    PL_ATOMIC_BULK,    /* the L2 for a bulk reduction: as PL_ATOMIC_GLOBAL, but f32 keeps subnormals */
     PL_ATOMIC_GENERIC  /* shared memory through a generic address: the operands are the other way round */
 } pl_atomic_place;
 
@@ -46,7 +47,7 @@ static inline uint64_t pl_atomic_step(int op, int type, pl_atomic_place place, u
         case W_f32:
             return f32_add((uint32_t)old, (uint32_t)b, PL_RN, place == PL_ATOMIC_GLOBAL, false);
         case W_f64:
-            if (place == PL_ATOMIC_GLOBAL && (pl_atomic_nan64(b) || pl_atomic_nan64(old)))
+            if ((place == PL_ATOMIC_GLOBAL || place == PL_ATOMIC_BULK) && (pl_atomic_nan64(b) || pl_atomic_nan64(old)))
                 return pl_atomic_nan64(b) ? b : old;
             return place == PL_ATOMIC_GENERIC ? f64_add(b, old, PL_RN) : f64_add(old, b, PL_RN);
         case W_f16:

@@ -163,14 +163,17 @@ static bool complete(const pl_cta *c, const pl_barrier *b)
     return b->arrived && b->arrived >= (b->expected ? b->expected : c->live);
 }
 
-void pl_bar_arrive(pl_warp *w, uint32_t id, uint32_t threads, bool wait, bool value)
+void pl_bar_arrive(pl_warp *w, uint32_t id, uint32_t threads, bool wait, uint32_t value)
 {
     pl_cta *c = w->cta;
-    if (id >= PL_NAMED_BARRIERS) {
-        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "barrier number %u; there are %d", id, PL_NAMED_BARRIERS);
+    id %= PL_NAMED_BARRIERS; /* only these bits of the register count (H200, driver 580.159.04, 2026-11, probes async.barrier_faults) */
+    threads %= 4096;
+    pl_barrier *b = &c->barrier[id];
+    if (b->arrived && b->expected != threads) {
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "barrier %u for %u threads, but others wait there for %u (0: all)", id, threads,
+                 b->expected);
         return;
     }
-    pl_barrier *b = &c->barrier[id];
     if (threads % PL_LANES) {
         pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "barrier %u: %u threads is no multiple of the warp size", id, threads);
         return;
@@ -181,7 +184,9 @@ void pl_bar_arrive(pl_warp *w, uint32_t id, uint32_t threads, bool wait, bool va
     /* with a thread count, a warp that arrives as a whole counts as a whole warp, missing lanes included */
     bool whole = w->exec == (w->lanes & ~w->exited);
     b->arrived += threads && whole ? PL_LANES : lanes;
-    (void)value;
+    b->popc += (uint32_t)__builtin_popcount(value & w->exec);
+    b->any |= (value & w->exec) != 0;
+    b->all &= (value & w->exec) == w->exec;
     if (wait) {
         w->split[w->current].barrier = (uint8_t)id;
         pl_warp_wait(w, PL_SPLIT_BARRIER);
@@ -190,9 +195,33 @@ void pl_bar_arrive(pl_warp *w, uint32_t id, uint32_t threads, bool wait, bool va
         release(c, id);
 }
 
-void pl_cta_thread_exit(pl_cta *c, uint32_t threads)
+/* A warp arrives at a counted barrier as a whole once all its lanes that have not exited wait there. */
+static void complete_warp(pl_warp *w)
 {
+    uint32_t left = w->lanes & ~w->exited;
+    for (unsigned k = 0; left && k < w->nsplits; k++) {
+        const pl_split *s = &w->split[k];
+        uint32_t waiting = 0;
+        for (unsigned j = 0; j < w->nsplits; j++)
+            if (w->split[j].wait == PL_SPLIT_BARRIER && w->split[j].barrier == s->barrier)
+                waiting |= w->split[j].mask;
+        if (s->wait != PL_SPLIT_BARRIER || waiting != left)
+            return;
+        pl_barrier *b = &w->cta->barrier[s->barrier];
+        if (b->expected) {
+            b->arrived += PL_LANES - (uint32_t)__builtin_popcount(left);
+            if (complete(w->cta, b))
+                release(w->cta, s->barrier);
+        }
+        return;
+    }
+}
+
+void pl_cta_thread_exit(pl_warp *w, uint32_t threads)
+{
+    pl_cta *c = w->cta;
     c->live -= threads;
+    complete_warp(w);
     if (c->cluster) {
         pl_cluster *k = c->cluster;
         k->live -= threads;

@@ -240,9 +240,10 @@ bool pl_warp_local(pl_warp *w, uint32_t bytes);
 /* Value of a special register for every lane (64-bit values; 32-bit registers use the low half). */
 void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned component, uint64_t out[PL_LANES]);
 
-/* Barrier arrivals of the current split (cta.c). */
-void pl_bar_arrive(pl_warp *w, uint32_t id, uint32_t threads, bool wait, bool value);
-void pl_cta_thread_exit(pl_cta *c, uint32_t threads);
+/* Barrier arrivals of the current split (cta.c); value: predicates of bar.red by lane. */
+void pl_bar_arrive(pl_warp *w, uint32_t id, uint32_t threads, bool wait, uint32_t value);
+/* That many threads of the warp have ended. */
+void pl_cta_thread_exit(pl_warp *w, uint32_t threads);
 void pl_cluster_arrive(pl_warp *w);
 void pl_cluster_wait(pl_warp *w);
 

@@ -137,8 +137,8 @@ void exec_mbarrier_arrive(pl_warp *w, const pl_insn *i, int expect, int drop)
         if (!p)
             return;
         uint32_t n = i->op[2] == PL_NO_OPERAND ? 1 : lane_u32(w, i->op[2], l);
-        const char *wrong = expect ? pl_mbar_transact(p, n) : NULL;
         old[l] = token(p);
+        const char *wrong = expect ? pl_mbar_transact(p, n) : NULL;
         if (!wrong)
             wrong = pl_mbar_arrive(p, expect ? 1 : n, drop);
         if (wrong) {
@@ -200,8 +200,10 @@ void exec_mbarrier_pending(pl_warp *w, const pl_insn *i)
 {
     const uint64_t *a = pl_row64(w, i->op[1]);
     uint32_t v[PL_LANES];
-    for (unsigned l = 0; l < PL_LANES; l++)
-        v[l] = pl_mbar_unpack(a[l]).pending;
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        uint32_t n = pl_mbar_unpack(a[l]).pending;
+        v[l] = n ? n : 1u << PL_MBAR_COUNT_BITS; /* the H200 subtracts the field from 2^20 */
+    }
     pl_blend32(w, pl_row32(w, i->op[0]), v);
 }
 

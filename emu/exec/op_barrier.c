@@ -9,12 +9,12 @@ static uint32_t uniform(const pl_warp *w, uint32_t row)
 
 void exec_bar_sync(pl_warp *w, const pl_insn *i)
 {
-    pl_bar_arrive(w, uniform(w, i->op[0]), uniform(w, i->op[1]), true, false);
+    pl_bar_arrive(w, uniform(w, i->op[0]), uniform(w, i->op[1]), true, 0);
 }
 
 void exec_bar_arrive(pl_warp *w, const pl_insn *i)
 {
-    pl_bar_arrive(w, uniform(w, i->op[0]), uniform(w, i->op[1]), false, false);
+    pl_bar_arrive(w, uniform(w, i->op[0]), uniform(w, i->op[1]), false, 0);
 }
 
 void exec_bar_red(pl_warp *w, const pl_insn *i, int op)
@@ -22,17 +22,8 @@ void exec_bar_red(pl_warp *w, const pl_insn *i, int op)
     const pl_form *f = &pl_forms[i->form];
     unsigned c = f->noperands - 1u;
     uint32_t id = uniform(w, i->op[1]), threads = c == 3 ? uniform(w, i->op[2]) : 0;
-    uint32_t p = pl_pred_read(w, i, c) & w->exec;
     (void)op;
-    if (id < PL_NAMED_BARRIERS) {
-        pl_barrier *b = &w->cta->barrier[id];
-        if (!b->arrived)
-            *b = (pl_barrier){.all = true};
-        b->popc += (uint32_t)__builtin_popcount(p);
-        b->any |= p != 0;
-        b->all &= p == w->exec;
-    }
-    pl_bar_arrive(w, id, threads, true, false);
+    pl_bar_arrive(w, id, threads, true, pl_pred_read(w, i, c));
 }
 
 void exec_bar_warp(pl_warp *w, const pl_insn *i)

@@ -44,6 +44,12 @@ static bool start_one(pl_warp *w, const bulk *b, unsigned l, uint64_t to, const 
         o.log2 = (uint8_t)__builtin_ctz((unsigned)pl_type_bits((pl_word)b->type) / 8u);
     if (b->mbar && !(o.bar = pl_access(w, l, PL_SP_SHARED, bar, 8, 8, "mbarrier object of a bulk operation")))
         return false;
+    pl_space space;
+    uint64_t in;
+    if (!b->to_global && to / PL_SHARED_SLICE != w->cta->cluster_rank && to % 16 == 0 && !pl_resolve(w, l, PL_SP_SHARED, to, n, &space, &in)) {
+        refuse(w, l, to, "a bulk operation reaches beyond the shared memory of another block");
+        return false;
+    }
     if (!(o.to = pl_access(w, l, b->to_global ? PL_SP_GLOBAL : PL_SP_SHARED, to, n, 16, "destination of a bulk operation")))
         return false;
     const char *wrong = pl_async_start(w, o);
@@ -112,6 +118,10 @@ void exec_cp_bulk_masked(pl_warp *w, const pl_insn *i)
 void exec_cp_reduce_bulk(pl_warp *w, const pl_insn *i, int dst, int op, int type)
 {
     bool out = dst == W_global;
+    if (!out && !w->cta->cluster) {
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "a bulk reduction to another block's memory in a launch without clusters");
+        return;
+    }
     run_bulk(w, i, (bulk){.kind = PL_ASYNC_REDUCE, .to_global = out, .mbar = out ? 0 : 3, .op = op, .type = type});
 }
 

@@ -228,7 +228,7 @@ void pl_warp_exit(pl_warp *w, uint32_t lanes)
         w->stop = true;
     }
     settle(w);
-    pl_cta_thread_exit(w->cta, (uint32_t)__builtin_popcount(lanes));
+    pl_cta_thread_exit(w, (uint32_t)__builtin_popcount(lanes));
 }
 
 void pl_warp_wait(pl_warp *w, uint8_t kind)

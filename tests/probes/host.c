@@ -233,7 +233,7 @@ static void launches(void)
         probe_kernel(&p, kernel);
         memcpy(p.launch.grid, g, sizeof g);
         memcpy(p.launch.block, b, sizeof b);
-        p.launch.dynamic_shared = shared > UINT32_MAX ? UINT32_MAX : (uint32_t)shared;
+        p.launch.dynamic_shared = (uint32_t)shared; /* the API takes the low half of the size, too */
         p.launch.cooperative = coop != 0;
         if (cluster) {
             p.launch.cluster[0] = (uint32_t)cluster & 31;
@@ -246,7 +246,7 @@ static void launches(void)
             probe_buffer(&p, info.nparams - 1, NULL, 4096 + 256);
         bool ok = probe_run(&p);
         /* more than 48 KiB needs an attribute of the function in the API; pl_launch_kernel does without */
-        if (info.static_shared + shared > 48 * 1024 && (optin < 0 || setattr != 0))
+        if (info.static_shared + p.launch.dynamic_shared > 48 * 1024 && (optin < 0 || setattr != 0))
             ok = false;
         char got[256];
         snprintf(got, sizeof got, "ran: %d (%s)", ok, pl_gpu_diag_count(p.gpu) ? pl_gpu_diag(p.gpu, 0, false).text : "");
