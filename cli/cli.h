@@ -40,6 +40,11 @@ void cli_messages(pl_gpu *gpu, size_t first);
  * `status`. */
 int cli_finish(int status);
 
+/* Writes a whole file; a report when that fails. */
+pl_status cli_write_file(pl_gpu *gpu, const char *path, const char *bytes, size_t n);
+/* Reports that the file could not be written, with the reason in errno. Returns PL_IO or, for a wrong path, PL_INVALID. */
+pl_status cli_cannot_write(pl_gpu *gpu, const char *path);
+
 /* ---- options ---- */
 
 typedef struct cli_option {
@@ -65,6 +70,8 @@ enum { CLI_OPERAND = -1, CLI_END = -2, CLI_BAD = -3, CLI_HELP = -4 };
 int cli_next(cli_args *a, const cli_option *option, size_t n);
 /* Help of a command: its usage lines and its options. */
 void cli_help(const char *usage, const cli_option *option, size_t n);
+/* The value of -O: 0 or 2. */
+bool cli_opt_level(cli_args *a, int *level);
 /* A number in lo..hi, or a report and false. */
 bool cli_number(cli_args *a, const char *option, uint64_t lo, uint64_t hi, uint64_t *out);
 /* A size: bytes after a number with K, M, G or T (powers of 1024); a plain number counts MiB. */

@@ -88,7 +88,7 @@ static const cli_option option[O_COUNT] = {
     [O_SUMMARY] = {"summary", 0, NULL, "print tables and bars; a line for each of several launches"},
     [O_METRICS] = {"metrics", 0, NULL, "print every counter"},
 };
-static const char usage[] = "ptxloom run K.ptx -g X[,Y[,Z]] -b X[,Y[,Z]] [OPTION ...] [ARG ...]\n"
+static const char usage[] = "ptxloom run K.ptx ... | K.plo -g X[,Y[,Z]] -b X[,Y[,Z]] [OPTION ...] [ARG ...]\n"
                             "ptxloom run CASE.json ... [OPTION ...]\n\n"
                             "ARG, one for each kernel parameter: u32:1024  f32:2.5  f32[1024]=INIT "
                             " out:f32[1024]  out=y.npy:f32[1024]\n"
@@ -112,7 +112,7 @@ typedef struct session {
     const options *o;
     pl_gpu *gpu;
     pl_module *module; /* of the latest case: the next one often has the same */
-    const char *module_path;
+    char *module_paths;
     pl_trace *trace;
     run_report *json;
     run_style style;
@@ -236,10 +236,7 @@ static bool read_option(cli_args *a, options *o, int k)
         if (!choice(a, "--mode", "timing", "functional", &second)) return false;
         o->mode = second ? PL_MODE_FUNCTIONAL : PL_MODE_TIMING;
         return true;
-    case O_OPT:
-        if (!choice(a, "-O", "0", "2", &second)) return false;
-        o->opt_level = second ? 2 : 0;
-        return true;
+    case O_OPT: return cli_opt_level(a, &o->opt_level);
     case O_TRACE: o->trace = a->value; return true;
     case O_TRACE_LEVEL: return read_level(a, o);
     case O_TRACE_FORMAT:
@@ -306,18 +303,33 @@ static int read_options(cli_args *a, options *o)
 
 /* ---------------------------------------------------------------- cases */
 
-/* The module of a case: the latest one when it is the same file, its variables fresh; else loaded.
- */
-static pl_status module_of(session *s, const char *path)
+/* The paths of a case's files, one per line. */
+static char *paths_of(const pl_case *c)
 {
-    if (s->module && strcmp(s->module_path, path) == 0) return pl_module_reset(s->module);
+    size_t n = strlen(c->ptx) + 1;
+    for (size_t i = 0; i < c->nlink; i++) n += strlen(c->link[i]) + 1;
+    char *list = malloc(n);
+    if (!list) return NULL;
+    char *to = stpcpy(list, c->ptx);
+    for (size_t i = 0; i < c->nlink; i++) to += sprintf(to, "\n%s", c->link[i]);
+    return list;
+}
+
+/* The module of a case: the latest one when it is of the same files, its variables fresh; else loaded. */
+static pl_status module_of(session *s, pl_case *c)
+{
+    char *paths = paths_of(c);
+    if (!paths) return PL_NOMEM;
+    if (s->module && strcmp(s->module_paths, paths) == 0) {
+        free(paths);
+        return pl_module_reset(s->module);
+    }
     pl_module_close(s->module);
     s->module = NULL;
-    free((void *)s->module_path);
-    s->module_path = strdup(path);
-    if (!s->module_path) return PL_NOMEM;
+    free(s->module_paths);
+    s->module_paths = paths;
     const pl_load_options load = {.opt_level = s->o->opt_level};
-    return pl_module_load_file(s->gpu, path, &load, &s->module);
+    return pl_case_load(c, &load, &s->module);
 }
 
 /* Shape and kernel given on the command line win over those of a launch file. */
@@ -348,7 +360,7 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
                    .cancel = (const volatile int *)&stop_flag,
                    .progress_ctx = s};
     if (o->progress || (isatty(STDERR_FILENO) && !o->json)) l.progress = progress;
-    pl_status st = module_of(s, c->ptx);
+    pl_status st = module_of(s, c);
     if (st != PL_OK) return st;
     r->module = s->module;
     clock_gettime(CLOCK_MONOTONIC, &s->launched);
@@ -412,14 +424,22 @@ static void run_launch_file(session *s, const char *path)
     run_one(s, c, name, st, 0);
 }
 
+/* A further module rather than an argument: arguments have a colon or brackets. */
+static bool is_module(const char *word)
+{
+    return (ends_with(word, ".ptx") || ends_with(word, ".plo")) && !strpbrk(word, ":[=");
+}
+
 static void run_command_line(session *s)
 {
     const options *o = s->o;
     pl_case *c;
     pl_status st = pl_case_open(s->gpu, &c);
     if (c) {
+        size_t i = 1;
         c->ptx = o->operand[0];
-        for (size_t i = 1; i < o->noperands; i++) {
+        for (; i < o->noperands && is_module(o->operand[i]); i++) pl_case_add_file(c, o->operand[i]);
+        for (; i < o->noperands; i++) {
             pl_status one = pl_case_add_arg(c, o->operand[i]);
             if (st == PL_OK) st = one;
         }
@@ -470,7 +490,7 @@ static int run_all(session *s)
         s->status = CLI_SYSTEM;
     cli_messages(s->gpu, 0);
     pl_module_close(s->module);
-    free((void *)s->module_path);
+    free(s->module_paths);
     return s->status;
 }
 

@@ -7,11 +7,11 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *usage, *about;
 } command[] = {
-    {"run", cmd_run, "run K.ptx -g GRID -b BLOCK [ARG ...] | CASE.json ...",
+    {"run", cmd_run, "run K.ptx ... -g GRID -b BLOCK [ARG ...] | CASE.json ...",
      "run a kernel and report its results and cost"},
     {"check", cmd_check, "check K.ptx ...", "report every error in PTX files"},
-    {"as", cmd_as, "as K.ptx [-v]", "assemble, and report the resources of every kernel"},
-    {"dis", cmd_dis, "dis K.ptx", "list the machine program beside the PTX"},
+    {"as", cmd_as, "as K.ptx ... [-o K.plo] [-v]", "assemble and link, and report the resources of every kernel"},
+    {"dis", cmd_dis, "dis K.ptx ... | K.plo", "list the machine program beside the PTX"},
     {"fmt", cmd_fmt, "fmt K.ptx", "print PTX in its standard layout"},
     {"explain", cmd_explain, "explain TOPIC",
      "explain an instruction, a diagnostic, a machine key or a metric"},

@@ -84,6 +84,14 @@ void cli_help(const char *usage, const cli_option *option, size_t n)
     }
 }
 
+bool cli_opt_level(cli_args *a, int *level)
+{
+    *level = a->value[0] == '0' ? 0 : 2;
+    if (strcmp(a->value, "0") == 0 || strcmp(a->value, "2") == 0) return true;
+    pl_gpu_report(a->gpu, "E0005", a->value, "-O", "it is 0 or 2", NULL);
+    return false;
+}
+
 bool cli_number(cli_args *a, const char *option, uint64_t lo, uint64_t hi, uint64_t *out)
 {
     char *end, range[64];

@@ -43,3 +43,27 @@ int cli_finish(int status)
     fprintf(stderr, "error: cannot write to standard output: %s\n", strerror(errno));
     return CLI_SYSTEM;
 }
+
+pl_status cli_cannot_write(pl_gpu *gpu, const char *path)
+{
+    int why = errno;
+    pl_gpu_report(gpu, "E0002", path, strerror(why), NULL, NULL);
+    return why == ENOENT || why == ENOTDIR || why == EACCES || why == EISDIR ? PL_INVALID : PL_IO;
+}
+
+pl_status cli_write_file(pl_gpu *gpu, const char *path, const char *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    if (!f) return cli_cannot_write(gpu, path);
+    bool good = fwrite(bytes, 1, n, f) == n;
+    int why = errno;
+    if (fclose(f) != 0) {
+        why = good ? errno : why;
+        good = false;
+    }
+    errno = why;
+    if (good) return PL_OK;
+    pl_status st = cli_cannot_write(gpu, path);
+    remove(path); /* half an object is worse than none */
+    return st;
+}

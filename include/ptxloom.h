@@ -68,10 +68,16 @@ typedef struct pl_load_options {
 } pl_load_options;
 /* Parses, checks and assembles PTX text. options may be NULL (opt_level 2). PL_INVALID: see the diagnostics. */
 pl_status pl_module_load(pl_gpu *gpu, const char *name, const char *text, size_t bytes, const pl_load_options *options, pl_module **out);
-/* The same from a file. PL_INVALID or PL_IO with a diagnostic when it cannot be read. */
+/* The same from files, which are linked; one of them may instead be an object (pl_module_save), alone. */
+pl_status pl_module_load_files(pl_gpu *gpu, const char *const *path, size_t n, const pl_load_options *options, pl_module **out);
+/* The same from one file. PL_INVALID or PL_IO with a diagnostic when it cannot be read. */
 pl_status pl_module_load_file(pl_gpu *gpu, const char *path, const pl_load_options *options, pl_module **out);
 /* The PTX file in its standard layout. *out lives until pl_gpu_diag_clear. PL_INVALID when it has errors. */
 pl_status pl_format_file(pl_gpu *gpu, const char *path, const char **out, size_t *bytes);
+/* The assembled program as an object file (ELF), or as text that loads like one. */
+typedef enum pl_save_form { PL_SAVE_OBJECT, PL_SAVE_TEXT } pl_save_form;
+/* *out lives until pl_gpu_diag_clear. */
+pl_status pl_module_save(pl_module *m, pl_save_form form, const char **out, size_t *bytes);
 /* Places the module's variables anew with their initial values, as a fresh load would. */
 pl_status pl_module_reset(pl_module *m);
 void pl_module_close(pl_module *m);
@@ -83,9 +89,18 @@ typedef struct pl_kernel_info {
     const char *name;
     uint32_t registers, static_shared, local_bytes, param_bytes, nparams, barriers;
     uint32_t spill_loads, spill_stores; /* bytes */
+    uint32_t stack_bytes;               /* local_bytes with those of the deepest call */
+    uint32_t constant_bytes;            /* of bank 0: what the driver passes, then the parameters */
     uint32_t reqntid[3], maxntid[3], reqcluster[3];
 } pl_kernel_info;
 pl_status pl_module_kernel(const pl_module *m, const char *name, pl_kernel_info *out);
+typedef struct pl_module_totals {
+    uint64_t global_bytes, const_bytes; /* module-scope variables */
+    const char *target;                 /* "sm_90a" */
+} pl_module_totals;
+pl_module_totals pl_module_total(const pl_module *m);
+/* Blocks of so many threads that fit one multiprocessor of the gpu's machine, and the share of its warps (0..1) that they are. */
+uint32_t pl_module_fit(const pl_module *m, const char *kernel, uint32_t threads, double *occupancy);
 pl_kernel_param pl_module_param(const pl_module *m, const char *kernel, uint32_t k);
 /* Address and size of a module-scope .global or .const variable. */
 pl_status pl_module_symbol(const pl_module *m, const char *name, pl_ptr *address, uint64_t *bytes);
@@ -95,13 +110,17 @@ typedef struct pl_listing {
     uint32_t pc;
     const char *kernel;  /* function it belongs to */
     char text[256];      /* disassembly */
-    uint32_t ptx_line, ptx_bytes;
+    const char *ptx_file; /* one of the module's PTX files */
+    uint32_t ptx_line;    /* in that file */
+    uint32_t text_line;   /* in the texts of all files together */
+    uint32_t ptx_bytes;
     const char *ptx_text; /* that line of the PTX, ptx_bytes long, or NULL */
     const char *src_file; /* from .loc, or NULL */
     uint32_t src_line;
     const char *mnemonic, *syntax, *cls;
     uint32_t form;       /* row of the instruction table */
 } pl_listing;
+size_t pl_module_source_count(const pl_module *m); /* PTX files */
 size_t pl_module_code_size(const pl_module *m);
 pl_listing pl_module_listing(pl_module *m, uint32_t pc);
 
@@ -187,7 +206,9 @@ typedef struct pl_case_arg {
 /* A launch as a launch file or a command line describes it: the module, the kernel, the shape and the arguments. */
 typedef struct pl_case {
     const char *name;
-    const char *ptx;   /* path of the module */
+    const char *ptx;   /* path of the module: PTX or an object */
+    const char *const *link; /* further PTX files, linked with it */
+    size_t nlink;
     const char *entry; /* NULL: the module's only kernel */
     uint32_t grid[3], block[3], cluster[3], dynamic_shared, stack;
     bool deterministic;
@@ -200,6 +221,10 @@ typedef struct pl_case {
 pl_status pl_case_open(pl_gpu *gpu, pl_case **out);
 /* Reads a launch file; paths in it are relative to its folder. PL_INVALID, PL_IO: see the diagnostics; *out is NULL. */
 pl_status pl_case_read(pl_gpu *gpu, const char *path, pl_case **out);
+/* Adds a file to be linked with c->ptx; the path must outlive the case. */
+void pl_case_add_file(pl_case *c, const char *path);
+/* Loads the module of the case. */
+pl_status pl_case_load(pl_case *c, const pl_load_options *options, pl_module **out);
 /* Adds an argument in the notation of the command line: "u32:7", "out:f32[1024]=hash:3,-1,1". */
 pl_status pl_case_add_arg(pl_case *c, const char *text);
 /* Checks the arguments against the kernel, allocates and fills the buffers, and completes *l (kernel, shape, parameters; the other

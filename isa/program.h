@@ -46,9 +46,10 @@ typedef struct pl_prog_call {
 
 typedef struct pl_prog_func {
     const char *name;
+    uint8_t linkage;             /* pl_linkage of ptx/ast.h */
     bool entry;
     uint16_t system;             /* the driver provides it (emu/exec/system.h): which function; 0: it has code */
-    uint32_t first, count;       /* code range */
+    uint32_t first, count;       /* code range; 0 instructions: declared only */
     uint32_t rows, preds;        /* size of the register frame */
     struct { pl_row_init *at; size_t n, cap; } init;
     struct { pl_prog_param *at; size_t n, cap; } params;
@@ -57,6 +58,7 @@ typedef struct pl_prog_func {
     uint32_t static_shared, shared_align;
     uint32_t registers;          /* as the hardware would allocate, for reports and occupancy */
     uint32_t local_bytes;        /* as ptxas reports: stack frame and spills */
+    uint32_t stack_bytes;        /* the same with the deepest of its callees */
     uint32_t spill_loads, spill_stores, barriers;
     uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, reqnctapercluster[3], maxclusterrank;
     bool explicitcluster;
@@ -78,13 +80,18 @@ typedef struct pl_prog_var {
 } pl_prog_var;
 
 typedef struct pl_prog_line {
-    uint32_t ptx_line, ptx_column;
+    uint32_t ptx_line, ptx_column; /* in the program's text */
     uint32_t src_file, src_line; /* from .loc; 0: none */
 } pl_prog_line;
 
+/* One of the PTX files that make up the text. */
+typedef struct pl_prog_source {
+    const char *name;
+    uint32_t lines_before; /* lines of the text in front of it */
+} pl_prog_source;
+
 typedef struct pl_program {
     pl_arena *arena; /* owned: closing it frees the program */
-    const char *name;
     uint16_t ptx, sm;
     char sm_suffix;
     const char *target;
@@ -95,9 +102,10 @@ typedef struct pl_program {
     struct { pl_prog_line *at; size_t n, cap; } lines;
     struct { pl_prog_call *at; size_t n, cap; } calls;
     struct { pl_prog_move *at; size_t n, cap; } moves;
-    struct { uint32_t *at; size_t n, cap; } targets; /* brx.idx tables: code indices */
-    struct { const char **at; size_t n, cap; } files; /* .file paths */
-    const char *text; /* the PTX, for listings */
+    struct { const char **at; size_t n, cap; } files; /* .file paths; the first entry is not used */
+    struct { pl_prog_source *at; size_t n, cap; } sources; /* the PTX files, one behind the other in the text */
+    int opt_level;
+    const char *text; /* the PTX, for messages and listings */
     size_t text_bytes;
 } pl_program;
 

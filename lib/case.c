@@ -45,6 +45,23 @@ pl_case_arg *pl_case_push(pl_case *c, pl_arg_more **more)
     return arg;
 }
 
+void pl_case_add_file(pl_case *c, const char *path)
+{
+    *pl_push(c->more->arena, &c->more->link) = path;
+    c->link = c->more->link.at;
+    c->nlink = c->more->link.n;
+}
+
+pl_status pl_case_load(pl_case *c, const pl_load_options *options, pl_module **out)
+{
+    const char **path = pl_arena_array(c->more->arena, const char *, c->nlink + 1);
+    *out = NULL;
+    if (!path || !pl_arena_ok(c->more->arena)) return pl_gpu_no_memory(c->more->gpu, "while loading a module");
+    path[0] = c->ptx;
+    for (size_t i = 0; i < c->nlink; i++) path[i + 1] = c->link[i];
+    return pl_module_load_files(c->more->gpu, path, c->nlink + 1, options, out);
+}
+
 const char *pl_case_path(pl_case *c, const char *path)
 {
     const char *slash = c->more->path ? strrchr(c->more->path, '/') : NULL;

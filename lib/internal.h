@@ -23,18 +23,26 @@ struct pl_gpu {
     uint64_t launches;
 };
 
+/* A PTX file of a module. */
+typedef struct pl_module_source {
+    const char *name;
+    uint32_t lines_before; /* lines of the program's text in front of it */
+    uint32_t file, epoch;  /* number of the source in gpu->diags, valid in that epoch */
+} pl_module_source;
+
 struct pl_module {
     pl_gpu *gpu;     /* not owned */
-    pl_arena *arena; /* owned: name, text, the tree */
-    const char *name, *text;
-    size_t bytes;
-    pl_program *program;  /* owned */
-    uint32_t file, epoch; /* number of the source in gpu->diags, valid in that epoch */
+    pl_arena *arena; /* owned: names, texts, the trees */
+    const char *name; /* of the first file */
+    pl_program *program; /* owned */
+    struct {
+        pl_module_source *at;
+        size_t n, cap;
+    } source;
     struct {
         uint32_t *at;
         size_t n, cap;
-    } line; /* where the lines of the text start */
-    int opt_level;
+    } line; /* where the lines of the program's text start */
     pl_listing listing;  /* the latest one that a trace asked for */
     pl_pc_stat *pc_stat; /* of the latest launch, program->code.n entries; owned */
     pl_arena *results;   /* counters and texts of the latest launch; owned */
@@ -49,7 +57,19 @@ uint32_t pl_gpu_source(pl_gpu *gpu, const char *name, const char *text, size_t b
 pl_status pl_gpu_no_memory(pl_gpu *gpu, const char *what);
 
 /* ---- module.c ---- */
+/* Gives every variable an address and its initial value. */
+pl_status pl_module_place_variables(pl_module *m);
 const pl_prog_func *pl_module_entry(const pl_module *m, const char *name);
+
+/* ---- source.c ---- */
+/* The place of an entry of the program's line table; the first file as a whole when there is no such entry. */
+pl_loc pl_module_place(pl_module *m, uint32_t line);
+/* Which of the sources has this line of the program's text. */
+size_t pl_module_source_of(const pl_module *m, uint32_t line);
+/* A line of the program's text without its indentation; NULL when there is none. */
+const char *pl_module_line(pl_module *m, uint32_t line, uint32_t *bytes);
+/* Copies what diagnostics still show of the sources. */
+void pl_module_keep_sources(pl_module *m);
 
 /* ---- timing.c ---- */
 /* Runs a grid in timing mode; cycles, instructions and counters go to *out. */
@@ -86,6 +106,10 @@ typedef struct pl_case_more {
         pl_case_arg *at;
         size_t n, cap;
     } shown; /* what pl_case.arg points to */
+    struct {
+        const char **at;
+        size_t n, cap;
+    } link; /* what pl_case.link points to */
     uint8_t *params;
     bool prepared;
 } pl_case_more;

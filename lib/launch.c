@@ -157,13 +157,8 @@ static double seconds(void)
 static void report_fault(pl_module *m, const pl_grid *g)
 {
     pl_gpu *gpu = m->gpu;
-    pl_loc at = {.file = pl_gpu_source(gpu, m->name, m->text, m->bytes, &m->file, &m->epoch)};
     const pl_program *p = m->program;
-    if (g->fault.pc < p->code.n && p->code.at[g->fault.pc].line < p->lines.n) {
-        const pl_prog_line *line = &p->lines.at[p->code.at[g->fault.pc].line];
-        at.line = line->ptx_line;
-        at.column = line->ptx_column;
-    }
+    pl_loc at = pl_module_place(m, g->fault.pc < p->code.n ? p->code.at[g->fault.pc].line : UINT32_MAX);
     const pl_fault_info *f = &g->fault;
     const char *text = pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", f->text,
                                        three(gpu, f->block), three(gpu, f->thread));
@@ -350,13 +345,7 @@ static pl_status check_executable(pl_module *m, const pl_prog_func *entry)
             const pl_insn *i = &p->code.at[pc];
             const pl_form *form = &pl_forms[i->form];
             if (i->exec && !form->unsupported) continue;
-            pl_loc at = {
-                .file = pl_gpu_source(m->gpu, m->name, m->text, m->bytes, &m->file, &m->epoch)};
-            if (i->line < p->lines.n) {
-                at.line = p->lines.at[i->line].ptx_line;
-                at.column = p->lines.at[i->line].ptx_column;
-            }
-            pl_report(&m->gpu->diags, PL_E0423, at, form->syntax,
+            pl_report(&m->gpu->diags, PL_E0423, pl_module_place(m, i->line), form->syntax,
                       form->unsupported ? form->unsupported : "it has no meaning yet");
             st = PL_UNSUPPORTED;
         }

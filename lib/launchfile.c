@@ -446,6 +446,32 @@ static const char *name_from_path(pl_case *c)
     return pl_arena_strndup(c->more->arena, base, n);
 }
 
+/* "k.ptx", or ["main.ptx", "helpers.ptx"]: files to be linked. */
+static bool modules(const reader *r, const place *at, json_t *v)
+{
+    pl_case *c = r->c;
+    const char *path;
+    size_t i;
+    json_t *x;
+    if (!json_is_array(v)) {
+        path = string(r, at, v);
+        c->ptx = path ? pl_case_path(c, path) : NULL;
+        return path != NULL;
+    }
+    if (json_array_size(v) == 0) return wrong_type(r, at, "the path of a module, or a list of paths");
+    json_array_foreach(v, i, x)
+    {
+        const place element_at = {at, NULL, i};
+        path = string(r, &element_at, x);
+        if (!path) return false;
+        if (i == 0)
+            c->ptx = pl_case_path(c, path);
+        else
+            pl_case_add_file(c, pl_case_path(c, path));
+    }
+    return true;
+}
+
 static bool top(const reader *r, json_t *root)
 {
     static const char *const keys[] = {
@@ -468,9 +494,7 @@ static bool top(const reader *r, json_t *root)
     if (!(v = member(root, NULL, "ptx", &at))) {
         ok = missing(r, NULL, "the launch file", "ptx");
     } else {
-        const char *path = string(r, &at, v);
-        c->ptx = path ? pl_case_path(c, path) : NULL;
-        ok = ok && path;
+        ok &= modules(r, &at, v);
     }
     ok &= shape(r, NULL, root, "grid", c->grid);
     ok &= shape(r, NULL, root, "block", c->block);

@@ -106,7 +106,7 @@ static void describe_insn(void *ctx, uint32_t pc, pl_tracedb_insn *out)
     const pl_listing *l = &m->listing;
     *out = (pl_tracedb_insn){.function = l->kernel,
                              .text = l->text,
-                             .ptx_line = l->ptx_line,
+                             .ptx_line = l->text_line,
                              .src_file = l->src_file,
                              .src_line = l->src_line,
                              .form = l->form,
@@ -128,10 +128,10 @@ const pl_sink *pl_trace_begin(pl_trace *t, pl_module *m, const pl_launch *l, con
                            .registers = f->registers,
                            .local_bytes = f->local_bytes,
                            .module = m->name,
-                           .text = m->text,
-                           .text_bytes = m->bytes,
+                           .text = m->program->text,
+                           .text_bytes = m->program->text_bytes,
                            .target = m->program->target,
-                           .opt_level = m->opt_level,
+                           .opt_level = m->program->opt_level,
                            .ninsns = (uint32_t)m->program->code.n,
                            .insn = describe_insn,
                            .ctx = m};

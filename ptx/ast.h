@@ -53,7 +53,10 @@ typedef struct pl_var {
     uint8_t *init;        /* size bytes, or NULL: zero */
     struct { pl_ast_reloc *at; size_t n, cap; } reloc;
     struct pl_func *owner; /* NULL at module scope */
-    uint64_t offset;       /* in its space: set by lower.c / the linker */
+    uint64_t offset;       /* in its space: set by lower.c */
+    uint32_t index;        /* among the program's variables: set by lower.c */
+    struct pl_var *link;   /* the definition that took this one's place, or NULL: set by link.c */
+    bool faulty;           /* link.c has reported it */
     enum { PL_VAR_PLAIN, PL_VAR_INPUT, PL_VAR_RESULT } role; /* INPUT, RESULT: in a function's parameter lists */
     pl_loc at;
     pl_word from_reg_type; /* a `.reg` parameter of a .func: its type (space is PL_SP_REG), reg below */
@@ -145,7 +148,9 @@ typedef struct pl_func {
     uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, reqnctapercluster[3], maxclusterrank; /* 0: not given */
     bool explicitcluster, blocksareclusters;
     struct pl_func *alias_of;
-    uint32_t index; /* in module->funcs */
+    struct pl_func *link; /* the definition that took this one's place, or NULL: set by link.c */
+    bool faulty;          /* link.c has reported it */
+    uint32_t index; /* in module->funcs; of an alias: of the function it stands for */
     pl_loc at;
     const char *local_maxnreg_pragma;
     uint32_t abi_preserve, abi_preserve_control;

@@ -7,11 +7,14 @@
  * Read next: isa/cfg.c (meeting points), isa/live.c (register allocation), emu/exec/warp.c (what a call does). */
 #include "ptx/lower.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "isa/cfg.h"
 #include "isa/live.h"
 #include "isa/opt.h"
+#include "isa/resources.h"
+#include "isa/tidy.h"
 
 typedef struct constant {
     uint64_t bits;
@@ -21,21 +24,28 @@ typedef struct constant {
     uint32_t row;
 } constant;
 
+typedef struct numbers { uint32_t *at; size_t n, cap; } numbers;
+
 typedef struct lower {
     const pl_ast *ast;
     pl_program *p;
     pl_arena *scratch;
-    uint32_t *var_index; /* program variable of each module variable, by position in ast->vars */
     uint64_t *dynamic;   /* where unsized shared arrays start, by function */
+    numbers unsized;     /* these arrays, by variable */
+    const pl_lower_source *source;
+    size_t sources;
     /* the current function */
     const pl_func *func;
     pl_prog_func *out;
     uint32_t *reg_row;   /* by register id: row, or predicate number */
     struct { constant *at; size_t n, cap; } constants;
+    uint32_t *slot; /* hash table over constants: position + 1, 0: free */
+    size_t nslots;  /* a power of two */
     uint32_t rows, preds, scratch_row, scratch_pred;
     uint32_t *stmt_pc;   /* code index of each statement */
     struct { struct fixup { uint32_t pc, pool; const pl_label *label; } *at; size_t n, cap; } fixups;
     uint32_t line;       /* index of the current line row */
+    uint32_t lines_before; /* in the program's text, in front of the function's module */
     uint32_t src_file, src_line;
     bool nounroll;       /* a pragma says so for the loop that starts here */
     size_t unsupported;
@@ -54,16 +64,48 @@ static uint32_t row_count(pl_word t)
 
 /* ---- rows for values that do not change ---- */
 
+static bool same_constant(const constant *a, const constant *b)
+{
+    return a->bits == b->bits && a->width == b->width && a->sreg == b->sreg && a->reloc == b->reloc && a->sel == b->sel &&
+           a->symbol == b->symbol;
+}
+
+/* Slot of the hash table where this constant is, or belongs (multiplicative hashing, linear probing). */
+static uint32_t *constant_slot(const lower *c, const constant *k)
+{
+    uint64_t h = k->bits ^ ((uint64_t)k->symbol << 32) ^ ((uint64_t)k->sreg << 20) ^ ((uint64_t)k->width << 8) ^
+                 ((uint64_t)k->reloc << 4) ^ k->sel;
+    h = (h ^ h >> 31) * 0x9E3779B97F4A7C15u;
+    size_t at = (size_t)(h >> 32) & (c->nslots - 1);
+    while (c->slot[at] && !same_constant(&c->constants.at[c->slot[at] - 1], k))
+        at = (at + 1) & (c->nslots - 1);
+    return &c->slot[at];
+}
+
+static bool grow_slots(lower *c)
+{
+    c->nslots = c->nslots ? c->nslots * 2 : 64;
+    c->slot = pl_arena_array(c->scratch, uint32_t, c->nslots);
+    if (!pl_arena_ok(c->scratch)) {
+        c->nslots = c->constants.n = 0;
+        return false;
+    }
+    for (size_t n = 0; n < c->constants.n; n++)
+        *constant_slot(c, &c->constants.at[n]) = (uint32_t)n + 1;
+    return true;
+}
+
 static uint32_t constant_row(lower *c, constant k)
 {
-    for (size_t n = 0; n < c->constants.n; n++) {
-        const constant *o = &c->constants.at[n];
-        if (o->bits == k.bits && o->width == k.width && o->sreg == k.sreg && o->reloc == k.reloc && o->sel == k.sel && o->symbol == k.symbol)
-            return o->row;
-    }
+    if (c->constants.n * 2 >= c->nslots && !grow_slots(c))
+        return 0;
+    uint32_t *slot = constant_slot(c, &k);
+    if (*slot)
+        return c->constants.at[*slot - 1].row;
     k.row = c->rows;
     c->rows += k.width / 32u;
     *pl_push(c->scratch, &c->constants) = k;
+    *slot = (uint32_t)c->constants.n;
     *pl_push(c->p->arena, &c->out->init) = (pl_row_init){.row = k.row, .width = k.width, .sreg = k.sreg, .sel = k.sel,
                                                          .reloc = k.reloc, .symbol = k.symbol, .bits = k.bits};
     return k.row;
@@ -88,17 +130,6 @@ static bool in_frame(const lower *c, const pl_var *v)
     return v->space == PL_SP_LOCAL || (v->space == PL_SP_PARAM && !(c->func->entry && is_formal(c->func, v)));
 }
 
-static uint32_t module_variable(const lower *c, const pl_var *v)
-{
-    for (size_t k = 0; k < c->ast->vars.n; k++)
-        if (c->ast->vars.at[k] == v)
-            return c->var_index[k];
-    for (size_t k = 0; k < c->p->vars.n; k++) /* a .global declared inside a function */
-        if (c->p->vars.at[k].name == v->name && c->p->vars.at[k].size == v->size)
-            return (uint32_t)k;
-    return 0;
-}
-
 /* Row that holds the address of a variable (plus offset) in its own space. */
 static uint32_t address_row(lower *c, const pl_var *v, int64_t offset, uint32_t width)
 {
@@ -113,7 +144,7 @@ static uint32_t address_row(lower *c, const pl_var *v, int64_t offset, uint32_t 
         k.reloc = PL_RELOC_FRAME;
     } else {
         k.reloc = PL_RELOC_VAR;
-        k.symbol = module_variable(c, v);
+        k.symbol = v->index;
     }
     return constant_row(c, k);
 }
@@ -135,18 +166,6 @@ static uint16_t machine_form(const char *name)
     return m < 0 ? 0 : pl_mnems[m].first;
 }
 
-static void finish(pl_insn *i)
-{
-    const pl_form *f = &pl_forms[i->form];
-    i->cls = f->cls(i->mods);
-    uint32_t e = f->effects;
-    if (e & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC))
-        i->flags |= PL_IF_MEM;
-    if ((e & (PL_EF_BARRIER | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_CONVERGE | PL_EF_ASYNC | PL_EF_VOLATILE | PL_EF_ATOMIC)) ||
-        i->cls == C_sleep || i->cls == C_alloca)
-        i->flags |= PL_IF_CONTROL;
-}
-
 /* A value between 32 and 64-bit registers: inserted machine instruction, guarded like its neighbour. */
 static void convert(lower *c, const char *name, pl_word type, uint32_t d, uint32_t a, const pl_insn *like)
 {
@@ -159,7 +178,7 @@ static void convert(lower *c, const char *name, pl_word type, uint32_t d, uint32
     i->op[1] = a;
     i->guard = guard;
     i->flags |= neg;
-    finish(i);
+    pl_insn_finish(i);
 }
 
 /* ---- operands ---- */
@@ -265,43 +284,12 @@ static place address(lower *c, const pl_operand *o, unsigned which)
     return r;
 }
 
-static uint8_t log2_of(int bits)
-{
-    return (uint8_t)(bits <= 8 ? 0 : bits <= 16 ? 1 : bits <= 32 ? 2 : bits <= 64 ? 3 : 4);
-}
-
-static pl_space space_word(pl_word w)
-{
-    switch ((int)w) {
-    case W_global: return PL_SP_GLOBAL;
-    case W_const: return PL_SP_CONST;
-    case W_local: return PL_SP_LOCAL;
-    case W_shared:
-    case W_shared__cta:
-    case W_shared__cluster: return PL_SP_SHARED;
-    case W_param:
-    case W_param__entry:
-    case W_param__func: return PL_SP_PARAM;
-    default: return PL_SP_GENERIC;
-    }
-}
-
-/* The sel[] bytes of an instruction with an address (isa/insn.h, PL_M_*). */
+/* The sel[] bytes of an instruction with an address (isa/insn.h, PL_M_*): what form and modifiers do not say. */
 static void memory_shape(lower *c, pl_insn *i, const pl_stmt *s)
 {
     const pl_form *f = &pl_forms[i->form];
-    pl_word type = pl_mod(f, i->mods, G_type);
     unsigned data = f->operand[0].kind == PL_K_ADDR ? 1 : 0;
-    if (type == W_none && data < f->noperands)
-        type = pl_operand_type(f, data, i->mods);
-    unsigned flags = i->sel[PL_M_FLAGS];
-    i->sel[PL_M_LOG2] = log2_of(pl_type_bits(type));
-    int count = data < f->noperands ? pl_operand_count(f, data, i->mods) : 0;
-    i->sel[PL_M_COUNT] = (uint8_t)(count ? count : 1);
-    if (pl_type_kind(type) == 's')
-        flags |= PL_MF_SIGNED;
-    if (data < f->noperands && type_width(type) == 64)
-        flags |= PL_MF_WIDE;
+    pl_insn_shape(i);
     const pl_operand *o = data < s->nop || s->op ? &s->op[data] : NULL;
     if (o && o->kind == PL_O_VEC && o->n) {
         const pl_operand *e = o->elem;
@@ -310,24 +298,9 @@ static void memory_shape(lower *c, pl_insn *i, const pl_stmt *s)
         o = e;
     }
     if (o && o->kind == PL_O_REG && type_width(o->reg->type) == 64)
-        flags |= PL_MF_WIDE;
-    if (f->effects & PL_EF_VOLATILE)
-        flags |= PL_MF_POLL | PL_MF_NOL1;
-    pl_word cop = pl_mod(f, i->mods, G_cop);
-    if (cop == W_cg || cop == W_cv)
-        flags |= PL_MF_NOL1;
-    pl_space space = i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : space_word(pl_mod(f, i->mods, G_ss));
-    if (space == PL_SP_GENERIC) /* `.global` written as a fixed word of the form */
-        for (unsigned k = 0; k < f->nslots; k++)
-            if (f->slot[k].group == G_none || f->slot[k].group == G_global || f->slot[k].group == G_shared__cluster ||
-                f->slot[k].group == G_shared__cta) {
-                pl_space t = space_word((pl_word)i->mods[k]);
-                space = t != PL_SP_GENERIC ? t : space;
-            }
-    if (space == PL_SP_PARAM && !c->func->entry)
-        space = PL_SP_LOCAL;
-    i->sel[PL_M_SPACE] = (uint8_t)space;
-    i->sel[PL_M_FLAGS] = (uint8_t)flags;
+        i->sel[PL_M_FLAGS] |= PL_MF_WIDE;
+    if (i->sel[PL_M_SPACE] == PL_SP_PARAM && !c->func->entry)
+        i->sel[PL_M_SPACE] = PL_SP_LOCAL;
 }
 
 /* ---- calls ---- */
@@ -372,7 +345,7 @@ static void lower_call(lower *c, pl_insn *i, const pl_stmt *s)
         switch ((pl_okind)f->operand[k].kind) {
         case PL_K_FUNC:
             if (o->kind == PL_O_FUNC)
-                call.callee = o->func->alias_of ? o->func->alias_of->index : o->func->index;
+                call.callee = o->func->index;
             else
                 i->op[k] = value_row(c, o, W_b64, i, true);
             break;
@@ -479,7 +452,7 @@ static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
     *i = t;
     if (addresses)
         memory_shape(c, i, s);
-    finish(i);
+    pl_insn_finish(i);
     if (f->effects & PL_EF_CALL)
         lower_call(c, i, s);
     if (widen.row != UINT32_MAX) {
@@ -500,7 +473,7 @@ static bool lower_clock(lower *c, const pl_insn *i, const pl_stmt *s)
     n->mods[0] = type_width(s->op[0].reg->type) == 64 ? W_u64 : W_u32;
     n->op[0] = reg_row(c, &s->op[0]);
     n->op[1] = (uint32_t)s->op[1].sreg;
-    finish(n);
+    pl_insn_finish(n);
     return true;
 }
 
@@ -516,7 +489,7 @@ static bool lower_special_predicate(lower *c, const pl_insn *i, const pl_stmt *s
     n->flags = i->flags;
     n->op[0] = reg_row(c, &s->op[0]);
     n->op[1] = row;
-    finish(n);
+    pl_insn_finish(n);
     return true;
 }
 
@@ -529,8 +502,9 @@ static void lower_stmt(lower *c, const pl_stmt *s)
         return;
     }
     const pl_prog_line *last = c->p->lines.n ? &c->p->lines.at[c->p->lines.n - 1] : NULL;
-    if (!last || last->ptx_line != s->at.line || last->src_line != c->src_line || last->src_file != c->src_file)
-        *pl_push(c->p->arena, &c->p->lines) = (pl_prog_line){s->at.line, s->at.column, c->src_file, c->src_line};
+    uint32_t ptx_line = s->at.line + c->lines_before;
+    if (!last || last->ptx_line != ptx_line || last->src_line != c->src_line || last->src_file != c->src_file)
+        *pl_push(c->p->arena, &c->p->lines) = (pl_prog_line){ptx_line, s->at.column, c->src_file, c->src_line};
     c->line = (uint32_t)c->p->lines.n - 1;
     pl_insn i = {.form = s->form, .guard = PL_PT, .reconv = UINT32_MAX, .line = c->line, .more = (uint32_t)c->p->pool.n};
     for (int k = 0; k < PL_INLINE_OPERANDS; k++)
@@ -561,6 +535,8 @@ static void place_frame(lower *c, const pl_func *f)
         at = align_up(at, v->align);
         v->offset = at;
         at += v->size;
+        if (v->space == PL_SP_LOCAL)
+            c->out->local_bytes = (uint32_t)align_up(align_up(c->out->local_bytes, v->align) + v->size, 4);
     }
     for (int which = 0; which < 2 && !f->entry; which++)
         for (size_t k = 0; k < (which ? f->rets.n : f->params.n); k++) {
@@ -620,8 +596,16 @@ static void lower_function(lower *c, pl_func *f, pl_prog_func *out)
     c->rows = 0;
     c->preds = 2; /* true, false */
     c->constants.n = c->fixups.n = 0;
+    if (c->nslots > 4096) /* made for a much larger function: clearing it again and again would cost more */
+        c->nslots = 0;
+    if (c->nslots)
+        memset(c->slot, 0, c->nslots * sizeof *c->slot);
     c->src_file = c->src_line = 0;
+    for (size_t k = 0; k < c->sources; k++)
+        if (c->source[k].file == f->at.file)
+            c->lines_before = c->source[k].lines_before;
     out->name = f->name;
+    out->linkage = (uint8_t)f->linkage;
     out->entry = f->entry;
     out->first = (uint32_t)c->p->code.n;
     memcpy(out->maxntid, f->maxntid, sizeof out->maxntid);
@@ -671,7 +655,7 @@ static void lower_function(lower *c, pl_func *f, pl_prog_func *out)
         label_at_end |= c->stmt_pc[f->labels.at[k]->stmt] == c->p->code.n;
     if (!ends_here(c) || label_at_end) { /* running off the end returns */
         pl_insn *i = emit(c, machine_form("ret"));
-        finish(i);
+        pl_insn_finish(i);
     }
     for (size_t k = 0; k < c->fixups.n; k++) {
         const struct fixup *x = &c->fixups.at[k];
@@ -705,37 +689,79 @@ static void mark_calls(pl_program *p, const pl_prog_func *f)
 
 /* ---- module data ---- */
 
-/* Marks the shared variables that a function uses, its callees included. */
-static void mark_shared(const pl_ast *ast, const pl_func *f, uint8_t *seen, uint8_t *used)
+/* What the functions of the module use, each named once. Marks tell what was seen already: that of the current round. */
+typedef struct usage {
+    lower *c;
+    numbers *vars, *callees;               /* by function: module-scope shared variables, functions */
+    uint32_t *var_mark, *func_mark, round; /* by variable, by function */
+} usage;
+
+static void use_var(usage *u, numbers *list, uint32_t v)
 {
-    /* an explicit work list: recursion on input depth is not wanted */
-    size_t todo = 1;
-    const pl_func **stack = (const pl_func **)(void *)(seen + ((ast->funcs.n + 15) / 16 * 16));
-    memset(seen, 0, ast->funcs.n);
-    stack[0] = f;
-    seen[f->index] = 1;
-    while (todo) {
-        const pl_func *g = stack[--todo];
-        for (size_t k = 0; k < g->body.n; k++) {
-            const pl_stmt *s = &g->body.at[k];
-            if (s->kind != PL_S_INSN)
-                continue;
-            for (unsigned n = 0; n < pl_forms[s->form].noperands; n++) {
-                const pl_operand *o = &s->op[n];
-                if ((o->kind == PL_O_ADDR || o->kind == PL_O_VAR) && o->var && o->var->space == PL_SP_SHARED && !o->var->owner)
-                    for (size_t v = 0; v < ast->vars.n; v++)
-                        used[v] |= (uint8_t)(ast->vars.at[v] == o->var);
-                if (o->kind == PL_O_FUNC && !seen[o->func->index]) {
-                    seen[o->func->index] = 1;
-                    stack[todo++] = o->func;
-                }
-                for (uint16_t e = 0; (o->kind == PL_O_ARGS || o->kind == PL_O_VEC) && e < o->n; e++)
-                    if (o->elem[e].kind == PL_O_VAR && o->elem[e].var->space == PL_SP_SHARED)
-                        for (size_t v = 0; v < ast->vars.n; v++)
-                            used[v] |= (uint8_t)(ast->vars.at[v] == o->elem[e].var);
-            }
+    if (u->var_mark[v] == u->round)
+        return;
+    u->var_mark[v] = u->round;
+    *pl_push(u->c->scratch, list) = v;
+}
+
+static void use_func(usage *u, numbers *list, uint32_t f)
+{
+    if (u->func_mark[f] == u->round)
+        return;
+    u->func_mark[f] = u->round;
+    *pl_push(u->c->scratch, list) = f;
+}
+
+static void direct_use(usage *u, uint32_t k, const pl_operand *o)
+{
+    if ((o->kind == PL_O_ADDR || o->kind == PL_O_VAR) && o->var && o->var->space == PL_SP_SHARED && !o->var->owner)
+        use_var(u, &u->vars[k], o->var->index);
+    if (o->kind == PL_O_FUNC)
+        use_func(u, &u->callees[k], o->func->index);
+}
+
+static void direct_uses(usage *u, const pl_func *f, uint32_t k)
+{
+    u->round++;
+    for (size_t n = 0; n < f->body.n; n++) {
+        const pl_stmt *s = &f->body.at[n];
+        for (unsigned i = 0; s->kind == PL_S_INSN && i < pl_forms[s->form].noperands; i++) {
+            direct_use(u, k, &s->op[i]);
+            for (uint16_t e = 0; e < s->op[i].n; e++)
+                direct_use(u, k, &s->op[i].elem[e]);
         }
     }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The shared variables that a kernel uses, its callees included, in the order of their declarations. */
+static numbers reachable(usage *u, uint32_t kernel)
+{
+    numbers vars = {0}, todo = {0};
+    u->round++;
+    use_func(u, &todo, kernel);
+    for (size_t k = 0; k < todo.n; k++) { /* a work list: recursion on input depth is not wanted */
+        uint32_t f = todo.at[k];
+        for (size_t v = 0; v < u->vars[f].n; v++)
+            use_var(u, &vars, u->vars[f].at[v]);
+        for (size_t n = 0; n < u->callees[f].n; n++)
+            use_func(u, &todo, u->callees[f].at[n]);
+    }
+    if (vars.n)
+        qsort(vars.at, vars.n, sizeof *vars.at, by_number);
+    return vars;
+}
+
+static void put_shared(pl_var *x, uint64_t *at)
+{
+    *at = align_up(*at, x->align);
+    x->offset = *at;
+    *at += x->size;
 }
 
 /* Places shared variables: those of one kernel start at 0 for that kernel; those that several kernels use come first in all. */
@@ -743,66 +769,62 @@ static void place_shared(lower *c)
 {
     const pl_ast *ast = c->ast;
     size_t nv = ast->vars.n, nf = ast->funcs.n;
-    uint8_t *users = pl_arena_array(c->scratch, uint8_t, nv + 1), *used = pl_arena_array(c->scratch, uint8_t, (nv + 1) * (nf + 1));
-    uint8_t *seen = pl_arena_alloc(c->scratch, (nf + 16) + (nf + 2) * sizeof(void *));
+    usage u = {.c = c,
+               .vars = pl_arena_array(c->scratch, numbers, nf + 1),
+               .callees = pl_arena_array(c->scratch, numbers, nf + 1),
+               .var_mark = pl_arena_array(c->scratch, uint32_t, nv + 1),
+               .func_mark = pl_arena_array(c->scratch, uint32_t, nf + 1)};
+    numbers *used = pl_arena_array(c->scratch, numbers, nf + 1);
+    uint8_t *users = pl_arena_array(c->scratch, uint8_t, nv + 1);
+    if (!pl_arena_ok(c->scratch))
+        return;
+    for (size_t k = 0; k < nf; k++)
+        direct_uses(&u, ast->funcs.at[k], (uint32_t)k);
     for (size_t k = 0; k < nf; k++) {
         if (!ast->funcs.at[k]->entry)
             continue;
-        mark_shared(ast, ast->funcs.at[k], seen, used + k * nv);
-        for (size_t v = 0; v < nv; v++)
-            users[v] = (uint8_t)(users[v] + (used[k * nv + v] && users[v] < 3));
+        used[k] = reachable(&u, (uint32_t)k);
+        for (size_t n = 0; n < used[k].n; n++)
+            users[used[k].at[n]] = users[used[k].at[n]] ? 2 : 1;
     }
     uint64_t common = 0;
-    for (size_t v = 0; v < nv; v++) {
-        pl_var *x = ast->vars.at[v];
-        if (x->space == PL_SP_SHARED && users[v] > 1 && !x->unsized) {
-            common = align_up(common, x->align);
-            x->offset = common;
-            common += x->size;
-        }
-    }
-    uint64_t dynamic = 0; /* behind the largest static part */
+    for (size_t v = 0; v < nv; v++)
+        if (users[v] > 1 && !ast->vars.at[v]->unsized)
+            put_shared(ast->vars.at[v], &common);
+    uint64_t dynamic = 0, align = 16; /* behind the largest static part */
     bool by_function = false; /* a function that several kernels may call uses dynamic memory: they must agree where it starts */
     for (size_t k = 0; k < nf; k++) {
         const pl_func *f = ast->funcs.at[k];
         uint64_t at = common;
-        for (size_t v = 0; v < nv && f->entry; v++) {
-            pl_var *x = ast->vars.at[v];
-            if (x->space != PL_SP_SHARED || !used[k * nv + v] || users[v] > 1 || x->unsized)
-                continue;
-            at = align_up(at, x->align);
-            x->offset = at;
-            at += x->size;
+        bool uses_dynamic = false;
+        for (size_t n = 0; n < used[k].n; n++) {
+            pl_var *x = ast->vars.at[used[k].at[n]];
+            uses_dynamic |= x->unsized;
+            if (users[used[k].at[n]] == 1 && !x->unsized)
+                put_shared(x, &at);
         }
-        for (size_t v = 0; v < f->vars.n; v++) { /* declared in the function's body */
-            pl_var *x = f->vars.at[v];
-            if (x->space != PL_SP_SHARED)
-                continue;
-            at = align_up(at, x->align);
-            x->offset = at;
-            at += x->size;
-        }
+        for (size_t v = 0; v < f->vars.n; v++) /* declared in the function's body */
+            if (f->vars.at[v]->space == PL_SP_SHARED)
+                put_shared(f->vars.at[v], &at);
         if (!f->entry && at > common)
             common = at;
         c->p->funcs.at[k].static_shared = (uint32_t)at;
-        for (size_t v = 0; v < nv && f->entry; v++)
-            if (used[k * nv + v] && ast->vars.at[v]->unsized && at > dynamic)
-                dynamic = at;
-        if (!f->entry) {
-            mark_shared(ast, f, seen, used + k * nv);
-            for (size_t v = 0; v < nv; v++)
-                by_function |= used[k * nv + v] && ast->vars.at[v]->unsized;
-        }
+        for (size_t n = 0; n < u.vars[k].n && !f->entry; n++)
+            by_function |= ast->vars.at[u.vars[k].at[n]]->unsized;
+        if (uses_dynamic && at > dynamic)
+            dynamic = at;
     }
+    for (uint32_t v = 0; v < nv; v++)
+        if (ast->vars.at[v]->space == PL_SP_SHARED && ast->vars.at[v]->unsized) {
+            align = ast->vars.at[v]->align > align ? ast->vars.at[v]->align : align;
+            *pl_push(c->scratch, &c->unsized) = v;
+        }
     for (size_t k = 0; k < nf; k++) {
         const pl_func *f = ast->funcs.at[k];
-        uint64_t at = by_function || !f->entry ? dynamic : c->p->funcs.at[k].static_shared, align = 16;
+        uint64_t at = by_function || !f->entry ? dynamic : c->p->funcs.at[k].static_shared;
         bool uses = false;
-        for (size_t v = 0; v < nv; v++)
-            if (used[k * nv + v] && ast->vars.at[v]->unsized) {
-                align = ast->vars.at[v]->align > align ? ast->vars.at[v]->align : align;
-                uses = true;
-            }
+        for (size_t n = 0; n < used[k].n; n++)
+            uses |= ast->vars.at[used[k].at[n]]->unsized;
         c->dynamic[k] = align_up(at, align);
         if (uses && f->entry && at)
             c->p->funcs.at[k].static_shared = (uint32_t)c->dynamic[k];
@@ -827,9 +849,7 @@ static void lower_variable(lower *c, const pl_var *v)
             x.addend += (int64_t)r->var->offset;
         } else {
             x.kind = PL_RELOC_VAR;
-            for (size_t n = 0; n < c->ast->vars.n; n++)
-                if (c->ast->vars.at[n] == r->var)
-                    x.symbol = (uint32_t)n;
+            x.symbol = r->var->index;
         }
         *pl_push(c->p->arena, &o->reloc) = x;
     }
@@ -845,27 +865,33 @@ pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **
         return PL_NOMEM;
     }
     pl_program *p = pl_arena_new(arena, pl_program);
-    lower c = {.ast = ast, .p = p, .scratch = scratch};
+    lower c = {.ast = ast, .p = p, .scratch = scratch, .source = opt ? opt->source : NULL, .sources = opt ? opt->sources : 0};
     *p = (pl_program){.arena = arena, .ptx = ast->ptx, .sm = ast->sm, .sm_suffix = ast->sm_suffix, .target = ast->target,
-                      .text = opt ? opt->text : NULL, .text_bytes = opt ? opt->text_bytes : 0};
+                      .opt_level = opt ? opt->opt_level : 0, .text = opt ? opt->text : NULL, .text_bytes = opt ? opt->text_bytes : 0};
     for (size_t k = 0; k < ast->funcs.n; k++) {
         ast->funcs.at[k]->index = (uint32_t)k;
-        *pl_push(arena, &p->funcs) = (pl_prog_func){0};
+        *pl_push(arena, &p->funcs) = (pl_prog_func){.name = ast->funcs.at[k]->name};
     }
+    for (size_t k = 0; k < ast->funcs.n; k++)
+        if (ast->funcs.at[k]->alias_of)
+            ast->funcs.at[k]->index = ast->funcs.at[k]->alias_of->index;
+    for (size_t k = 0; k < ast->vars.n; k++)
+        ast->vars.at[k]->index = (uint32_t)k;
+    for (size_t k = 0; k < c.sources; k++)
+        *pl_push(arena, &p->sources) = (pl_prog_source){c.source[k].name, c.source[k].lines_before};
     for (size_t k = 0; k < ast->files.n; k++)
         *pl_push(arena, &p->files) = ast->files.at[k];
     c.dynamic = pl_arena_array(scratch, uint64_t, ast->funcs.n + 1);
     place_shared(&c);
-    c.var_index = pl_arena_array(scratch, uint32_t, ast->vars.n + 1);
-    for (size_t k = 0; k < ast->vars.n; k++) {
-        c.var_index[k] = (uint32_t)k;
+    for (size_t k = 0; k < ast->vars.n; k++)
         lower_variable(&c, ast->vars.at[k]);
-    }
     for (size_t k = 0; k < ast->funcs.n; k++) /* .global and .const variables declared in functions */
         for (size_t v = 0; v < ast->funcs.at[k]->vars.n; v++) {
             pl_space s = ast->funcs.at[k]->vars.at[v]->space;
-            if (s == PL_SP_GLOBAL || s == PL_SP_CONST)
+            if (s == PL_SP_GLOBAL || s == PL_SP_CONST) {
+                ast->funcs.at[k]->vars.at[v]->index = (uint32_t)p->vars.n;
                 lower_variable(&c, ast->funcs.at[k]->vars.at[v]);
+            }
         }
     pl_status st = PL_OK;
     for (size_t k = 0; k < ast->funcs.n && st == PL_OK; k++) {
@@ -873,9 +899,8 @@ pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **
             p->funcs.at[k].name = ast->funcs.at[k]->name;
             continue;
         }
-        for (size_t v = 0; v < ast->vars.n; v++)
-            if (ast->vars.at[v]->space == PL_SP_SHARED && ast->vars.at[v]->unsized)
-                ast->vars.at[v]->offset = c.dynamic[k];
+        for (size_t v = 0; v < c.unsized.n; v++)
+            ast->vars.at[c.unsized.at[v]]->offset = c.dynamic[k];
         lower_function(&c, ast->funcs.at[k], &p->funcs.at[k]);
         bool ok = !c.unsupported && pl_arena_ok(arena) && pl_arena_ok(scratch);
         uint32_t fixed = c.scratch_row;
@@ -889,6 +914,10 @@ pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **
             st = pl_cfg_reconverge(p, &p->funcs.at[k], scratch);
         if (!c.unsupported && st == PL_OK && pl_arena_ok(arena) && pl_arena_ok(scratch))
             st = pl_live_allocate(p, &p->funcs.at[k], fixed, scratch);
+    }
+    if (st == PL_OK && !c.unsupported && pl_arena_ok(arena)) {
+        pl_program_tidy(p);
+        st = pl_program_resources(p);
     }
     if (!pl_arena_ok(arena) || !pl_arena_ok(scratch))
         st = PL_NOMEM;

@@ -14,6 +14,7 @@ libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c test
 # The long ones first, so that they overlap with the rest.
 data_tests = tests/suite_timing tests/suite_functional tests/fuzz/fuzz tests/statements tests/vectors tests/forms/forms \
 	tests/docs tests/report tests/looking tests/browser
+data_tests += tests/objects
 check_PROGRAMS += $(data_tests) tests/ptxcheck
 tests_suite_timing_SOURCES = tests/suite.c
 tests_suite_timing_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"timing"'
@@ -30,6 +31,7 @@ tests_docs_LDADD = libpl_harness.la
 tests_browser_LDADD = libpl_harness.la $(JANSSON_LIBS)
 tests_looking_LDADD = libpl_harness.la $(SQLITE_LIBS) $(JANSSON_LIBS)
 tests_report_LDADD = libpl_harness.la $(SQLITE_LIBS) $(JANSSON_LIBS)
+tests_objects_LDADD = libpl_harness.la $(JANSSON_LIBS)
 tests_ptxcheck_LDADD = libptxloom.la
 
 # Recorded probes of the machine's edges (tests/data/probes).

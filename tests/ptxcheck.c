@@ -9,6 +9,7 @@
  *     // METRIC: inst_executed = 12              a figure of the run, or a counter; LO..HI is a range
  *     // FAULT: CUDA_ERROR_ILLEGAL_ADDRESS       the launch must fail with this error
  *     // PRINTS: 3 hello\n                       what the kernel prints
+ *     // LINK: helpers.part                   linked with these files of the same folder (or with none)
  *     // ERROR @+1:12 E0214: takes no            the file is refused: place (from this line, or absolute), id, words
  *
  * A file without LAUNCH and ERROR must be accepted. tests/ptx/README.md has the whole list.
@@ -60,6 +61,7 @@ typedef struct launch {
 } launch;
 
 typedef struct expected_error {
+    const char *file; /* of LINK, or NULL: the test itself */
     unsigned line, column, written_at; /* column 0: any */
     const char *code, *words;
     bool found;
@@ -72,6 +74,8 @@ typedef struct test {
     size_t size;
     struct { launch *at; size_t n, cap; } launch;
     struct { expected_error *at; size_t n, cap; } error;
+    struct { const char **at; size_t n, cap; } file; /* paths: the test, then those of LINK */
+    bool linked;
     int failures;
 } test;
 
@@ -308,6 +312,11 @@ static void read_error(cursor *c)
 {
     expected_error e = {.written_at = c->line};
     expect(c, "@");
+    skip_blanks(c);
+    if ((*c->p >= 'a' && *c->p <= 'z')) {
+        e.file = word(c, ":");
+        expect(c, ":");
+    }
     int sign = accept(c, "+") ? 1 : accept(c, "-") ? -1 : 0;
     unsigned n = (unsigned)integer(c);
     e.line = sign > 0 ? c->line + n : sign < 0 ? c->line - n : n;
@@ -358,6 +367,12 @@ static void read_directive(cursor *c)
         k.kind = CHECK_PRINTS;
         k.name = unescape(c);
         *pl_push(c->t->arena, &current(c)->check) = k;
+    } else if (accept(c, "LINK:")) {
+        const char *slash = strrchr(c->t->path, '/');
+        for (skip_blanks(c); *c->p; skip_blanks(c))
+            *pl_push(c->t->arena, &c->t->file) =
+                pl_arena_printf(c->t->arena, "%.*s/%s", slash ? (int)(slash - c->t->path) : 1, slash ? c->t->path : ".", word(c, ""));
+        c->t->linked = true;
     } else if (strncmp(c->p, "ERROR @", 7) == 0) {
         c->p += 6;
         read_error(c);
@@ -395,19 +410,36 @@ static void print_messages(pl_gpu *gpu)
     for (size_t i = 0; i < pl_gpu_diag_count(gpu); i++) fputs(pl_gpu_diag(gpu, i, false).rendered, stdout);
 }
 
+static pl_status load(test *t, pl_gpu *gpu, const pl_load_options *o, pl_module **m)
+{
+    if (t->file.n == 1) return pl_module_load(gpu, t->path, t->text, t->size, o, m);
+    return pl_module_load_files(gpu, t->file.at, t->file.n, o, m);
+}
+
+/* Is the message about the file that the expectation names? */
+static bool in_file(const test *t, const expected_error *e, const char *file)
+{
+    if (!e->file) return file && strcmp(file, t->path) == 0;
+    size_t n = file ? strlen(file) : 0, m = strlen(e->file);
+    return n > m && strcmp(file + n - m, e->file) == 0;
+}
+
 static void check_refusal(test *t)
 {
     pl_gpu *gpu;
     pl_module *m = NULL;
     if (pl_gpu_open(&gpu, "h200") != PL_OK) bad_test(t, 0, "cannot open the machine h200");
-    pl_load_options o = {.opt_level = 2, .check_only = true};
-    if (pl_module_load(gpu, t->path, t->text, t->size, &o, &m) == PL_OK) fail(t, 1, "the file was accepted");
+    pl_load_options o = {.opt_level = 2, .check_only = !t->linked};
+    if (load(t, gpu, &o, &m) == PL_OK) {
+        fail(t, 1, "the file was accepted");
+        pl_module_close(m);
+    }
     for (size_t i = 0; i < pl_gpu_diag_count(gpu); i++) {
         pl_message d = pl_gpu_diag(gpu, i, false);
         bool known = strcmp(d.severity, "error") != 0;
         for (size_t k = 0; k < t->error.n && !known; k++) {
             expected_error *e = &t->error.at[k];
-            if (e->found || e->line != d.line || strcmp(e->code, d.code) != 0) continue;
+            if (e->found || !in_file(t, e, d.file) || e->line != d.line || strcmp(e->code, d.code) != 0) continue;
             if ((e->column && e->column != d.column) || !strstr(d.text, e->words)) continue;
             known = e->found = true;
         }
@@ -427,7 +459,7 @@ static void check_acceptance(test *t)
         pl_module *m = NULL;
         if (pl_gpu_open(&gpu, "h200") != PL_OK) bad_test(t, 0, "cannot open the machine h200");
         pl_load_options o = {.opt_level = level};
-        if (pl_module_load(gpu, t->path, t->text, t->size, &o, &m) != PL_OK) {
+        if (load(t, gpu, &o, &m) != PL_OK) {
             fail(t, 1, "refused at -O%d:", level);
             print_messages(gpu);
         }
@@ -535,7 +567,7 @@ static void run_one_way(test *t, launch *l, const way *w, unsigned char **bytes,
     if (pl_gpu_open(&gpu, l->arch) != PL_OK) bad_test(t, l->line, "cannot open the machine %s", l->arch);
     pl_load_options o = {.opt_level = w->opt_level};
     *total = 0;
-    if (pl_module_load(gpu, t->path, t->text, t->size, &o, &m) != PL_OK) {
+    if (load(t, gpu, &o, &m) != PL_OK) {
         fail(t, l->line, "refused [%s]:", w->name);
         print_messages(gpu);
         goto out;
@@ -627,6 +659,7 @@ int main(int argc, char **argv)
     }
     alarm(TIME_LIMIT_SECONDS);
     test t = {.arena = pl_arena_open(), .path = argv[1]};
+    *pl_push(t.arena, &t.file) = t.path;
     read_test(&t);
     if (t.error.n > 0) check_refusal(&t);
     if (t.error.n == 0 && t.launch.n == 0) check_acceptance(&t);

@@ -333,8 +333,10 @@ START_TEST(listings_and_explanations_come_from_the_tables)
     expect(out, "saxpy:");
     expect(out, "fma");
     ck_assert_int_eq(loom("as", k, "-v", NULL), 0);
-    expect(out, "kernel saxpy");
-    expect(out, "24 bytes parameters");
+    expect(out, "Compiling entry function 'saxpy' for 'sm_90'");
+    expect(out, "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads");
+    expect(out, "used 0 barriers");
+    expect(out, "552 bytes cmem[0]"); /* 528 in front of 24 bytes of parameters */
     ck_assert_int_eq(loom("explain", "add.f32", NULL), 0);
     expect(out, "since PTX");
     ck_assert_int_eq(loom("explain", "e0402", NULL), 0);

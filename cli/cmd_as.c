@@ -1,0 +1,129 @@
+/* cmd_as.c - `ptxloom as`: assembles and links modules, writes an object, and reports what every kernel takes. */
+#include "cli/cli.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_BLOCK = 256 /* threads, when the kernel does not say */ };
+
+enum { O_VERBOSE, O_OPT, O_OUTPUT, O_ARCH, O_COUNT };
+static const cli_option option[O_COUNT] = {
+    [O_VERBOSE] = {"verbose", 'v', NULL, "report registers, stack, shared and constant memory of every kernel"},
+    [O_OPT] =
+        {"opt", 'O', "0|2",
+         "-O0: one machine instruction per PTX instruction; -O2 (default): as an assembler would"},
+    [O_OUTPUT] = {"output", 'o', "K.plo", "write the linked program as an ELF object"},
+    [O_ARCH] = {"arch", 0, "MACHINE", "with -v: how many blocks fit a multiprocessor of this machine"},
+};
+static const char usage[] = "ptxloom as K.ptx ... [-o K.plo] [-v] [-O0] [--arch MACHINE]\n";
+
+typedef struct request {
+    const char **file;
+    size_t nfiles;
+    const char *output, *arch;
+    bool verbose;
+    pl_load_options load;
+} request;
+
+static bool read_option(cli_args *a, int k, request *r)
+{
+    switch (k) {
+    case O_VERBOSE: r->verbose = true; return true;
+    case O_OUTPUT: r->output = a->value; return true;
+    case O_ARCH: r->arch = a->value; return true;
+    case O_OPT: return cli_opt_level(a, &r->load.opt_level);
+    case CLI_OPERAND: r->file[r->nfiles++] = a->value; return true;
+    default: return false;
+    }
+}
+
+/* In the words of `ptxas -v`, which many tools and people read. */
+static void resources(const pl_gpu *gpu, const pl_module *m, const char *name)
+{
+    pl_kernel_info k;
+    if (pl_module_kernel(m, name, &k) != PL_OK) return;
+    printf("ptxloom info    : Compiling entry function '%s' for '%s'\n", name, pl_module_total(m).target);
+    printf("ptxloom info    : Function properties for %s\n", name);
+    printf("    %u bytes stack frame, %u bytes spill stores, %u bytes spill loads\n", k.local_bytes, k.spill_stores,
+           k.spill_loads);
+    printf("ptxloom info    : Used %u registers, used %u barriers", k.registers, k.barriers);
+    if (k.stack_bytes) printf(", %u bytes cumulative stack size", k.stack_bytes);
+    if (k.static_shared) printf(", %u bytes smem", k.static_shared);
+    printf(", %u bytes cmem[0]\n", k.constant_bytes);
+    if (!pl_gpu_name(gpu)) return;
+    const uint32_t *shape = k.reqntid[0] ? k.reqntid : k.maxntid;
+    uint32_t threads = shape[0] ? shape[0] * (shape[1] ? shape[1] : 1) * (shape[2] ? shape[2] : 1) : USUAL_BLOCK;
+    double occupancy = 0;
+    uint32_t blocks = pl_module_fit(m, name, threads, &occupancy);
+    printf("ptxloom info    : %u blocks of %u threads fit a multiprocessor of %s (%.0f %% of its warps)\n", blocks, threads,
+           pl_gpu_name(gpu), occupancy * 100);
+}
+
+static void report(const pl_gpu *gpu, const pl_module *m)
+{
+    pl_module_totals t = pl_module_total(m);
+    printf("ptxloom info    : %llu bytes gmem", (unsigned long long)t.global_bytes);
+    if (t.const_bytes) printf(", %llu bytes cmem[3]", (unsigned long long)t.const_bytes);
+    putchar('\n');
+    for (size_t i = 0; i < pl_module_kernel_count(m); i++) resources(gpu, m, pl_module_kernel_name(m, i));
+}
+
+static int assemble(pl_gpu *gpu, const request *r)
+{
+    pl_module *m;
+    int status = cli_status(pl_module_load_files(gpu, r->file, r->nfiles, &r->load, &m));
+    if (m && r->verbose) report(gpu, m);
+    if (m && r->output) {
+        const char *bytes;
+        size_t n;
+        pl_status st = pl_module_save(m, PL_SAVE_OBJECT, &bytes, &n);
+        if (st == PL_OK) st = cli_write_file(gpu, r->output, bytes, n);
+        status = cli_worse(status, cli_status(st));
+    }
+    cli_messages(gpu, 0);
+    pl_module_close(m);
+    return status;
+}
+
+static int assemble_for(const request *r)
+{
+    pl_gpu *gpu;
+    int status = cli_status(pl_gpu_open(&gpu, r->arch));
+    if (status == CLI_OK)
+        status = assemble(gpu, r);
+    else if (gpu)
+        cli_messages(gpu, 0);
+    pl_gpu_close(gpu);
+    return status;
+}
+
+int cmd_as(int argc, char **argv)
+{
+    request r = {.load = {.opt_level = 2}, .file = calloc((size_t)argc, sizeof *r.file)};
+    pl_gpu *gpu;
+    if (!r.file || pl_gpu_open(&gpu, NULL) != PL_OK) {
+        free(r.file);
+        return CLI_SYSTEM;
+    }
+    cli_args a = {.gpu = gpu, .argc = argc, .argv = argv, .at = 1};
+    int k, status = CLI_OK;
+    bool help = false;
+    while (!help && (k = cli_next(&a, option, O_COUNT)) != CLI_END) {
+        help = k == CLI_HELP;
+        if (!help && !read_option(&a, k, &r)) status = CLI_INPUT;
+    }
+    if (!help && status == CLI_OK && r.nfiles == 0) {
+        pl_gpu_report(gpu, "E0007", argv[0], "a PTX file", NULL, NULL);
+        status = CLI_INPUT;
+    }
+    if (help)
+        cli_help(usage, option, O_COUNT);
+    else if (status != CLI_OK)
+        cli_messages(gpu, 0);
+    else if (r.arch)
+        status = assemble_for(&r);
+    else
+        status = assemble(gpu, &r);
+    free(r.file);
+    pl_gpu_close(gpu);
+    return status;
+}

@@ -1,0 +1,10 @@
+/* check.h - is a machine program one that the assembler could have made? For programs that come from files. */
+#ifndef PL_ISA_CHECK_H
+#define PL_ISA_CHECK_H
+
+#include "isa/program.h"
+
+/* Checks everything that running relies on. NULL, or what is wrong. */
+const char *pl_program_check(pl_program *p);
+
+#endif

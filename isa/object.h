@@ -1,0 +1,22 @@
+/* object.h - a machine program as a file: an ELF object that any ELF tool can list, or text (isa/asm.h). */
+#ifndef PL_ISA_OBJECT_H
+#define PL_ISA_OBJECT_H
+
+#include "base/diag.h"
+#include "isa/program.h"
+
+/* An object file, by its first bytes? */
+bool pl_object_is(const char *bytes, size_t n);
+
+/* Reads an object. What is wrong with it is reported at `at`: not an object, damaged, of another version (PL_INVALID). The program
+ * owns its own arena. */
+pl_status pl_object_read(const char *bytes, size_t n, pl_diags *diags, pl_loc at, pl_program **out);
+
+/* Makes an object of a tidy program (isa/tidy.h): the same bytes for the same program. *out comes from malloc. */
+pl_status pl_object_write(const pl_program *p, char **out, size_t *n);
+
+/* The generation of the instruction table: 64 hexadecimal digits that change whenever a form, word, type or special register gets
+ * another number. */
+void pl_table_hash(char hex[65]);
+
+#endif

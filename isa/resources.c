@@ -1,0 +1,136 @@
+/* resources.c - barriers and stack of functions, over the graph of calls. See resources.h.
+ *
+ * Functions are visited behind everything they call; a call back to a function that is still open (recursion) counts once, as ptxas
+ * counts it. An indirect call may reach every function that is no kernel. */
+#include "isa/resources.h"
+
+#include <string.h>
+
+enum { ALL_BARRIERS = 16 };
+
+typedef struct visit {
+    uint32_t func, pc;   /* next instruction to look at */
+    uint32_t candidate;  /* next function an indirect call may reach */
+} visit;
+
+typedef struct graph {
+    pl_program *p;
+    uint8_t *state; /* by function: 0 new, 1 open, 2 done */
+    uint32_t *deepest; /* stack below it */
+    struct { visit *at; size_t n, cap; } open;
+} graph;
+
+static bool constant_of(const pl_prog_func *f, uint32_t row, uint64_t *bits)
+{
+    for (size_t k = 0; k < f->init.n; k++) {
+        const pl_row_init *r = &f->init.at[k];
+        if (r->row == row && !r->sreg && r->reloc == PL_RELOC_NONE) {
+            *bits = r->bits;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Barriers that an instruction makes its block need: the highest number + 1. */
+static uint32_t barriers_of(const pl_prog_func *f, const pl_insn *i)
+{
+    const pl_form *form = &pl_forms[i->form];
+    if ((form->mnem != M_bar && form->mnem != M_barrier) || i->cls != C_barrier)
+        return 0;
+    for (unsigned k = 0; k < form->noperands; k++) {
+        const pl_ospec *s = &form->operand[k];
+        uint64_t number;
+        if (s->kind != PL_K_VALUE || s->written)
+            continue;
+        bool known = constant_of(f, i->op[k], &number);
+        return known && number < ALL_BARRIERS ? (uint32_t)number + 1 : ALL_BARRIERS;
+    }
+    return 0;
+}
+
+static void own(pl_program *p, pl_prog_func *f)
+{
+    f->barriers = 0;
+    for (uint32_t pc = f->first; pc < f->first + f->count; pc++) {
+        uint32_t n = barriers_of(f, &p->code.at[pc]);
+        f->barriers = n > f->barriers ? n : f->barriers;
+    }
+}
+
+static void enter(graph *g, uint32_t func)
+{
+    g->state[func] = 1;
+    own(g->p, &g->p->funcs.at[func]);
+    *pl_push(g->p->arena, &g->open) = (visit){.func = func, .pc = g->p->funcs.at[func].first};
+}
+
+/* The next function that the open one calls, UINT32_MAX behind the last. */
+static uint32_t next_callee(graph *g, visit *v)
+{
+    const pl_program *p = g->p;
+    const pl_prog_func *f = &p->funcs.at[v->func];
+    for (; v->pc < f->first + f->count; v->pc++) {
+        const pl_insn *i = &p->code.at[v->pc];
+        if (!(pl_forms[i->form].effects & PL_EF_CALL))
+            continue;
+        uint32_t callee = p->calls.at[i->target].callee;
+        if (callee != UINT32_MAX) {
+            v->pc++;
+            return callee;
+        }
+        while (v->candidate < p->funcs.n)
+            if (!p->funcs.at[v->candidate++].entry)
+                return v->candidate - 1;
+    }
+    return UINT32_MAX;
+}
+
+static void add_callee(graph *g, uint32_t caller, uint32_t callee)
+{
+    pl_prog_func *f = &g->p->funcs.at[caller];
+    const pl_prog_func *c = &g->p->funcs.at[callee];
+    if (c->barriers > f->barriers)
+        f->barriers = c->barriers;
+    if (c->stack_bytes > g->deepest[caller])
+        g->deepest[caller] = c->stack_bytes;
+}
+
+static void visit_from(graph *g, uint32_t func)
+{
+    enter(g, func);
+    while (g->open.n && pl_arena_ok(g->p->arena)) {
+        visit *v = &g->open.at[g->open.n - 1];
+        uint32_t caller = v->func, callee = next_callee(g, v);
+        if (callee == UINT32_MAX) {
+            pl_prog_func *f = &g->p->funcs.at[caller];
+            f->stack_bytes = f->local_bytes + g->deepest[caller];
+            g->state[caller] = 2;
+            g->open.n--;
+            if (g->open.n)
+                add_callee(g, g->open.at[g->open.n - 1].func, caller);
+        } else if (g->state[callee] == 0)
+            enter(g, callee);
+        else if (g->state[callee] == 2)
+            add_callee(g, caller, callee);
+    }
+}
+
+pl_status pl_program_resources(pl_program *p)
+{
+    pl_arena *scratch = pl_arena_open();
+    if (!scratch)
+        return PL_NOMEM;
+    graph g = {.p = p, .state = pl_arena_array(scratch, uint8_t, p->funcs.n + 1), .deepest = pl_arena_array(scratch, uint32_t, p->funcs.n + 1)};
+    for (uint32_t k = 0; k < p->funcs.n && pl_arena_ok(scratch); k++)
+        if (g.state[k] == 0)
+            visit_from(&g, k);
+    bool good = pl_arena_ok(scratch);
+    pl_arena_close(scratch);
+    return good ? PL_OK : PL_NOMEM;
+}
+
+uint32_t pl_constant_base(unsigned sm)
+{
+    return sm >= 100 ? 0x380 : sm >= 90 ? 0x210 : sm >= 70 ? 0x160 : sm >= 30 ? 0x140 : 0x20;
+}

@@ -1,0 +1,214 @@
+/* load.c - loading a module: PTX files are parsed, checked, linked and assembled; an object is read.
+ *
+ * The texts and the trees live as long as the module, in its arena. */
+#include "emu/exec/bind.h"
+#include "isa/asm.h"
+#include "isa/object.h"
+#include "lib/internal.h"
+#include "ptx/ast.h"
+#include "ptx/link.h"
+#include "ptx/lower.h"
+#include "ptx/print.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A file as it was read. */
+typedef struct input {
+    const char *name, *text;
+    size_t bytes;
+} input;
+
+/* A machine program, as an object or as text, rather than PTX. */
+static bool is_program(const input *in)
+{
+    return pl_object_is(in->text, in->bytes) || pl_asm_is(in->text, in->bytes);
+}
+
+/* Messages must not point into the arena of the module. */
+static void settle_messages(pl_gpu *gpu, size_t first)
+{
+    for (size_t i = first; i < gpu->diags.list.n; i++) {
+        pl_diag *d = &gpu->diags.list.at[i];
+        if (d->help) d->help = pl_arena_strdup(gpu->messages, d->help);
+    }
+    pl_diags_sort(&gpu->diags);
+}
+
+static uint32_t count_lines(const char *text, size_t n)
+{
+    uint32_t lines = 0;
+    for (const char *p = text, *end = text + n; p < end && (p = memchr(p, '\n', (size_t)(end - p))); p++) lines++;
+    return lines;
+}
+
+/* Copies the files one behind the other into the module, each starting on a line of its own. */
+static char *join_texts(pl_module *m, const input *in, size_t n, size_t *bytes)
+{
+    size_t room = 1, at = 0;
+    uint32_t lines = 0;
+    for (size_t k = 0; k < n; k++) room += in[k].bytes + 1;
+    char *text = pl_arena_alloc(m->arena, room);
+    if (!text) return NULL;
+    for (size_t k = 0; k < n; k++) {
+        char *start = text + at;
+        memcpy(start, in[k].text, in[k].bytes);
+        at += in[k].bytes;
+        const char *name = pl_arena_strdup(m->arena, in[k].name);
+        *pl_push(m->arena, &m->source) =
+            (pl_module_source){.name = name,
+                               .lines_before = lines,
+                               .file = pl_diags_add_file(&m->gpu->diags, name, start, in[k].bytes),
+                               .epoch = m->gpu->epoch};
+        if (k + 1 < n && in[k].bytes && text[at - 1] != '\n') text[at++] = '\n';
+        if (k + 1 < n) lines += count_lines(start, (size_t)(text + at - start));
+    }
+    *bytes = at;
+    return text;
+}
+
+static pl_status assemble(pl_module *m, const pl_ast *ast, const char *text, size_t bytes, int opt_level)
+{
+    size_t n = m->source.n;
+    pl_lower_source *source = pl_arena_array(m->arena, pl_lower_source, n);
+    for (size_t k = 0; source && k < n; k++)
+        source[k] = (pl_lower_source){m->source.at[k].name, m->source.at[k].file, m->source.at[k].lines_before};
+    const pl_lower_options lower = {
+        .opt_level = opt_level, .text = text, .text_bytes = bytes, .source = source, .sources = n};
+    return source ? pl_lower(ast, &lower, &m->program) : PL_NOMEM;
+}
+
+static bool is_provided(const char *name)
+{
+    return pl_system_find(name) != 0;
+}
+
+static pl_status load_ptx(pl_module *m, const input *in, size_t n, const pl_load_options *options)
+{
+    size_t bytes = 0;
+    const char *text = join_texts(m, in, n, &bytes);
+    pl_ast **ast = pl_arena_array(m->arena, pl_ast *, n), *whole = NULL;
+    if (!text || !ast || !pl_arena_ok(m->arena)) return PL_NOMEM;
+    pl_status st = PL_OK;
+    for (size_t k = 0; k < n; k++) {
+        pl_status one = pl_ptx_parse(m->arena, &m->gpu->diags, m->source.at[k].file, &ast[k]);
+        if (st == PL_OK || one == PL_NOMEM) st = one;
+    }
+    if (st != PL_OK || (options && options->check_only)) return st;
+    st = pl_ptx_link(m->arena, &m->gpu->diags, ast, n, is_provided, &whole);
+    return st == PL_OK ? assemble(m, whole, text, bytes, options ? options->opt_level : 2) : st;
+}
+
+static pl_status load_object(pl_module *m, const input *in, size_t n, size_t object)
+{
+    const input *o = &in[object];
+    pl_diags *diags = &m->gpu->diags;
+    const char *name = pl_arena_strdup(m->arena, o->name);
+    /* No text: a message about an object has no line to show. */
+    pl_loc at = {.file = pl_diags_add_file(diags, pl_arena_strdup(m->gpu->messages, o->name), NULL, 0)};
+    if (n > 1) {
+        pl_report(diags, PL_E0614, at, name);
+        return PL_INVALID;
+    }
+    bool text = pl_asm_is(o->text, o->bytes);
+    pl_status st = text ? pl_asm_read(o->text, o->bytes, diags, at.file, &m->program)
+                        : pl_object_read(o->text, o->bytes, diags, at, &m->program);
+    if (text && st != PL_OK) { /* the messages show its lines */
+        diags->file.at[at.file].text = pl_arena_strndup(m->gpu->messages, o->text, o->bytes);
+        diags->file.at[at.file].size = o->bytes;
+    }
+    for (size_t k = 0; st == PL_OK && k < m->program->sources.n; k++) {
+        const pl_prog_source *s = &m->program->sources.at[k];
+        *pl_push(m->arena, &m->source) = (pl_module_source){.name = s->name, .lines_before = s->lines_before};
+    }
+    return st;
+}
+
+static pl_status load(pl_gpu *gpu, const input *in, size_t n, const pl_load_options *options, pl_module **out)
+{
+    *out = NULL;
+    pl_module *m = calloc(1, sizeof *m);
+    if (!m) return pl_gpu_no_memory(gpu, "while loading a module");
+    m->gpu = gpu;
+    m->arena = pl_arena_open();
+    if (!m->arena) {
+        pl_module_close(m);
+        return pl_gpu_no_memory(gpu, "while loading a module");
+    }
+    m->name = pl_arena_strdup(m->arena, in[0].name);
+    size_t before = gpu->diags.list.n, object = 0;
+    while (object < n && !is_program(&in[object])) object++;
+    pl_status st = object < n ? load_object(m, in, n, object) : load_ptx(m, in, n, options);
+    if (st == PL_OK && m->program) {
+        pl_bind(m->program, options ? (int)options->host - 1 : -1);
+        st = pl_module_place_variables(m);
+    }
+    if (st == PL_OK && !pl_arena_ok(m->arena)) st = PL_NOMEM;
+    settle_messages(gpu, before);
+    if (st == PL_NOMEM) pl_gpu_no_memory(gpu, "while loading a module");
+    if (st == PL_OK && !(options && options->check_only))
+        *out = m;
+    else
+        pl_module_close(m);
+    return st;
+}
+
+pl_status pl_module_load(pl_gpu *gpu, const char *name, const char *text, size_t bytes,
+                         const pl_load_options *options, pl_module **out)
+{
+    const input in = {name, text, bytes};
+    return load(gpu, &in, 1, options, out);
+}
+
+pl_status pl_module_load_files(pl_gpu *gpu, const char *const *path, size_t n,
+                               const pl_load_options *options, pl_module **out)
+{
+    *out = NULL;
+    input *in = calloc(n ? n : 1, sizeof *in);
+    if (!in) return pl_gpu_no_memory(gpu, "while loading a module");
+    pl_status st = PL_OK;
+    for (size_t k = 0; k < n && st == PL_OK; k++) {
+        char *text = NULL;
+        in[k].name = path[k];
+        st = pl_file_read(gpu, path[k], &text, &in[k].bytes);
+        in[k].text = text;
+    }
+    if (st == PL_OK) st = load(gpu, in, n, options, out);
+    for (size_t k = 0; k < n; k++) free((void *)(uintptr_t)in[k].text);
+    free(in);
+    return st;
+}
+
+pl_status pl_module_load_file(pl_gpu *gpu, const char *path, const pl_load_options *options,
+                              pl_module **out)
+{
+    return pl_module_load_files(gpu, &path, 1, options, out);
+}
+
+pl_status pl_format_file(pl_gpu *gpu, const char *path, const char **out, size_t *bytes)
+{
+    const pl_load_options check = {.check_only = true};
+    pl_module *none;
+    char *text, *formatted;
+    size_t size;
+    pl_status st = pl_file_read(gpu, path, &text, &size);
+    if (st != PL_OK) return st;
+    st = pl_module_load(gpu, path, text, size, &check, &none);
+    if (st == PL_OK) {
+        st = pl_ptx_format(gpu->messages, text, size, &formatted, bytes);
+        *out = formatted;
+        if (st != PL_OK) pl_gpu_no_memory(gpu, "while laying out PTX");
+    }
+    free(text);
+    return st;
+}
+
+pl_status pl_module_save(pl_module *m, pl_save_form form, const char **out, size_t *bytes)
+{
+    char *made = NULL;
+    pl_status st = form == PL_SAVE_TEXT ? pl_asm_write(m->program, &made, bytes) : pl_object_write(m->program, &made, bytes);
+    char *kept = st == PL_OK ? pl_arena_alloc(m->gpu->messages, *bytes + 1) : NULL;
+    if (kept) memcpy(kept, made, *bytes);
+    free(made);
+    *out = kept;
+    return kept ? PL_OK : pl_gpu_no_memory(m->gpu, "while saving a program");
+}
