@@ -346,14 +346,8 @@ static void read_operand(form *f, char *text, bool joined)
     }
     if (joined)
         o->optional = true;
-    if (n && k[n - 1] == '~') {
-        o->negatable = true;
-        k[--n] = 0;
-    }
-    if (n && k[n - 1] == '!') {
-        o->reg_only = true;
-        k[--n] = 0;
-    }
+    for (; n && (k[n - 1] == '~' || k[n - 1] == '!'); k[--n] = 0)
+        *(k[n - 1] == '~' ? &o->negatable : &o->reg_only) = true;
     if (*k == '{') {
         char *e = strchr(k, '}');
         if (!e) {
@@ -383,13 +377,23 @@ static void read_operand(form *f, char *text, bool joined)
         const char *word;
         kind kind;
     } kinds[] = {{"addr", K_ADDR},   {"label", K_LABEL}, {"labels", K_LABELS}, {"func", K_FUNC},     {"args", K_ARGS}, {"rets", K_RETS},
-                 {"proto", K_PROTO}, {"coord", K_COORD}, {"opaque", K_OPAQUE}};
+                 {"proto", K_PROTO}, {"coord", K_COORD}, {"opaque", K_OPAQUE}, {"taddr", K_ADDR}};
     for (size_t j = 0; j < sizeof kinds / sizeof *kinds; j++)
         if (!strcmp(k, kinds[j].word)) {
             o->kind = kinds[j].kind;
-            o->type = dup("b64");
+            o->type = dup(strcmp(k, "taddr") ? "b64" : "b32");
             return;
         }
+    if (!strncmp(k, "addr(", 5)) { /* an address in a space of its own: a word, or the group that says it */
+        o->kind = K_ADDR;
+        o->type = copy(k + 5, strlen(k) - 6);
+        for (int s = 0; s < f->nslots; s++)
+            if (!strcmp(f->slot[s].group, o->type))
+                o->slot = s;
+        if (o->slot < 0 && find(&words, o->type) < 0)
+            fail(cur_file, cur_line, "operand '%s': '%s' is no word or group of this form", o->name, o->type);
+        return;
+    }
     if (!strncmp(k, "imm", 3) && (!k[3] || k[3] == '(')) {
         o->kind = K_IMM;
         o->type = dup("s64");

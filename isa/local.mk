@@ -10,7 +10,7 @@ isa_generated = isa/gen_words.h isa/gen_names.h isa/gen_forms.c $(isa_exec_gener
 isa_exec_generated = isa/gen_exec_index.c isa/gen_exec_0.c isa/gen_exec_1.c isa/gen_exec_2.c isa/gen_exec_3.c \
 	isa/gen_exec_4.c isa/gen_exec_5.c isa/gen_exec_6.c isa/gen_exec_7.c
 isa_tables = isa/ptx.isa isa/int.isa isa/logic.isa isa/float.isa isa/half.isa isa/approx.isa isa/cmp.isa isa/cvt.isa \
-	isa/video.isa isa/mem.isa isa/atom.isa isa/control.isa isa/barrier.isa isa/warp.isa isa/matrix.isa isa/async.isa \
+	isa/video.isa isa/mem.isa isa/atom.isa isa/control.isa isa/barrier.isa isa/warp.isa isa/matrix.isa isa/tcgen05.isa isa/async.isa \
 	isa/texture.isa isa/misc.isa
 
 isa_isagen = isa/isagen$(BUILD_EXEEXT)

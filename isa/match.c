@@ -198,7 +198,13 @@ static const struct {
     {" wmma ", " load store mma a b c d "},
     {" wgmma ", " fence commit_group wait_group mma_async "},
     {" multimem ", " ld_reduce st red cp reduce async bulk "},
+    {" suld sust sured ", " b p "},
+    {" tex txq ", " base level grad "},
+    {" tensormap ", " replace cp_fenceproxy "},
+    {" createpolicy ", " fractional range cvt "},
     {" st red ", " async bulk "},
+    {" tcgen05 ", " alloc dealloc relinquish_alloc_permit ld st red wait::ld wait::st cp shift commit mma ws "},
+    {" clusterlaunchcontrol ", " try_cancel async query_cancel "},
 };
 
 static const char *listed(const char *list, const char *word)

@@ -132,3 +132,32 @@ int pl_count_surface(const uint16_t *mods)
         if (!strcmp(pl_word_text[mods[i]], "v2") || !strcmp(pl_word_text[mods[i]], "v4")) return pl_word_text[mods[i]][1] - '0';
     return 1;
 }
+
+/* tcgen05.ld and st: 16 or 32 lanes of as many bits as the shape says, repeated, in 32 registers of 32 bits. */
+int pl_count_tmem(const uint16_t *mods)
+{
+    int bits = 32 * 32;
+    for (int i = 0; i < PL_MAX_SLOTS; i++) {
+        const char *s = pl_word_text[mods[i]];
+        if (!is_digit(s[0])) continue;
+        bits = number(&s);
+        if (*s == 'x') s++, bits *= number(&s);
+        if (*s == 'b' && s[1] == 'x') bits *= 2;
+    }
+    return shape_of(mods).x * (bits / (32 * 32));
+}
+
+/* tcgen05.mma: a bit for each of the 128 lanes of a block's tensor memory, or of two blocks'. */
+int pl_count_output_lanes(const uint16_t *mods)
+{
+    for (int i = 0; i < PL_MAX_SLOTS; i++)
+        if (!strcmp(pl_word_text[mods[i]], "cta_group::2")) return 8;
+    return 4;
+}
+
+/* The five coordinates of a copy of four rows: a column, and the rows. */
+int pl_count_rows(const uint16_t *mods)
+{
+    (void)mods;
+    return 5;
+}

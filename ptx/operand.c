@@ -20,8 +20,9 @@ static const pl_node *node(const pl_parse *p, uint32_t n)
 /* May a register of type r stand where an instruction of type t reads or writes? (PTX ISA 9.0,
  * section 9.2; ptxas 13.0 was asked about every pair.) Untyped registers fit any type of their
  * size, signed and unsigned fit each other, floating registers fit their own type or an untyped
- * one. With `relax` (ld, st, cvt) the register may also be wider. */
-static bool type_fits(const pl_parse *p, pl_word r, pl_word t, bool relax)
+ * one. With `relax` (ld, st, cvt) the register may also be wider. `fixed`: the type is the same in
+ * every variant of the instruction; a pair of halves then counts as no integer. */
+static bool type_fits(const pl_parse *p, pl_word r, pl_word t, bool relax, bool fixed)
 {
     int rb = p->type_bits[r], tb = p->type_bits[t];
     char rk = p->type_kind[r], tk = p->type_kind[t];
@@ -36,8 +37,27 @@ static bool type_fits(const pl_parse *p, pl_word r, pl_word t, bool relax)
         return tk == 'u' || tk == 's' ? t != W_u16x2 && t != W_s16x2 : tk == 'b' && t != W_tf32;
     default: break;
     }
-    if (r == W_f16x2) return tk != 'f';
-    return tk == 'b';
+    if (r == W_f16x2 && !fixed) return tk != 'f';
+    return tk == 'b' && t != W_tf32;
+}
+
+/* Pairs and quadruples of small floats are held by untyped registers alone. */
+static bool untyped_only(pl_word t)
+{
+    switch (t) {
+    case W_e4m3x2:
+    case W_e5m2x2:
+    case W_e3m2x2:
+    case W_e2m3x2:
+    case W_e2m1x2:
+    case W_e4m3x4:
+    case W_e5m2x4:
+    case W_e3m2x4:
+    case W_e2m3x4:
+    case W_e2m1x4:
+    case W_ue8m0x2: return true;
+    default: return false;
+    }
 }
 
 /* ---- reports
@@ -104,6 +124,19 @@ static bool component(pl_attempt *a, const pl_node *n, pl_operand *o)
     return false;
 }
 
+/* Is the operand's type the same in every variant, rather than the instruction's own? (Matrix
+ * instructions and nanosleep check as strictly.) */
+static bool fixed_type(const pl_attempt *a, const pl_ospec *s, pl_word t)
+{
+    if (a->opcode->mnem == M_redux) return true;
+    for (unsigned k = 0; s->slot < 0 && k < a->form->nslots; k++)
+        if (a->form->slot[k].group == G_none && a->mods[k] == t && a->opcode->mnem != M_mma &&
+            a->opcode->mnem != M_wmma && a->opcode->mnem != M_wgmma &&
+            a->opcode->mnem != M_nanosleep)
+            return false;
+    return s->slot < 0;
+}
+
 /* cvt takes wider registers only between the types that PTX has had from the start. */
 static bool relaxed(const pl_attempt *a)
 {
@@ -144,7 +177,9 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const 
         if (a->aloud) pl_report(p->diags, PL_E0208, n->sel_at, n->sel->name);
         return false;
     }
-    if (!type_fits(p, r->type, t, relaxed(a))) {
+    if (!type_fits(p, r->type, t, relaxed(a), fixed_type(a, s, t)) ||
+        (a->opcode->mnem == M_cvt && p->type_kind[r->type] != 'b' &&
+         (untyped_only(t) || (s->slot < 0 && p->type_kind[t] == 'b' && t != W_tf32))) ) {
         a->close = a->close ? a->close : 1;
         if (a->aloud) {
             pl_diag *d = pl_report(p->diags, PL_E0204, n->at, r->name, pl_word_text[r->type],
@@ -170,7 +205,7 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const 
 static bool reads_special(const pl_attempt *a)
 {
     if (!strcmp(a->opcode->name, "cvt"))
-        return a->p->type_kind[pl_operand_type(a->form, 0, a->mods)] != 'f';
+        return a->mods[0] != W_pack && a->p->type_kind[pl_operand_type(a->form, 0, a->mods)] != 'f';
     return !strcmp(a->opcode->name, "mov");
 }
 
@@ -217,7 +252,7 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
     if (!s->read || s->written || s->reg_only)
         return kind_error(a, n, s->written ? "a register to write to" : "a register");
     o->kind = PL_O_IMM;
-    if (kind == 'f' && t != W_f32 && t != W_f64) {
+    if ((kind == 'f' && t != W_f32 && t != W_f64) || t == W_u16x2 || t == W_s16x2) {
         if (a->aloud)
             pl_report(p->diags, PL_E0212, n->at, pl_full_name(p, a->opcode), pl_word_text[t])
                 ->help = "move its bits into a register first: mov.b16 %rs1, 0x3C00 is 1.0 in .f16";
@@ -252,6 +287,12 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
                  : bits < 64 ? (int64_t)((uint64_t)n->value & ((UINT64_C(1) << bits) - 1))
                              : n->value;
     }
+    if (kind == 'p' && a->opcode->mnem == M_wgmma && (uint64_t)n->value > 1) {
+        if (a->aloud)
+            pl_report(p->diags, PL_E0209, n->at, pl_full_name(a->p, a->opcode), "0 or 1",
+                      (long long)n->value);
+        return false;
+    }
     if (s->lo <= s->hi && (n->value < s->lo || n->value > s->hi)) {
         if (a->aloud)
             pl_report(p->diags, PL_E0209, n->at, pl_full_name(a->p, a->opcode),
@@ -261,10 +302,20 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
     return true;
 }
 
+/* Parentheses around a constant. */
 static const pl_node *unwrap(const pl_parse *p, const pl_node *n)
 {
-    while (n->kind == PL_N_LIST && n->n == 1) n = node(p, n->first);
-    return n;
+    const pl_node *inner = n;
+    while (inner->kind == PL_N_LIST && inner->n == 1) inner = node(p, inner->first);
+    return inner->kind == PL_N_INT || inner->kind == PL_N_FLOAT ? inner : n;
+}
+
+/* One register in braces stands for the register where a vector could be, and, in ptxas 13.0, where
+ * it expands the instruction: those on bf16. */
+static bool braces_fit(const pl_attempt *a, const pl_ospec *s, pl_word t)
+{
+    return s->vslot >= 0 || t == W_bf16 || t == W_bf16x2 || a->opcode->mnem == M_txq ||
+           (a->opcode->mnem == M_mov && !s->written && a->p->type_kind[t] == 'b');
 }
 
 /* The meaning of a name, with a report when there is none. */
@@ -304,12 +355,13 @@ static bool space_of(const pl_attempt *a, pl_word *space)
 static const char *const space_names[] = {"generic", ".reg",   ".sreg",   ".const", ".global",
                                           ".local",  ".param", ".shared", ".tex"};
 
-/* Does the variable lie in the space that the instruction addresses? */
-static bool in_space(pl_attempt *a, const pl_node *n, const pl_var *v)
+/* Does the variable lie in the space that the instruction addresses? `own` is the address's space
+ * where the table gives it one, else W_b64. */
+static bool in_space(pl_attempt *a, const pl_node *n, const pl_var *v, pl_word own)
 {
-    pl_word space;
+    pl_word space = own;
     bool good;
-    if (!space_of(a, &space)) return true;
+    if (own == W_b64 && !space_of(a, &space)) return true;
     switch (space) {
     case W_const: good = v->space == PL_SP_CONST; break;
     case W_global: good = v->space == PL_SP_GLOBAL; break;
@@ -352,7 +404,9 @@ static bool name_value(pl_attempt *a, pl_word t, const pl_node *n, const pl_bind
             if (a->aloud) pl_report(p->diags, PL_E0235, n->at, b->var->name);
             return false;
         }
-        if (a->opcode->mnem == M_cvta) return in_space(a, n, b->var);
+        if (a->opcode->mnem == M_cvta) return in_space(a, n, b->var, W_b64);
+        if (a->opcode->mnem == M_mapa || a->opcode->mnem == M_getctarank)
+            return in_space(a, n, b->var, W_shared__cluster);
         if (bits == 32 && p->ast->address_size == 64 && b->var->space == PL_SP_GLOBAL) {
             if (a->aloud)
                 pl_report(p->diags, PL_E0236, n->at, b->var->name, (unsigned)p->ast->address_size,
@@ -372,7 +426,7 @@ static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, c
 {
     pl_parse *p = a->p;
     n = unwrap(p, n);
-    if (n->kind == PL_N_VEC && n->n == 1) /* {%r1} is %r1 */
+    if (n->kind == PL_N_VEC && n->n == 1 && braces_fit(a, s, t))
         n = unwrap(p, node(p, n->first));
     o->at = n->at;
     switch ((pl_node_kind)n->kind) {
@@ -427,6 +481,48 @@ static bool array_index(const pl_attempt *a, const pl_ospec *s)
     return false;
 }
 
+/* Vectors of one element need no braces in texture and surface instructions and tensor copies. */
+static bool bare_fits(const pl_attempt *a, const pl_ospec *s)
+{
+    return s->rule && a->opcode->mnem != M_cp && a->opcode->mnem != M_tcgen05 && a->opcode->mnem != M_wmma &&
+           a->opcode->mnem != M_ldmatrix && a->opcode->mnem != M_stmatrix;
+}
+
+/* The elements of a vector agree with their neighbours: untyped ones with all, signed with unsigned
+ * integers. A vector with an untyped element is untyped (ptxas 13.0). */
+static char kind_class(const pl_parse *p, pl_word type)
+{
+    char kind = p->type_kind[type];
+    return type == W_f16x2 ? 'x' : kind == 's' ? 'u' : kind;
+}
+
+static char element_kind(const pl_parse *p, const pl_operand *o)
+{
+    return o->kind == PL_O_REG ? kind_class(p, o->reg->type)
+           : o->kind == PL_O_IMM ? (o->is_float ? 'f' : 'u')
+                                 : 'b';
+}
+
+static pl_word common_type(const pl_attempt *a, const pl_node *n, pl_word t)
+{
+    const pl_parse *p = a->p;
+    int bits = p->type_bits[t];
+    uint32_t e = n->first;
+    for (unsigned k = 0; k < n->n; k++, e = node(p, e)->next) {
+        const pl_node *x = node(p, e);
+        const pl_binding *b =
+            x->kind == PL_N_NAME && !x->sel ? pl_name_lookup(a->p, x->sym) : NULL;
+        if (b && b->kind == PL_B_REG && p->type_kind[b->reg->type] == 'b' && !b->reg->vec &&
+            n->n > 1)
+            return bits == 8    ? W_b8
+                   : bits == 16 ? W_b16
+                   : bits == 32 ? W_b32
+                   : bits == 64 ? W_b64
+                                : t;
+    }
+    return t;
+}
+
 static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, const pl_node *n,
                    pl_operand *o)
 {
@@ -438,7 +534,7 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
         pl_reg *r = n->sym->binding->reg;
         o->kind = PL_O_VEC;
         o->n = (uint16_t)count;
-        if (!type_fits(p, r->type, t, relaxed(a))) {
+        if (!type_fits(p, r->type, t, relaxed(a), fixed_type(a, s, t))) {
             if (a->aloud)
                 pl_report(p->diags, PL_E0204, n->at, r->name, pl_word_text[r->type],
                           pl_full_name(a->p, a->opcode), pl_word_text[t]);
@@ -465,7 +561,7 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
         }
         return true;
     }
-    if (count == 1 && n->kind != PL_N_VEC) {
+    if (count == 1 && n->kind != PL_N_VEC && bare_fits(a, s)) {
         pl_operand *e = a->out ? pl_arena_new(p->arena, pl_operand) : &(pl_operand){0};
         o->kind = PL_O_VEC;
         o->n = 1;
@@ -485,12 +581,19 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
     if (a->out) o->elem = pl_arena_array(p->arena, pl_operand, count);
     uint32_t e = n->first;
     int bits = 0;
-    bool sinks = true;
+    bool sinks = true, layered = array_index(a, s);
+    pl_word common = layered ? t : common_type(a, n, t);
+    char before = 'b';
     for (unsigned k = 0; k < count; k++, e = node(p, e)->next) {
         pl_operand scratch = {0}, *x = a->out ? &o->elem[k] : &scratch;
-        if (!value(a, s, k == 0 && array_index(a, s) ? W_u32 : t, true, node(p, e), x))
-            return false;
+        if (!value(a, s, k == 0 && layered ? W_u32 : common, true, node(p, e), x)) return false;
         if (x->kind == PL_O_SINK) continue;
+        char kind = element_kind(p, x);
+        if (before != 'b' && kind != 'b' && kind != before && !(layered && k == 1)) {
+            if (a->aloud) pl_report(p->diags, PL_E0249, x->at);
+            return false;
+        }
+        before = kind;
         int width = x->kind == PL_O_REG ? p->type_bits[x->reg->type] : 0;
         if (!bits) bits = width;
         if (width && width != bits) {
@@ -503,8 +606,30 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
     return !sinks;
 }
 
+/* [base + offset] in tensor memory: a 32-bit register */
+static bool tensor_address(pl_attempt *a, const pl_node *n, pl_operand *o)
+{
+    pl_parse *p = a->p;
+    o->kind = PL_O_ADDR;
+    o->at = n->at;
+    if (n->kind != PL_N_NAME || n->not_ || n->minus || n->sel)
+        return n->kind == PL_N_WRONG ? false : kind_error(a, n, "a register inside the brackets");
+    const pl_binding *b = resolve(a, n);
+    if (!b) return false;
+    if (b->kind != PL_B_REG || b->reg->vec || p->type_bits[b->reg->type] != 32 ||
+        p->type_kind[b->reg->type] == 'f') {
+        if (a->aloud)
+            pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
+                      "a 32-bit register with an address in tensor memory");
+        return false;
+    }
+    o->imm = n->value;
+    o->reg = b->reg;
+    return true;
+}
+
 /* [base + offset] */
-static bool address(pl_attempt *a, const pl_node *n, pl_operand *o)
+static bool address(pl_attempt *a, pl_word own, const pl_node *n, pl_operand *o)
 {
     pl_parse *p = a->p;
     pl_word space;
@@ -513,7 +638,7 @@ static bool address(pl_attempt *a, const pl_node *n, pl_operand *o)
     if (n->kind == PL_N_WRONG) return false;
     if (n->kind == PL_N_INT) {
         o->imm = n->value;
-        if (!space_of(a, &space) || space == W_local) return true;
+        if (own == W_b64 && (!space_of(a, &space) || space == W_local)) return true;
         if (a->aloud)
             pl_report(p->diags, PL_E0227, n->at)->help = "put the address into a register";
         return false;
@@ -531,7 +656,7 @@ static bool address(pl_attempt *a, const pl_node *n, pl_operand *o)
                           "a register or a variable");
             return false;
         }
-        if (!in_space(a, n, b->var)) return false;
+        if (!in_space(a, n, b->var, own)) return false;
         if (a->form->effects & PL_EF_STORE && b->var->space == PL_SP_PARAM &&
             b->var->role == PL_VAR_INPUT) {
             if (a->aloud) pl_report(p->diags, PL_E0233, n->at, b->var->name, "an input parameter");
@@ -551,7 +676,8 @@ static bool address(pl_attempt *a, const pl_node *n, pl_operand *o)
         return false;
     }
     char kind = p->type_kind[b->reg->type];
-    if (kind == 'p' || kind == 'f' || p->type_bits[b->reg->type] > 64 || b->reg->vec || n->sel) {
+    if (kind == 'p' || kind == 'f' || p->type_bits[b->reg->type] > 64 || b->reg->vec || n->sel ||
+        (a->opcode->mnem == M_wmma && p->type_bits[b->reg->type] < 32)) {
         if (a->aloud)
             pl_report(p->diags, PL_E0228, n->at, b->reg->name, pl_word_text[b->reg->type]);
         return false;
@@ -562,9 +688,10 @@ static bool address(pl_attempt *a, const pl_node *n, pl_operand *o)
 
 static bool table_operand(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_operand *o)
 {
-    const pl_binding *b = n->kind == PL_N_NAME && !n->sel && !n->has_offset ? resolve(a, n) : NULL;
-    if (n->kind != PL_N_NAME)
-        return kind_error(a, n,
+    bool plain = n->kind == PL_N_NAME && !n->sel && !n->has_offset && !n->not_ && !n->minus;
+    const pl_binding *b = plain ? resolve(a, n) : NULL;
+    if (!plain)
+        return n->kind == PL_N_WRONG ? false : kind_error(a, n,
                           s->kind == PL_K_LABELS ? "the name of a .branchtargets list"
                                                  : "the name of a prototype");
     if (!b) return false;
@@ -681,8 +808,9 @@ static bool opaque(pl_attempt *a, const pl_node *n, pl_operand *o)
         return kind_error(a, n, "a texture, sampler or surface, or a 64-bit register");
     const pl_binding *b = resolve(a, n);
     if (!b) return false;
-    if (b->kind == PL_B_VAR && (b->var->type == W_texref || b->var->type == W_samplerref ||
-                                b->var->type == W_surfref || b->var->space == PL_SP_PARAM)) {
+    bool surface = a->opcode->name[0] == 's';
+    if (b->kind == PL_B_VAR && (surface ? b->var->type == W_surfref
+                                        : b->var->type == W_texref || b->var->type == W_samplerref)) {
         o->kind = PL_O_VAR;
         o->var = b->var;
         return true;
@@ -691,7 +819,7 @@ static bool opaque(pl_attempt *a, const pl_node *n, pl_operand *o)
         p->type_kind[b->reg->type] != 'f') {
         o->kind = PL_O_REG;
         o->reg = b->reg;
-        return true;
+        return !a->aloud || pl_module_needs(p, n->at, "a texture or surface in a register", 31, "sm_20");
     }
     if (a->aloud)
         pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
@@ -724,7 +852,10 @@ bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand *
     if (s->kind == PL_K_ADDR && !it->bracket && !it->inside)
         return n->kind == PL_N_WRONG ? false : kind_error(a, n, "an address in brackets");
     switch ((pl_okind)s->kind) {
-    case PL_K_ADDR: return address(a, n, o);
+    case PL_K_ADDR: {
+        pl_word own = pl_operand_type(a->form, k, a->mods);
+        return own == W_b32 ? tensor_address(a, n, o) : address(a, own, n, o);
+    }
     case PL_K_LABEL:
         o->kind = PL_O_LABEL;
         o->at = n->at;

@@ -27,6 +27,19 @@ void pl_stmt_word(pl_parse *p, pl_sym *s, pl_loc at)
         p->word_overflow = true;
         return;
     }
+    /* ptxas takes these twice without a word, and nothing can be misunderstood. */
+    for (unsigned k = 0; k < p->nwords; k++) switch (p->word[k].word == s->word ? s->word : W_none) {
+        case W_sat:
+        case W_cc:
+        case W_NaN:
+        case W_approx:
+        case W_uni:
+        case W_sync:
+        case W_relu:
+        case W_satfinite:
+        case W_shiftamt: return;
+        default: break;
+        }
     p->word[p->nwords] = (pl_match_word){.word = s->word, .text = s->name + 1, .len = s->len - 1};
     p->word_at[p->nwords++] = at;
 }
@@ -100,9 +113,44 @@ static bool mbarrier_agrees(const pl_attempt *a)
         pl_report(a->p->diags, PL_E0247, a->out[0].at, pl_full_name(a->p, a->opcode));
         return false;
     }
+    if ((has_word(a, "arrive") || has_word(a, "arrive_drop")) && !has_word(a, "noComplete") &&
+        a->out[2].kind != PL_O_NONE &&
+        !pl_module_needs(a->p, a->out[2].at, "a count of arrivals", 78, "sm_90"))
+        return false;
     if (has_word(a, "test_wait") && a->form->noperands == 4 && a->out[3].kind != PL_O_NONE) {
         pl_report(a->p->diags, PL_E0248, a->out[3].at, pl_full_name(a->p, a->opcode));
         return false;
+    }
+    return true;
+}
+
+/* Addresses of the module's own size. */
+static bool address_size_agrees(const pl_attempt *a)
+{
+    if (a->opcode->mnem != M_cvta || a->p->ast->address_size == 32 || !has_word(a, "u32"))
+        return true;
+    pl_report(a->p->diags, PL_E0218, a->at, pl_full_name(a->p, a->opcode),
+              "addresses of this module have 64 bits (.address_size 64)");
+    return false;
+}
+
+/* Offsets are no option of cubes; reference depths none of volumes, nor of integer coordinates. */
+static bool texture_agrees(const pl_attempt *a)
+{
+    if (a->opcode->mnem != M_tex && a->opcode->mnem != M_tld4) return true;
+    for (unsigned k = 0; k < a->form->noperands; k++) {
+        const char *name = a->form->operand[k].name, *problem = NULL;
+        if (a->out[k].kind == PL_O_NONE) continue;
+        if (!strcmp(name, "offset") && (has_word(a, "cube") || has_word(a, "acube")))
+            problem = "a cube takes no offset";
+        if (!strcmp(name, "depth") && (has_word(a, "3d") || has_word(a, "2dms") ||
+                                       has_word(a, "a2dms") || a->mods[a->form->nslots - 1] == W_s32))
+            problem = "only one- and two-dimensional textures and cubes with floating-point "
+                      "coordinates are compared with a depth";
+        if (problem) {
+            pl_report(a->p->diags, PL_E0218, a->out[k].at, pl_full_name(a->p, a->opcode), problem);
+            return false;
+        }
     }
     return true;
 }
@@ -123,8 +171,11 @@ static const struct {
     {"bfi", "c", 0, 255, 1},
     {"bfi", "d", 0, 255, 1},
     {"setmaxnreg", "a", 24, 256, 8},
-    {"cp", "size", 0, INT32_MAX, 0},
+    {"cp", "size", 0, INT32_MAX, 0}, /* 16 bytes when in bulk */
+    {"cp", "src", 0, 16, 1},
     {"alloca", "align", 0, INT32_MAX, 0},
+    {"tcgen05", "n", 32, 512, 0},
+    {"st", "size", 0, 1 << 24, 1},
 };
 
 static bool constants_agree(const pl_attempt *a)
@@ -137,17 +188,18 @@ static bool constants_agree(const pl_attempt *a)
             const pl_operand *o = &a->out[j];
             if (o->kind != PL_O_IMM || strcmp(limits[k].operand, a->form->operand[j].name) != 0)
                 continue;
-            int64_t value = (int32_t)o->imm;
+            pl_word type = pl_operand_type(a->form, j, a->mods);
+            int64_t value = a->p->type_bits[type] > 32 ? o->imm : (int32_t)o->imm;
             if (value < limits[k].low || value > limits[k].high) {
                 pl_report(a->p->diags, PL_E0209, o->at, pl_full_name(a->p, a->opcode),
                           pl_range_text(a->p->arena, limits[k].low, limits[k].high),
                           (long long)value);
                 return false;
             }
-            if (limits[k].step ? value % limits[k].step != 0 : (value & (value - 1)) != 0) {
+            int64_t step = limits[k].step == 0 && has_word(a, "bulk") ? 16 : limits[k].step;
+            if (step ? value % step != 0 : (value & (value - 1)) != 0) {
                 pl_report(a->p->diags, PL_E0246, o->at, pl_full_name(a->p, a->opcode),
-                          limits[k].step
-                              ? pl_arena_printf(a->p->arena, "multiple of %d", (int)limits[k].step)
+                          step ? pl_arena_printf(a->p->arena, "multiple of %d", (int)step)
                               : "power of two",
                           (long long)value);
                 return false;
@@ -378,6 +430,7 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
     bool good = all_operands(&a);
     if (!good) undefined_names(&a);
     if (good && policy_agrees(&a) && pair_agrees(&a) && mbarrier_agrees(&a) &&
+        texture_agrees(&a) && address_size_agrees(&a) &&
         constants_agree(&a) && pl_call_check(p, a.form, a.out, at) && (!guarded || g)) {
         pl_stmt *s = pl_push(p->arena, &p->func->body);
         s->kind = PL_S_INSN;

@@ -23,6 +23,7 @@ tests_suite_functional_SOURCES = tests/suite.c
 tests_suite_functional_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"functional"'
 tests_suite_functional_LDADD = libpl_harness.la libptxloom.la
 tests_fuzz_fuzz_LDADD = libpl_harness.la libptxloom.la
+tests_statements_SOURCES = tests/statements.c tests/fuzz/grammar.c tests/fuzz/grammar.h
 tests_statements_LDADD = libpl_harness.la libptxloom.la
 tests_forms_forms_SOURCES = tests/forms/forms.c tests/forms/forms.h
 tests_forms_forms_LDADD = libpl_harness.la libptxloom.la
@@ -84,3 +85,8 @@ noinst_HEADERS += tests/unit/unit.h
 EXTRA_DIST += tests/data tests/ptx examples tests/isagen $(script_tests)
 # Run by hand, once; doc/numerics.md points to it.
 EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu
+
+# Statements made from the instruction table: for the fuzzers, and for tools/ptxas/judge.py to ask NVIDIA's assembler about.
+check_PROGRAMS += tests/fuzz/generate
+tests_fuzz_generate_SOURCES = tests/fuzz/generate.c tests/fuzz/grammar.c tests/fuzz/grammar.h
+tests_fuzz_generate_LDADD = libptxloom.la

@@ -1,9 +1,12 @@
 /* statements.c - accepts what ptxas accepts and refuses what it refuses, statement by statement.
  *
- * tests/data/ptxas holds some 27,000 statements with the verdict of ptxas 13.0, each for one .version and .target; a statement
- * stands in frame.ptx at the line @STATEMENT@. Known disagreements are listed in disagreements.tsv; the test holds the
- * tree to exactly that list. `tests/statements --list` prints the list as it would have to be. */
+ * tests/data/ptxas holds some 40,000 statements with the verdict of ptxas 13.0, each for one .version and .target. Those of
+ * statements.tsv and targets.tsv stand in frame.ptx at the line @STATEMENT@; those of generated.tsv, made from the instruction
+ * table by tests/fuzz/generate, in the frame that grammar_frame() writes. Known disagreements are listed in disagreements.tsv;
+ * the test holds the tree to exactly that list. `tests/statements --list` prints the list as it would have to be;
+ * `tests/statements FILE` judges the rows of a file (version, target, statement) for tools/ptxas/judge.py. */
 #include "ptxloom.h"
+#include "tests/fuzz/grammar.h"
 #include "tests/harness.h"
 #include <stdint.h>
 #include <stdio.h>
@@ -35,9 +38,16 @@ static void replace(frame *f, const char *from, const char *to)
     }
 }
 
+/* The module around a statement; without a pattern, the one that generated statements stand in. */
 static frame make_module(const frame *pattern, const char *version, const char *target, const char *statement)
 {
     char line[128];
+    if (!pattern) {
+        grammar g = {0};
+        grammar_frame(&g, (unsigned)(strtod(version, NULL) * 10 + 0.5), target);
+        grammar_add(&g, "%s\nL9: ret;\n}\n", statement);
+        return (frame){g.at, g.n};
+    }
     frame f = {malloc(pattern->size + 1), pattern->size};
     if (!f.text) exit(EXIT_FAILURE);
     memcpy(f.text, pattern->text, pattern->size + 1);
@@ -91,7 +101,7 @@ static void check_table(const char *which, const frame *pattern, known *k, bool 
     char *path = data_path(name);
     table t = table_read(path);
     free(path);
-    bool by_target = strcmp(which, "targets") == 0;
+    bool by_target = strcmp(which, "statements") != 0;
     size_t statement = table_column(&t, "statement"), accepted = table_column(&t, "accepted");
     size_t version = by_target ? table_column(&t, "version") : 0, target = by_target ? table_column(&t, "target") : 0;
     size_t total[2] = {0}, agreed[2] = {0}, surprises = 0;
@@ -129,9 +139,40 @@ static void check_table(const char *which, const frame *pattern, known *k, bool 
     table_free(&t);
 }
 
+/* A verdict for each row of a file, with the first message: "1<TAB>" or "0<TAB>message". */
+static int judge(const char *path)
+{
+    char *text = read_whole(path, NULL);
+    pl_gpu *gpu = NULL;
+    size_t rows = 0;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        char *target = strchr(line, '\t'), *statement = target ? strchr(target + 1, '\t') : NULL;
+        if (!statement) {
+            fprintf(stderr, "%s: a row is version, target, statement\n", path);
+            return EXIT_FAILURE;
+        }
+        *target++ = *statement++ = '\0';
+        if (rows++ % ROWS_PER_GPU == 0) {
+            if (gpu) pl_gpu_close(gpu);
+            if (pl_gpu_open(&gpu, "h200") != PL_OK) exit(EXIT_FAILURE);
+        }
+        frame f = make_module(NULL, line, target, statement);
+        pl_load_options o = {.opt_level = 2, .check_only = true};
+        pl_module *m = NULL;
+        bool good = pl_module_load(gpu, "frame.ptx", f.text, f.size, &o, &m) == PL_OK;
+        printf("%d\t%s\n", good, good || !pl_gpu_diag_count(gpu) ? "" : pl_gpu_diag(gpu, 0, false).text);
+        free(f.text);
+        pl_gpu_diag_clear(gpu);
+    }
+    if (gpu) pl_gpu_close(gpu);
+    free(text);
+    return EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
     bool list = argc == 2 && strcmp(argv[1], "--list") == 0;
+    if (argc == 2 && !list) return judge(argv[1]);
     char *path = data_path("ptxas/frame.ptx");
     frame pattern;
     pattern.text = read_whole(path, &pattern.size);
@@ -140,6 +181,7 @@ int main(int argc, char **argv)
     if (list) puts("#table\tversion\ttarget\taccepted\tstatement");
     check_table("statements", &pattern, &k, list);
     check_table("targets", &pattern, &k, list);
+    check_table("generated", NULL, &k, list);
     free(pattern.text);
     if (list) return EXIT_SUCCESS;
     tap(k.used == k.n, "every listed disagreement (%zu) belongs to a row", k.n);
