@@ -113,8 +113,7 @@ static const char *shape_memory(pl_gpu *gpu, const pl_texture_desc *d, pl_image_
         return "CUDA_ERROR_INVALID_VALUE";
     if (!pitch && (d->bytes < texel || d->bytes / texel > MOST_TEXELS))
         return "CUDA_ERROR_INVALID_VALUE";
-    *s = (pl_image_set){
-        .format = d->format, .dims = pitch ? 2 : 1, .memory = !pitch, .levels = 1};
+    *s = (pl_image_set){.format = d->format, .dims = pitch ? 2 : 1, .levels = 1};
     i->address = d->address;
     i->width = pitch ? d->width : (uint32_t)(d->bytes / texel);
     i->height = pitch ? d->height : 1;

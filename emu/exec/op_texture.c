@@ -76,10 +76,17 @@ static geometry geometry_of(int word)
 
 /* ---- textures ---- */
 
-/* A fetched value in the form that the instruction asks for; halves are rounded to nearest. */
+/* A fetched value in the form that the instruction asks for. */
 static uint32_t converted(uint32_t v, int type)
 {
     return type == W_f16 || type == W_f16x2 ? f16_from_f32(v, PL_RN) : v;
+}
+
+/* Texel offsets have four bits, those of gathers six (H200, driver 580.159.04, 2026-11, probe tex2.offsets). */
+static int32_t texel_offset(uint32_t v, bool gather)
+{
+    unsigned unused = gather ? 26 : 28;
+    return (int32_t)(v << unused) >> unused;
 }
 
 static void fetch(pl_warp *w, const pl_insn *i, int geom, int type, int ctype, pl_level_kind level, int gather)
@@ -105,7 +112,7 @@ static void fetch(pl_warp *w, const pl_insn *i, int geom, int type, int ctype, p
         for (unsigned k = 0; k < g.dims; k++) {
             f.coord[k] = element(w, i, c, k + g.layered, l);
             if (offset != PL_NO_OPERAND && !g.cube)
-                f.offset[k] = (int32_t)element(w, i, offset, k, l);
+                f.offset[k] = texel_offset(element(w, i, offset, k, l), gather >= 0);
             if (level == PL_LEVEL_GRADIENT) {
                 f.ddx[k] = as_float(element(w, i, dx, k, l));
                 f.ddy[k] = as_float(element(w, i, dy, k, l));

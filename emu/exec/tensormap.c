@@ -13,7 +13,8 @@
  *     15     im2col: pixels - 1
  *     16     bytes of a box;   18   bytes after which the swizzle repeats: for the driver, the engine ignores both
  * Types are numbered differently here: f32 with flush to zero comes before f64, and tf32 is a flag on f32.
- * Not recorded, and so our choice: bit 1 and bit 2 of word 2 for the two wide im2col modes, bits 20..21 for the swizzle's atomicity. */
+ * The driver encodes the wide im2col modes like plain im2col with corners of 0 in all dimensions but the width.
+ * Not recorded, and so our choice: bits 20..21 of word 2 for the swizzle's atomicity. */
 #include "emu/exec/tensormap.h"
 
 #include <stddef.h>
@@ -61,12 +62,8 @@ static const char *wrong_im2col(const pl_tensor_desc *d)
         return "1 to 256 channels are allowed in a column";
     if (d->pixels < 1 || d->pixels > 1024)
         return "1 to 1024 pixels are allowed in a column";
-    if (d->mode != PL_TENSOR_IM2COL)
-        return d->lower[0] < -32768 || d->lower[0] > 32767 || d->upper[0] < -32768 || d->upper[0] > 32767
-                   ? "a corner of the bounding box does not fit into 16 bits"
-                   : NULL;
     int limit = 1 << (corner_bits[d->rank - 2] - 1);
-    for (uint32_t k = 0; k < d->rank - 2; k++) {
+    for (uint32_t k = 0; k < (d->mode == PL_TENSOR_IM2COL ? d->rank - 2 : 1); k++) {
         if (d->lower[k] < -limit || d->lower[k] >= limit || d->upper[k] < -limit || d->upper[k] >= limit)
             return "a corner of the bounding box is out of range: 16 bits for rank 3, 8 for rank 4, 5 for rank 5";
         /* the driver computes in 32 bits: a dimension of 2^31 and more is negative */
@@ -142,7 +139,6 @@ pl_status pl_tensormap_encode(const pl_tensor_desc *d, uint8_t out[PL_TENSORMAP_
     w[0] = (uint32_t)d->address;
     w[1] = (uint32_t)(d->address >> 32);
     put(&w[2], 0, 1, d->mode != PL_TENSOR_TILED);
-    put(&w[2], 1, 2, d->mode == PL_TENSOR_IM2COL_W ? 1 : d->mode == PL_TENSOR_IM2COL_W128 ? 2 : 0);
     put(&w[2], 4, 3, d->rank - 1);
     put(&w[2], 7, 4, types[d->type].code);
     put(&w[2], 11, 2, (uint32_t)d->interleave);
@@ -163,10 +159,9 @@ pl_status pl_tensormap_encode(const pl_tensor_desc *d, uint8_t out[PL_TENSORMAP_
     if (d->mode == PL_TENSOR_TILED) {
         put(&w[13], 24, 8, d->box[0] - 1);
     } else {
-        uint32_t n = d->mode == PL_TENSOR_IM2COL ? d->rank - 2 : 1;
-        unsigned bits = corner_bits[n];
+        unsigned bits = corner_bits[d->rank - 2];
         put(&w[13], 24, 8, d->channels - 1);
-        for (uint32_t k = 0; k < n; k++) {
+        for (uint32_t k = 0; k < (d->mode == PL_TENSOR_IM2COL ? d->rank - 2 : 1); k++) {
             put(&w[14], bits * k, bits, (uint32_t)d->lower[k]);
             put(&w[14], 16 + bits * k, bits, (uint32_t)d->upper[k]);
         }
@@ -187,10 +182,7 @@ void pl_tensormap_decode(const uint8_t from[PL_TENSORMAP_BYTES], pl_tensormap *m
     memset(m, 0, sizeof *m);
     m->address = (uint64_t)w[1] << 32 | w[0];
     m->rank = get(w[2], 4, 3) + 1;
-    m->mode = !get(w[2], 0, 1)        ? PL_TENSOR_TILED
-              : get(w[2], 1, 2) == 1 ? PL_TENSOR_IM2COL_W
-              : get(w[2], 1, 2) == 2 ? PL_TENSOR_IM2COL_W128
-                                     : PL_TENSOR_IM2COL;
+    m->mode = get(w[2], 0, 1) ? PL_TENSOR_IM2COL : PL_TENSOR_TILED;
     m->interleave = (uint8_t)get(w[2], 11, 2);
     m->swizzle = (uint8_t)(get(w[2], 13, 2) | get(w[2], 22, 1) << 2);
     m->atomicity = (uint8_t)get(w[2], 20, 2);
@@ -214,7 +206,7 @@ void pl_tensormap_decode(const uint8_t from[PL_TENSORMAP_BYTES], pl_tensormap *m
             m->box[k] = get(w[14], 8 * (k - 1), 8) + 1;
         }
     }
-    uint32_t n = m->mode != PL_TENSOR_IM2COL || m->rank < 3 || m->rank > PL_TENSOR_DIMS ? 1 : m->rank - 2;
+    uint32_t n = m->rank < 3 || m->rank > PL_TENSOR_DIMS ? 1 : m->rank - 2;
     for (uint32_t k = 0; k < n; k++) {
         m->lower[k] = get_signed(w[14], corner_bits[n] * k, corner_bits[n]);
         m->upper[k] = get_signed(w[14], 16 + corner_bits[n] * k, corner_bits[n]);

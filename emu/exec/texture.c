@@ -148,7 +148,8 @@ static texel decode(const uint8_t *at, pl_texel_format f, unsigned k, value_kind
 /* ---- addressing: which texels, with which weights ---- */
 
 enum { OUTSIDE = INT32_MIN, ONE = 256, MOST_TEXELS = 8, CUBE_FACES = 6 };
-/* Further modes: coordinates outside stay, another face has them; there are zeros outside. */
+/* Further modes: coordinates outside stay, another face has them; there are zeros outside, as whole coordinates
+ * find them. */
 enum { SEAMLESS = 4, ZEROS = 5 };
 
 /* The two texels of one dimension and the weight of the second, in 1/256. Equal for the nearest texel. */
@@ -183,6 +184,9 @@ static int mode_of(const pl_sampler_desc *p, bool normalized, unsigned k)
     return normalized || mode == PL_ADDRESS_BORDER ? mode : PL_ADDRESS_CLAMP;
 }
 
+/* Normalised coordinates have this many steps. */
+#define COORD_ONE 0x1p24
+
 /* Position in texels. Normalised coordinates are reduced first, so that large ones keep their fraction. */
 static double position(float x, int32_t n, bool normalized, int mode)
 {
@@ -196,7 +200,7 @@ static double position(float x, int32_t n, bool normalized, int mode)
     if (normalized && mode == PL_ADDRESS_MIRROR)
         u -= 2 * floor(u / 2);
     if (normalized)
-        u *= n;
+        u = floor(u * COORD_ONE) / COORD_ONE * n;
     return u < -limit ? -limit : u > limit ? limit : u;
 }
 
@@ -219,7 +223,7 @@ static axis between(double u, int32_t n, int mode, int32_t offset)
 static void weigh(const axis *a, unsigned dims, int32_t total, int32_t w[MOST_TEXELS])
 {
     int32_t wx = a[0].weight, wy = dims > 1 ? a[1].weight : 0, wz = dims > 2 ? a[2].weight : 0;
-    int32_t far = (total * wz + ONE / 2) >> 8;
+    int32_t far = (total * wz + ONE / 2 - 1) >> 8;
     for (unsigned z = 0; z < 2; z++) {
         int32_t whole = z ? far : total - far, right = (whole * wx + ONE / 2) >> 8, left = whole - right;
         int32_t right_low = (right * wy + ONE / 2) >> 8, left_low = (left * wy + ONE / 2 - 1) >> 8;
@@ -363,6 +367,7 @@ typedef struct spot {
     int32_t layer;
     uint8_t dims, face;
     bool cube;
+    bool zeros; /* outside of the texture; else its border */
 } spot;
 
 /* Layers that do not exist, negative ones too, are the last. */
@@ -374,12 +379,12 @@ static int32_t chosen_layer(const pl_image_set *s, const pl_image *i, int32_t la
 
 static spot locate(const pl_image_set *s, const pl_image *i, const pl_sampler_desc *p, const pl_fetch *f)
 {
-    spot r = {.dims = f->dims};
+    spot r = {.dims = f->dims, .zeros = f->integer};
     const uint32_t size[3] = {i->width, i->height, i->depth};
     bool normalized = p->normalized && !f->integer;
     for (unsigned k = 0; k < f->dims; k++) {
         int32_t n = (int32_t)size[k];
-        int mode = s->memory && f->integer ? ZEROS : mode_of(p, normalized, k);
+        int mode = f->integer ? ZEROS : mode_of(p, normalized, k);
         double u = f->integer ? (double)(int32_t)f->coord[k] : position(as_float(f->coord[k]), n, normalized, mode);
         r.a[k] = f->gather >= 0 || (p->linear && !f->integer) ? between(u, n, mode, f->offset[k]) : nearest(u, n, mode, f->offset[k]);
     }
@@ -399,7 +404,7 @@ static texel corner(const pl_memory *m, const pl_image_set *s, const pl_image *i
     for (unsigned k = 0; k < at->dims; k++) {
         xyz[k] = at->a[k].at[c >> k & 1];
         if (xyz[k] == OUTSIDE)
-            return s->memory ? (texel){0, 0} : border_texel(p, channel, kind);
+            return at->zeros ? (texel){0, 0} : border_texel(p, channel, kind);
     }
     const uint8_t *bytes = texel_at(m, s, i, xyz[0], xyz[1], xyz[2]);
     return bytes ? decode(bytes, s->format, channel, kind) : (texel){0, 0};

@@ -20,7 +20,6 @@ typedef struct pl_image_set {
     pl_texel_format format;
     uint8_t dims;                  /* 1, 2 or 3 */
     bool layered, cubemap;
-    bool memory;                   /* linear memory: zeros around it */
     uint32_t levels;
     pl_image level[PL_MIP_LEVELS];
 } pl_image_set;

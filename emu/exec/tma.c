@@ -125,35 +125,41 @@ static bool walk_tiled(const pl_tma_copy *c, bool (*fn)(void *, const pl_tma_pie
     }
 }
 
-/* Columns of an image: pixels follow each other inside of the bounding box, then in the next image. Coordinates of a raw descriptor's
- * corners are relative to the first and the last pixel. */
+/* Columns of an image: pixels follow each other inside of the bounding box, then in the next image. The dimensions of a pixel's
+ * position come after the channels, or first where the channels are interleaved. */
+static unsigned first_position(const pl_tensormap *m)
+{
+    return m->interleave ? 0 : 1;
+}
+
+/* Corners are relative to the first and the last pixel. */
 static int64_t last_in_box(const pl_tensormap *m, unsigned k)
 {
-    return (int64_t)(int32_t)(uint32_t)(m->dim[1 + k] - 1) + m->upper[k];
+    return (int64_t)(int32_t)(uint32_t)(m->dim[first_position(m) + k] - 1) + m->upper[k];
 }
 
 static bool walk_im2col(const pl_tma_copy *c, bool (*fn)(void *, const pl_tma_piece *), void *ctx)
 {
     const pl_tensormap *m = &c->map;
-    unsigned n = m->rank - 2;
+    unsigned n = m->rank - 2, x = first_position(m);
     int64_t at[PL_TENSOR_DIMS], coord[PL_TENSOR_DIMS];
     for (unsigned k = 0; k < m->rank; k++)
         at[k] = c->coord[k];
     for (uint32_t p = 0; p < m->pixels; p++) {
         memcpy(coord, at, sizeof coord);
         for (unsigned k = 0; k < n && c->kind == PL_TMA_LOAD; k++)
-            coord[1 + k] += c->offset[k];
+            coord[x + k] += c->offset[k];
         if (!walk_row(c, p, coord, fn, ctx))
             return false;
         unsigned k = 0;
         for (; k < n; k++) {
-            at[1 + k] += m->step[1 + k];
-            if (at[1 + k] <= last_in_box(m, k))
+            at[x + k] += m->step[x + k];
+            if (at[x + k] <= last_in_box(m, k))
                 break;
-            at[1 + k] = m->lower[k];
+            at[x + k] = m->lower[k];
         }
         if (k == n)
-            at[1 + n]++;
+            at[n + 1]++;
     }
     return true;
 }
@@ -210,7 +216,8 @@ const char *pl_tma_wrong(const pl_tma_copy *c)
         if (c->coord[k] < 0)
             return "a store has a negative coordinate";
     for (unsigned k = 0; m->mode != PL_TENSOR_TILED && k + 2 < m->rank; k++) {
-        if (c->coord[1 + k] < m->lower[k] || c->coord[1 + k] > last_in_box(m, k))
+        int64_t at = c->coord[first_position(m) + k];
+        if (at < m->lower[k] || at > last_in_box(m, k))
             return "the first pixel lies outside of the bounding box";
         if (c->kind != PL_TMA_LOAD && m->lower[k] < 0)
             return "a store reaches negative coordinates";
@@ -239,29 +246,14 @@ static uint8_t *global_at(mover *v, uint64_t address)
     return v->hit ? v->hit->bytes + (address - v->hit->address) : NULL;
 }
 
-/* Rounds to the 10 bits of tf32, ties away from zero; a NaN becomes the one with all bits that are left. */
-static uint32_t to_tf32(uint32_t v)
-{
-    if ((v & 0x7fffffffu) > 0x7f800000u)
-        return 0x7fffe000u;
-    return (v + 0x1000u) & ~0x1fffu;
-}
-
-static uint32_t flushed(uint32_t v)
-{
-    return v & 0x7f800000u ? v : v & 0x80000000u;
-}
-
-/* What loads make of 32-bit elements. */
+/* Loads round to the 10 bits of tf32, to nearest even; a NaN becomes the one with all bits that are left. Stores change nothing, and
+ * neither do the types whose name says that subnormals are flushed (recorded). */
 static void convert(uint8_t type, uint8_t *bytes)
 {
-    for (unsigned k = 0; k < PIECE && type >= PL_TENSOR_F32_FTZ; k += 4) {
+    for (unsigned k = 0; k < PIECE && type >= PL_TENSOR_TF32; k += 4) {
         uint32_t v;
         memcpy(&v, bytes + k, 4);
-        if (type != PL_TENSOR_TF32)
-            v = flushed(v);
-        if (type != PL_TENSOR_F32_FTZ)
-            v = to_tf32(v);
+        v = (v & 0x7fffffffu) > 0x7f800000u ? 0x7fffe000u : (v + 0xfffu + (v >> 13 & 1)) & ~0x1fffu;
         memcpy(bytes + k, &v, 4);
     }
 }

@@ -563,6 +563,173 @@ static void surfaces(const char *name)
     probe_close(&p);
 }
 
+/* ---- questions recorded later: texel offsets, halves, reductions, mipmaps in three dimensions ---- */
+
+/* Rows "LABEL TAB inputs TAB result" of one label at a time; returns where the label's rows end. */
+static size_t group_end(const probe *p, size_t k)
+{
+    size_t length = label_length(p->line[k]), end = k;
+    while (end < p->lines && label_length(p->line[end]) == length && memcmp(p->line[end], p->line[k], length) == 0)
+        end++;
+    return end;
+}
+
+static void offsets(void)
+{
+    probe p;
+    probe_open(&p, "tex2.offsets", "tex2");
+    for (size_t k = 0, end; k < p.lines; k = end) {
+        const char *row = p.line[k];
+        static float at[128];
+        static int32_t by[128];
+        static uint32_t out[64][4];
+        uint32_t n = 0, kind = (uint32_t)number_after(row, "kind=");
+        end = group_end(&p, k);
+        texture t = plain(5, 4, 0);
+        set_address(&t, number_after(row, " am="));
+        t.sampler.linear = has(row, "filter=1");
+        t.sampler.normalized = has(row, "norm=1");
+        bool made = make(&p, &t, counting(1, 20));
+        for (; k + n < end && n < 64; n++) {
+            unsigned x, y;
+            sscanf(strchr(p.line[k + n], '\t') + 1, "%8x,%8x %d,%d", &x, &y, &by[2 * n], &by[2 * n + 1]);
+            at[2 * n] = as_float(x);
+            at[2 * n + 1] = as_float(y);
+        }
+        probe_kernel(&p, "k_off");
+        probe_shape(&p, 1, 64);
+        probe_arg(&p, 0, &t.handle);
+        probe_arg32(&p, 1, kind);
+        probe_buffer(&p, 2, at, sizeof at);
+        probe_buffer(&p, 3, by, sizeof by);
+        pl_ptr to = probe_buffer(&p, 4, NULL, sizeof out);
+        probe_arg32(&p, 5, n);
+        bool ran = made && probe_run(&p);
+        if (ran)
+            probe_read(&p, to, out, sizeof out);
+        probe_done(&p);
+        for (uint32_t i = 0; i < n; i++) {
+            const char *got = ran ? probe_words(out[i], kind == 1 ? 4 : 1) : "the launch failed";
+            probe_verdict(&p, p.line[k + i], strcmp(strrchr(p.line[k + i], '\t') + 1, got) == 0, got);
+        }
+        drop(&p, &t);
+    }
+    probe_close(&p);
+}
+
+static void halves(void)
+{
+    probe p;
+    uint32_t texels[64][4], out[64][2];
+    probe_open(&p, "tex2.half", "tex2");
+    uint32_t n = (uint32_t)p.lines;
+    for (uint32_t k = 0; k < n && k < 64; k++)
+        for (uint32_t c = 0; c < 4; c++)
+            texels[k][c] = (uint32_t)strtoul(strchr(p.line[k], '\t') + 1, NULL, 16) + c;
+    texture t = plain(n, 0, 0);
+    t.array.format.channels = 4;
+    bool made = make(&p, &t, texels);
+    probe_kernel(&p, "k_half");
+    probe_shape(&p, 1, 64);
+    probe_arg(&p, 0, &t.handle);
+    pl_ptr to = probe_buffer(&p, 1, NULL, sizeof out);
+    probe_arg32(&p, 2, n);
+    if (made && probe_run(&p))
+        probe_read(&p, to, out, sizeof out);
+    probe_done(&p);
+    for (uint32_t k = 0; k < n; k++)
+        probe_verdict(&p, p.line[k], strcmp(strrchr(p.line[k], '\t') + 1, probe_words(out[k], 2)) == 0, probe_words(out[k], 2));
+    drop(&p, &t);
+    probe_close(&p);
+}
+
+static void surface_reductions(void)
+{
+    probe p;
+    probe_open(&p, "tex2.sured", "tex2");
+    for (size_t k = 0; k < p.lines; k++) {
+        const char *row = p.line[k];
+        unsigned kind;
+        int x;
+        unsigned long long v;
+        uint32_t before[16];
+        char got[512];
+        uint64_t surface = 0, value;
+        if (sscanf(row, "SURED k=%u x=%d y=1 v=%llx", &kind, &x, &v) != 3) {
+            probe_row(&p, row, "cannot be read");
+            continue;
+        }
+        value = v;
+        for (uint32_t i = 0; i < 16; i++)
+            before[i] = i & 1 ? 7 * i : 0x80000000u + 3 * i;
+        texture t = plain(8, 2, 0);
+        t.array.format.kind = PL_CHANNEL_UNSIGNED;
+        bool made = make(&p, &t, before) && pl_surface_create(p.gpu, t.array_handle, 0, &surface, NULL) == PL_OK;
+        probe_kernel(&p, "k_sured");
+        probe_arg(&p, 0, &surface);
+        probe_arg32(&p, 1, kind);
+        probe_arg32(&p, 2, (uint32_t)x);
+        probe_arg32(&p, 3, 1);
+        probe_arg(&p, 4, &value);
+        int n = snprintf(got, sizeof got, "%.*s\t", (int)label_length(row), row);
+        if (made && probe_run(&p)) {
+            const uint32_t *now = pl_array_view(p.gpu, t.array_handle, 0);
+            for (unsigned i = 0; i < 16; i++)
+                if (now[i] != before[i])
+                    n += snprintf(got + n, sizeof got - (size_t)n, "%u:%08x ", i, now[i]);
+        } else {
+            snprintf(got + n, sizeof got - (size_t)n, "ERROR\tsync\tlaunch=0(cudaSuccess)\tsync=%s\tsticky=1", probe_error(p.result.error));
+        }
+        probe_row(&p, row, got);
+        probe_done(&p);
+        pl_resource_free(p.gpu, surface);
+        drop(&p, &t);
+    }
+    probe_close(&p);
+}
+
+/* The recording programs' generator (probe.h there). */
+static uint64_t generated(uint64_t seed, uint64_t i)
+{
+    uint64_t z = seed * 0x9E3779B97F4A7C15ull + (i + 1) * 0xD1342543DE82EF95ull;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+}
+
+static void mipmaps_3d(void)
+{
+    probe p;
+    float texels[64 + 8], at[512][4];
+    uint32_t out[512], n = 0;
+    probe_open(&p, "tex2.mip3", "tex2");
+    for (uint64_t i = 0; i < 72; i++)
+        texels[i] = (float)(generated(i < 64 ? 77 : 78, i < 64 ? i : i - 64) & 0xffffff) / 1048576.f - 8;
+    texture t = plain(4, 4, 4);
+    t.array.levels = 2;
+    t.sampler.linear = t.sampler.mip_linear = t.sampler.normalized = true;
+    t.sampler.lod_max = 10;
+    bool made = make(&p, &t, texels);
+    for (; n < p.lines && n < 512; n++) {
+        unsigned v[4];
+        sscanf(strchr(p.line[n], '\t') + 1, "%8x,%8x,%8x,%8x", &v[0], &v[1], &v[2], &v[3]);
+        memcpy(at[n], v, sizeof at[n]);
+    }
+    probe_kernel(&p, "k_3l");
+    probe_shape(&p, 4, 128);
+    probe_arg(&p, 0, &t.handle);
+    probe_buffer(&p, 1, at, sizeof at);
+    pl_ptr to = probe_buffer(&p, 2, NULL, sizeof out);
+    probe_arg32(&p, 3, n);
+    if (made && probe_run(&p))
+        probe_read(&p, to, out, sizeof out);
+    probe_done(&p);
+    for (uint32_t k = 0; k < n; k++)
+        probe_verdict(&p, p.line[k], strcmp(strrchr(p.line[k], '\t') + 1, probe_words(&out[k], 1)) == 0, probe_words(&out[k], 1));
+    drop(&p, &t);
+    probe_close(&p);
+}
+
 int main(void)
 {
     results = calloc(MOST_QUERIES, sizeof *results);
@@ -577,6 +744,10 @@ int main(void)
     linear_memory();
     surfaces("tex.surface");
     surfaces("tex.surface_faults");
+    offsets();
+    halves();
+    surface_reductions();
+    mipmaps_3d();
     free(results);
     return tap_done();
 }

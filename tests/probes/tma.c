@@ -543,6 +543,86 @@ static void reductions(void)
     probe_close(&p);
 }
 
+/* ---- what copies make of values ---- */
+
+static void values(void)
+{
+    probe p;
+    probe_open(&p, "tma2.values", "tma");
+    for (size_t k = 0; k < p.lines; k++) {
+        static const char *const types[] = {"u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16", "f32ftz", "tf32", "tf32ftz"};
+        const char *row = p.line[k], *tab = strchr(row, '\t');
+        const char *type = value(row, "dt");
+        int t = 0;
+        while (t < 12 && !(strncmp(types[t], type, strlen(types[t])) == 0 && type[strlen(types[t])] == ' '))
+            t++;
+        uint32_t z = element_bytes[t], words = 56, source[1024] = {0}, out[64];
+        bool load = row[0] == 'L';
+        copy c = {.map = {.type = t, .rank = 1, .fill = (int)number(row, "fill"), .element_stride = {1}}};
+        c.map.dim[0] = 4 * words / z;
+        c.map.box[0] = (load ? 4 * words + 16 : 4 * words) / z;
+        if (c.map.box[0] > 256)
+            c.map.box[0] = 256;
+        c.coord[0] = (int)number(row, "c");
+        const char *end = tab + 1 + strcspn(tab + 1, "\t");
+        if (tab[1] == 'E') { /* the map is refused: no NaN for integers */
+            uint8_t map[PL_TENSORMAP_BYTES];
+            bool ok = pl_tensor_map(&c.map, map, NULL) == PL_OK;
+            probe_verdict(&p, row, !ok, "taken");
+            continue;
+        }
+        for (unsigned i = 0; i < words; i++)
+            source[i] = (uint32_t)strtoul(tab + 1 + 9 * i, NULL, 16);
+        uint8_t map[PL_TENSORMAP_BYTES] = {0};
+        choose(&p, load ? "k_ld" : "k_st", &c);
+        arguments(&p, 1, &c);
+        pl_ptr global = 0, result;
+        if (pl_alloc_device(p.gpu, 4096, "tensor", &global) != PL_OK)
+            exit(EXIT_FAILURE);
+        p.buffer[p.buffers++] = global;
+        if (load) {
+            pl_copy_to_device(p.gpu, global, source, sizeof source);
+            result = probe_buffer(&p, 2, NULL, SHARED_BYTES);
+            probe_buffer(&p, 3, NULL, 64);
+        } else {
+            result = global;
+            static uint8_t shared[SHARED_BYTES];
+            memcpy(shared, source, sizeof source);
+            probe_buffer(&p, 2, shared, SHARED_BYTES);
+        }
+        c.map.address = global;
+        bool ran = pl_tensor_map(&c.map, map, NULL) == PL_OK;
+        probe_arg(&p, 0, map);
+        ran = ran && probe_run(&p);
+        if (ran)
+            probe_read(&p, result, out, sizeof out);
+        const char *got = ran ? probe_words(out, strlen(end + 1) / 9 + 1) : "the launch failed";
+        probe_verdict(&p, row, strcmp(end + 1, got) == 0, got);
+        probe_done(&p);
+    }
+    probe_close(&p);
+}
+
+/* Maps of the wide im2col modes. */
+static void wide_maps(void)
+{
+    probe p;
+    probe_open(&p, "tma2.wide", NULL);
+    for (size_t k = 0; k < p.lines; k++) {
+        const char *row = p.line[k], *tab = strchr(row, '\t');
+        uint8_t map[PL_TENSORMAP_BYTES];
+        pl_tensor_desc d = baseline(PL_TENSOR_F16, (uint32_t)number(row, "rank"), true);
+        d.mode = number(row, "mode") ? PL_TENSOR_IM2COL_W128 : PL_TENSOR_IM2COL_W;
+        d.lower[0] = (int)number(row, "lo");
+        d.upper[0] = (int)number(row, "up");
+        d.swizzle = (int)number(row, "sw");
+        d.channels = 64;
+        bool ok = pl_tensor_map(&d, map, NULL) == PL_OK;
+        probe_verdict(&p, row, ok ? tab[1] == '0' && strcmp(strrchr(row, '\t') + 1, word_list(map)) == 0 : tab[1] == '1', ok ? word_list(map) : "refused");
+    }
+    probe_close(&p);
+}
+
 int main(void)
 {
     for (int k = 0; k < PASSES; k++)
@@ -560,7 +640,11 @@ int main(void)
     copies("tma.im2col_load", false);
     copies("tma.im2col_store", true);
     copies("tma.im2col_edge", false);
+    copies("tma2.im2col_load", false);
+    copies("tma2.im2col_store", true);
     reductions();
+    values();
+    wide_maps();
     for (int k = 0; k < PASSES; k++)
         free(plane[k]);
     free(text);
