@@ -60,7 +60,7 @@ function format(v, digits) {
 function short(v) {
     if (v === null || v === undefined) return '–';
     const a = Math.abs(v);
-    for (const [n, u] of [[1e12, ' T'], [1e9, ' G'], [1e6, ' M'], [1e4, ' k']])
+    for (const [n, u] of [[1e15, ' P'], [1e12, ' T'], [1e9, ' G'], [1e6, ' M'], [1e4, ' k']])
         if (a >= n) return (v / (u === ' k' ? 1e3 : n)).toPrecision(3) + u;
     return Number.isInteger(v) ? String(v) : a >= 100 ? v.toFixed(0) : Number(v.toPrecision(3)).toString();
 }

@@ -54,12 +54,18 @@ panel({
 
 const laneColour = i => `hsl(${(i * 360 / 32).toFixed(0)} 62% 50%)`;
 
+// Where a lane's byte lies. Local memory is interleaved: word i of all lanes, then word i + 1, so that equal addresses are neighbours.
+const placeOf = (a, p, lane) => a.space === 'local' ? Math.floor(p / 4) * 128 + lane * 4 + p % 4 : p;
+
 // Lanes above, 32-byte sectors of 128-byte lines below.
 function coalescing(a) {
     const sectors = new Map();
     a.lanes.forEach((p, lane) => {
         if (p === null) return;
-        for (let s = Math.floor(p / 32); s <= Math.floor((p + a.size - 1) / 32); s++) sectors.set(s, (sectors.get(s) || new Set()).add(lane));
+        for (let k = 0; k < a.size; k += Math.min(4, a.size)) {
+            const s = Math.floor(placeOf(a, p + k, lane) / 32);
+            sectors.set(s, (sectors.get(s) || new Set()).add(lane));
+        }
     });
     const keys = [...sectors.keys()].sort((x, y) => x - y), lines = [...new Set(keys.map(k => Math.floor(k / 4)))];
     const shown = lines.slice(0, 32), W = 980, lw = Math.min(160, (W - 20) / shown.length), H = 250;
@@ -80,8 +86,8 @@ function coalescing(a) {
     });
     const useful = a.lanes.filter(p => p !== null).length * a.size;
     return svg(W, H, `Lanes and the sectors they touch: ${a.sectors} sectors`, out + '<text x="10" y="14">lanes</text>' + `<text x="10" y="240">32-byte sectors in 128-byte lines${lines.length > shown.length ? `, the first ${shown.length} of ${lines.length} lines` : ''}</text>`) +
-        `<p>The lanes ask for <strong>${useful} bytes</strong>; ${keys.length} sectors (${keys.length * 32} bytes) in ${lines.length} line${lines.length > 1 ? 's' : ''} hold them. ${
-            keys.length > Math.ceil(useful / 32) && a.space !== 'local' ? `With neighbouring addresses ${Math.max(1, Math.ceil(useful / 32))} sectors would do.` : 'It cannot be done with fewer.'}</p>`;
+        `<p>The lanes ask for <strong>${useful} bytes</strong>; ${keys.length} sectors (${keys.length * 32} bytes) in ${lines.length} line${lines.length > 1 ? 's' : ''} hold them. ${a.space === 'local' ? 'Local memory is interleaved by lane: equal addresses lie side by side. ' : ''}${
+            keys.length > Math.ceil(useful / 32) ? `With neighbouring addresses ${Math.max(1, Math.ceil(useful / 32))} sectors would do.` : 'It cannot be done with fewer.'}</p>`;
 }
 
 // The 32 banks as columns; a word that several lanes share is one, further words of a bank wait for another pass.
@@ -111,11 +117,11 @@ function banks(a) {
 
 panel({
     id: 'accesses', title: 'Accesses', query: 'program', about: 'A single memory access, lane by lane: which 32-byte sectors of global memory, or which banks of shared memory, the lanes of a warp touch.',
-    here: () => L.accesses.some(a => a.samples.length), needs: '--trace-level mem',
+    here: () => L.accesses.some(a => a.samples.length && a[a.measure]), needs: '--trace-level mem',
     draw(body) {
-        const list = L.accesses.filter(a => a.samples.length).map(a => ({...a, ins: L.byPc.get(a.pc)})).sort((a, b) => (b.measure === 'sectors' ? b.sectors : b.wavefronts) - (a.measure === 'sectors' ? a.sectors : a.wavefronts));
+        const list = L.accesses.filter(a => a.samples.length && a[a.measure]).map(a => ({...a, ins: L.byPc.get(a.pc)})).sort((a, b) => (b.measure === 'sectors' ? b.sectors : b.wavefronts) - (a.measure === 'sectors' ? a.sectors : a.wavefronts));
         const mean = a => a[a.measure] / a.rows;
-        body.innerHTML = `<div class="tools"><label>access <select id="which">${list.map((a, i) => `<option value="${i}">pc ${a.pc}: ${esc(a.ins?.text ?? '')} — ${format(mean(a), 1)} ${a.measure === 'sectors' ? 'sectors' : 'passes'} on average</option>`).join('')}</select></label><span id="samples"></span></div><div id="picture"></div>`;
+        body.innerHTML = `<div class="tools"><label>access <select id="which">${list.map((a, i) => `<option value="${i}">pc ${a.pc}: ${esc(a.ins?.text ?? '')} — ${format(mean(a), 1)} ${a.measure === 'sectors' ? 'sectors' : 'passes'} on average</option>`).join('')}</select></label><span id="samples" class="tools"></span></div><div id="picture"></div>`;
         const show = (i, k) => {
             const a = list[i], s = a.samples[k], most = Math.max(...a.spread.map(x => x[1]));
             $('#samples', body).innerHTML = a.samples.map((x, n) => `<button data-k="${n}" aria-pressed="${n === k}">${x.which}</button>`).join('');
