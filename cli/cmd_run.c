@@ -37,6 +37,8 @@ enum option_id {
     O_THREADS,
     O_ASYNC,
     O_SIMT,
+    O_SCHEDULE,
+    O_COOPERATIVE,
     O_CHECK,
     O_TIMEOUT,
     O_PROGRESS,
@@ -77,10 +79,14 @@ static const cli_option option[O_COUNT] = {
                        "stop adding events when the trace has this size: 500M, 2G"},
     [O_THREADS] = {"threads", 0, "N",
                    "host threads of the timing model; the result does not depend on it (1)"},
-    [O_ASYNC] = {"async", 0, "late|eager",
-                 "when asynchronous copies land: at the wait, or at once (eager)"},
+    [O_ASYNC] = {"async", 0, "late|timed|eager",
+                 "when asynchronous copies land: at the wait, some time after their issue, or at once (eager)"},
     [O_SIMT] = {"simt", 0, "its|stack",
                 "divergence: independent thread scheduling, or the stack before Volta (its)"},
+    [O_SCHEDULE] = {"schedule", 0, "random:SEED",
+                    "functional mode: warps and lanes go on in an order drawn from SEED"},
+    [O_COOPERATIVE] = {"cooperative", 0, NULL,
+                       "a cooperative launch: the blocks may wait for each other"},
     [O_CHECK] = {"check", 0, "mem,race,init,sync", "look for mistakes while running"},
     [O_TIMEOUT] = {"timeout", 0, "SECONDS", "give up a launch after this time"},
     [O_PROGRESS] = {"progress", 0, NULL, "show progress although standard error is no terminal"},
@@ -97,8 +103,8 @@ static const char usage[] = "ptxloom run K.ptx ... | K.plo -g X[,Y[,Z]] -b X[,Y[
 typedef struct options {
     const char *kernel, *arch, *trace, *command;
     uint32_t grid[3], block[3], cluster[3];
-    uint64_t shared, stack, trace_limit, threads, timeout;
-    bool has_shared, has_stack, async_late, progress, json, summary, metrics, packed;
+    uint64_t seed, shared, stack, trace_limit, threads, timeout;
+    bool has_shared, has_stack, async_late, async_timed, simt_stack, random, cooperative, progress, json, summary, metrics, packed;
     int opt_level;
     pl_mode mode;
     pl_trace_level trace_level;
@@ -252,13 +258,24 @@ static bool read_option(cli_args *a, options *o, int k)
     case O_TRACE_LIMIT: return cli_size(a, "--trace-limit", &o->trace_limit);
     case O_THREADS: return cli_number(a, "--threads", 1, 256, &o->threads);
     case O_ASYNC:
-        if (!choice(a, "--async", "late", "eager", &second)) return false;
-        o->async_late = !second;
+        o->async_late = strcmp(a->value, "late") == 0;
+        o->async_timed = strcmp(a->value, "timed") == 0;
+        if (!o->async_late && !o->async_timed && strcmp(a->value, "eager") != 0) {
+            pl_gpu_report(a->gpu, "E0005", a->value, "--async", "it is late, timed or eager", NULL);
+            return false;
+        }
         return true;
     case O_SIMT:
-        if (!choice(a, "--simt", "its", "stack", &second)) return false;
-        if (second) pl_gpu_report(a->gpu, "E0011", "--simt stack", NULL, NULL, NULL);
-        return !second;
+        return choice(a, "--simt", "its", "stack", &o->simt_stack);
+    case O_COOPERATIVE: o->cooperative = true; return true;
+    case O_SCHEDULE: {
+        char *end = NULL;
+        o->random = strncmp(a->value, "random:", 7) == 0;
+        if (o->random) o->seed = strtoull(a->value + 7, &end, 10);
+        if (end && end != a->value + 7 && *end == '\0') return true;
+        pl_gpu_report(a->gpu, "E0005", a->value, "--schedule", "it is random:SEED with a number", NULL);
+        return false;
+    }
     case O_CHECK: pl_gpu_report(a->gpu, "E0011", "--check", NULL, NULL, NULL); return false;
     case O_TIMEOUT: return cli_number(a, "--timeout", 1, 1u << 30, &o->timeout);
     case O_PROGRESS: o->progress = true; return true;
@@ -357,6 +374,11 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     pl_launch l = {.mode = o->mode,
                    .threads = (int)o->threads,
                    .async_late = o->async_late,
+                   .async_timed = o->async_timed,
+                   .simt_stack = o->simt_stack,
+                   .cooperative = o->cooperative,
+                   .random = o->random,
+                   .seed = o->seed,
                    .cancel = (const volatile int *)&stop_flag,
                    .progress_ctx = s};
     if (o->progress || (isatty(STDERR_FILENO) && !o->json)) l.progress = progress;

@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+enum { NULL_PAGE = 4096 }; /* addresses that come from a null pointer */
+
 static uint8_t *shared_at(pl_warp *w, uint64_t address, uint64_t bytes)
 {
     pl_cta *c = w->cta;
@@ -100,6 +102,11 @@ void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address
                      (uint64_t)(at - at % PL_SHARED_SLICE + c->shared_start));
         return;
     }
+    if (real == PL_SP_PARAM && p) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s of %" PRIu64 " bytes at parameter address 0x%" PRIx64
+                 "; parameters of a kernel cannot be written", what, bytes, at);
+        return;
+    }
     if (real == PL_SP_LOCAL || real == PL_SP_PARAM) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
                  ", out of bounds", what, bytes, names[real], at);
@@ -109,6 +116,11 @@ void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_INVALID_ADDRESS_SPACE", "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
                  ", which lies in the window of %s memory", what, bytes, names[space], address,
                  address - PL_LOCAL_WINDOW < PL_LOCAL_SIZE ? "local" : "shared");
+        return;
+    }
+    if (address < NULL_PAGE) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s of %" PRIu64 " bytes at 0x%" PRIx64 ", a null pointer", what, bytes,
+                 address);
         return;
     }
     const pl_freed *gone = pl_memory_freed(w->grid->memory, address);

@@ -358,6 +358,7 @@ static void start_warp(pl_cta *c, uint32_t index)
     w->hit = NULL;
     w->fx = NULL;
     w->conv_used = 1;
+    w->births = 0;
     memset(w->conv, 0, sizeof w->conv);
     for (uint32_t k = 0; k < w->ncalls; k++)
         w->call[k].used = false;

@@ -46,6 +46,7 @@ typedef struct pl_split {
     bool cluster_arrived; /* has arrived at the cluster barrier and may wait for phase `cluster_phase` */
     uint64_t cluster_phase;
     uint32_t ran;    /* instructions since it was last chosen */
+    uint32_t born;   /* --simt stack: the youngest goes first */
     uint64_t wake;   /* clock when a sleeping split goes on */
 } pl_split;
 
@@ -123,6 +124,7 @@ typedef struct pl_warp {
     bool paused;      /* the last step ended in a pause for polling: other warps should get their turn */
     const pl_alloc *hit; /* allocation of the last global access */
     uint16_t conv_used;  /* highest conv index in use + 1 */
+    uint32_t births;     /* splits ever made */
     uint32_t *device_error; /* by lane: last error of calls that launch from the device, or NULL; owned */
     struct pl_async *async; /* outstanding cp.async groups etc., owned by emu/exec/async.c */
 } pl_warp;
@@ -165,7 +167,7 @@ typedef struct pl_cta {
 /* A fault of the emulated program. */
 typedef struct pl_fault_info {
     const char *error;   /* CUDA's name: "CUDA_ERROR_ILLEGAL_ADDRESS" */
-    char text[512];
+    char text[2048];
     uint32_t pc, block[3], thread[3];
     uint64_t address;
     bool set;
@@ -221,6 +223,8 @@ const pl_insn *pl_warp_peek(pl_warp *w);
 pl_warp_state pl_warp_step(pl_warp *w, pl_effect *fx);
 /* Lanes of the current split part: `there` go to pc `to`, the rest go on at `from`; they meet at `reconv`. */
 void pl_warp_part(pl_warp *w, uint32_t there, uint32_t to, uint32_t from, uint32_t reconv);
+/* Another split that is ready goes on next, chosen by a number. */
+void pl_warp_shuffle(pl_warp *w, uint64_t number);
 /* The given lanes of the current split end. */
 void pl_warp_exit(pl_warp *w, uint32_t lanes);
 /* The current split waits: kind is PL_SPLIT_*, it goes on at w->next. */

@@ -6,10 +6,14 @@
 #include <string.h>
 
 #include "emu/exec/exec.h"
+#include "emu/exec/hang.h"
 
 enum {
     TURN = 1 << 16,     /* instructions of a warp's turn */
-    IDLE_ROUNDS = 3     /* turns of a block without an instruction before the next block starts */
+    IDLE_ROUNDS = 3,    /* turns of a block without an instruction before the next block starts */
+    SPIN_ROUNDS = 1 << 13, /* turns in which all that run do is look: then nothing else will happen */
+    RANDOM_TURN = 96,   /* random schedule: most instructions of a turn */
+    RANDOM_BLOCKS = 24  /* random schedule: blocks that run side by side */
 };
 
 /* Distinct 32-byte sectors that the lanes touch. */
@@ -72,23 +76,38 @@ static pl_warp_state run_traced(pl_warp *w, uint64_t limit)
     return s;
 }
 
+/* The next number of a random schedule (splitmix64). */
+static uint64_t draw(pl_grid *g)
+{
+    uint64_t z = g->draw += 0x9e3779b97f4a7c15ull;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+    return z ^ z >> 31;
+}
+
 /* One turn of every warp of a block. Returns the instructions executed; *paused counts warps that only polled. */
 static uint64_t turn(pl_cta *c, bool *paused)
 {
+    pl_grid *g = c->grid;
     uint64_t executed = 0;
+    uint32_t first = g->random ? (uint32_t)(draw(g) % c->nwarps) : 0;
     *paused = true;
-    for (uint32_t k = 0; k < c->nwarps; k++) {
+    for (uint32_t n = 0; n < c->nwarps; n++) {
+        uint32_t k = first + n < c->nwarps ? first + n : first + n - c->nwarps;
+        uint64_t limit = g->random ? 1 + draw(g) % RANDOM_TURN : TURN;
         pl_warp *w = &c->warp[k];
         if (w->state == PL_WARP_DONE)
             continue;
         if (w->state == PL_WARP_SLEEP)
             w->clock += TURN;
         uint64_t before = w->executed;
-        pl_warp_state s = c->grid->sink ? run_traced(w, TURN) : pl_warp_run(w, TURN);
+        if (g->random && w->nsplits > 1)
+            pl_warp_shuffle(w, draw(g));
+        pl_warp_state s = g->sink ? run_traced(w, limit) : pl_warp_run(w, limit);
         executed += w->executed - before;
         if (s == PL_WARP_DONE)
             c->done++;
-        if (s == PL_WARP_DONE || w->executed - before >= TURN)
+        if (s == PL_WARP_DONE || (w->executed - before >= limit && !g->random))
             *paused = false;
         if (s == PL_WARP_BARRIER && w->executed > before)
             *paused = false;
@@ -96,35 +115,6 @@ static uint64_t turn(pl_cta *c, bool *paused)
             break;
     }
     return executed;
-}
-
-/* Says which warps wait, and for what. */
-static void report_deadlock(pl_grid *g, pl_cta **live, size_t n)
-{
-    static const char *const what[] = {"is ready", "waits for other lanes at a meeting point", "waits at a barrier",
-                                       "waits at a cluster barrier", "waits for the other lanes of a _sync mask", "sleeps"};
-    for (size_t k = 0; k < n; k++)
-        for (uint32_t j = 0; j < live[k]->nwarps; j++) {
-            pl_warp *w = &live[k]->warp[j];
-            if (w->state == PL_WARP_DONE || !w->nsplits)
-                continue;
-            const pl_split *s = &w->split[0];
-            for (unsigned m = 0; m < w->nsplits; m++)
-                if (w->split[m].wait == PL_SPLIT_BARRIER || w->split[m].wait == PL_SPLIT_WARP_SYNC)
-                    s = &w->split[m];
-            w->pc = s->pc && s->wait == PL_SPLIT_BARRIER ? s->pc - 1 : s->pc;
-            uint32_t arrived = s->wait == PL_SPLIT_BARRIER ? live[k]->barrier[s->barrier].arrived : 0;
-            uint32_t expected = s->wait == PL_SPLIT_BARRIER ? live[k]->barrier[s->barrier].expected : 0;
-            if (s->wait == PL_SPLIT_BARRIER)
-                pl_fault(w, s->mask, 0, "CUDA_ERROR_LAUNCH_TIMEOUT", "deadlock: warp %u (lanes 0x%08x) waits at barrier %u, where %u of %u threads have arrived",
-                         j, s->mask, s->barrier, arrived, expected ? expected : live[k]->live);
-            else
-                pl_fault(w, s->mask, 0, "CUDA_ERROR_LAUNCH_TIMEOUT", "deadlock: warp %u (lanes 0x%08x) %s, and nothing else can run", j, s->mask,
-                         what[s->wait]);
-            return;
-        }
-    g->fault.set = true;
-    g->fault.error = "CUDA_ERROR_LAUNCH_TIMEOUT";
 }
 
 pl_status pl_grid_run(pl_grid *g)
@@ -138,6 +128,7 @@ pl_status pl_grid_run(pl_grid *g)
     pl_cta **live = malloc(sizeof *live * most);
     size_t n = 0, at = 0;
     unsigned idle = 0;
+    uint64_t looking = 0; /* turns in a row in which nobody did anything but poll */
     if (!live)
         st = PL_NOMEM;
     bool more = true; /* another block should start */
@@ -154,6 +145,10 @@ pl_status pl_grid_run(pl_grid *g)
         }
         if (st != PL_OK)
             break;
+        if (g->random) { /* any of the blocks, and now and then one more */
+            at = (size_t)(draw(g) % n);
+            more |= n < RANDOM_BLOCKS && draw(g) % 4 == 0;
+        }
         if (at >= n)
             at = 0;
         pl_cta *c = live[at];
@@ -185,9 +180,14 @@ pl_status pl_grid_run(pl_grid *g)
                 for (uint32_t j = 0; j < live[k]->nwarps; j++)
                     sleeping |= live[k]->warp[j].state == PL_WARP_SLEEP;
             if (!sleeping) {
-                report_deadlock(g, live, n);
+                pl_hang_report(g, live, n, false);
                 break;
             }
+        }
+        looking = paused && g->blocks_done == before ? looking + 1 : 0;
+        if (looking > SPIN_ROUNDS * (g->random ? 16 : 1) && looking / SPIN_ROUNDS > n && (started == total || n + cluster > most)) {
+            pl_hang_report(g, live, n, true);
+            break;
         }
         if (g->cancel && *g->cancel)
             st = PL_INTERRUPTED;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/exec/async.h"
 #include "emu/exec/exec.h"
 #include "emu/exec/system.h"
 
@@ -78,7 +79,8 @@ static unsigned add_split(pl_warp *w, uint32_t mask, uint32_t pc, uint16_t frame
     assert(w->nsplits < PL_MAX_SPLITS); /* every split holds at least one lane */
     w->split[w->nsplits] = (pl_split){.pc = pc, .mask = mask, .frame = frame, .call = call,
                                       .cluster_arrived = w->split[w->current].cluster_arrived,
-                                      .cluster_phase = w->split[w->current].cluster_phase};
+                                      .cluster_phase = w->split[w->current].cluster_phase,
+                                      .born = ++w->births};
     return w->nsplits++;
 }
 
@@ -208,6 +210,7 @@ void pl_warp_part(pl_warp *w, uint32_t there, uint32_t to, uint32_t from, uint32
     w->active = s->mask = here;
     w->next = here_pc;
     add_split(w, other, other_pc, frame, call);
+    w->split[w->current].born = ++w->births; /* the lanes that go on now are on top */
 }
 
 void pl_warp_exit(pl_warp *w, uint32_t lanes)
@@ -519,20 +522,41 @@ void pl_warp_return(pl_warp *w, uint32_t lanes)
 
 /* ---- choosing a split ---- */
 
+static bool awake(const pl_warp *w, pl_split *s)
+{
+    if (s->wait == PL_SPLIT_SLEEP && s->wake <= w->clock)
+        s->wait = PL_SPLIT_READY;
+    if (s->wait == PL_SPLIT_CLUSTER && w->cta->cluster && w->cta->cluster->phase > s->cluster_phase) {
+        s->wait = PL_SPLIT_READY;
+        s->cluster_arrived = false;
+    }
+    return s->wait == PL_SPLIT_READY;
+}
+
+/* The reconvergence stack of GPUs before Volta: only the lanes that parted last go on, the others have to wait until they have
+ * come to the meeting point. When those on top wait for something, the whole warp does. */
+static bool choose_top(pl_warp *w)
+{
+    unsigned top = PL_MAX_SPLITS;
+    for (unsigned k = 0; k < w->nsplits; k++)
+        if (w->split[k].wait != PL_SPLIT_CONVERGE && (top == PL_MAX_SPLITS || w->split[k].born > w->split[top].born))
+            top = k;
+    if (top == PL_MAX_SPLITS || !awake(w, &w->split[top]))
+        return false;
+    enter(w, top);
+    return true;
+}
+
 /* Finds a split that can run, beginning after the current one. */
 static bool choose(pl_warp *w)
 {
+    if (w->grid->simt_stack)
+        return choose_top(w);
     for (int pass = 0; pass < 2; pass++) {
         for (unsigned n = 0; n < w->nsplits; n++) {
             unsigned k = (w->current + n) % w->nsplits;
             pl_split *s = &w->split[k];
-            if (s->wait == PL_SPLIT_SLEEP && s->wake <= w->clock)
-                s->wait = PL_SPLIT_READY;
-            if (s->wait == PL_SPLIT_CLUSTER && w->cta->cluster && w->cta->cluster->phase > s->cluster_phase) {
-                s->wait = PL_SPLIT_READY;
-                s->cluster_arrived = false;
-            }
-            if (s->wait == PL_SPLIT_READY) {
+            if (awake(w, s)) {
                 enter(w, k);
                 return true;
             }
@@ -606,9 +630,18 @@ static void rotate(pl_warp *w)
     }
 }
 
+void pl_warp_shuffle(pl_warp *w, uint64_t number)
+{
+    if (w->split[w->current].wait == PL_SPLIT_READY && !w->stop)
+        for (uint64_t n = number % w->nsplits; n > 0; n--)
+            rotate(w);
+}
+
 /* After an instruction with PL_IF_CONTROL. Spinning splits make room for others: true when the warp should pause. */
 static bool after_control(pl_warp *w)
 {
+    if (w->async)
+        pl_async_tick(w);
     if (w->grid->fault.set || !w->nsplits)
         return false;
     if (w->stop)
@@ -617,14 +650,14 @@ static bool after_control(pl_warp *w)
     if (w->polls >= POLL_YIELD || w->yield) {
         w->polls = 0;
         w->yield = false;
-        if (w->nsplits > 1) {
+        if (w->nsplits > 1 && !w->grid->simt_stack) {
             if (++w->spins >= SPIN_RELEASE && release_waiting(w))
                 w->spins = 0;
             rotate(w);
         }
         return true;
     }
-    if (w->nsplits > 1 && ++w->split[w->current].ran > SPLIT_QUANTUM)
+    if (w->nsplits > 1 && !w->grid->simt_stack && ++w->split[w->current].ran > SPLIT_QUANTUM)
         rotate(w);
     return false;
 }

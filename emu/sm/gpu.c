@@ -5,6 +5,7 @@
  * Time advances in windows as long as the crossbar's latency: within one window no SM can feel what another does, so SMs are run
  * one after the other (or by several threads), and their requests are handed over in the order of their numbers. Windows in which
  * nothing can happen are skipped. When nothing can happen ever again although blocks are left, the launch is deadlocked. */
+#include "emu/exec/hang.h"
 #include "emu/sm/counters.h"
 #include "emu/sm/sm.h"
 #include "emu/sm/timing.h"
@@ -163,18 +164,19 @@ static uint64_t next_event(const gpu *x)
     return at;
 }
 
-static void report_deadlock(gpu *x, uint64_t now)
+static void report_deadlock(gpu *x)
 {
-    pl_grid *g = x->g;
-    g->fault.set = true;
-    g->fault.error = "CUDA_ERROR_LAUNCH_TIMEOUT";
-    uint32_t shown = 0;
-    int n = snprintf(g->fault.text, sizeof g->fault.text, "deadlock at cycle %llu: %llu of %llu blocks have ended",
-                     (unsigned long long)now, (unsigned long long)x->done, (unsigned long long)x->blocks);
-    for (uint32_t k = 0; k < x->m->sm.count && shown < 2; k++) {
-        if (x->sm[k].live_warps == 0 || n < 0 || (size_t)n >= sizeof g->fault.text) continue;
-        n += snprintf(g->fault.text + n, sizeof g->fault.text - (size_t)n, "\n%s", pl_sm_dump(&x->sm[k], x->arena));
-        shown++;
+    pl_cta *live[64];
+    size_t n = 0;
+    for (uint32_t k = 0; k < x->m->sm.count; k++) {
+        for (uint32_t b = 0; b < x->sm[k].ncta && n < sizeof live / sizeof *live; b++) {
+            if (x->sm[k].cta[b].cta) live[n++] = x->sm[k].cta[b].cta;
+        }
+    }
+    pl_hang_report(x->g, live, n, false);
+    if (!n) {
+        snprintf(x->g->fault.text, sizeof x->g->fault.text, "deadlock: %llu of %llu blocks have ended, and no other can start",
+                 (unsigned long long)x->done, (unsigned long long)x->blocks);
     }
 }
 
@@ -222,7 +224,7 @@ static pl_status run(gpu *x)
         uint64_t next = next_event(x);
         bool waiting = x->next_block < x->blocks && room(x, 0, x->m->sm.count) >= x->cluster;
         if (next == PL_NEVER && !waiting) {
-            report_deadlock(x, until);
+            report_deadlock(x);
             return PL_FAULT;
         }
         now = until;
