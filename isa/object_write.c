@@ -38,6 +38,8 @@ static char *room(bytes *b, size_t n)
         b->at = at;
         b->cap = cap;
     }
+    if (!n)
+        return b->at;
     char *to = b->at + b->n;
     memset(to, 0, n);
     b->n += n;
@@ -60,7 +62,7 @@ static void put_u32(bytes *b, uint32_t v)
 static void put(bytes *b, const void *from, size_t n)
 {
     char *to = room(b, n);
-    if (to && n)
+    if (n && to)
         memcpy(to, from, n);
 }
 

@@ -208,7 +208,7 @@ static uint8_t apply(uint8_t lut, const uint8_t v[3])
 
 static unsigned input(logic *l, uint32_t row)
 {
-    for (unsigned k = 0; k < l->n; k++)
+    for (unsigned k = 0; k < l->n && k < 3; k++) /* n above 3: too many */
         if (l->in[k] == row)
             return k;
     if (l->n < 3)
