@@ -1,6 +1,6 @@
 # embed.awk - writes traces/gen_sql.c: the schema, the metric views and the named queries as C strings.
 #
-# Arguments: schema.sql, rows.sql, packed.sql, metrics.list, queries/*.sql. The short forms C{} P{} A{} S{} T{} M{} V{} of metrics.list are spelled out here.
+# Arguments: schema.sql, rows.sql, packed.sql, metrics.list, queries/*.sql. The short forms C{} P{} A{} S{} T{} M{} N{} I{} V{} of metrics.list are spelled out here.
 
 function quoted(s) # a C string literal without its line end
 {
@@ -28,7 +28,7 @@ function trim(s)
 function expand(f,    at, kind, arg, out, part)
 {
     out = ""
-    while (match(f, /[CPASTMV][{][^}]*[}]/)) {
+    while (match(f, /[CPASTMNIV][{][^}]*[}]/)) {
         kind = substr(f, RSTART, 1)
         arg = substr(f, RSTART + 2, RLENGTH - 3)
         out = out substr(f, 1, RSTART - 1)
@@ -39,6 +39,14 @@ function expand(f,    at, kind, arg, out, part)
         if (kind == "T") out = out "(SELECT sum(t.cycles) FROM stall_sum t WHERE t.kernel = k.id AND t.reason <> 'selected')"
         if (kind == "V") out = out "(SELECT v.value FROM \"" arg "\" v WHERE v.kernel = k.id)"
         if (kind == "M") out = out "(SELECT m." arg " FROM machine m WHERE m.id = k.machine)"
+        if (kind == "N") {
+            split(arg, part, ".")
+            out = out "(SELECT v.value * CASE v.unit WHEN 'KiB' THEN 1024 WHEN 'MiB' THEN 1048576 ELSE 1 END FROM machine_value v " \
+                "WHERE v.machine = k.machine AND v.section = '" part[1] "' AND v.key = '" part[2] "')"
+        }
+        if (kind == "I")
+            out = out "(SELECT coalesce(sum(p.executed), 0) FROM pc_stat p JOIN instruction i ON i.module = p.module AND i.pc = p.pc " \
+                "JOIN isa_form f ON f.id = i.form WHERE p.kernel = k.id AND (" arg "))"
         if (kind == "A") {
             split(arg, part, ",")
             out = out "(SELECT a." part[3] " FROM access a WHERE a.kernel = k.id AND a.space = '" part[1] "' AND a.kind = '" part[2] "')"
