@@ -11,12 +11,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { O_CSV, O_JSON, O_NDJSON, O_LIST, O_COUNT };
+enum { O_CSV, O_JSON, O_NDJSON, O_LIST, O_ADVISE, O_COUNT };
 static const cli_option option[O_COUNT] = {
     [O_CSV] = {"csv", 0, NULL, "print comma-separated values"},
     [O_JSON] = {"json", 0, NULL, "print an array of objects"},
     [O_NDJSON] = {"ndjson", 0, NULL, "print one object a line"},
     [O_LIST] = {"list", 0, NULL, "list the named queries of the trace"},
+    [O_ADVISE] = {"advise", 0, NULL, "say what costs time, with evidence and what to try"},
 };
 
 int query_terminal_width(void)
@@ -133,6 +134,30 @@ static void bind_parameters(query_request *q, sqlite3_stmt *s)
     }
 }
 
+/* What rules found: a sentence, its share of the launch, the evidence and what to try. Columns as the query advice has
+ * them. SQLite's result code. */
+static int print_advice(sqlite3_stmt *s)
+{
+    enum { KERNEL, SHARE, RULE, PTX_LINE, ADVICE, EVIDENCE, CHECK, OF };
+    int code, findings = 0;
+    sqlite3_int64 kernel = -1;
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        if (sqlite3_column_int64(s, KERNEL) != kernel) {
+            kernel = sqlite3_column_int64(s, KERNEL);
+            printf("%skernel %lld\n", findings ? "\n" : "", (long long)kernel);
+        }
+        printf("  %s (%s)\n    %.1f %% of %s: %s\n    try: %s\n",
+               (const char *)sqlite3_column_text(s, ADVICE),
+               (const char *)sqlite3_column_text(s, RULE), sqlite3_column_double(s, SHARE),
+               (const char *)sqlite3_column_text(s, OF),
+               (const char *)sqlite3_column_text(s, EVIDENCE),
+               (const char *)sqlite3_column_text(s, CHECK));
+        findings++;
+    }
+    if (code == SQLITE_DONE && !findings) puts("no rule found anything");
+    return code;
+}
+
 /* Runs every statement of the text. */
 static int run_sql(query_request *q, const char *all)
 {
@@ -155,7 +180,9 @@ static int run_sql(query_request *q, const char *all)
         int code = SQLITE_DONE;
         if (sqlite3_column_count(s)) {
             if (printed++ && q->format == QUERY_TABLE) putchar('\n');
-            code = query_print(stdout, s, q->format, q->width);
+            code = q->advise && q->format == QUERY_TABLE
+                       ? print_advice(s)
+                       : query_print(stdout, s, q->format, q->width);
         } else {
             code = sqlite3_step(s);
         }
@@ -249,6 +276,10 @@ static int parse(query_request *q, cli_args *a)
         case O_CSV: q->format = QUERY_CSV; break;
         case O_JSON: q->format = QUERY_JSON; break;
         case O_NDJSON: q->format = QUERY_NDJSON; break;
+        case O_ADVISE:
+            q->what = "advice";
+            q->advise = true;
+            break;
         case O_LIST: q->what = "SELECT name, title FROM query ORDER BY name"; break;
         case CLI_HELP:
             cli_help(usage, option, O_COUNT);

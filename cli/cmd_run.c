@@ -92,7 +92,8 @@ static const cli_option option[O_COUNT] = {
     [O_PROGRESS] = {"progress", 0, NULL, "show progress although standard error is no terminal"},
     [O_JSON] = {"json", 0, NULL, "print one JSON object"},
     [O_SUMMARY] = {"summary", 0, NULL, "print tables and bars; a line for each of several launches"},
-    [O_METRICS] = {"metrics", 0, NULL, "print every counter"},
+    [O_METRICS] = {"metrics", 0, "NAME,...|all",
+                   "print these metrics, under the names of nvprof or Nsight Compute"},
 };
 static const char usage[] = "ptxloom run K.ptx ... | K.plo -g X[,Y[,Z]] -b X[,Y[,Z]] [OPTION ...] [ARG ...]\n"
                             "ptxloom run CASE.json ... [OPTION ...]\n\n"
@@ -101,10 +102,10 @@ static const char usage[] = "ptxloom run K.ptx ... | K.plo -g X[,Y[,Z]] -b X[,Y[
                             "INIT: 0  iota  hash:SEED[,LO,HI]  [1,2,3]  @in.npy  @in.bin\n";
 
 typedef struct options {
-    const char *kernel, *arch, *trace, *command;
+    const char *kernel, *arch, *trace, *command, *metrics;
     uint32_t grid[3], block[3], cluster[3];
     uint64_t seed, shared, stack, trace_limit, threads, timeout;
-    bool has_shared, has_stack, async_late, async_timed, simt_stack, random, cooperative, progress, json, summary, metrics, packed;
+    bool has_shared, has_stack, async_late, async_timed, simt_stack, random, cooperative, progress, json, summary, packed;
     int opt_level;
     pl_mode mode;
     pl_trace_level trace_level;
@@ -120,6 +121,7 @@ typedef struct session {
     pl_module *module; /* of the latest case: the next one often has the same */
     char *module_paths;
     pl_trace *trace;
+    bool in_memory; /* the trace is there for --metrics only */
     run_report *json;
     run_style style;
     struct timespec launched, shown; /* when the launch began, and progress was last drawn */
@@ -281,7 +283,7 @@ static bool read_option(cli_args *a, options *o, int k)
     case O_PROGRESS: o->progress = true; return true;
     case O_JSON: o->json = true; return true;
     case O_SUMMARY: o->summary = true; return true;
-    case O_METRICS: o->metrics = true; return true;
+    case O_METRICS: o->metrics = a->value; return true;
     default: return false;
     }
 }
@@ -403,6 +405,9 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     r->launched = st == PL_OK || st == PL_FAULT || st == PL_INTERRUPTED;
     r->printed = pl_gpu_printed(s->gpu);
     if (s->trace && pl_trace_end(s->trace, &r->result) != PL_OK) stop_trace(s);
+    if (s->trace && o->metrics && r->launched &&
+        pl_trace_metrics(s->trace, o->metrics, &r->metric, &r->nmetrics) != PL_OK)
+        r->nmetrics = 0;
     if (st == PL_OK) pl_case_check_guards(c);
     for (size_t k = 0; k < c->nargs && st == PL_OK; k++) {
         if (c->arg[k].save) st = pl_case_save(c, k);
@@ -481,8 +486,17 @@ static pl_status open_trace(session *s)
                                 .max_bytes = s->o->trace_limit,
                                 .filter = s->o->filter,
                                 .packed = s->o->packed};
-    if (!s->o->trace) return PL_OK;
-    return pl_trace_open(s->gpu, s->o->trace, &t, &s->trace);
+    const pl_trace_options memory = {.level = PL_TRACE_SUMMARY};
+    const pl_metric *none;
+    size_t n;
+    if (!s->o->trace && !s->o->metrics) return PL_OK;
+    s->in_memory = !s->o->trace;
+    pl_status st = pl_trace_open(s->gpu, s->o->trace, s->in_memory ? &memory : &t, &s->trace);
+    if (st != PL_OK || !s->o->metrics) return st;
+    st = pl_trace_metrics(s->trace, s->o->metrics, &none, &n); /* are the names right? */
+    if (st != PL_OK) pl_trace_close(s->trace, false);
+    if (st != PL_OK) s->trace = NULL;
+    return st;
 }
 
 static int run_all(session *s)
@@ -508,7 +522,7 @@ static int run_all(session *s)
         run_command_line(s);
     }
     if (s->json && !run_json_close(s->json)) s->status = CLI_SYSTEM;
-    if (s->trace && pl_trace_close(s->trace, !s->interrupted && stop_flag == 0) != PL_OK)
+    if (s->trace && pl_trace_close(s->trace, !s->in_memory && !s->interrupted && stop_flag == 0) != PL_OK)
         s->status = CLI_SYSTEM;
     cli_messages(s->gpu, 0);
     pl_module_close(s->module);
@@ -557,7 +571,6 @@ int cmd_run(int argc, char **argv)
     } else if (status == CLI_OK) {
         pl_status st = pl_gpu_open(&s.gpu, o.arch);
         s.style = (run_style){.brief = o.summary,
-                              .all_metrics = o.metrics,
                               .colour = cli_colour(stdout),
                               .trace = o.trace};
         catch_signals();

@@ -12,6 +12,7 @@ typedef struct query_request {
     int nparameters;
     bool *used; /* by parameter */
     query_format format;
+    bool advise; /* show what rules found as text */
     int width;
     sqlite3 *db;
 } query_request;

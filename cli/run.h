@@ -20,6 +20,8 @@ typedef struct run_case {
     pl_result result;
     size_t first_message; /* the case's diagnostics start here */
     const char *printed;  /* by the kernel, or NULL */
+    const pl_metric *metric; /* of --metrics */
+    size_t nmetrics;
 } run_case;
 
 typedef struct run_report run_report;
@@ -30,10 +32,10 @@ void run_json_add(run_report *r, const run_case *c);
 /* Prints the object and frees it; false when memory ran out on the way. */
 bool run_json_close(run_report *r);
 
-/* For people. brief: tables and bars, or, for one of many cases, one line; all_metrics: every
- * counter; trace: file name, or NULL. */
+/* For people. brief: tables and bars, or, for one of many cases, one line; trace: file name,
+ * or NULL. */
 typedef struct run_style {
-    bool brief, one_of_many, all_metrics, colour;
+    bool brief, one_of_many, colour;
     const char *trace;
 } run_style;
 void run_text(const run_case *c, const run_style *style);

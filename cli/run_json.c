@@ -85,6 +85,11 @@ static json_t *metrics(run_report *r, const run_case *c)
         const pl_counter *m = &c->result.counter[i];
         if (isfinite(m->value)) put(r, object, m->name, figure(m->value));
     }
+    for (size_t i = 0; object && i < c->nmetrics; i++) {
+        const pl_metric *m = &c->metric[i];
+        bool shown = m->known && isfinite(m->value);
+        put(r, object, m->name, shown ? figure(m->value) : json_null());
+    }
     return object;
 }
 

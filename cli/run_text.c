@@ -79,6 +79,18 @@ static void cost(const run_case *c)
     printf("  %-22s %.3f s\n", "emulated in", r->wall_seconds);
 }
 
+/* What --metrics asks for. */
+static void metrics(const run_case *c)
+{
+    for (size_t i = 0; i < c->nmetrics; i++) {
+        const pl_metric *m = &c->metric[i];
+        if (m->known)
+            printf("  %-66s %.10g %s\n", m->name, m->value, m->unit);
+        else
+            printf("  %-66s -\n", m->name);
+    }
+}
+
 void run_text(const run_case *c, const run_style *style)
 {
     const char *bold = style->colour ? "\033[1m" : "", *plain = style->colour ? "\033[0m" : "";
@@ -101,10 +113,7 @@ void run_text(const run_case *c, const run_style *style)
         if (c->launch->arg[k].output && c->launch->arg[k].address) output(c, k);
     }
     cost(c);
-    for (size_t i = 0; style->all_metrics && i < c->result.ncounters; i++) {
-        const pl_counter *m = &c->result.counter[i];
-        printf("  %-66s %.10g %s\n", m->name, m->value, m->unit ? m->unit : "");
-    }
+    metrics(c);
     if (style->trace)
         printf("look further: ptxloom query %s summary, or any SQLite client\n", style->trace);
     else

@@ -275,6 +275,17 @@ pl_status pl_trace_end(pl_trace *t, const pl_result *r);
 pl_status pl_trace_close(pl_trace *t, bool keep);
 const char *pl_trace_error(const pl_trace *t);
 
+/* A metric of the launch that pl_trace_end ended last. */
+typedef struct pl_metric {
+    const char *name, *unit, *meaning;
+    bool known; /* false: the launch has nothing to compute it from (functional mode has no cycles) */
+    double value;
+} pl_metric;
+/* Values of the metrics whose names, with commas between them, are `names`; "all": of every metric that is known. In memory of the trace,
+ * until its next launch. PL_INVALID with a diagnostic when a name is unknown: names can be checked before any launch (*n is then 0).
+ * A trace opened with path NULL lies in memory: it serves this function only. */
+pl_status pl_trace_metrics(pl_trace *t, const char *names, const pl_metric **out, size_t *n);
+
 struct sqlite3;
 /* Opens a finished trace for reading: an SQLite connection, which the caller closes with sqlite3_close. PL_INVALID with a diagnostic
  * when the file cannot be read, is no trace, is unfinished or has another schema; *out is then NULL. */

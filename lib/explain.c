@@ -5,6 +5,7 @@
  * emu/sm, traces/metrics.list), so it cannot disagree with what the program does. */
 #include "lib/internal.h"
 #include "arch/machines.h"
+#include "base/map.h"
 #include "traces/trace.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -238,6 +239,25 @@ static const char *machine_key(pl_gpu *gpu, const char *topic)
     return NULL;
 }
 
+/* The tables, or the other metrics, that a formula reads: the names behind FROM and JOIN, each once. */
+static void sources(pl_gpu *gpu, text *t, const char *formula, bool metrics)
+{
+    pl_map seen;
+    pl_map_init(&seen, gpu->explanations);
+    for (const char *p = formula; *p; p++) {
+        bool from = strncmp(p, "FROM ", 5) == 0 || strncmp(p, "JOIN ", 5) == 0, launch = strncmp(p, "k.", 2) == 0;
+        if (launch) launch = p == formula || !(isalnum((unsigned char)p[-1]) || p[-1] == '_' || p[-1] == '.');
+        if (!from && !launch) continue;
+        const char *name = from ? p + 5 : "kernel";
+        bool quoted = *name == '"';
+        name += quoted;
+        size_t n = quoted ? strcspn(name, "\"") : strspn(name, "abcdefghijklmnopqrstuvwxyz_");
+        if (quoted != metrics || n == 0 || pl_map_put(&seen, name, n, &seen)) continue;
+        put(t, "%s%.*s", seen.n == 1 ? (metrics ? "\n  other metrics: " : "\n  tables: ") : ", ", (int)n, name);
+    }
+    if (seen.n) put(t, "\n");
+}
+
 static const char *metric(pl_gpu *gpu, const char *topic)
 {
     const pl_tracedb_metric *m = pl_tracedb_metric_find(topic);
@@ -249,6 +269,9 @@ static const char *metric(pl_gpu *gpu, const char *topic)
     if (m->formula) {
         put(&t, "\n  computed from a trace as\n");
         paragraph(&t, m->formula, 4);
+        sources(gpu, &t, m->formula, false);
+        sources(gpu, &t, m->formula, true);
+        put(&t, "  k is the launch's row of the table kernel; ptxloom-trace(5) explains the tables\n");
     }
     return finish(&t);
 }

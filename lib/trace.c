@@ -13,6 +13,7 @@ struct pl_trace {
     const char *path; /* in the gpu's arena */
     uint64_t max_bytes;
     bool begun;
+    pl_metric *metric; /* of pl_trace_metrics; owned */
 };
 
 /* Says once what went wrong; the writer itself keeps the first failure. */
@@ -53,7 +54,7 @@ pl_status pl_trace_open(pl_gpu *gpu, const char *path, const pl_trace_options *o
     pl_trace *t = calloc(1, sizeof *t);
     if (!t) return pl_gpu_no_memory(gpu, "while opening a trace");
     t->gpu = gpu;
-    t->path = pl_arena_strdup(gpu->arena, path);
+    t->path = pl_arena_strdup(gpu->arena, path ? path : "(memory)");
     t->max_bytes = o->max_bytes;
     const pl_machine *m = gpu->machine;
     const pl_tracedb_filter filter = {.kernel = o->filter.kernel,
@@ -184,6 +185,8 @@ pl_status pl_trace_end(pl_trace *t, const pl_result *r)
 
 pl_status pl_trace_close(pl_trace *t, bool keep)
 {
+    free(t->metric);
+    t->metric = NULL;
     uint64_t dropped = pl_tracedb_dropped(t->db);
     pl_status st = pl_tracedb_close(t->db, keep);
     if (st != PL_OK) {
@@ -193,10 +196,52 @@ pl_status pl_trace_close(pl_trace *t, bool keep)
         char limit[32], events[32];
         snprintf(limit, sizeof limit, "%.3g MiB", (double)t->max_bytes / (1 << 20));
         snprintf(events, sizeof events, "%llu", (unsigned long long)dropped);
-        pl_report(&t->gpu->diags, PL_W0707, (pl_loc){.file = UINT32_MAX}, t->path, limit, events);
+        pl_report(&t->gpu->diags, PL_W0708, (pl_loc){.file = UINT32_MAX}, t->path, limit, events);
     }
     free(t);
     return st;
+}
+
+static pl_status unknown_metric(pl_gpu *gpu, const char *name)
+{
+    size_t n = 0;
+    while (pl_tracedb_metrics[n].name) n++;
+    const char **known = pl_arena_array(gpu->messages, const char *, n + 1);
+    for (size_t i = 0; known && i < n; i++) known[i] = pl_tracedb_metrics[i].name;
+    const char *near = known ? pl_nearest(name, known, n) : NULL;
+    pl_diag *d = pl_report(&gpu->diags, PL_E0709, (pl_loc){.file = UINT32_MAX}, name);
+    d->help = near ? pl_arena_printf(gpu->messages, "did you mean '%s'?", near) : pl_diag_explanation(PL_E0709);
+    return PL_INVALID;
+}
+
+pl_status pl_trace_metrics(pl_trace *t, const char *names, const pl_metric **out, size_t *n)
+{
+    bool all = strcmp(names, "all") == 0;
+    size_t most = 1;
+    for (const pl_tracedb_metric *m = pl_tracedb_metrics; all && m->name; m++) most++;
+    for (const char *p = names; !all && *p; p++) most += *p == ',';
+    pl_metric *v = realloc(t->metric, most * sizeof *v);
+    if (!v) return pl_gpu_no_memory(t->gpu, "while computing metrics");
+    *out = t->metric = v;
+    *n = 0;
+    for (const char *p = names; !all; p++) {
+        size_t length = strcspn(p, ",");
+        const char *name = pl_arena_strndup(t->gpu->messages, p, length);
+        const pl_tracedb_metric *m = pl_tracedb_metric_find(name);
+        if (!m) return unknown_metric(t->gpu, name);
+        v[(*n)++] = (pl_metric){.name = m->name, .unit = m->unit, .meaning = m->meaning};
+        p += length;
+        if (!*p) break;
+    }
+    for (const pl_tracedb_metric *m = pl_tracedb_metrics; all && m->name; m++)
+        v[(*n)++] = (pl_metric){.name = m->name, .unit = m->unit, .meaning = m->meaning};
+    size_t kept = 0;
+    for (size_t i = 0; i < *n; i++) {
+        v[i].known = pl_tracedb_metric_value(t->db, pl_tracedb_metric_find(v[i].name), &v[i].value);
+        if (v[i].known || !all) v[kept++] = v[i];
+    }
+    *n = kept;
+    return PL_OK;
 }
 
 const char *pl_trace_error(const pl_trace *t)

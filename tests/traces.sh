@@ -147,7 +147,7 @@ for format in rows packed; do
     limit=6000
     [ $format = packed ] && limit=1200
     "$loom" run "$matmul" --trace f.db --trace-level mem $f --trace-limit ${limit}K >f.txt 2>f.err
-    equal "$format: --trace-limit does not stop the run" "0 1 1" "$? $(grep -cF "$(grep 'instructions  ' m.txt)" f.txt) $(grep -c 'W0707' f.err)"
+    equal "$format: --trace-limit does not stop the run" "0 1 1" "$? $(grep -cF "$(grep 'instructions  ' m.txt)" f.txt) $(grep -c 'W0708' f.err)"
     equal "$format: nor the statistics" "$(ask m.db 'SELECT inst_executed FROM kernel')" "$(ask f.db 'SELECT sum(issues) FROM pc_stat')"
     equal "$format: what is missing is counted" "$(ask m.db 'SELECT (SELECT count(*) FROM inst) + (SELECT count(*) FROM mem)')" "$(ask f.db "SELECT (SELECT count(*) FROM inst) + (SELECT count(*) FROM mem) + dropped FROM kernel")"
     [ "$(wc -c <f.db)" -le $((limit * 1024)) ]

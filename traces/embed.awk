@@ -1,6 +1,6 @@
 # embed.awk - writes traces/gen_sql.c: the schema, the metric views and the named queries as C strings.
 #
-# Arguments: schema.sql, rows.sql, packed.sql, metrics.list, queries/*.sql. The short forms C{} P{} A{} S{} T{} M{} N{} I{} V{} of metrics.list are spelled out here.
+# Arguments: schema.sql, rows.sql, packed.sql, metrics.list, rules/*.sql, queries/*.sql. The short forms C{} P{} A{} S{} T{} M{} N{} I{} V{} of metrics.list are spelled out here.
 
 function quoted(s) # a C string literal without its line end
 {
@@ -11,6 +11,18 @@ function quoted(s) # a C string literal without its line end
 }
 
 function line(s) { printf "\n    %s\\n\"", quoted(s) }
+
+function text(s,    n, i, part) # a C string of several lines
+{
+    n = split(s, part, "\n")
+    for (i = 1; i < n; i++) line(part[i])
+}
+
+function literal(s) # of SQL
+{
+    gsub(/'/, "''", s)
+    return "'" s "'"
+}
 
 function end_text()
 {
@@ -91,6 +103,29 @@ FILENAME ~ /metrics\.list$/ {
     next
 }
 
+FILENAME ~ /rules\/with\.sql$/ {
+    if (!/^--/) common = common $0 "\n"
+    next
+}
+FILENAME ~ /rules\// {
+    end_text()
+    if (FNR == 1) {
+        r = FILENAME
+        sub(/.*\//, "", r)
+        sub(/\.sql$/, "", r)
+        gsub(/_/, " ", r)
+        rule[++rules] = r
+        rule_title[rules] = substr($0, 4)
+    } else if (/^-- of: /) {
+        rule_of[rules] = substr($0, 8)
+    } else if (/^-- check: /) {
+        rule_check[rules] = substr($0, 11)
+    } else {
+        rule_sql[rules] = rule_sql[rules] $0 "\n"
+    }
+    next
+}
+
 FNR == 1 {
     end_text()
     q = FILENAME
@@ -106,6 +141,25 @@ FNR == 1 {
 END {
     if (failed) exit 1
     end_text()
+    for (i = 1; i <= rules; i++) {
+        printf "static const char rule_%d[] =", i
+        text(rule_sql[i])
+        print ";\n"
+    }
+    printf "const pl_tracedb_rule pl_tracedb_rules[] = {\n"
+    for (i = 1; i <= rules; i++)
+        printf "    {%s\", %s\", %s\", %s\", rule_%d},\n", quoted(rule[i]), quoted(rule_title[i]), quoted(rule_of[i]), quoted(rule_check[i]), i
+    printf "    {0, 0, 0, 0, 0},\n};\n\n"
+    query[++queries] = "advice"
+    title[queries] = "What to look at first: rules that fired, with the evidence, a way to check, and the share of the launch that they are about"
+    printf "static const char query_%d[] =", queries
+    text("-- " title[queries] "\n" common "r(kernel, share, rule, line, advice, evidence, \"check\", \"of\") AS (\n")
+    for (i = 1; i <= rules; i++)
+        text("SELECT kernel, share, " literal(rule[i]) ", line, advice, evidence, " literal(rule_check[i]) ", " literal(rule_of[i]) " FROM (\n" \
+            rule_sql[i] ")" (i < rules ? " UNION ALL" : ")") "\n")
+    text("SELECT kernel, round(100 * share, 1) AS \"share %\", rule, line, advice, evidence, \"check\", \"of\" FROM r WHERE share > 0.02\n" \
+        "ORDER BY kernel, share DESC, rule, line LIMIT coalesce(:limit, 40);\n")
+    print ";\n"
     printf "const pl_tracedb_metric pl_tracedb_metrics[] = {\n"
     for (i = 1; i <= metrics; i++)
         printf "    {%s\", %s\", %s\",\n     %s\",\n     %s\"},\n", quoted(name[i]), quoted(group[i]), quoted(unit[i]),

@@ -14,6 +14,11 @@ typedef struct pl_tracedb_query {
     const char *name, *title, *sql;
 } pl_tracedb_query;
 extern const char pl_tracedb_schema[], pl_tracedb_rows[], pl_tracedb_packed[]; /* of schema.sql, rows.sql, packed.sql */
+/* A rule of rules/: what its share is a share of, what to try, and SQL that needs the common part of the query advice. */
+typedef struct pl_tracedb_rule {
+    const char *name, *title, *of, *check, *sql;
+} pl_tracedb_rule;
+extern const pl_tracedb_rule pl_tracedb_rules[]; /* ends with a NULL name */
 extern const pl_tracedb_query pl_tracedb_queries[]; /* ends with a NULL name */
 
 /* Ranges with both ends in them; none: everything. */

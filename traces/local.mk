@@ -10,9 +10,9 @@ nodist_libptxloom_la_SOURCES += traces/gen_sql.c
 
 traces/gen_sql.c: $(srcdir)/traces/schema.sql $(srcdir)/traces/rows.sql $(srcdir)/traces/packed.sql \
 		$(srcdir)/traces/metrics.list $(srcdir)/traces/embed.awk \
-		$(srcdir)/traces/queries $(wildcard $(srcdir)/traces/queries/*.sql)
+		$(srcdir)/traces/rules $(wildcard $(srcdir)/traces/rules/*.sql) $(srcdir)/traces/queries $(wildcard $(srcdir)/traces/queries/*.sql)
 	$(AM_V_GEN)$(MKDIR_P) traces && cd $(srcdir) && \
-	LC_ALL=C $(AWK) -f traces/embed.awk traces/schema.sql traces/rows.sql traces/packed.sql traces/metrics.list traces/queries/*.sql \
+	LC_ALL=C $(AWK) -f traces/embed.awk traces/schema.sql traces/rows.sql traces/packed.sql traces/metrics.list traces/rules/*.sql traces/queries/*.sql \
 		>"$(abs_top_builddir)/$@.tmp" && mv "$(abs_top_builddir)/$@.tmp" "$(abs_top_builddir)/$@"
 
 # The report: a page of its own files, with panels.sql in it, as C strings (report/embed.awk).
@@ -28,7 +28,7 @@ traces/gen_report.c: traces/report/embed.awk $(report_files)
 CLEANFILES += traces/gen_report.c traces/gen_report.c.tmp
 EXTRA_DIST += traces/report/embed.awk $(report_files)
 CLEANFILES += traces/gen_sql.c traces/gen_sql.c.tmp
-EXTRA_DIST += traces/schema.sql traces/rows.sql traces/packed.sql traces/metrics.list traces/embed.awk traces/queries
+EXTRA_DIST += traces/schema.sql traces/rows.sql traces/packed.sql traces/metrics.list traces/embed.awk traces/rules traces/queries
 
 # The module that lets other programs read packed traces. Libtool would build it only with shared libraries enabled.
 loadabledir = $(libdir)/ptxloom

@@ -246,6 +246,14 @@ CREATE TABLE metric_info ( -- the metrics that have a view of their own
     meaning     TEXT NOT NULL
 ) WITHOUT ROWID;
 
+CREATE TABLE rule ( -- what the query advice is made of: each rule looks for one thing that costs time
+    name        TEXT PRIMARY KEY,
+    title       TEXT NOT NULL,
+    of          TEXT NOT NULL, -- what its share is a share of
+    "check"     TEXT NOT NULL, -- what to try, and how to see that it helped
+    sql         TEXT NOT NULL  -- over the common part that the query advice begins with
+) WITHOUT ROWID;
+
 CREATE TABLE query ( -- for `ptxloom query FILE NAME`, or by hand: SELECT sql FROM query WHERE name = '...'
     name        TEXT PRIMARY KEY,
     title       TEXT NOT NULL,

@@ -129,6 +129,7 @@ typedef struct pl_tracedb pl_tracedb;
 /* On failure *out still holds an object whose pl_tracedb_error says why (close it), unless memory
  * was exhausted. An existing PATH is replaced at the end only when it is a ptxloom trace; any other
  * file is refused here. */
+/* path NULL: the trace lies in memory and is gone when it is closed. */
 pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_options *o);
 pl_status pl_tracedb_begin(pl_tracedb *t, const pl_tracedb_kernel *k);
 /* For the launch between begin and end: callbacks beyond the level are NULL; at PL_TRACEDB_SUMMARY
@@ -159,5 +160,7 @@ typedef struct pl_tracedb_metric {
 } pl_tracedb_metric;
 extern const pl_tracedb_metric pl_tracedb_metrics[];               /* ends with a NULL name */
 const pl_tracedb_metric *pl_tracedb_metric_find(const char *name); /* NULL: none */
+/* The value of a metric of the latest launch; false: it has none, or something failed. */
+bool pl_tracedb_metric_value(pl_tracedb *t, const pl_tracedb_metric *m, double *value);
 
 #endif

@@ -220,6 +220,13 @@ static bool write_metrics(pl_tracedb *t)
         pl_tracedb_step(t, s);
     }
     sqlite3_finalize(s);
+    s = pl_tracedb_prepare(t, "INSERT INTO rule VALUES (?, ?, ?, ?, ?)");
+    for (const pl_tracedb_rule *r = pl_tracedb_rules; s && r->name; r++) {
+        const char *const column[] = {r->name, r->title, r->of, r->check, r->sql};
+        for (int c = 0; c < 5; c++) pl_tracedb_text(s, c + 1, column[c]);
+        pl_tracedb_step(t, s);
+    }
+    sqlite3_finalize(s);
     return t->status == PL_OK;
 }
 
@@ -297,8 +304,8 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
     t->clock_mhz = o->clock_mhz;
     t->machine = 1;
     t->next_inst = t->next_mem = t->next_source = t->next_block = 1;
-    t->path = joined(path, "");
-    char *part = joined(path, ".part");
+    t->path = joined(path ? path : ":memory:", "");
+    char *part = joined(t->path ? t->path : "", ".part");
     t->arena = pl_arena_open();
     if (!t->path || !part || !t->arena) {
         free(part);
@@ -319,13 +326,17 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
     pl_map_init(&t->sources, t->arena);
     pl_map_init(&t->lines, t->arena);
     pl_map_init(&t->forms, t->arena);
-    if (!claim(t)) {
+    if (path && !claim(t)) {
         free(t->part);
         t->part = NULL; /* not ours to remove */
         return t->status;
     }
-    if (sqlite3_open_v2(t->part, &t->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
-        SQLITE_OK)
+    if (!path) {
+        free(t->part);
+        t->part = NULL;
+    }
+    if (sqlite3_open_v2(path ? t->part : t->path, &t->db,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         database_failed(t);
     if (t->status == PL_OK) create(t, o);
     return t->status;
@@ -577,7 +588,7 @@ pl_status pl_tracedb_close(pl_tracedb *t, bool keep)
     if (keep && t->status == PL_OK) finish(t);
     pl_tracedb_rows_free(t);
     close_file(t);
-    if (keep && t->status == PL_OK) publish(t);
+    if (keep && t->part && t->status == PL_OK) publish(t);
     if (t->part) unlink(t->part);
     pl_status status = keep ? t->status : PL_OK;
     if (status != PL_OK) {
@@ -600,6 +611,20 @@ const char *pl_tracedb_error(const pl_tracedb *t)
 uint64_t pl_tracedb_dropped(const pl_tracedb *t)
 {
     return t->dropped_total;
+}
+
+bool pl_tracedb_metric_value(pl_tracedb *t, const pl_tracedb_metric *m, double *value)
+{
+    bool known = false;
+    char *sql = sqlite3_mprintf("SELECT value FROM \"%w\" WHERE kernel = %lld", m->name, (long long)t->kernel);
+    sqlite3_stmt *s = sql ? pl_tracedb_prepare(t, sql) : NULL;
+    if (s && sqlite3_step(s) == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL) {
+        *value = sqlite3_column_double(s, 0);
+        known = true;
+    }
+    sqlite3_finalize(s);
+    sqlite3_free(sql);
+    return known;
 }
 
 const pl_tracedb_metric *pl_tracedb_metric_find(const char *name)

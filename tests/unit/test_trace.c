@@ -835,6 +835,7 @@ START_TEST(the_manual_page_names_everything)
     sqlite3_stmt *s;
     int columns = 0;
     ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    ck_assert_int_eq(pl_tracedb_register(db), SQLITE_OK);
     ck_assert_int_eq(
         sqlite3_prepare_v2(
             db,
