@@ -51,12 +51,26 @@ void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, u
         times[k]++;
     }
     out->unique = n;
+    uint8_t deepest[PL_COALESCE_LINES][8];
+    for (uint32_t i = 0; i < out->n; i++) {
+        memset(deepest[i], 0, sizeof deepest[i]);
+        out->at[i].words = 0;
+    }
     for (uint32_t k = 0; k < n; k++) {
+        uint64_t first = seen[k] & ~(uint64_t)(line - 1);
         for (uint32_t i = 0; i < out->n; i++) {
-            if (out->at[i].line != (seen[k] & ~(uint64_t)(line - 1))) continue;
+            if (out->at[i].line != first) continue;
+            uint8_t *d = &deepest[i][(seen[k] - first) / sector];
+            if (times[k] > *d) *d = times[k];
             if (times[k] > out->at[i].depth) out->at[i].depth = times[k];
+            out->at[i].words++;
             break;
         }
+    }
+    for (uint32_t i = 0; i < out->n; i++) {
+        uint32_t sum = 0;
+        for (uint32_t k = 0; k < 8; k++) sum += deepest[i][k];
+        out->at[i].chain = (uint8_t)(sum ? sum : 1);
     }
 }
 

@@ -29,20 +29,21 @@ uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sec
     pl_dram_channel *channel = &d->channel[ch];
     uint64_t row = address / c->row_bytes / c->channels;
     pl_dram_bank *bank = &d->bank[(size_t)ch * c->banks + fold(row) % c->banks];
-    uint64_t ready = now + c->latency;
+    uint64_t wait = 0; /* of the bank; other banks use the bus meanwhile */
     if (c->refresh_interval) {
-        /* channels refresh one after the other, not all at once */
-        uint64_t phase = (now + (uint64_t)ch * c->refresh_interval / c->channels) % c->refresh_interval;
-        if (phase < c->refresh_time) ready += c->refresh_time - phase;
+        /* banks are refreshed one after the other, not all at once */
+        uint64_t place = (uint64_t)(bank - d->bank), all = (uint64_t)c->channels * c->banks;
+        uint64_t phase = (now + place * 7919 % all * c->refresh_interval / all) % c->refresh_interval;
+        if (phase < c->refresh_time) wait = c->refresh_time - phase;
     }
     if (bank->row == row + 1) {
         d->row_hits++;
     } else {
         d->row_misses++;
-        uint64_t open = now > bank->ready ? now : bank->ready;
+        uint64_t open = now + wait > bank->ready ? now + wait : bank->ready;
         bank->row = row + 1;
         bank->ready = open + c->row_cycle;
-        ready += open - now + c->row_miss;
+        wait = open - now + c->row_miss;
     }
     uint32_t bytes = sectors * sector_bytes;
     if (bytes % c->atom_bytes) bytes += c->atom_bytes - bytes % c->atom_bytes;
@@ -53,5 +54,5 @@ uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sec
     if (write) d->sectors_written += bytes / sector_bytes;
     else d->sectors_read += bytes / sector_bytes;
     channel->bus.latency = 1;
-    return pl_port_pass(&channel->bus, ready, cost);
+    return pl_port_pass(&channel->bus, now + c->latency, cost) + wait;
 }

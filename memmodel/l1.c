@@ -68,10 +68,18 @@ uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, bo
     return fills + 1;
 }
 
-uint8_t pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors)
+uint8_t pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, bool keep)
 {
     uint32_t slot = pl_cache_find(&l->tags, line);
-    return slot == PL_NO_LINE ? 0 : sectors & l->tags.line[slot].valid;
+    if (slot == PL_NO_LINE && keep) {
+        pl_cache_line old;
+        slot = pl_cache_claim(&l->tags, line, &old);
+    }
+    if (slot == PL_NO_LINE) return 0;
+    pl_cache_line *t = &l->tags.line[slot];
+    uint8_t there = sectors & t->valid;
+    if (keep) t->valid |= sectors & (uint8_t)~t->pending;
+    return there;
 }
 
 void pl_l1_fill(pl_l1 *l, uint32_t request, void (*done)(void *ctx, uint32_t token), void *ctx)

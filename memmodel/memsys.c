@@ -17,7 +17,11 @@ typedef struct record {
     uint32_t line; /* FILLED: index in the slice's cache, NONE when it bypasses */
     uint16_t slice;
     uint8_t stage, level;
-    uint8_t fetch; /* sectors on their way from DRAM */
+    uint8_t fetch; /* sectors that this slice waits for */
+    bool away;     /* it has gone on to the slice of the other half that owns the line; what it left behind: */
+    uint8_t home_fetch;
+    uint16_t home_slice;
+    uint32_t home_line;
 } record;
 
 typedef struct heap {
@@ -34,6 +38,7 @@ struct pl_memsys {
     uint32_t beyond;                 /* records due after the wheel's end */
     uint64_t now;                    /* all events before it are played */
     uint64_t drawn;                  /* when `beyond` was last looked through */
+    uint64_t sent;                   /* no request leaves earlier from now on */
     pl_cache *l2;                    /* one a slice */
     pl_port *slice;
     pl_port *atomic;                 /* arithmetic of a slice */
@@ -43,7 +48,7 @@ struct pl_memsys {
     pl_memsys_stat stat;
     uint64_t order;
     uint32_t header_cost, sector_cost, up_sector, down_sector, group_sector, partial_cost;
-    uint32_t atomic_sector[PL_ALU_KINDS], atomic_same[PL_ALU_KINDS];
+    uint32_t atomic_sector[PL_ALU_KINDS], atomic_same[PL_ALU_KINDS], packet[2];
     bool overflow;
 };
 
@@ -85,6 +90,8 @@ pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *c)
     m->down_sector = pl_port_cost(c->sector_bytes, c->down_bytes);
     m->group_sector = pl_port_cost(c->sector_bytes, c->group_down_bytes);
     m->partial_cost = pl_port_cost(c->partial_write, 1);
+    m->packet[0] = pl_port_cost(c->atomic_packet, 1);
+    m->packet[1] = pl_port_cost(c->reduce_packet, 1);
     m->sector_cost = pl_port_cost(c->sector_bytes, c->slice_bytes);
     for (unsigned k = 0; k < PL_ALU_KINDS; k++) {
         m->atomic_sector[k] = pl_port_cost(c->atomic_sector[k], 1);
@@ -209,20 +216,34 @@ bool pl_memsys_reply(pl_memsys *m, uint32_t node, uint64_t now, pl_mem_reply *ou
 
 /* --- stages --- */
 
-static uint32_t slice_of(const pl_memsys *m, uint64_t line)
+/* Stands for the unpublished hash: neighbours fall on unrelated slices. */
+static uint64_t scatter(const pl_memsys *m, uint64_t line)
 {
     uint64_t n = line / m->c->line_bytes;
     n ^= n >> 4 ^ n >> 9 ^ n >> 15;
-    n *= 0x9E3779B97F4A7C15ull; /* stands for the unpublished hash: neighbours fall on unrelated slices */
-    return (uint32_t)((n >> 32) * m->c->slices >> 32);
+    return n * 0x9E3779B97F4A7C15ull;
 }
 
-/* Cycles between a node and a slice of the other half. */
+/* The half that owns a line: memory behind it, atomics on it. */
+static uint32_t owner_of(const pl_memsys *m, uint64_t line) { return (uint32_t)(scatter(m, line) >> 20) % m->c->partitions; }
+
+/* The slice of a half that serves a line. */
+static uint32_t slice_of(const pl_memsys *m, uint64_t line, uint32_t partition)
+{
+    uint32_t n = m->c->slices / m->c->partitions;
+    return partition * n + (uint32_t)((scatter(m, line) >> 32) * n >> 32);
+}
+
+/* The half that a node reads through. */
+static uint32_t side_of(const pl_memsys *m, uint32_t node) { return node * m->c->partitions / m->c->nodes; }
+
+/* Slices lie at different distances from a group of SMs: cycles beyond those to the nearest one. */
 static uint32_t distance(const pl_memsys *m, uint32_t node, uint32_t slice)
 {
-    if (m->c->partitions < 2) return 0;
-    uint32_t mine = node * m->c->partitions / m->c->nodes, its = slice * m->c->partitions / m->c->slices;
-    return mine == its ? 0 : m->c->far_latency;
+    if (m->c->spread == 0) return 0;
+    uint32_t n = m->c->slices / m->c->partitions, place = (slice % n + node * m->c->groups / m->c->nodes * n / m->c->groups) % n;
+    uint32_t there = place < n - place ? place : n - place;
+    return there * 2 * m->c->spread / n;
 }
 
 static void answer(pl_memsys *m, uint32_t i, uint64_t at)
@@ -230,10 +251,9 @@ static void answer(pl_memsys *m, uint32_t i, uint64_t at)
     record *x = &m->rec[i];
     const pl_mem_req *r = &x->r;
     uint32_t data = r->op == PL_MEM_READ ? (uint32_t)__builtin_popcount(r->sectors) : r->op == PL_MEM_ATOMIC ? 1u : 0;
-    at += distance(m, r->node, x->slice);
     uint32_t group = r->node * m->c->groups / m->c->nodes;
-    at = pl_port_pass(&m->group_down[group], at, (uint64_t)m->group_sector * data);
-    at = pl_port_pass(&m->down[r->node], at, (uint64_t)m->down_sector * data);
+    at = pl_port_pass_later(&m->group_down[group], m->now, at, (uint64_t)m->group_sector * data);
+    at = pl_port_pass_later(&m->down[r->node], m->now, at, (uint64_t)m->down_sector * data);
     pl_mem_reply reply = {.time = at,
                           .order = m->order++,
                           .line = r->line,
@@ -261,11 +281,16 @@ void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box)
         record *x = &m->rec[i];
         x->r = box->at[k];
         x->stage = AT_SLICE;
-        x->slice = (uint16_t)slice_of(m, x->r.line);
+        x->slice = (uint16_t)slice_of(m, x->r.line, side_of(m, x->r.node));
         x->level = PL_LV_L2;
+        x->away = false;
         uint32_t cost = m->header_cost;
         if (x->r.op != PL_MEM_READ) cost += m->up_sector * x->r.bytes * 4 / m->c->sector_bytes;
-        uint64_t at = pl_port_pass(&m->up[x->r.node], x->r.time, cost) + distance(m, x->r.node, x->slice);
+        if (x->r.op == PL_MEM_ATOMIC || x->r.op == PL_MEM_REDUCE) {
+            uint32_t packets = m->packet[x->r.op == PL_MEM_REDUCE] * (x->r.turns ? x->r.turns : 1u);
+            if (packets > cost) cost = packets;
+        }
+        uint64_t at = pl_port_pass_later(&m->up[x->r.node], m->sent < x->r.time ? m->sent : x->r.time, x->r.time, cost) + distance(m, x->r.node, x->slice);
         file(m, i, at);
     }
     box->n = 0;
@@ -290,15 +315,44 @@ static uint8_t fetch_mask(const pl_memsys *m, uint8_t want)
     return out;
 }
 
+/* The record goes on to the slice of the other half that owns its line. */
+static void go_home(pl_memsys *m, uint32_t i, uint64_t now)
+{
+    record *x = &m->rec[i];
+    x->away = true;
+    x->home_line = x->line;
+    x->home_slice = x->slice;
+    x->home_fetch = x->fetch;
+    x->slice = (uint16_t)slice_of(m, x->r.line, owner_of(m, x->r.line));
+    x->stage = AT_SLICE;
+    file(m, i, now + m->c->far_latency);
+}
+
+/* A copy in the half that does not own the line is out of date. */
+static void drop_copy(pl_memsys *m, uint64_t address, uint32_t owner, uint8_t sectors)
+{
+    for (uint32_t p = 0; p < m->c->partitions; p++) {
+        if (p == owner) continue;
+        pl_cache *l2 = &m->l2[slice_of(m, address, p)];
+        uint32_t k = pl_cache_find(l2, address);
+        if (k != PL_NO_LINE && l2->line[k].waiters == NONE && !l2->line[k].pending) l2->line[k].valid &= (uint8_t)~sectors;
+    }
+}
+
+/* Sectors that a request wants from the slice where it is. */
+static uint8_t wanted(const record *x) { return x->away && x->r.op == PL_MEM_READ ? x->home_fetch : x->r.sectors; }
+
 static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
 {
     record *x = &m->rec[i];
     const pl_mem_req *r = &x->r;
     pl_cache *l2 = &m->l2[x->slice];
-    uint32_t n = (uint32_t)__builtin_popcount(r->sectors);
+    uint8_t sectors = wanted(x);
+    uint32_t n = (uint32_t)__builtin_popcount(sectors), owner = owner_of(m, r->line);
+    bool owned = m->c->partitions < 2 || x->away || side_of(m, r->node) == owner;
     bool partial = r->op == PL_MEM_WRITE && r->bytes * 4u < n * m->c->sector_bytes;
     uint64_t cost = (uint64_t)m->sector_cost * n;
-    if (partial && cost < m->partial_cost) cost = m->partial_cost;
+    if (partial && owned && cost < m->partial_cost) cost = m->partial_cost;
     uint64_t out = pl_port_pass(&m->slice[x->slice], now, cost);
     m->stat.requests++;
     switch (r->op) {
@@ -307,46 +361,58 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
     case PL_MEM_ATOMIC: m->stat.atomic_sectors += n; break;
     default: m->stat.reduce_sectors += n; break;
     }
+    if (!owned && r->op != PL_MEM_READ) { /* only the owner changes a line */
+        m->stat.hit_sectors += n;
+        x->fetch = 0;
+        x->line = NONE;
+        go_home(m, i, out);
+        return;
+    }
     uint32_t k = pl_cache_find(l2, r->line);
     if (k == PL_NO_LINE) {
         pl_cache_line old = {0};
         k = pl_cache_claim(l2, r->line, &old);
         write_back(m, now, l2, &old);
     }
+    if (r->op != PL_MEM_READ && m->c->partitions > 1) drop_copy(m, r->line, owner, sectors);
     if (r->op == PL_MEM_WRITE) {
         if (k != PL_NO_LINE) {
             pl_cache_line *line = &l2->line[k];
-            uint8_t there = line->valid & r->sectors;
-            m->stat.hit_sectors += (uint32_t)__builtin_popcount(there);
-            m->stat.miss_sectors += n - (uint32_t)__builtin_popcount(there);
-            line->valid |= r->sectors;
-            line->dirty |= r->sectors;
+            m->stat.hit_sectors += n;
+            line->valid |= sectors;
+            line->dirty |= sectors;
         }
         if (out > m->stat.last_effect) m->stat.last_effect = out;
-        answer(m, i, out);
+        answer(m, i, out + (x->away ? m->c->far_latency : 0));
         return;
     }
     if (k == PL_NO_LINE) { /* every way waits for a fill: go past the cache */
         m->stat.miss_sectors += n;
         x->line = NONE;
-        x->fetch = r->sectors;
+        x->fetch = sectors;
+        if (!owned) {
+            go_home(m, i, out);
+            return;
+        }
         x->stage = AT_DRAM;
         file(m, i, out);
         return;
     }
     pl_cache_line *line = &l2->line[k];
-    uint8_t missing = r->sectors & (uint8_t)~line->valid;
-    m->stat.hit_sectors += n - (uint32_t)__builtin_popcount(missing);
-    m->stat.miss_sectors += (uint32_t)__builtin_popcount(missing);
+    uint8_t missing = sectors & (uint8_t)~line->valid;
+    uint8_t ask = missing & (uint8_t)~line->pending;
+    m->stat.hit_sectors += n - (uint32_t)__builtin_popcount(ask);
+    m->stat.miss_sectors += (uint32_t)__builtin_popcount(ask);
     x->line = k;
     if (!missing) {
+        x->fetch = 0;
         x->stage = FILLED;
         file(m, i, out);
         return;
     }
     x->level = PL_LV_DRAM;
-    uint8_t ask = missing & (uint8_t)~line->pending;
     if (!ask) { /* someone else fetches all that is missing */
+        x->fetch = 0;
         x->next = line->waiters;
         line->waiters = i;
         x->stage = FILLED;
@@ -354,6 +420,10 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
     }
     x->fetch = fetch_mask(m, ask) & (uint8_t)~(line->valid | line->pending);
     line->pending |= x->fetch;
+    if (!owned) {
+        go_home(m, i, out);
+        return;
+    }
     x->stage = AT_DRAM;
     file(m, i, out);
 }
@@ -365,7 +435,7 @@ static void filled(pl_memsys *m, uint32_t i, uint64_t now)
     const pl_mem_req *r = &x->r;
     if (r->op == PL_MEM_ATOMIC || r->op == PL_MEM_REDUCE) {
         uint32_t n = (uint32_t)__builtin_popcount(r->sectors);
-        uint64_t cost = (uint64_t)m->atomic_sector[r->alu] * n, same = (uint64_t)m->atomic_same[r->alu] * (r->depth + 1u);
+        uint64_t cost = (uint64_t)m->atomic_sector[r->alu] * n, same = (uint64_t)m->atomic_same[r->alu] * r->depth;
         now = pl_port_pass(&m->atomic[x->slice], now, same > cost ? same : cost);
         if (x->line != NONE) {
             pl_cache *l2 = &m->l2[x->slice];
@@ -373,6 +443,17 @@ static void filled(pl_memsys *m, uint32_t i, uint64_t now)
             if (pl_cache_address(l2, line) == r->line) line->dirty |= r->sectors;
         }
         if (now > m->stat.last_effect) m->stat.last_effect = now;
+        answer(m, i, now + (x->away ? m->c->far_latency : 0));
+        return;
+    }
+    if (x->away) { /* back to the slice that asked */
+        x->away = false;
+        x->slice = x->home_slice;
+        x->line = x->home_line;
+        x->fetch = x->home_fetch;
+        x->stage = FILLED;
+        file(m, i, now + m->c->far_latency);
+        return;
     }
     answer(m, i, now);
 }
@@ -399,7 +480,7 @@ static void fill(pl_memsys *m, uint32_t i, uint64_t now)
         uint32_t w = line->waiters, again = NONE, ready = NONE;
         while (w != NONE) { /* the list is last in, first out; this turns it round */
             uint32_t next = m->rec[w].next;
-            bool complete = (m->rec[w].r.sectors & (uint8_t)~line->valid) == 0;
+            bool complete = (wanted(&m->rec[w]) & (uint8_t)~line->valid) == 0;
             uint32_t *to = complete ? &ready : &again;
             m->rec[w].next = *to;
             *to = w;
@@ -412,7 +493,7 @@ static void fill(pl_memsys *m, uint32_t i, uint64_t now)
             line->waiters = again;
             again = next;
         }
-        if (x->r.sectors & (uint8_t)~line->valid) { /* the rest comes with another fill */
+        if (wanted(x) & (uint8_t)~line->valid) { /* the rest comes with another fill */
             x->next = line->waiters;
             line->waiters = i;
         } else {
@@ -430,6 +511,7 @@ static void fill(pl_memsys *m, uint32_t i, uint64_t now)
 
 void pl_memsys_run(pl_memsys *m, uint64_t until)
 {
+    m->sent = until > m->c->xbar_latency ? until - m->c->xbar_latency : 0;
     for (;;) {
         if (m->used == 0) {
             m->now = m->drawn = until;

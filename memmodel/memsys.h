@@ -22,11 +22,13 @@ typedef struct pl_memsys_config {
     uint32_t line_bytes, sector_bytes;
     /* crossbar */
     uint32_t xbar_latency;       /* one way */
-    uint32_t far_latency;        /* further cycles, one way, to slices of the other half */
+    uint32_t far_latency;        /* between the halves of the L2, one way */
     uint32_t partitions;         /* halves of the L2, 1 or 2 */
+    uint32_t spread;             /* from the nearest slice to the farthest, both ways together */
     double up_bytes, down_bytes; /* per cycle and SM */
     double group_down_bytes;     /* per cycle and group */
     uint32_t header_bytes;       /* of a request */
+    double atomic_packet, reduce_packet; /* cycles of the up port for each turn of an atomic or a reduction */
     /* L2 */
     uint64_t l2_bytes;
     uint32_t slices, l2_ways;

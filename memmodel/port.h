@@ -40,6 +40,15 @@ static inline uint64_t pl_port_pass(pl_port *p, uint64_t now, uint64_t cost)
     return (p->free + PL_FINE - 1) / PL_FINE + p->latency;
 }
 
+/* The same for a value of which `now` already knows that it will arrive at `at`: it takes its share of the width, and values that come
+ * before it need not wait behind it. */
+static inline uint64_t pl_port_pass_later(pl_port *p, uint64_t now, uint64_t at, uint64_t cost)
+{
+    pl_port_enter(p, now, cost);
+    uint64_t first = at * PL_FINE + cost, out = p->free > first ? p->free : first;
+    return (out + PL_FINE - 1) / PL_FINE + p->latency;
+}
+
 /* Cycles that a value arriving now would have to wait. */
 static inline uint64_t pl_port_wait(const pl_port *p, uint64_t now)
 {

@@ -29,9 +29,10 @@ typedef struct pl_mem_req {
     uint8_t op;       /* pl_mem_op */
     uint8_t client;   /* pl_mem_client */
     uint8_t sectors;  /* mask */
-    uint8_t bytes;    /* writes and atomics: payload in units of 4 bytes */
+    uint8_t bytes;    /* writes: payload in units of 4 bytes; atomics: different addresses, in the same units */
     uint8_t alu;      /* pl_mem_alu of an atomic */
-    uint8_t depth;    /* atomics: most operations on one address, less one */
+    uint8_t depth;    /* atomics: operations on the busiest address of each sector, all sectors together */
+    uint8_t turns;    /* atomics: operations on the busiest address of the line: each is a packet of its own */
 } pl_mem_req;
 
 typedef struct pl_mem_reply {

@@ -32,6 +32,7 @@ static const struct {
     {"wgmma_commit", PL_KIND_WGMMA_COMMIT},
     {"wgmma_wait", PL_KIND_WGMMA_WAIT},
     {"barrier", PL_KIND_BARRIER},
+    {"cluster_arrive", PL_KIND_CLUSTER_ARRIVE},
     {"cluster_wait", PL_KIND_CLUSTER_WAIT},
     {"fence_cta", PL_KIND_FENCE_CTA},
     {"fence_gpu", PL_KIND_FENCE_GPU},
@@ -185,6 +186,37 @@ static void mark_special(uint8_t *fetched, uint32_t rows, const pl_prog_func *f)
     }
 }
 
+/* Whether rows may differ between the lanes of a block, followed in the order of the program. */
+typedef struct variance {
+    bool *varies; /* by row */
+    uint32_t rows;
+} variance;
+
+static void start_variance(variance *x, const pl_prog_func *f)
+{
+    memset(x->varies, 0, x->rows * sizeof *x->varies);
+    for (size_t k = 0; k < f->init.n; k++) {
+        const pl_row_init *r = &f->init.at[k];
+        if (!r->sreg || r->row >= x->rows) continue;
+        const char *s = pl_word_text[r->sreg];
+        if (*s == '%') s++;
+        x->varies[r->row] = *s != 'n' && strncmp(s, "ctaid", 5) != 0 && strncmp(s, "cluster", 7) != 0;
+    }
+}
+
+/* Follows instruction i; true when it is an integer atomic whose address is the same for all lanes. */
+static bool uniform_atomic(variance *x, const pl_dec *d, const pl_insn *i, const pl_form *f, const lists *l)
+{
+    bool v = i->guard != PL_PT || (f->effects & (PL_EF_LOAD | PL_EF_ATOMIC) && i->sel[PL_M_SPACE] != PL_SP_PARAM);
+    bool atomic = f->effects & PL_EF_ATOMIC && d->alu == PL_ALU_INT && l->n[0] > 0;
+    bool uniform = atomic && l->row[0][0] < x->rows && !x->varies[l->row[0][0]];
+    for (unsigned k = 0; k < l->n[0] && !v; k++) v = l->row[0][k] >= x->rows || x->varies[l->row[0][k]];
+    for (unsigned k = 0; k < l->n[1]; k++) {
+        if (l->row[1][k] < x->rows) x->varies[l->row[1][k]] = v;
+    }
+    return uniform;
+}
+
 bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machine *m)
 {
     size_t n = p->code.n, used = 0;
@@ -202,6 +234,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         if (p->funcs.at[k].rows > special_rows) special_rows = p->funcs.at[k].rows;
     }
     uint8_t *fetched = pl_arena_array(a, uint8_t, special_rows);
+    variance lanes = {.varies = pl_arena_array(a, bool, special_rows), .rows = special_rows};
     if (!pl_arena_ok(a)) return false;
     for (size_t pc = 0; pc < n; pc++) {
         const pl_insn *i = &p->code.at[pc];
@@ -215,9 +248,10 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         }
         d->price = &m->price[i->cls];
         d->kind = kind[i->cls];
-        d->wants_effect = (i->flags & PL_IF_MEM) != 0;
+        d->wants_effect = (i->flags & PL_IF_MEM) != 0 || d->kind == PL_KIND_BULK || d->kind == PL_KIND_COPY || d->kind == PL_KIND_MBARRIER ||
+                          d->kind == PL_KIND_MBARRIER_WAIT;
         d->load = (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC | PL_EF_VOLATILE | PL_EF_ASYNC)) == PL_EF_LOAD;
-        d->shared = d->wants_effect && i->sel[PL_M_SPACE] == PL_SP_SHARED;
+        d->shared = i->flags & PL_IF_MEM && i->sel[PL_M_SPACE] == PL_SP_SHARED;
         uint32_t kinds = f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC | PL_EF_VOLATILE | PL_EF_ASYNC);
         if (d->kind == PL_KIND_MEMORY && kinds == PL_EF_STORE) d->stores = spaces_of(i);
         if (d->load) d->sees = is_nc(i, f) ? 0 : spaces_of(i);
@@ -227,9 +261,12 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->size_operand = named(f, "size");
         d->barrier_operand = named(f, "mbar");
         for (size_t k = 0; k < p->funcs.n; k++) {
-            if (p->funcs.at[k].first == pc) mark_special(fetched, special_rows, &p->funcs.at[k]);
+            if (p->funcs.at[k].first != pc) continue;
+            mark_special(fetched, special_rows, &p->funcs.at[k]);
+            start_variance(&lanes, &p->funcs.at[k]);
         }
         d->either = on_either_pipe(i);
+        d->uniform = uniform_atomic(&lanes, d, i, f, &l);
         if (fetches_special(i, fetched, special_rows)) d->price = &m->sreg;
         d->rows = (uint32_t)used;
         d->nread = (uint8_t)l.n[0];

@@ -23,6 +23,7 @@ typedef enum pl_kind {
     PL_KIND_WGMMA_COMMIT,
     PL_KIND_WGMMA_WAIT,
     PL_KIND_BARRIER,
+    PL_KIND_CLUSTER_ARRIVE,
     PL_KIND_CLUSTER_WAIT,
     PL_KIND_FENCE_CTA,
     PL_KIND_FENCE_GPU,
@@ -48,6 +49,7 @@ typedef struct pl_dec {
     bool either;        /* its ALU work may as well go to the multiply-add lanes */
     bool load;          /* reads memory and does not change it */
     bool shared;        /* certainly an access to shared memory */
+    bool uniform;       /* integer atomic whose address is the same for all lanes of a block */
     uint8_t stores;     /* ordinary store: spaces it may change, PL_MAY_* */
     uint8_t sees;       /* ordinary load: spaces whose earlier stores it must see */
     uint8_t wait_n;     /* groups that may stay open at a wait */

@@ -41,26 +41,32 @@ static uint64_t from_icache(pl_sm *s, uint64_t address, uint64_t now)
     return s->icache_when[k];
 }
 
+/* The line's cycle in the L0, asked for when it is not there. The L0 takes one line after the other. */
+static uint64_t into_l0(pl_sm *s, pl_subcore *c, uint64_t line, uint64_t now)
+{
+    bool fresh;
+    uint32_t k = line_of(&c->l0, line, &fresh);
+    if (k == PL_NO_LINE) return now;
+    if (fresh) c->l0_when[k] = PL_NEVER;
+    if (c->l0_when[k] == PL_NEVER) {
+        uint64_t there = from_icache(s, line, now);
+        if (there == PL_NEVER) return PL_NEVER;
+        uint64_t start = there > now ? there : now;
+        c->l0_when[k] = pl_port_enter(&c->fill, start, (uint64_t)s->m->fetch.l0_fill * PL_FINE) + s->m->fetch.l0_latency;
+    }
+    return c->l0_when[k];
+}
+
 uint64_t pl_fetch(pl_sm *s, pl_subcore *c, uint64_t address, uint64_t now)
 {
-    uint64_t line = address & ~(s->m->fetch.line - 1), result = now;
-    for (uint32_t ahead = 0; ahead <= s->m->fetch.prefetch; ahead++) {
-        uint64_t a = line + ahead * s->m->fetch.line;
-        if (ahead && a >= PL_FETCH_BASE + s->dec->bytes) break;
-        bool fresh;
-        uint32_t k = line_of(&c->l0, a, &fresh);
-        if (k == PL_NO_LINE) return now;
-        if (fresh) c->l0_when[k] = PL_NEVER;
-        if (c->l0_when[k] == PL_NEVER) {
-            uint64_t there = from_icache(s, a, now);
-            if (there != PL_NEVER) c->l0_when[k] = (there > now ? there : now) + s->m->fetch.l0_latency + ahead;
-        }
-        if (ahead == 0) {
-            result = c->l0_when[k];
-            if (!fresh && result <= now) return now; /* a hit looks no further */
-        }
-    }
-    return result;
+    uint64_t line = address & ~(s->m->fetch.line - 1), end = PL_FETCH_BASE + s->dec->bytes, size = s->m->fetch.line;
+    uint64_t result = into_l0(s, c, line, now);
+    /* the prefetcher runs ahead: a few lines into the L0, more of them into the cache of the SM */
+    for (uint32_t ahead = 1; ahead <= s->m->fetch.l0_prefetch && line + ahead * size < end; ahead++) into_l0(s, c, line + ahead * size, now);
+    uint64_t far = line + s->m->fetch.prefetch * size;
+    bool waits = result == PL_NEVER || result > now;
+    for (uint64_t a = waits ? line + size : far; a <= far && a < end; a += size) from_icache(s, a, now);
+    return result > now ? result : now;
 }
 
 void pl_fetch_reply(pl_sm *s, uint64_t line, uint64_t now)

@@ -70,13 +70,19 @@ static pl_status open_gpu(gpu *x)
     return PL_OK;
 }
 
-/* The SM for the next block: the one with the fewest, SMs in the order of their numbers. UINT32_MAX: all are full before `until`. */
-static uint32_t choose_sm(const gpu *x, uint32_t first, uint32_t last)
+/* The SM for the next block, SMs in the order of their numbers: of those that can take it at cycle `at` the one with the fewest blocks,
+ * else the one that can take it first. UINT32_MAX: all are full. */
+static uint32_t choose_sm(const gpu *x, uint32_t first, uint32_t last, uint64_t at)
 {
     uint32_t best = UINT32_MAX;
     for (uint32_t k = first; k < last; k++) {
         if (x->resident[k] >= x->occupancy.blocks) continue;
-        if (best == UINT32_MAX || x->resident[k] < x->resident[best]) best = k;
+        if (best == UINT32_MAX) {
+            best = k;
+            continue;
+        }
+        uint64_t mine = x->place_after[k] > at ? x->place_after[k] : at, other = x->place_after[best] > at ? x->place_after[best] : at;
+        if (mine < other || (mine == other && x->resident[k] < x->resident[best])) best = k;
     }
     return best;
 }
@@ -137,7 +143,7 @@ static pl_status schedule(gpu *x, uint64_t now, uint64_t until)
         }
         bool full = false;
         for (uint32_t k = 0; k < x->cluster && !full; k++) {
-            uint32_t sm = choose_sm(x, first, last);
+            uint32_t sm = choose_sm(x, first, last, x->last_place + m->launch.block_interval);
             full = sm == UINT32_MAX;
             pl_status st = full ? PL_OK : place(x, sm, now);
             if (st != PL_OK) return st;
@@ -223,6 +229,12 @@ static pl_status run(gpu *x)
         if (x->done == x->blocks) return PL_OK;
         uint64_t next = next_event(x);
         bool waiting = x->next_block < x->blocks && room(x, 0, x->m->sm.count) >= x->cluster;
+        if (next == PL_NEVER && clusters) { /* the last arrival may have been this window's */
+            for (uint32_t k = 0; k < x->m->sm.count; k++) {
+                if (x->sm[k].live_warps) pl_sm_poll(&x->sm[k], until);
+            }
+            next = next_event(x);
+        }
         if (next == PL_NEVER && !waiting) {
             report_deadlock(x);
             return PL_FAULT;

@@ -107,7 +107,12 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     queue_mio(s, c, start);
     uint64_t latency = atomic ? m->atomic_latency + (uint64_t)(turns - 1) * m->pass_latency
                               : m->latency + (uint64_t)(passes - 1) * m->pass_latency;
-    if (remote(s, t)) latency = m->remote_latency + (uint64_t)(passes - 1) * m->pass_latency;
+    if (remote(s, t)) {
+        pl_coalesce(&s->lines, fx->mask, fx->addr, fx->size, (uint32_t)s->m->l1.line, (uint32_t)s->m->l1.sector);
+        uint64_t out = pl_port_enter(&s->remote, start, (uint64_t)s->lines.sectors * m->remote_pass * PL_FINE);
+        latency = out - start + m->remote_latency + (uint64_t)(s->lines.sectors - 1) * m->remote_pass;
+        if (start + latency > t->remote_done) t->remote_done = start + latency;
+    }
     uint64_t ready = start + latency;
     pl_sm_results(s, t, d, ready << 2 | PL_SB_SHORT);
     s->stat.shared_passes += turns;
@@ -138,8 +143,10 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
 static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
 {
     const pl_const_config *m = &s->m->constant;
-    uint32_t passes = pl_distinct(s->fx.mask, s->fx.addr);
-    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_MIO], now, (uint64_t)passes * PL_FINE);
+    uint64_t unit[PL_LANES];
+    for (uint32_t k = s->fx.mask; k; k &= k - 1) unit[__builtin_ctz(k)] = s->fx.addr[__builtin_ctz(k)] / m->width;
+    uint32_t passes = pl_distinct(s->fx.mask, unit);
+    uint64_t start = pl_port_enter(&s->const_port, now, (uint64_t)passes * m->pass * PL_FINE);
     uint64_t ready = start + m->latency + (uint64_t)(passes - 1) * m->pass, seen = PL_NEVER;
     uint32_t slot = pl_token_new(s, t, pc, now, seq, PL_SB_SHORT);
     uint64_t id = s->token[slot].id;
@@ -189,7 +196,9 @@ static void local_lines(pl_sm *s, const pl_twarp *t)
 
 static uint32_t line_payload(const pl_sm *s, uint32_t k)
 {
-    uint32_t words = ((uint32_t)s->lines.at[k].lanes * s->fx.size + 3) / 4, most = (uint32_t)s->m->l1.line / 4;
+    bool atomic = s->fx.kind == PL_AC_ATOMIC || s->fx.kind == PL_AC_REDUCTION;
+    uint32_t lanes = atomic ? s->lines.at[k].words : s->lines.at[k].lanes;
+    uint32_t words = (lanes * s->fx.size + 3) / 4, most = (uint32_t)s->m->l1.line / 4;
     return words > most ? most : words;
 }
 
@@ -205,26 +214,26 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     if (is_local) local_lines(s, t);
     else if (atomic) pl_coalesce_atomic(&s->lines, fx->mask, fx->addr, fx->size, (uint32_t)m->line, (uint32_t)m->sector);
     else pl_coalesce(&s->lines, fx->mask, fx->addr, fx->size, (uint32_t)m->line, (uint32_t)m->sector);
-    /* Integer additions of a whole warp to one address: the assembler lets one lane add the sum (vote, population count, one atomic;
-     * seen in machine code for sm_70 to sm_120). */
-    if (atomic && d->alu == PL_ALU_INT && s->lines.unique == 1) s->lines.at[0].depth = 1;
+    /* Integer additions of a whole warp to an address that is the same for all lanes: the assembler lets one lane add the sum (vote,
+     * population count, one atomic; seen in machine code for sm_70 to sm_120). */
+    if (atomic && d->uniform && s->lines.unique == 1) s->lines.at[0].depth = s->lines.at[0].chain = 1;
     const pl_lines *lines = &s->lines;
     uint32_t bytes = (uint32_t)__builtin_popcount(fx->mask) * fx->size, passes = (bytes + m->width - 1) / m->width;
     if (passes < lines->n) passes = lines->n;
     uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, (uint64_t)passes * PL_FINE);
-    uint64_t link = pl_port_enter(&c->link, start, (uint64_t)((bytes + m->width - 1) / m->width) * s->m->shared.link_pass * PL_FINE);
+    uint64_t link = pl_port_enter(&c->link, start, (uint64_t)passes * s->m->shared.link_pass * PL_FINE);
     if (link > start) start = link;
     queue_lg(s, c, start);
     uint64_t last = start + (uint64_t)(lines->n - 1) * m->line_pass, ready = last + m->latency;
-    uint64_t hits_before = s->l1.hits;
+    uint64_t hits_before = s->l1.hits + s->l1.merges; /* the hardware counts what is on its way as present */
     uint32_t slot = PL_NO_TOKEN;
     bool pending = false;
     if (store || fx->kind == PL_AC_REDUCTION) {
         for (uint32_t k = 0; k < lines->n; k++) {
             pl_mem_req r = {.time = start + m->miss + k, .line = lines->at[k].line, .token = warp_name(s, t),
                             .op = store ? PL_MEM_WRITE : PL_MEM_REDUCE, .client = PL_CL_STORE, .sectors = lines->at[k].mask,
-                            .bytes = (uint8_t)line_payload(s, k), .alu = d->alu, .depth = (uint8_t)(lines->at[k].depth - 1)};
-            pl_l1_store(&s->l1, r.line, r.sectors);
+                            .bytes = (uint8_t)line_payload(s, k), .alu = d->alu, .depth = lines->at[k].chain, .turns = lines->at[k].depth};
+            pl_l1_store(&s->l1, r.line, r.sectors, is_local);
             pl_sm_request(s, r);
             t->stores++;
             s->requests_out++;
@@ -236,7 +245,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         for (uint32_t k = 0; k < lines->n; k++) {
             pl_mem_req r = {.time = start + m->miss + k, .line = lines->at[k].line, .token = slot, .op = PL_MEM_ATOMIC,
                             .client = PL_CL_ATOMIC, .sectors = lines->at[k].mask, .bytes = (uint8_t)line_payload(s, k),
-                            .alu = d->alu, .depth = (uint8_t)(lines->at[k].depth - 1)};
+                            .alu = d->alu, .depth = lines->at[k].chain, .turns = lines->at[k].depth};
             pl_sm_request(s, r);
             s->requests_out++;
         }
@@ -249,7 +258,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         for (uint32_t k = 0; k < lines->n; k++) {
             uint32_t request = 0;
             uint8_t ask = 0;
-            fills += pl_l1_load(&s->l1, lines->at[k].line, lines->at[k].mask, slot, !fx->bypass_l1, &request, &ask);
+            fills += pl_l1_load(&s->l1, lines->at[k].line, lines->at[k].mask, slot, !fx->bypass_l1 && d->kind != PL_KIND_COPY, &request, &ask);
             if (!ask) continue;
             pl_mem_req r = {.time = start + m->miss + (uint64_t)k * m->line_pass, .line = lines->at[k].line, .token = request,
                             .op = PL_MEM_READ, .client = PL_CL_L1, .sectors = ask};
@@ -268,7 +277,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         pl_token_done(s, slot, ready);
     }
 
-    uint64_t hits = s->l1.hits - hits_before;
+    uint64_t hits = s->l1.hits + s->l1.merges - hits_before;
     pl_pc_stat *st = stat_of(s, pc);
     if (st) {
         st->requests++;
@@ -355,9 +364,11 @@ static void bulk(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t
 
 static void mbarrier(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
 {
-    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, PL_FINE), value = (start + s->m->sync.mbarrier) << 2 | PL_SB_SHORT;
+    bool wait = d->kind == PL_KIND_MBARRIER_WAIT;
+    uint64_t hold = wait ? 1 : s->m->sync.mbarrier_arrive;
+    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, hold * PL_FINE), value = (start + s->m->sync.mbarrier) << 2 | PL_SB_SHORT;
     queue_mio(s, c, start);
-    if (d->kind == PL_KIND_MBARRIER_WAIT && s->fx.mask) {
+    if (wait && s->fx.mask) {
         uint32_t barrier = in_block(s->fx.addr[__builtin_ctz(s->fx.mask)]);
         for (uint32_t k = 0; k < s->ntoken && s->used_tokens; k++) { /* a copy that this barrier counts is still under way */
             const pl_token *x = &s->token[k];

@@ -58,6 +58,8 @@ static const pl_conf_key fetch_keys[] = {
     KEY(pl_fetch_config, l0_size, "l0_size", U64, "B", 128, 1048576, "instruction cache of a sub-core"),
     KEY(pl_fetch_config, l0_ways, "l0_ways", U32, "", 1, 64, "its ways"),
     KEY(pl_fetch_config, l0_latency, "l0_latency", U32, CY, 1, 500, "cycles to refill it from the instruction cache of the SM"),
+    KEY(pl_fetch_config, l0_fill, "l0_fill", U32, CY, 1, 1000, "cycles between two lines that enter the cache of a sub-core"),
+    KEY(pl_fetch_config, l0_prefetch, "l0_prefetch", U32, "", 0, 64, "lines that are brought into the cache of a sub-core ahead of time"),
     KEY(pl_fetch_config, l1_size, "l1_size", U64, "B", 128, 16777216, "instruction cache of an SM"),
     KEY(pl_fetch_config, l1_ways, "l1_ways", U32, "", 1, 64, "its ways"),
     KEY(pl_fetch_config, prefetch, "prefetch", U32, "", 0, 64, "lines fetched ahead of a miss"),
@@ -67,7 +69,8 @@ static const pl_conf_key const_keys[] = {
     KEY(pl_const_config, line, "line", U64, "B", 32, 256, "its line"),
     KEY(pl_const_config, ways, "ways", U32, "", 1, 64, "its ways"),
     KEY(pl_const_config, latency, "latency", U32, CY, 1, 500, "cycles of a constant load that hits"),
-    KEY(pl_const_config, pass, "pass", U32, CY, 1, 100, "cycles for each different address of a warp's constant load"),
+    KEY(pl_const_config, pass, "pass", U32, CY, 1, 100, "cycles of a pass of an indexed read, one of the whole SM at a time"),
+    KEY(pl_const_config, width, "width", U32, "B", 1, 256, "bytes that one pass of an indexed read serves"),
     KEY(pl_const_config, mid_size, "mid_size", U64, "B", 64, 16777216, "second-level constant cache of an SM"),
     KEY(pl_const_config, mid_ways, "mid_ways", U32, "", 1, 64, "its ways"),
     KEY(pl_const_config, mid_latency, "mid_latency", U32, CY, 1, 1000, "cycles of a load that hits there"),
@@ -88,6 +91,7 @@ static const pl_conf_key shared_keys[] = {
     KEY(pl_shared_config, atomic_latency, "atomic_latency", U32, CY, 1, 1000, "cycles of a conflict-free shared atomic"),
     KEY(pl_shared_config, atomic_pass, "atomic_pass", U32, CY, 1, 1000, "cycles for each lane that wants one and the same address"),
     KEY(pl_shared_config, remote_latency, "remote_latency", U32, CY, 1, 5000, "cycles of a load from another SM of the cluster"),
+    KEY(pl_shared_config, remote_pass, "remote_pass", U32, CY, 0, 100, "cycles of the link of an SM for one sector to or from another SM"),
     KEY(pl_shared_config, matrix_latency, "matrix_latency", U32, CY, 1, 500, "cycles of a conflict-free matrix load"),
 };
 static const pl_conf_key l1_keys[] = {
@@ -107,12 +111,15 @@ static const pl_conf_key l1_keys[] = {
 static const pl_conf_key xbar_keys[] = {
     MEM(groups, "groups", U32, "", 1, 64, "groups of SMs (GPCs) that share a way out of the crossbar"),
     MEM(xbar_latency, "latency", U32, CY, 1, 1000, "cycles through the crossbar, one way"),
-    MEM(far_latency, "far_latency", U32, CY, 0, 1000, "further cycles to the other half of the L2, one way"),
+    MEM(far_latency, "far_latency", U32, CY, 0, 1000, "cycles between the halves of the L2, one way"),
+    MEM(spread, "spread", U32, CY, 0, 1000, "further cycles to the slice that is farthest away, there and back"),
     MEM(partitions, "partitions", U32, "", 1, 2, "halves of the L2"),
     MEM(up_bytes, "up", F64, "B/cycle", 1, 4096, "width from an SM into the crossbar"),
     MEM(down_bytes, "down", F64, "B/cycle", 1, 4096, "width from the crossbar into an SM"),
     MEM(group_down_bytes, "group_down", F64, "B/cycle", 1, 65536, "width from the crossbar into a group"),
     MEM(header_bytes, "header", U32, "B", 1, 128, "size of a request without data"),
+    MEM(atomic_packet, "atomic_packet", F64, CY, 0, 100, "cycles of an SM's port for each turn of an atomic"),
+    MEM(reduce_packet, "reduce_packet", F64, CY, 0, 100, "cycles of an SM's port for each turn of a reduction"),
 };
 static const pl_conf_key l2_keys[] = {
     MEM(l2_bytes, "size", U64, "B", 1024, 1073741824, "capacity"),
@@ -145,12 +152,14 @@ static const pl_conf_key dram_keys[] = {
 static const pl_conf_key sync_keys[] = {
     KEY(pl_sync_config, barrier, "barrier", U32, CY, 1, 1000, "cycles from the last arrival at a block barrier to the next issue"),
     KEY(pl_sync_config, barrier_warp, "barrier_warp", U32, CY, 0, 100, "cycles that the barrier unit needs for a warp that arrives"),
+    KEY(pl_sync_config, barrier_reduce, "barrier_reduce", U32, CY, 0, 1000, "further cycles of a barrier that returns a result"),
     KEY(pl_sync_config, cluster, "cluster", U32, CY, 1, 5000, "cycles from the last arrival at a cluster barrier to the next issue"),
     KEY(pl_sync_config, fence_cta, "fence_cta", U32, CY, 0, 5000, "cycles of a fence at block scope"),
     KEY(pl_sync_config, fence_gpu, "fence_gpu", U32, CY, 0, 5000, "cycles of a fence at cluster or gpu scope"),
     KEY(pl_sync_config, fence_sys, "fence_sys", U32, CY, 0, 50000, "cycles of a fence at system scope"),
     KEY(pl_sync_config, sleep, "sleep", U32, CY, 1, 10000, "cycles of nanosleep with 0"),
     KEY(pl_sync_config, mbarrier, "mbarrier", U32, CY, 1, 1000, "cycles of an operation on an mbarrier"),
+    KEY(pl_sync_config, mbarrier_arrive, "mbarrier_arrive", U32, CY, 0, 1000, "cycles that an arrival at an mbarrier holds the shared memory"),
 };
 static const pl_conf_key async_keys[] = {
     KEY(pl_async_config, copy, "copy", U32, CY, 0, 1000, "cycles of cp.async beyond those of a load"),

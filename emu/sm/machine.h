@@ -85,19 +85,19 @@ typedef struct pl_issue_config {
 } pl_issue_config;
 
 typedef struct pl_fetch_config {
-    uint32_t instruction, l0_ways, l0_latency, l1_ways, prefetch;
+    uint32_t instruction, l0_ways, l0_latency, l0_fill, l0_prefetch, l1_ways, prefetch;
     uint64_t l0_size, l1_size, line;
 } pl_fetch_config;
 
 typedef struct pl_const_config {
     uint64_t size, line, mid_size;
-    uint32_t ways, latency, pass, mid_ways, mid_latency;
+    uint32_t ways, latency, pass, width, mid_ways, mid_latency;
 } pl_const_config;
 
 typedef struct pl_shared_config {
     uint64_t per_sm, per_block, reserved, unit;
     pl_conf_list carveouts;
-    uint32_t banks, bank, latency, pass_latency, pass, link_pass, atomic_latency, atomic_pass, remote_latency, matrix_latency;
+    uint32_t banks, bank, latency, pass_latency, pass, link_pass, atomic_latency, atomic_pass, remote_latency, remote_pass, matrix_latency;
 } pl_shared_config;
 
 typedef struct pl_l1_config {
@@ -106,7 +106,7 @@ typedef struct pl_l1_config {
 } pl_l1_config;
 
 typedef struct pl_sync_config {
-    uint32_t barrier, barrier_warp, cluster, fence_cta, fence_gpu, fence_sys, sleep, mbarrier;
+    uint32_t barrier, barrier_warp, barrier_reduce, cluster, fence_cta, fence_gpu, fence_sys, sleep, mbarrier, mbarrier_arrive;
 } pl_sync_config;
 
 typedef struct pl_async_config {

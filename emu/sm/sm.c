@@ -217,6 +217,16 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
         uint32_t under_way = 0;
         for (uint32_t g = d->wait_n; g < PL_GROUPS; g++) under_way += t->copies[(t->open_group + 2u * PL_GROUPS - g - 1) % PL_GROUPS];
         if (d->wait_n == 0) under_way += t->copies[t->open_group];
+        uint64_t copied = 0;
+        for (uint32_t g = d->wait_n; g < PL_GROUPS; g++) {
+            uint64_t at = t->copied[(t->open_group + 2u * PL_GROUPS - g - 1) % PL_GROUPS];
+            if (at > copied) copied = at;
+        }
+        if (d->wait_n == 0 && t->copied[t->open_group] > copied) copied = t->copied[t->open_group];
+        if (copied > t->operands) {
+            t->operands = copied;
+            t->why = PL_STALL_LONG_SCOREBOARD;
+        }
         if (under_way) {
             t->block = PL_BK_COPIES;
             t->why = PL_STALL_LONG_SCOREBOARD;
@@ -344,7 +354,7 @@ void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
     s->token_queue[s->token_tail++ % s->ntoken] = slot;
     s->used_tokens--;
     pl_twarp *t = &s->warp[k->warp];
-    if (k->copy) t->copies[k->group]--;
+    if (k->copy && --t->copies[k->group] == 0) t->copied[k->group] = k->ready;
     if (!t->w) return;
     if ((t->block == PL_BK_TOKEN && t->token == k->id) || (k->copy && t->block == PL_BK_COPIES)) settle(s, t, s->now);
     if (k->copy && t->block == PL_BK_NONE && t->next && t->next->kind == PL_KIND_COPY_WAIT && k->ready > t->hold) {
@@ -518,11 +528,16 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         break;
     case PL_KIND_BARRIER: {
         uint64_t at = pl_port_enter(&s->barrier_port, now, (uint64_t)s->m->sync.barrier_warp * PL_FINE) + s->m->sync.barrier;
+        if (d->nwrite || d->npwrite) at += s->m->sync.barrier_reduce;
         t->hold = at;
         t->hold_why = PL_STALL_BARRIER;
         release_barrier(s, t->cta, now, at);
         break;
     }
+    case PL_KIND_CLUSTER_ARRIVE: /* what it did to other SMs must be seen there */
+        t->hold = t->remote_done;
+        t->hold_why = PL_STALL_MEMBAR;
+        break;
     case PL_KIND_EXIT: release_barrier(s, t->cta, now, now + s->m->sync.barrier); break;
     default: break;
     }

@@ -76,8 +76,10 @@ typedef struct pl_twarp {
     uint32_t ahead_n;
     uint32_t base;          /* scoreboard row of the current frame */
     uint32_t stores;        /* stores and reductions not acknowledged */
+    uint64_t remote_done;   /* when its accesses to other SMs of the cluster are done */
     uint32_t age;           /* order of arrival on the SM */
     uint32_t copies[PL_GROUPS]; /* cp.async under way by group */
+    uint64_t copied[PL_GROUPS]; /* when the last of a group that is no longer under way is there */
     uint32_t wgmma_open;
     uint8_t open_group;     /* cp.async group being filled */
     uint8_t wait_n;
@@ -101,6 +103,7 @@ typedef struct pl_subcore {
     uint64_t issue_free;
     pl_port pipe[PL_PIPE_COUNT];
     pl_port link;                /* from shared memory and L1 */
+    pl_port fill;                /* of the L0 */
     uint64_t lg[PL_QUEUE], mio[PL_QUEUE]; /* rings: when the queued instructions leave the queue */
     uint32_t lg_at, mio_at;
     pl_cache l0;
@@ -137,7 +140,8 @@ typedef struct pl_sm {
     uint32_t nsub;
     pl_subcore sub[PL_SUBCORES];
     pl_port pipe[PL_PIPE_COUNT]; /* those shared by the sub-cores */
-    pl_port barrier_port, data;  /* data: what L1 and shared memory deliver */
+    pl_port barrier_port, const_port;
+    pl_port remote;              /* accesses to the shared memory of other SMs */
     pl_l1 l1;
     pl_cache icache, cconst, cmid;
     uint64_t *icache_when, *const_when, *mid_when;

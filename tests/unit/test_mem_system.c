@@ -56,12 +56,13 @@ START_TEST(operations_on_one_address_take_turns)
     pl_memsys *m = pl_memsys_open(a, &small);
     pl_mem_outbox b = outbox(0);
     put(&b, 0, 0, 0x4000, PL_MEM_REDUCE, 1, 1);
-    boxes[0][0].depth = 31;
+    boxes[0][0].depth = boxes[0][0].turns = 32;
     boxes[0][0].alu = PL_ALU_FLOAT;
     pl_memsys_send(m, &b);
     pl_memsys_run(m, 10000);
     uint64_t alone = pl_memsys_stats(m)->last_effect;
     put(&b, 0, 10000, 0x4000, PL_MEM_REDUCE, 1, 1);
+    boxes[0][0].depth = boxes[0][0].turns = 1;
     boxes[0][0].alu = PL_ALU_FLOAT;
     pl_memsys_send(m, &b);
     pl_memsys_run(m, 20000);
