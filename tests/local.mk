@@ -58,14 +58,16 @@ script_tests = tests/isagen.sh tests/adding.sh tests/pages.sh tests/traces.sh te
 TESTS = $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 
 # Figures rather than verdicts, and the long version of the fuzzer.
-EXTRA_PROGRAMS = tests/accuracy/cycles tests/accuracy/speed tests/accuracy/traces tests/accuracy/mufu_all
+EXTRA_PROGRAMS = tests/accuracy/cycles tests/accuracy/micro tests/accuracy/speed tests/accuracy/traces tests/accuracy/mufu_all
 tests_accuracy_cycles_LDADD = libpl_harness.la libptxloom.la
+tests_accuracy_micro_LDADD = libpl_harness.la libptxloom.la -lm
 tests_accuracy_speed_LDADD = libpl_harness.la libptxloom.la
 tests_accuracy_traces_LDADD = libpl_harness.la libptxloom.la
 tests_accuracy_mufu_all_LDADD = libpl_harness.la libptxloom.la
-CLEANFILES += tests/accuracy/cycles$(EXEEXT) tests/accuracy/speed$(EXEEXT) tests/accuracy/traces$(EXEEXT) \
-	tests/accuracy/mufu_all$(EXEEXT)
-accuracy: ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT)
+CLEANFILES += tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT) tests/accuracy/speed$(EXEEXT) \
+	tests/accuracy/traces$(EXEEXT) tests/accuracy/mufu_all$(EXEEXT)
+accuracy: ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) tests/accuracy/micro
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/cycles
 accuracy-mufu: tests/accuracy/mufu_all$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/mufu_all
