@@ -18,6 +18,9 @@ void pl_decl_begin(pl_parse *p, pl_space space, pl_loc at)
         (pl_decl){.space = space, .at = at, .ptr_space = PL_SP_GENERIC, .linkage = p->linkage};
     p->ndims = 0;
     p->dims_open = false;
+    if (p->linkage_set && p->func)
+        pl_report(p->diags, PL_E0345, p->linkage_at, "a linkage directive",
+                  "declarations of the module");
     if (p->linkage_set && p->linkage == PL_LINK_COMMON && space != PL_SP_GLOBAL)
         pl_report(p->diags, PL_E0340, p->linkage_at, ".common", ".global");
     p->linkage = PL_LINK_NONE;
@@ -56,7 +59,7 @@ static bool declarable(pl_word w)
 void pl_decl_word(pl_parse *p, pl_sym *s, pl_loc at)
 {
     pl_decl *d = &p->decl;
-    if (!strcmp(s->name, ".v2") || !strcmp(s->name, ".v4") || !strcmp(s->name, ".v8")) {
+    if (!strcmp(s->name, ".v2") || !strcmp(s->name, ".v4")) {
         if (d->vec) pl_report(p->diags, PL_E0341, at, s->name);
         d->vec = (uint16_t)(s->name[2] - '0');
         d->vec_at = at;
@@ -397,6 +400,13 @@ void pl_decl_param(pl_parse *p, pl_sym *s, pl_loc at)
         return;
     }
     pl_binding b = {.kind = PL_B_VAR, .var = v, .at = at};
+    if (!f->entry && v->align > 128)
+        pl_report(p->diags, PL_E0345, d->align_at, "an alignment of more than 128 bytes",
+                  "kernel parameters and variables");
+    if (!f->entry && opaque(d->type))
+        pl_report(p->diags, PL_E0352, d->type_at, pl_word_text[d->type], "a function's parameter");
+    if (p->in_rets && d->space == PL_SP_PARAM && p->ndims && !v->size)
+        pl_report(p->diags, PL_E0359, at, v->name);
     v->owner = f;
     v->role = p->in_rets ? PL_VAR_RESULT : PL_VAR_INPUT;
     if (d->space == PL_SP_REG) {
@@ -532,7 +542,7 @@ static void init_address(pl_parse *p, const pl_node *n)
             return;
         }
     }
-    if (kind == 'f' || (i->elem != 8 && i->elem != 4 && !(n->mask && i->elem == 1))) {
+    if (kind != 'u' || (i->elem != 8 && i->elem != 4 && !(n->mask && i->elem == 1))) {
         pl_report(p->diags, PL_E0369, n->at, n->sym->name, pl_word_text[i->var->type]);
         return;
     }

@@ -53,7 +53,7 @@ const char *pl_func_difference(const pl_func *a, const pl_func *b)
         const pl_var *x = ret ? a->rets.at[k] : a->params.at[k - a->rets.n],
                      *y = ret ? b->rets.at[k] : b->params.at[k - a->rets.n];
         if (x->space != y->space || x->size != y->size || x->unsized != y->unsized ||
-            x->vec != y->vec || pl_type_bits(x->type) != pl_type_bits(y->type))
+            x->vec != y->vec || x->type != y->type)
             return ret ? "type of a result" : "type of a parameter";
         if (x->align != y->align) return ret ? "alignment of a result" : "alignment of a parameter";
     }
@@ -245,7 +245,8 @@ void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
          k++, e = p->nodes.at[e].next) {
         int64_t v = p->nodes.at[e].value;
         if (v < 0 || v > INT32_MAX ||
-            (v == 0 && which != ABI_PRESERVE && which != ABI_PRESERVE_CONTROL)) {
+            (v == 0 && which != ABI_PRESERVE && which != ABI_PRESERVE_CONTROL &&
+             which != MAXCLUSTERRANK && which != REQNCTAPERCLUSTER)) {
             pl_report(p->diags, PL_E0338, p->nodes.at[e].at, s->name);
             return;
         }

@@ -220,7 +220,7 @@ typedef struct pl_parse {
     uint32_t seen_perf;
 
     /* the module */
-    bool seen_version, seen_target, seen_address_size;
+    bool seen_version, seen_target, seen_address_size, seen_texmode;
     pl_loc version_at;
     pl_matcher *matcher;
     uint16_t type_bits[W_count]; /* of every word: pl_type_bits and pl_type_kind as arrays */

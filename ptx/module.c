@@ -63,6 +63,9 @@ void pl_module_target(pl_parse *p, pl_sym *s, pl_loc at)
         a->ptx = versions[sizeof versions / sizeof *versions - 1];
     }
     if (!strcmp(s->name, "texmode_independent") || !strcmp(s->name, "texmode_unified")) {
+        if (p->seen_texmode && a->texmode_independent != (s->name[8] == 'i'))
+            pl_report(p->diags, PL_E0337, at, "texmode_unified", "texmode_independent");
+        p->seen_texmode = true;
         a->texmode_independent = s->name[8] == 'i';
         return;
     }
@@ -72,6 +75,7 @@ void pl_module_target(pl_parse *p, pl_sym *s, pl_loc at)
     }
     if (!strcmp(s->name, "map_f64_to_f32")) {
         a->map_f64_to_f32 = true;
+        if (a->sm >= 13) pl_report(p->diags, PL_E0337, at, s->name, a->target);
         return;
     }
     for (size_t k = 0; k < sizeof targets / sizeof *targets; k++)
@@ -143,7 +147,7 @@ bool pl_module_needs(pl_parse *p, pl_loc at, const char *what, unsigned ptx, con
 
 void pl_module_address_size(pl_parse *p, const pl_number *n, pl_loc at)
 {
-    pl_module_started(p, at);
+    if (pl_module_started(p, at)) pl_module_needs(p, at, ".address_size", 23, "sm_10");
     if (p->seen_address_size) pl_report(p->diags, PL_E0311, at, ".address_size");
     p->seen_address_size = true;
     if (n->bits != 32 && n->bits != 64)
@@ -158,6 +162,11 @@ void pl_module_file(pl_parse *p, const pl_number *index, const char *path, uint3
 {
     if (index->bits > 1u << 20) {
         pl_report(p->diags, PL_E0316, at, (int)index->len, index->text);
+        return;
+    }
+    if (index->bits < p->ast->files.n && p->ast->files.at[index->bits]) {
+        pl_report(p->diags, PL_E0311, at,
+                  pl_arena_printf(p->arena, ".file %u", (unsigned)index->bits));
         return;
     }
     while (p->ast->files.n <= index->bits) *pl_push(p->arena, &p->ast->files) = NULL;
