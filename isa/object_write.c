@@ -188,7 +188,7 @@ static void put_symbols(writer *w, uint64_t *place)
             const pl_prog_var *v = &p->vars.at[k];
             unsigned char b = binding(v->linkage, false);
             if ((b == STB_LOCAL) == (round == 0))
-                w->var_symbol[k] = put_symbol(w, v->name, (unsigned char)ELF64_ST_INFO(b, STT_OBJECT), section_of(v), place[k], v->size);
+                w->var_symbol[k] = put_symbol(w, v->name, (unsigned char)ELF64_ST_INFO(b, STT_OBJECT), (uint16_t)section_of(v), place[k], v->size);
         }
         if (round == 0)
             w->locals = (uint32_t)(w->part[PL_S_SYMTAB].n / sizeof(Elf64_Sym));

@@ -349,7 +349,7 @@ static void write_windows(pl_tracedb *t)
             pl_tracedb_text(s, 2, series[k][0]);
             pl_tracedb_text(s, 3, series[k][1]);
             sqlite3_bind_int64(s, 4, (int64_t)(i << t->window_shift));
-            sqlite3_bind_int64(s, 5, INT64_C(1) << t->window_shift);
+            sqlite3_bind_int64(s, 5, (sqlite3_int64)1 << t->window_shift);
             sqlite3_bind_int64(s, 6, (int64_t)t->window[i].sum[k]);
             pl_tracedb_step(t, s);
         }

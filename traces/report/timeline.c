@@ -332,9 +332,10 @@ static bool write_windows(const shape *t, pl_json *j)
         pl_bytes_sparse(&main_reason, best);
     }
     for (size_t i = 0; sum && i < l->reasons * t->windows; i++) pl_bytes_sparse(&mix, sum[i]);
-    bool good = put_bytes(j, "issues", &issues) & put_bytes(j, "main", &main_reason) &
-                put_bytes(j, "mix", &mix);
-    good = good && sum;
+    /* All three, also when the first fails: each gives its memory back. */
+    bool good = put_bytes(j, "issues", &issues);
+    good = put_bytes(j, "main", &main_reason) && good;
+    good = put_bytes(j, "mix", &mix) && good && sum;
     free(sum);
     return good;
 }
