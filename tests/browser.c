@@ -453,6 +453,23 @@ static void check_use(browser *b)
     tap(is_true(b, "!document.querySelector('#tip').hidden && document.querySelector('#tip "
                    "pre').textContent.includes('FROM kernel')"),
         "a number's tooltip shows the SQL that gives it");
+    eval(b, "document.querySelector('#panel-speed .num').focus()");
+    tap(is_true(b, "!document.querySelector('#tip').hidden && "
+                   "document.querySelector('#tip').textContent.includes('speed_of_light')"),
+        "so does the keyboard");
+    static const char *const cells[][2] = {{"#map", "#cell"}, {"#masks", "#mask"}};
+    for (int i = 0; i < 2; i++) {
+        char code[200];
+        snprintf(code, sizeof code,
+                 "window.before = document.querySelector('%s').textContent; "
+                 "document.querySelector('%s').focus()",
+                 cells[i][1], cells[i][0]);
+        eval(b, code);
+        press(b, "ArrowRight");
+        snprintf(code, sizeof code, "document.querySelector('%s').textContent !== window.before",
+                 cells[i][1]);
+        tap(is_true(b, code), "arrow keys tell about the cells of %s", cells[i][0]);
+    }
     eval(b, "document.querySelector('#find').value = 'hit_rate'; "
             "document.querySelector('#find').oninput()");
     tap(is_true(b, "(() => { const n = document.querySelectorAll('#list tbody tr').length; return "
@@ -518,6 +535,42 @@ static void check_looks(browser *b)
     scheme(b, "light");
 }
 
+/* A kernel whose PTX names lines of a CUDA file, which is there. */
+static void check_cuda_lines(browser *b)
+{
+    char ptx[4096], cuda[4096], db[4096], html[4096], launch[4096];
+    snprintf(ptx, sizeof ptx, "%s/loc.ptx", folder);
+    snprintf(cuda, sizeof cuda, "%s/loc.cu", folder);
+    snprintf(db, sizeof db, "%s/loc.db", folder);
+    snprintf(html, sizeof html, "%s/loc.html", folder);
+    FILE *f = fopen(cuda, "w"), *g = fopen(ptx, "w");
+    fprintf(f, "__global__ void add_one(float *x)\n{\n    x[threadIdx.x] += 1;\n}\n");
+    fprintf(g,
+            ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"%s\"\n.visible .entry "
+            "add_one(.param .u64 x)\n{\n .reg .b32 %%t; .reg .f32 %%f; .reg .b64 %%a, %%o;\n"
+            ".loc 1 1 1\n ld.param.u64 %%a, [x];\n.loc 1 3 5\n mov.u32 %%t, %%tid.x;\n "
+            "mul.wide.u32 %%o, %%t, 4;\n add.u64 %%a, %%a, %%o;\n ld.global.f32 %%f, [%%a];\n"
+            " add.f32 %%f, %%f, 0f3f800000;\n st.global.f32 [%%a], %%f;\n.loc 1 4 1\n ret;\n}\n",
+            cuda);
+    fclose(f);
+    fclose(g);
+    snprintf(launch, sizeof launch, "%s", ptx);
+    bool good = loom((const char *const[]){"run", launch, "-g", "2", "-b", "64", "f32[64]=0",
+                                           "--trace", db, NULL}) &&
+                loom((const char *const[]){"report", db, "-o", html, NULL}) &&
+                open_page(b, html) >= 0;
+    if (good) eval(b, "drawAll()");
+    tap(good && is_true(b, "document.querySelector('.code.three') !== null && "
+                           "document.querySelector('[data-pane=cuda]').textContent.includes('x["
+                           "threadIdx.x] += 1')"),
+        "CUDA lines stand beside PTX and machine program");
+    eval(b, "source.choose('src', 3, true)");
+    tap(good &&
+            is_true(b, "document.querySelectorAll('[data-pane=ptx] .row.linked').length >= 4 && "
+                       "document.querySelectorAll('[data-pane=machine] .row.linked').length >= 3"),
+        "a CUDA line marks its PTX lines and machine instructions");
+}
+
 static void check_all(browser *b)
 {
     const char *html = make_report("transpose_shared", "transpose_padded");
@@ -528,6 +581,7 @@ static void check_all(browser *b)
     check_use(b);
     check_accesses(b);
     check_looks(b);
+    check_cuda_lines(b);
     html = make_report("nested_divergence", NULL);
     ms = html ? open_page(b, html) : -1;
     for (int i = 0; i < 2 && ms >= 0; i++) { /* the best of three: others use the machine too */

@@ -122,22 +122,39 @@ function bar(percent, colour) {
     return `<span class="bar"><i style="width:${w.toFixed(2)}%;background:${colour}"></i></span>`;
 }
 
+// Arrow keys in a picture of cells: move(column, row) is told where the cursor is, within what size() gives.
+function cursorKeys(canvas, size, move) {
+    let x = 0, y = 0;
+    canvas.tabIndex = 0;
+    canvas.onkeydown = e => {
+        const step = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-x, 0], End: [1e9, 0]}[e.key];
+        if (!step || e.ctrlKey || e.altKey || e.metaKey) return;
+        const [w, h] = size();
+        x = Math.max(0, Math.min(w - 1, x + step[0]));
+        y = Math.max(0, Math.min(h - 1, y + step[1]));
+        move(x, y);
+        e.preventDefault();
+    };
+}
+
 // ---- colours ----
 
 // Reasons for waiting; related ones are related in colour, and a label always stands beside.
 const REASON = {
-    selected: '#2f9e77', not_selected: '#98a2ad', wait: '#e9a820', long_scoreboard: '#3a6fd8', short_scoreboard: '#7db3f2',
+    selected: '#21805e', not_selected: '#98a2ad', wait: '#e9a820', long_scoreboard: '#3a6fd8', short_scoreboard: '#7db3f2',
     barrier: '#8a56cf', membar: '#b790e6', branch_resolving: '#e2773a', math_pipe_throttle: '#cf4257', lg_throttle: '#13808f',
     mio_throttle: '#4bbcc4', tex_throttle: '#93d8cf', no_instruction: '#80705c', sleeping: '#c4bdb0', imc_miss: '#b3863f',
     drain: '#596a7c', dispatch_stall: '#de86b0',
 };
 const LEVEL = {l1: '#2f9e77', l2: '#3a6fd8', dram: '#cf4257', shared: '#8a56cf', none: '#98a2ad', const: '#b3863f', remote_shared: '#b790e6'};
 
-// A scale from little to much that colour-blind readers can follow (lightness falls steadily).
+const isDark = () => (document.documentElement.dataset.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
+
+// A scale from little to much that colour-blind readers can follow: lightness moves steadily away from that of the page.
 const RAMP = [[250, 236, 190], [248, 196, 110], [237, 139, 66], [204, 76, 70], [138, 38, 86], [74, 16, 78]];
 function heat(x) {
-    const t = Math.max(0, Math.min(1, x)) * (RAMP.length - 1), i = Math.min(RAMP.length - 2, Math.floor(t)), f = t - i;
-    return `rgb(${RAMP[i].map((v, k) => Math.round(v + (RAMP[i + 1][k] - v) * f)).join(',')})`;
+    const v = Math.max(0, Math.min(1, x)), t = (isDark() ? 1 - v : v) * (RAMP.length - 1), i = Math.min(RAMP.length - 2, Math.floor(t)), f = t - i;
+    return `rgb(${RAMP[i].map((c, k) => Math.round(c + (RAMP[i + 1][k] - c) * f)).join(',')})`;
 }
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 

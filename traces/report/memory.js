@@ -23,7 +23,7 @@ panel({
         const toL1 = r => r.space === 'global' || r.space === 'local' || r.space === 'generic';
         spaces.forEach(name => {
             const rows = L.traffic.filter(r => r.space === name), y = at[name] + 30;
-            s += box(left + 40, at[name], 130, 62, name, rows.slice(0, 2).map(r => `${r.kind} ${short(r.executed)}`), name === 'shared' ? LEVEL.shared : undefined);
+            s += box(left + 40, at[name], 130, 70, name, rows.slice(0, 2).map(r => `${r.kind} ${short(r.executed)}`), name === 'shared' ? LEVEL.shared : undefined);
             s += link(120, y, left + 40, y, rows.reduce((a, r) => a + (r.executed || 0), 0) * 32, '', text(name, rows.map(r => `${r.kind}: ${format(r.executed)} instructions, ${format(r.requests)} requests, ${format(r.sectors)} sectors, ${format(r.wavefronts)} passes, ${format(r.conflicts)} conflicts${r.efficiency !== null ? `; ${format(r.efficiency, 1)} % of the bytes were asked for` : ''}`)));
         });
         const l1y = 40, shy = 230, l1 = sum(toL1, 'sectors'), sh = v.shared_wavefronts || 0;
@@ -155,7 +155,7 @@ panel({
             ['executed', r => num(r.branches, {q: 'branches', c: 'branches'}), 'r'], ['diverged', r => num(r.divergent, {q: 'branches', c: 'divergent'}), 'r'], ['%', r => num(r.percent, {q: 'branches', c: 'percent'}), 'r']], 'Branches that diverged most') : '<p>The kernel has no branches that ran.</p>'}</div>
             <div><h3>Active lanes of instructions</h3>${hist}<p class="note">${num(L.metric.warp_execution_efficiency, {m: 'warp_execution_efficiency'}, format(L.metric.warp_execution_efficiency, 1) + ' %')} of lanes worked on average.</p></div></div>
             ${lanes && lanes.warps.length ? `<h3>Masks, instruction by instruction</h3><div class="tools">${lanes.warps.map((w, i) => `<button data-w="${i}">block ${w.block} warp ${w.warp}: ${format(w.lanes / w.executed, 1)} lanes</button>`).join('')}</div>
-            <canvas id="masks" height="228" aria-label="Active lanes of one warp: a column is an instruction, a row is a lane"></canvas><div class="detail" id="mask">A column is an executed instruction, a row is a lane; filled: active.</div>` : ''}`;
+            <canvas id="masks" height="228" role="application" aria-label="Active lanes of one warp: a column is an instruction, a row is a lane; arrow keys move"></canvas><div class="detail" id="mask" aria-live="polite">A column is an executed instruction, a row is a lane; filled: active.</div>` : ''}`;
         body.onclick = e => {
             const l = e.target.closest('[data-line]'), w = e.target.closest('[data-w]');
             if (l) go(+l.dataset.line);
@@ -188,10 +188,12 @@ panel({
             }
         }
         $$('[data-w]', body).forEach(b => b.setAttribute('aria-pressed', +b.dataset.w === at));
-        c.onmousemove = e => {
-            const i = Math.floor((e.clientX - c.getBoundingClientRect().left) / step), ins = L.byPc.get(pcs[i]);
-            if (i < n) $('#mask', body).innerHTML = `instruction ${i + 1} of the warp: pc ${pcs[i]} <code>${esc(ins?.text ?? '')}</code>, line ${ins?.ptx_line}, ${masks[i].toString(2).replace(/0/g, '').length} lanes`;
+        const tell = i => {
+            const ins = L.byPc.get(pcs[i]);
+            if (i >= 0 && i < n) $('#mask', body).innerHTML = `instruction ${i + 1} of the warp: pc ${pcs[i]} <code>${esc(ins?.text ?? '')}</code>, line ${ins?.ptx_line}, ${masks[i].toString(2).replace(/0/g, '').length} lanes`;
         };
+        c.onmousemove = e => tell(Math.floor((e.clientX - c.getBoundingClientRect().left) / step));
+        cursorKeys(c, () => [n, 1], tell);
         $('#mask', body).innerHTML = `The first ${format(n)} of ${format(w.executed)} instructions. A column is an instruction, a row is a lane; blue: all lanes; other colours: part of the warp, one colour for each pc.`;
     },
 });
@@ -203,8 +205,8 @@ panel({
     here: () => L.maps !== null && L.maps.addresses.length > 0, needs: '--trace-level mem (timing mode)',
     draw(body) {
         const m = L.maps, names = {l1: 'L1', l2: 'L2', dram: 'DRAM'}, sums = m.levels.map((_, k) => { let s = 0; for (let i = 0; i < m.addresses.length; i++) for (let t = 0; t < m.windows; t++) s += m.at(i, k, t); return s; });
-        body.innerHTML = `<div class="tools">${m.levels.map((l, k) => `<button data-level="${k}" ${sums[k] ? '' : 'disabled'}>${names[l]}: ${format(sums[k])} sectors</button>`).join('')}</div><canvas id="map" height="320" tabindex="0" aria-label="Addresses over time"></canvas>
-            <div class="detail" id="cell">A row is ${bytes(m.page)} of memory, a column ${format(m.width)} cycles; gaps between buffers are left out.</div><div id="series"></div>`;
+        body.innerHTML = `<div class="tools">${m.levels.map((l, k) => `<button data-level="${k}" ${sums[k] ? '' : 'disabled'}>${names[l]}: ${format(sums[k])} sectors</button>`).join('')}</div><canvas id="map" height="320" role="application" aria-label="Addresses over time; arrow keys move"></canvas>
+            <div class="detail" id="cell" aria-live="polite">A row is ${bytes(m.page)} of memory, a column ${format(m.width)} cycles; gaps between buffers are left out.</div><div id="series"></div>`;
         const draw = k => {
             const c = $('#map', body), g = c.getContext('2d'), d = devicePixelRatio || 1, width = Math.max(320, body.clientWidth), H = 320, l = 110;
             c.style.width = width + 'px';
@@ -238,10 +240,14 @@ panel({
             for (let i = 0; i <= 6; i++) { g.textAlign = i === 6 ? 'right' : i ? 'center' : 'left'; g.fillText(format(Math.round(L.facts.cycles * i / 6)), l + (width - l) * i / 6, H - 6); }
             g.textAlign = 'left';
             $$('[data-level]', body).forEach(b => b.setAttribute('aria-pressed', +b.dataset.level === k));
-            c.onmousemove = e => {
-                const r = c.getBoundingClientRect(), t = Math.floor((e.clientX - r.left - l) / cw), i = Math.floor((e.clientY - r.top) / ch);
+            const tell = (t, i) => {
                 if (t >= 0 && t < used && i >= 0 && i < n) $('#cell', body).innerHTML = `from 0x${m.addresses[i].toString(16)}, cycles ${format(t * m.width)} to ${format((t + 1) * m.width - 1)}: ${m.levels.map((x, q) => `${names[x]} <strong>${format(m.at(i, q, t))}</strong>`).join(', ')} sectors`;
             };
+            c.onmousemove = e => {
+                const r = c.getBoundingClientRect();
+                tell(Math.floor((e.clientX - r.left - l) / cw), Math.floor((e.clientY - r.top) / ch));
+            };
+            cursorKeys(c, () => [used, n], tell);
         };
         body.onclick = e => { const b = e.target.closest('[data-level]'); if (b) draw(+b.dataset.level); };
         draw(sums[2] ? 2 : sums[1] ? 1 : 0);

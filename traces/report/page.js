@@ -95,6 +95,8 @@ function drawPanel(p) {
     if (!p || p.drawn || !p.el || (p.here && !p.here())) return;
     p.drawn = true;
     p.draw($('.body', p.el));
+    /* Tab reaches numbers that stand alone; those of tables have the panel's SQL button. */
+    for (const e of $$('.num', p.el)) if (!e.closest('table, .listing, button')) e.tabIndex = 0;
 }
 function drawVisible() {
     for (const p of PANELS) if (p.el && p.el.getBoundingClientRect().top < innerHeight + 600) drawPanel(p);
@@ -106,12 +108,17 @@ function drawAll() {
 // ---- keys and theme ----
 
 const KEYS = [['j / k', 'next, previous panel'], ['1 … 9', 'panel by number'], ['[ / ]', 'previous, next launch'], ['h', 'next hot line'], ['t', 'dark or light'], ['/', 'find a metric'], ['?', 'this list'],
-    ['in the timeline', '← → move, ↑ ↓ rows, + − 0 zoom, Enter open, i issue slots, , . step through issues'], ['Tab', 'to numbers and buttons; a focused number shows its SQL']];
+    ['in maps and masks', '← → ↑ ↓ tell about a cell'], ['in the timeline', '← → move, ↑ ↓ rows, + − 0 zoom, Enter open, i issue slots, , . step through issues'], ['Tab', 'to numbers and buttons; a focused number shows its SQL']];
 
-function theme(set) {
-    const now = set ?? ((document.documentElement.dataset.theme || (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark' ? 'light' : 'dark');
-    document.documentElement.dataset.theme = now;
-    for (const p of PANELS) if (p.drawn && ['timeline', 'divergence', 'maps'].includes(p.id)) p.draw($('.body', p.el));
+function theme() {
+    document.documentElement.dataset.theme = isDark() ? 'light' : 'dark';
+    recolour();
+}
+
+// What is painted rather than styled has to be painted again.
+function recolour() {
+    for (const p of PANELS) if (p.drawn && p.el.isConnected && ['timeline', 'divergence', 'maps', 'accesses'].includes(p.id)) p.draw($('.body', p.el));
+    if (source.body && source.body.isConnected) source.paint();
 }
 
 function toPanel(by, absolute) {
@@ -150,6 +157,7 @@ function start() {
         e.preventDefault();
     });
     const seen = new IntersectionObserver(list => { for (const e of list) $(`nav a[href="#${e.target.id}"]`)?.classList.toggle('here', e.isIntersecting); }, {rootMargin: '-20% 0px -60% 0px'});
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', recolour);
     let wait = 0;
     addEventListener('resize', () => { clearTimeout(wait); wait = setTimeout(() => { for (const p of PANELS) if (p.drawn && p.el.isConnected) p.resize ? p.resize() : ['divergence', 'maps'].includes(p.id) && p.draw($('.body', p.el)); }, 120); });
     if (DATA.launches.length) {
