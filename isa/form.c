@@ -51,24 +51,16 @@ int pl_sreg_find(const char *name, size_t n)
     return -1;
 }
 
-static const pl_type_row *type_row(pl_word w)
-{
-    for (unsigned k = 0; k < pl_ntypes; k++)
-        if (pl_type_rows[k].word == w)
-            return &pl_type_rows[k];
-    return NULL;
-}
+extern const uint8_t pl_type_of_word[W_count]; /* row of pl_type_rows + 1, or 0; written by isagen, used here only */
 
 int pl_type_bits(pl_word w)
 {
-    const pl_type_row *t = type_row(w);
-    return t ? t->bits : 0;
+    return pl_type_of_word[w] ? pl_type_rows[pl_type_of_word[w] - 1].bits : 0;
 }
 
 char pl_type_kind(pl_word w)
 {
-    const pl_type_row *t = type_row(w);
-    return t ? t->kind : 0;
+    return (char)(pl_type_of_word[w] ? pl_type_rows[pl_type_of_word[w] - 1].kind : 0);
 }
 
 pl_word pl_mod(const pl_form *f, const uint16_t *mods, pl_group g)
@@ -93,6 +85,8 @@ pl_word pl_operand_type(const pl_form *f, unsigned k, const uint16_t *mods)
 {
     const pl_ospec *o = &f->operand[k];
     pl_word t = (pl_word)(o->slot >= 0 ? mods[o->slot] : o->type);
+    if (o->tmap == PL_T_SAME)
+        return t;
     int bits = pl_type_bits(t);
     char kind = pl_type_kind(t);
     switch ((pl_tmap)o->tmap) {

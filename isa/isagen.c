@@ -1010,7 +1010,10 @@ static void write_forms(void)
     fprintf(o, "};\n\nconst pl_type_row pl_type_rows[] = {\n");
     for (int k = 0; k < ntypes; k++)
         fprintf(o, "    {W_%s, %d, '%c'},\n", types[k].name, types[k].bits, types[k].kind);
-    fprintf(o, "};\nconst unsigned pl_ntypes = %d;\n\n", ntypes);
+    fprintf(o, "};\nconst unsigned pl_ntypes = %d;\nconst uint8_t pl_type_of_word[W_count] = {\n", ntypes);
+    for (int k = 0; k < ntypes; k++)
+        fprintf(o, "    [W_%s] = %d,\n", types[k].name, k + 1);
+    fprintf(o, "};\n\n");
     fprintf(o, "const pl_sreg_info pl_sregs[] = {\n");
     for (int k = 0; k < nsregs; k++) {
         fprintf(o, "    {\"%s\", W_%s, W_%s, %d, %d, \"%s\", ", sregs[k].name, cname(sregs[k].name), sregs[k].type,
