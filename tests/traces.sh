@@ -156,6 +156,42 @@ done
 "$loom" run "$matmul" --trace f.db --trace-sm 1-3 >f.txt 2>f.err
 equal 'a wrong filter is wrong input' '2 1' "$? $(grep -c "'1-3' is no value for --trace-sm" f.err)"
 
+equal 'foreign keys of filtered and limited traces hold' 0 "$(ask f.db 'SELECT count(*) FROM pragma_foreign_key_check')"
+
+# --- metrics
+
+xz -dc "$root/tests/data/suite/metrics.tsv.xz" >recorded.tsv
+cut -f 2 recorded.tsv | grep -v '^metric$' | sort -u >recorded.names
+equal 'every recorded Nsight Compute name is a metric' '' "$("$loom" query m.db --csv 'SELECT name FROM metric_info' | tr -d '\r' | sort -u |
+    comm -23 recorded.names -)"
+for m in branch_efficiency branch divergent_branch achieved_occupancy gld_throughput gst_throughput gld_efficiency gst_efficiency \
+    gld_transactions gst_transactions gld_transactions_per_request gst_transactions_per_request gld_requested_throughput \
+    gst_requested_throughput dram_read_throughput dram_write_throughput inst_per_warp stall_sync shared_load_transactions_per_request \
+    shared_store_transactions_per_request shared_efficiency l1_shared_bank_conflict shared_load shared_store l1_local_load_hit \
+    l1_local_load_miss l1_local_store_hit l1_local_store_miss l1_cache_local_hit_rate inst_executed inst_issued ipc \
+    warp_execution_efficiency; do
+    "$loom" query m.db "SELECT value FROM $m" >said.txt 2>&1 && "$loom" explain "$m" >>said.txt 2>&1
+    ok "nvprof's $m is a view and is explained" $? "$(cat said.txt)"
+done
+# Where addresses and shapes decide, the numbers are those that Nsight Compute recorded.
+exact=l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum
+exact=$exact,l1tex__t_requests_pipe_lsu_mem_global_op_st.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum
+exact=$exact,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum
+exact=$exact,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum
+exact=$exact,smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct,smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct
+exact=$exact,launch__grid_size,launch__block_size,launch__thread_count,launch__shared_mem_per_block_allocated,launch__barrier_count
+exact=$exact,launch__occupancy_limit_warps,launch__occupancy_limit_blocks,launch__occupancy_limit_barriers
+exact=$exact,smsp__warps_launched.sum,sm__ctas_launched.sum
+for case in transpose_naive_col transpose_naive_row transpose_shared transpose_padded copy_strided_8 gather_idx saxpy4 stencil2d; do
+    "$loom" run "$root/tests/data/suite/cases/$case.json" --metrics $exact | awk '/^  [a-z0-9]*__/ {print $1, $2 == "-" ? 0 : $2}' | sort >ours.txt
+    awk -F '\t' -v c=$case '$1 == c {print $2, $3}' recorded.tsv | sort | join - ours.txt | awk '{
+        d = $2 - $3; if (d < 0) d = -d; if (d > 0.0051) print }' >apart.txt # percentages were recorded with two digits
+    equal "$case: 18 metrics equal the recorded ones" "18 " "$(join recorded.names ours.txt | wc -l | tr -d ' ') $(cat apart.txt)"
+done
+equal 'a metric that does not exist' 2 "$("$loom" run "$matmul" --metrics gld_eficiency >f.txt 2>&1; echo $?)"
+equal 'printed, in JSON and in the trace: the same' "$(ask m.db 'SELECT value FROM gld_transactions')" "$("$loom" run "$matmul" --json \
+    --metrics gld_transactions | sed -n 's/.*"gld_transactions": \([0-9.]*\).*/\1/p')"
+
 # --- nothing breaks
 
 expect=$(sed -n 's/.*sha256 //p' m.txt)
@@ -190,4 +226,17 @@ for format in rows packed; do
     "$loom" run "$matmul" --trace killed.db --trace-format $format >f.txt 2>f.err
     equal "$format: and the next run writes it" "0 $expect" "$? $(result f.txt)"
 done
+if command -v sqlite3 >shell.txt; then
+    cp m.db locked.db
+    cp m.db locked.db.part
+    (echo 'BEGIN EXCLUSIVE;'; echo '.shell touch locked.ready'; sleep 20) | sqlite3 locked.db.part >shell.txt 2>&1 &
+    holder=$!
+    for wait in 1 2 3 4 5 6 7 8 9 10; do [ -e locked.ready ] || sleep 1; done
+    before=$(cksum <locked.db)
+    "$loom" run "$matmul" --trace locked.db >f.txt 2>f.err
+    equal 'a locked file: status, result, message' "3 $expect 1" "$? $(result f.txt) $(grep -c 'another program' f.err)"
+    equal 'and the trace that was there is as it was' "$before" "$(cksum <locked.db)"
+    kill $holder 2>kill.err
+fi
+
 echo "1..$n"
