@@ -173,19 +173,38 @@ static pl_status choose_entry(pl_case *c, pl_module *m, const pl_prog_func **ent
 static const char *describe(pl_case *c, size_t k)
 {
     const pl_case_arg *a = &c->arg[k];
+    static const char *const resources[] = {NULL, "a tensor map", "a texture", "a surface"};
+    if (c->more->arg.at[k].resource) return resources[c->more->arg.at[k].resource->kind];
     if (a->buffer) return "a buffer";
     if (c->more->arg.at[k].several)
         return pl_arena_printf(c->more->arena, "%s[%" PRIu64 "]", a->type, a->count);
     return a->type;
 }
 
+/* Arguments that are parameters; those behind them are bound to variables of the module. */
+static size_t parameters(const pl_case *c)
+{
+    size_t n = 0;
+    while (n < c->nargs && !c->more->arg.at[n].variable) n++;
+    return n;
+}
+
+/* Bytes of the parameter that argument k is. */
+static uint64_t parameter_bytes(const pl_case *c, size_t k)
+{
+    const pl_arg_resource *r = c->more->arg.at[k].resource;
+    if (r) return r->kind == PL_ARG_TENSORMAP ? PL_TENSORMAP_BYTES : 8;
+    return c->arg[k].buffer ? 8 : c->arg[k].bytes;
+}
+
 static pl_status check_args(pl_case *c, const pl_prog_func *f)
 {
     pl_gpu *gpu = c->more->gpu;
     pl_status st = PL_OK;
-    if (f->params.n != c->nargs) {
+    size_t nargs = parameters(c);
+    if (f->params.n != nargs) {
         pl_diag *d = pl_report(&gpu->diags, PL_E0410, case_at(c), f->name, (unsigned)f->params.n,
-                               (unsigned)c->nargs);
+                               (unsigned)nargs);
         const char *list = "";
         for (size_t i = 0; i < f->params.n; i++)
             list = pl_arena_printf(gpu->messages, "%s%s.%s %s", list, i ? ", " : "",
@@ -194,8 +213,8 @@ static pl_status check_args(pl_case *c, const pl_prog_func *f)
                               : "the kernel has no parameters";
         return PL_INVALID;
     }
-    for (size_t k = 0; k < c->nargs; k++) {
-        uint64_t bytes = c->arg[k].buffer ? 8 : c->arg[k].bytes;
+    for (size_t k = 0; k < nargs; k++) {
+        uint64_t bytes = parameter_bytes(c, k);
         const pl_prog_param *p = &f->params.at[k];
         if (bytes == p->size) continue;
         pl_diag *d =
@@ -319,24 +338,107 @@ static pl_status fill(pl_case *c, size_t k, uint8_t *to, const volatile int *can
     return PL_OK;
 }
 
+static pl_status own_memory(pl_case *c, size_t k, const char *name, const volatile int *cancel)
+{
+    pl_case_arg *a = &c->arg[k];
+    pl_case_more *own = c->more;
+    a->address = pl_memory_alloc(&own->gpu->memory, a->bytes + GUARD, name);
+    uint8_t *to = a->address ? pl_memory_at(&own->gpu->memory, a->address, a->bytes + GUARD) : NULL;
+    if (!to) return pl_gpu_no_memory(own->gpu, "while allocating buffers");
+    memset(to + a->bytes, GUARD_BYTE, GUARD);
+    return fill(c, k, to, cancel);
+}
+
+static pl_status cannot_make(pl_case *c, size_t k, const char *why)
+{
+    pl_report(&c->more->gpu->diags, PL_E0430, pl_case_arg_at(c, k), (unsigned)k + 1, why);
+    return PL_INVALID;
+}
+
+/* The memory, or the array, that a resource works on: its own or another argument's. */
+static pl_status resource_memory(pl_case *c, size_t k, const char *name, bool array,
+                                 const volatile int *cancel)
+{
+    pl_case_more *own = c->more;
+    pl_arg_resource *r = own->arg.at[k].resource;
+    if (r->of && array) {
+        const pl_arg_resource *other = own->arg.at[r->of - 1].resource;
+        if (!other || !other->array_handle)
+            return cannot_make(c, k, "the argument that it is of has no array");
+        r->array_handle = other->array_handle;
+        return PL_OK;
+    }
+    if (r->of) {
+        if (!c->arg[r->of - 1].address || (own->arg.at[r->of - 1].resource && own->arg.at[r->of - 1].resource->array_handle))
+            return cannot_make(c, k, "the argument that it is of has no memory");
+        return PL_OK;
+    }
+    if (!array) return own_memory(c, k, name, cancel);
+    pl_status st = pl_array_create(own->gpu, &r->array, name, &r->array_handle);
+    if (st != PL_OK) return st == PL_INVALID ? cannot_make(c, k, "no array has this shape") : st;
+    c->arg[k].address = pl_object_find(&own->gpu->objects, r->array_handle)->images.level[0].address;
+    return fill(c, k, pl_array_view(own->gpu, r->array_handle, 0), cancel);
+}
+
+static pl_status prepare_resource(pl_case *c, size_t k, const char *name, uint8_t *param,
+                                  const volatile int *cancel)
+{
+    pl_case_more *own = c->more;
+    pl_arg_resource *r = own->arg.at[k].resource;
+    bool array = r->kind == PL_ARG_SURFACE ||
+                 (r->kind == PL_ARG_TEXTURE && r->texture.source == PL_TEXTURE_ARRAY);
+    const char *why = "it is wrong";
+    pl_status st = resource_memory(c, k, name, array, cancel);
+    if (st != PL_OK) return st;
+    pl_ptr memory = c->arg[r->of ? r->of - 1 : k].address;
+    if (r->kind == PL_ARG_TENSORMAP) {
+        pl_tensor_desc d = r->tensor;
+        d.address += memory;
+        st = pl_tensor_map(&d, param, &why);
+    } else {
+        pl_texture_desc d = r->texture;
+        d.array = r->array_handle;
+        d.address = memory;
+        d.bytes = c->arg[r->of ? r->of - 1 : k].bytes;
+        st = r->kind == PL_ARG_TEXTURE
+                 ? pl_texture_create(own->gpu, &d, &r->handle, &why)
+                 : pl_surface_create(own->gpu, r->array_handle, r->level, &r->handle, &why);
+        memcpy(param, &r->handle, sizeof r->handle);
+    }
+    return st == PL_INVALID ? cannot_make(c, k, why) : st;
+}
+
+/* A texture or surface for a variable of the module. */
+static pl_status bind_variable(pl_case *c, size_t k, pl_module *m, const volatile int *cancel)
+{
+    pl_case_more *own = c->more;
+    const char *name = own->arg.at[k].variable;
+    uint64_t handle;
+    uint8_t param[sizeof handle];
+    pl_status st = prepare_resource(c, k, name, param, cancel);
+    if (st != PL_OK) return st;
+    memcpy(&handle, param, sizeof handle);
+    if (pl_module_bind(m, name, handle) == PL_OK) return PL_OK;
+    pl_report(&own->gpu->diags, PL_E0431, pl_case_arg_at(c, k), name);
+    return PL_INVALID;
+}
+
 static pl_status prepare_arg(pl_case *c, size_t k, const pl_prog_param *p,
                              const volatile int *cancel)
 {
     pl_case_arg *a = &c->arg[k];
     pl_case_more *own = c->more;
     uint8_t *param = own->params + p->offset;
+    const char *name = pl_arena_printf(own->arena, "argument %zu (%s)", k + 1, p->name);
+    if (own->arg.at[k].resource) return prepare_resource(c, k, name, param, cancel);
     if (!a->buffer) {
         if (own->arg.at[k].several) return fill(c, k, param, cancel);
         memcpy(param, &own->arg.at[k].value, p->size);
         return PL_OK;
     }
-    const char *name = pl_arena_printf(own->arena, "argument %zu (%s)", k + 1, p->name);
-    a->address = pl_memory_alloc(&own->gpu->memory, a->bytes + GUARD, name);
-    uint8_t *to = a->address ? pl_memory_at(&own->gpu->memory, a->address, a->bytes + GUARD) : NULL;
-    if (!to) return pl_gpu_no_memory(own->gpu, "while allocating buffers");
-    memset(to + a->bytes, GUARD_BYTE, GUARD);
+    pl_status st = own_memory(c, k, name, cancel);
     memcpy(param, &a->address, sizeof a->address);
-    return fill(c, k, to, cancel);
+    return st;
 }
 
 pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l)
@@ -351,8 +453,10 @@ pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l)
     own->prepared = true;
     own->params = pl_arena_alloc(own->arena, f->param_bytes + 16);
     if (!own->params) return pl_gpu_no_memory(own->gpu, "while laying out parameters");
+    size_t nparams = parameters(c);
     for (size_t k = 0; k < c->nargs && st == PL_OK; k++)
-        st = prepare_arg(c, k, &f->params.at[k], l->cancel);
+        st = k < nparams ? prepare_arg(c, k, &f->params.at[k], l->cancel)
+                         : bind_variable(c, k, m, l->cancel);
     l->kernel = f->name;
     memcpy(l->grid, c->grid, sizeof l->grid);
     memcpy(l->block, c->block, sizeof l->block);
@@ -368,7 +472,13 @@ void pl_case_release(pl_case *c)
 {
     if (!c->more->prepared) return;
     for (size_t k = c->nargs; k-- > 0;) {
-        if (c->arg[k].address) pl_free_device(c->more->gpu, c->arg[k].address);
+        pl_arg_resource *r = c->more->arg.at[k].resource;
+        if (r && r->handle) pl_resource_free(c->more->gpu, r->handle);
+        if (r && r->array_handle && !r->of)
+            pl_resource_free(c->more->gpu, r->array_handle);
+        else if (c->arg[k].address)
+            pl_free_device(c->more->gpu, c->arg[k].address);
+        if (r) r->handle = r->array_handle = 0;
         c->arg[k].address = 0;
     }
     c->more->prepared = false;

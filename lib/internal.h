@@ -81,8 +81,21 @@ pl_status pl_file_read(pl_gpu *gpu, const char *path, char **text, size_t *bytes
 
 /* ---- case.c and what fills it ---- */
 
+/* An argument that is a tensor map, a texture or a surface. */
+typedef struct pl_arg_resource {
+    enum { PL_ARG_TENSORMAP = 1, PL_ARG_TEXTURE, PL_ARG_SURFACE } kind;
+    size_t of;               /* number of the argument whose memory or array it uses, from 1; 0: it has its own */
+    pl_tensor_desc tensor;   /* address: offset in the memory */
+    pl_array_desc array;
+    pl_texture_desc texture;
+    uint32_t level;          /* surfaces */
+    uint64_t array_handle, handle; /* between prepare and release */
+} pl_arg_resource;
+
 /* The library's part of an argument. */
 typedef struct pl_arg_more {
+    pl_arg_resource *resource;     /* or NULL */
+    const char *variable;          /* it is bound to this .texref or .surfref of the module; NULL: a parameter */
     const pl_element *element;
     uint64_t value;                /* scalar: its bits */
     pl_init init;                  /* buffer, or several elements by value */

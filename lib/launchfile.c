@@ -1,27 +1,13 @@
 /* launchfile.c - reads a launch file: JSON by the jansson library, meaning and messages here.
  *
  * jansson gives line and column of syntax errors only. For everything else a message knows its path
- * from the root (args, 2, init, lo), and locate() walks the text along that path to find the place.
+ * from the root (args, 2, init, lo), and pl_lf_locate() walks the text along that path to find the place.
  */
-#include "lib/internal.h"
+#include "lib/launchfile.h"
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A step from the root to a value: a key of an object, or (key NULL) an index of a list. */
-typedef struct place {
-    const struct place *up;
-    const char *key;
-    size_t index;
-} place;
-
-typedef struct reader {
-    pl_case *c;
-    pl_gpu *gpu;
-    const char *text, *end;
-} reader;
 
 /* ---------------------------------------------------------------- places */
 
@@ -59,7 +45,7 @@ static const char *skip_value(const char *p)
 }
 
 /* The text of the value at a place, or of its key. */
-static const char *find(const reader *r, const place *at, bool key, size_t *length)
+static const char *find(const pl_lf_reader *r, const pl_lf_place *at, bool key, size_t *length)
 {
     const char *p;
     if (!at) {
@@ -89,7 +75,7 @@ static const char *find(const reader *r, const place *at, bool key, size_t *leng
     return p;
 }
 
-static pl_loc locate(const reader *r, const place *at, bool key)
+pl_loc pl_lf_locate(const pl_lf_reader *r, const pl_lf_place *at, bool key)
 {
     size_t length;
     const char *p = find(r, at, key, &length);
@@ -113,36 +99,36 @@ static pl_loc locate(const reader *r, const place *at, bool key)
 /* ---------------------------------------------------------------- values */
 
 /* The member of an object, and its place; NULL when absent. */
-static json_t *member(json_t *object, const place *of, const char *key, place *at)
+json_t *pl_lf_member(json_t *object, const pl_lf_place *of, const char *key, pl_lf_place *at)
 {
-    *at = (place){of, key, 0};
+    *at = (pl_lf_place){of, key, 0};
     return json_object_get(object, key);
 }
 
-static bool wrong_type(const reader *r, const place *at, const char *expected)
+bool pl_lf_wrong_type(const pl_lf_reader *r, const pl_lf_place *at, const char *expected)
 {
     const char *what = at->key ? pl_arena_printf(r->gpu->messages, "'%s'", at->key)
                                : pl_arena_printf(r->gpu->messages, "element %zu", at->index);
-    pl_report(&r->gpu->diags, PL_E0404, locate(r, at, false), what, expected);
+    pl_report(&r->gpu->diags, PL_E0404, pl_lf_locate(r, at, false), what, expected);
     return false;
 }
 
-static bool out_of_range(const reader *r, const place *at, const char *range)
+bool pl_lf_out_of_range(const pl_lf_reader *r, const pl_lf_place *at, const char *range)
 {
     const char *what = at->key ? pl_arena_printf(r->gpu->messages, "'%s'", at->key)
                                : pl_arena_printf(r->gpu->messages, "element %zu", at->index);
-    pl_report(&r->gpu->diags, PL_E0405, locate(r, at, false), what, range);
+    pl_report(&r->gpu->diags, PL_E0405, pl_lf_locate(r, at, false), what, range);
     return false;
 }
 
-static bool missing(const reader *r, const place *at, const char *what, const char *key)
+bool pl_lf_missing(const pl_lf_reader *r, const pl_lf_place *at, const char *what, const char *key)
 {
-    pl_report(&r->gpu->diags, PL_E0403, locate(r, at, false), what, key);
+    pl_report(&r->gpu->diags, PL_E0403, pl_lf_locate(r, at, false), what, key);
     return false;
 }
 
 /* Refuses keys that are not in the list. */
-static bool only_keys(const reader *r, const place *at, json_t *object, const char *what,
+bool pl_lf_only_keys(const pl_lf_reader *r, const pl_lf_place *at, json_t *object, const char *what,
                       const char *const *keys, size_t n)
 {
     const char *key;
@@ -153,11 +139,11 @@ static bool only_keys(const reader *r, const place *at, json_t *object, const ch
         bool known = false;
         for (size_t i = 0; i < n; i++) known |= strcmp(key, keys[i]) == 0;
         if (known) continue;
-        const place unknown = {at, key, 0};
+        const pl_lf_place unknown = {at, key, 0};
         const char *near = pl_nearest(key, keys, n), *list = "";
         for (size_t i = 0; i < n && !near; i++)
             list = pl_arena_printf(r->gpu->messages, "%s%s%s", list, i ? ", " : "", keys[i]);
-        pl_diag *d = pl_report(&r->gpu->diags, PL_E0402, locate(r, &unknown, true), key, what);
+        pl_diag *d = pl_report(&r->gpu->diags, PL_E0402, pl_lf_locate(r, &unknown, true), key, what);
         d->help = near ? pl_arena_printf(r->gpu->messages, "did you mean '%s'?", near)
                        : pl_arena_printf(r->gpu->messages, "the keys are: %s", list);
         ok = false;
@@ -165,28 +151,28 @@ static bool only_keys(const reader *r, const place *at, json_t *object, const ch
     return ok;
 }
 
-static const char *string(const reader *r, const place *at, json_t *v)
+const char *pl_lf_string(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
 {
     if (json_is_string(v)) return pl_arena_strdup(r->c->more->arena, json_string_value(v));
-    wrong_type(r, at, "a string");
+    pl_lf_wrong_type(r, at, "a string");
     return NULL;
 }
 
-static bool boolean(const reader *r, const place *at, json_t *v, bool *out)
+bool pl_lf_boolean(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, bool *out)
 {
-    if (!json_is_boolean(v)) return wrong_type(r, at, "true or false");
+    if (!json_is_boolean(v)) return pl_lf_wrong_type(r, at, "true or false");
     *out = json_is_true(v);
     return true;
 }
 
 /* A number, or a string that holds one ("0xffff", "0f7fc00000", "inf"). */
-static bool number(const reader *r, const place *at, json_t *v, pl_number *out)
+bool pl_lf_number(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_number *out)
 {
     if (json_is_string(v)) {
         const char *s = json_string_value(v);
-        return pl_number_parse(s, strlen(s), out) || wrong_type(r, at, "a number");
+        return pl_number_parse(s, strlen(s), out) || pl_lf_wrong_type(r, at, "a number");
     }
-    if (!json_is_number(v)) return wrong_type(r, at, "a number");
+    if (!json_is_number(v)) return pl_lf_wrong_type(r, at, "a number");
     double d = json_number_value(v);
     if (fabs(d) < 0x1p53 && d == floor(d)) {
         *out = (pl_number){PL_NUM_INT, d < 0, (uint64_t)fabs(d), d};
@@ -199,69 +185,69 @@ static bool number(const reader *r, const place *at, json_t *v, pl_number *out)
     return true;
 }
 
-static bool whole(const reader *r, const place *at, json_t *v, uint64_t least, uint64_t most,
+bool pl_lf_whole(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, uint64_t least, uint64_t most,
                   uint64_t *out)
 {
     pl_number n;
-    if (!number(r, at, v, &n)) return false;
+    if (!pl_lf_number(r, at, v, &n)) return false;
     if (n.kind == PL_NUM_INT && !n.negative && n.magnitude >= least && n.magnitude <= most) {
         *out = n.magnitude;
         return true;
     }
-    if (n.kind != PL_NUM_INT) return wrong_type(r, at, "a whole number");
-    return out_of_range(r, at,
+    if (n.kind != PL_NUM_INT) return pl_lf_wrong_type(r, at, "a whole number");
+    return pl_lf_out_of_range(r, at,
                         pl_arena_printf(r->gpu->messages, "%" PRIu64 " to %" PRIu64, least, most));
 }
 
 /* [x], [x, y] or [x, y, z]. */
-static bool shape(const reader *r, const place *of, json_t *root, const char *key, uint32_t out[3])
+static bool shape(const pl_lf_reader *r, const pl_lf_place *of, json_t *root, const char *key, uint32_t out[3])
 {
-    place at;
-    json_t *v = member(root, of, key, &at), *x;
+    pl_lf_place at;
+    json_t *v = pl_lf_member(root, of, key, &at), *x;
     size_t i;
     if (!v) return true;
     if (!json_is_array(v) || json_array_size(v) < 1 || json_array_size(v) > 3)
-        return wrong_type(r, &at, "a list of one to three whole numbers");
+        return pl_lf_wrong_type(r, &at, "a list of one to three whole numbers");
     out[0] = out[1] = out[2] = 1;
     json_array_foreach(v, i, x)
     {
-        const place element = {&at, NULL, i};
+        const pl_lf_place element = {&at, NULL, i};
         uint64_t n;
-        if (!whole(r, &element, x, 1, INT32_MAX, &n)) return false;
+        if (!pl_lf_whole(r, &element, x, 1, INT32_MAX, &n)) return false;
         out[i] = (uint32_t)n;
     }
     return true;
 }
 
 /* A value in an element type. */
-static bool bits(const reader *r, const place *at, json_t *v, const pl_element *e, uint64_t *out)
+static bool bits(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, const pl_element *e, uint64_t *out)
 {
     pl_number n;
-    if (!number(r, at, v, &n)) return false;
+    if (!pl_lf_number(r, at, v, &n)) return false;
     switch (pl_element_encode(e, &n, out)) {
     case PL_FIT_OK: return true;
     case PL_FIT_FRACTION:
-        return wrong_type(
+        return pl_lf_wrong_type(
             r, at,
             pl_arena_printf(r->gpu->messages, "a whole number, because its type is %s", e->name));
     case PL_FIT_KIND:
-        return wrong_type(r, at, pl_arena_printf(r->gpu->messages, "a value of type %s", e->name));
+        return pl_lf_wrong_type(r, at, pl_arena_printf(r->gpu->messages, "a value of type %s", e->name));
     case PL_FIT_RANGE: break;
     }
-    return out_of_range(
+    return pl_lf_out_of_range(
         r, at, pl_arena_printf(r->gpu->messages, "%s holds %s", e->name, pl_element_range(e)));
 }
 
-static const pl_element *element(const reader *r, const place *at, json_t *v)
+const pl_element *pl_lf_element(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
 {
-    const char *name = string(r, at, v), *names[16];
+    const char *name = pl_lf_string(r, at, v), *names[16];
     if (!name) return NULL;
     const pl_element *e = pl_element_find(name, strlen(name));
     if (e) return e;
     size_t n = 0;
     for (const pl_element *k = pl_elements; k->name && n < 16; k++) names[n++] = k->name;
     const char *near = pl_nearest(name, names, n);
-    pl_diag *d = pl_report(&r->gpu->diags, PL_E0406, locate(r, at, false), name);
+    pl_diag *d = pl_report(&r->gpu->diags, PL_E0406, pl_lf_locate(r, at, false), name);
     d->help = near ? pl_arena_printf(r->gpu->messages, "did you mean '%s'?", near)
                    : pl_diag_explanation(PL_E0406);
     return NULL;
@@ -269,39 +255,39 @@ static const pl_element *element(const reader *r, const place *at, json_t *v)
 
 /* ---------------------------------------------------------------- initialisers */
 
-static bool hash_init(const reader *r, const place *of, json_t *v, pl_arg_more *a)
+static bool hash_init(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, pl_arg_more *a)
 {
     static const char *const keys[] = {"hash", "lo", "hi"};
-    place at, lo_at, hi_at;
-    json_t *seed = member(v, of, "hash", &at), *lo = member(v, of, "lo", &lo_at),
-           *hi = member(v, of, "hi", &hi_at);
+    pl_lf_place at, lo_at, hi_at;
+    json_t *seed = pl_lf_member(v, of, "hash", &at), *lo = pl_lf_member(v, of, "lo", &lo_at),
+           *hi = pl_lf_member(v, of, "hi", &hi_at);
     pl_number low, high;
-    if (!only_keys(r, of, v, "a hash initialiser", keys, 3)) return false;
+    if (!pl_lf_only_keys(r, of, v, "a hash initialiser", keys, 3)) return false;
     a->init.kind = PL_INIT_HASH;
-    if (!whole(r, &at, seed, 0, UINT64_MAX, &a->init.seed)) return false;
-    if ((lo && !number(r, &lo_at, lo, &low)) || (hi && !number(r, &hi_at, hi, &high))) return false;
+    if (!pl_lf_whole(r, &at, seed, 0, UINT64_MAX, &a->init.seed)) return false;
+    if ((lo && !pl_lf_number(r, &lo_at, lo, &low)) || (hi && !pl_lf_number(r, &hi_at, hi, &high))) return false;
     const char *problem = pl_init_limits(a->element, lo ? &low : NULL, hi ? &high : NULL, &a->init);
     if (problem)
-        pl_report(&r->gpu->diags, PL_E0405, locate(r, hi ? &hi_at : &lo_at, false), "the hash",
+        pl_report(&r->gpu->diags, PL_E0405, pl_lf_locate(r, hi ? &hi_at : &lo_at, false), "the hash",
                   problem);
     return !problem;
 }
 
-static bool file_init(const reader *r, const place *of, json_t *v, pl_arg_more *a)
+static bool file_init(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, pl_arg_more *a)
 {
     static const char *const keys[] = {"file", "offset"};
-    place at;
-    if (!only_keys(r, of, v, "a file initialiser", keys, 2)) return false;
-    json_t *path = member(v, of, "file", &at);
-    const char *s = string(r, &at, path);
+    pl_lf_place at;
+    if (!pl_lf_only_keys(r, of, v, "a file initialiser", keys, 2)) return false;
+    json_t *path = pl_lf_member(v, of, "file", &at);
+    const char *s = pl_lf_string(r, &at, path);
     if (!s) return false;
     a->init.kind = PL_INIT_FILE;
     a->init.path = pl_case_path(r->c, s);
-    json_t *offset = member(v, of, "offset", &at);
-    return !offset || whole(r, &at, offset, 0, INT64_MAX, &a->init.offset);
+    json_t *offset = pl_lf_member(v, of, "offset", &at);
+    return !offset || pl_lf_whole(r, &at, offset, 0, INT64_MAX, &a->init.offset);
 }
 
-static bool list_init(const reader *r, const place *of, json_t *v, pl_arg_more *a)
+static bool list_init(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, pl_arg_more *a)
 {
     size_t n = json_array_size(v), i;
     uint64_t *list = pl_arena_array(r->c->more->arena, uint64_t, n + 1);
@@ -309,7 +295,7 @@ static bool list_init(const reader *r, const place *of, json_t *v, pl_arg_more *
     if (!list) return false;
     json_array_foreach(v, i, x)
     {
-        const place at = {of, NULL, i};
+        const pl_lf_place at = {of, NULL, i};
         if (!bits(r, &at, x, a->element, &list[i])) return false;
     }
     a->init.kind = PL_INIT_LIST;
@@ -317,21 +303,21 @@ static bool list_init(const reader *r, const place *of, json_t *v, pl_arg_more *
     return true;
 }
 
-static bool unknown_init(const reader *r, const place *at, const char *name)
+static bool unknown_init(const pl_lf_reader *r, const pl_lf_place *at, const char *name)
 {
     static const char *const words[] = {"iota", "const", "hash", "file"};
     const char *near = pl_nearest(name, words, 4);
-    pl_diag *d = pl_report(&r->gpu->diags, PL_E0407, locate(r, at, false), name);
+    pl_diag *d = pl_report(&r->gpu->diags, PL_E0407, pl_lf_locate(r, at, false), name);
     d->help = near ? pl_arena_printf(r->gpu->messages, "did you mean '%s'?", near)
                    : "write {\"const\": 0}, \"iota\", {\"hash\": SEED, \"lo\": A, \"hi\": B}, "
                      "{\"file\": PATH, \"offset\": BYTES} or [1, 2, 3]";
     return false;
 }
 
-static bool initialiser(const reader *r, const place *at, json_t *v, pl_arg_more *a)
+bool pl_lf_initialiser(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_arg_more *a)
 {
     static const char *const const_key[] = {"const"};
-    place c;
+    pl_lf_place c;
     if (json_is_array(v)) return list_init(r, at, v, a);
     if (json_is_string(v)) {
         if (strcmp(json_string_value(v), "iota") != 0)
@@ -340,31 +326,31 @@ static bool initialiser(const reader *r, const place *at, json_t *v, pl_arg_more
         return true;
     }
     if (!json_is_object(v))
-        return wrong_type(r, at, "\"iota\", a list, or an object such as {\"const\": 0}");
+        return pl_lf_wrong_type(r, at, "\"iota\", a list, or an object such as {\"const\": 0}");
     if (json_object_get(v, "hash")) return hash_init(r, at, v, a);
     if (json_object_get(v, "file")) return file_init(r, at, v, a);
-    json_t *value = member(v, at, "const", &c);
+    json_t *value = pl_lf_member(v, at, "const", &c);
     if (!value) {
         const char *first = json_object_iter_key(json_object_iter(v));
         return unknown_init(r, at, first ? first : "{}");
     }
     a->init.kind = PL_INIT_CONST;
-    return only_keys(r, at, v, "a constant initialiser", const_key, 1) &&
+    return pl_lf_only_keys(r, at, v, "a constant initialiser", const_key, 1) &&
            bits(r, &c, value, a->element, &a->init.bits);
 }
 
 /* ---------------------------------------------------------------- arguments */
 
-static bool scalar_arg(const reader *r, const place *at, json_t *v, json_t *type, pl_case_arg *arg,
+static bool scalar_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, json_t *type, pl_case_arg *arg,
                        pl_arg_more *a)
 {
     static const char *const keys[] = {"scalar", "value"};
-    const place type_at = {at, "scalar", 0};
-    place value_at;
-    json_t *value = member(v, at, "value", &value_at);
-    if (!only_keys(r, at, v, "a scalar argument", keys, 2)) return false;
-    if (!value) return missing(r, at, "a scalar argument", "value");
-    a->element = element(r, &type_at, type);
+    const pl_lf_place type_at = {at, "scalar", 0};
+    pl_lf_place value_at;
+    json_t *value = pl_lf_member(v, at, "value", &value_at);
+    if (!pl_lf_only_keys(r, at, v, "a scalar argument", keys, 2)) return false;
+    if (!value) return pl_lf_missing(r, at, "a scalar argument", "value");
+    a->element = pl_lf_element(r, &type_at, type);
     if (!a->element || !bits(r, &value_at, value, a->element, &a->value)) return false;
     arg->type = a->element->name;
     arg->count = 1;
@@ -373,39 +359,39 @@ static bool scalar_arg(const reader *r, const place *at, json_t *v, json_t *type
 }
 
 /* A buffer, or with "struct" several elements by value. */
-static bool buffer_arg(const reader *r, const place *at, json_t *v, size_t k, const char *kind)
+static bool buffer_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k, const char *kind)
 {
     static const char *const buffer_keys[] = {"buffer", "count", "init", "output", "save"};
     static const char *const struct_keys[] = {"struct", "count", "init"};
     pl_case_arg *arg = &r->c->arg[k];
     pl_arg_more *a = &r->c->more->arg.at[k];
-    place type_at, count_at, init_at, output_at, save_at;
-    json_t *type = member(v, at, kind, &type_at), *count = member(v, at, "count", &count_at);
-    json_t *init = member(v, at, "init", &init_at), *output = member(v, at, "output", &output_at);
-    json_t *save = member(v, at, "save", &save_at);
+    pl_lf_place type_at, count_at, init_at, output_at, save_at;
+    json_t *type = pl_lf_member(v, at, kind, &type_at), *count = pl_lf_member(v, at, "count", &count_at);
+    json_t *init = pl_lf_member(v, at, "init", &init_at), *output = pl_lf_member(v, at, "output", &output_at);
+    json_t *save = pl_lf_member(v, at, "save", &save_at);
     arg->buffer = strcmp(kind, "buffer") == 0;
     a->several = !arg->buffer;
-    bool known = arg->buffer ? only_keys(r, at, v, "a buffer argument", buffer_keys, 5)
-                             : only_keys(r, at, v, "an argument passed by value", struct_keys, 3);
-    if (!known || !(a->element = element(r, &type_at, type))) return false;
+    bool known = arg->buffer ? pl_lf_only_keys(r, at, v, "a buffer argument", buffer_keys, 5)
+                             : pl_lf_only_keys(r, at, v, "an argument passed by value", struct_keys, 3);
+    if (!known || !(a->element = pl_lf_element(r, &type_at, type))) return false;
     arg->type = a->element->name;
     a->init = (pl_init){.kind = PL_INIT_CONST};
-    if (init && !initialiser(r, &init_at, init, a)) return false;
-    if (count && !whole(r, &count_at, count, 0, INT64_MAX, &arg->count)) return false;
+    if (init && !pl_lf_initialiser(r, &init_at, init, a)) return false;
+    if (count && !pl_lf_whole(r, &count_at, count, 0, INT64_MAX, &arg->count)) return false;
     if (a->init.kind == PL_INIT_LIST) {
         if (!count) arg->count = json_array_size(init);
         if (arg->count != json_array_size(init))
-            return out_of_range(r, &count_at,
+            return pl_lf_out_of_range(r, &count_at,
                                 pl_arena_printf(r->gpu->messages, "the list has %zu values",
                                                 json_array_size(init)));
     } else if (!count && a->init.kind == PL_INIT_FILE) {
         if (pl_case_count_file(r->c, k) != PL_OK) return false;
     } else if (!count) {
-        return missing(r, at, "a buffer argument", "count");
+        return pl_lf_missing(r, at, "a buffer argument", "count");
     }
-    if (output && !boolean(r, &output_at, output, &arg->output)) return false;
+    if (output && !pl_lf_boolean(r, &output_at, output, &arg->output)) return false;
     if (save) {
-        const char *path = string(r, &save_at, save);
+        const char *path = pl_lf_string(r, &save_at, save);
         if (!path) return false;
         arg->save = pl_case_path(r->c, path);
         arg->output = true;
@@ -413,26 +399,28 @@ static bool buffer_arg(const reader *r, const place *at, json_t *v, size_t k, co
     return pl_case_sized(r->c, k);
 }
 
-static bool argument(const reader *r, const place *at, json_t *v)
+static bool argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
 {
     static const char *const kinds[] = {"scalar", "buffer", "struct"};
     pl_arg_more *a;
     pl_case_arg *arg = pl_case_push(r->c, &a);
-    const pl_loc loc = locate(r, at, false);
+    const pl_loc loc = pl_lf_locate(r, at, false);
     a->line = loc.line;
     a->column = loc.column;
     a->length = loc.length;
-    if (!json_is_object(v)) return wrong_type(r, at, "an object");
+    if (!json_is_object(v)) return pl_lf_wrong_type(r, at, "an object");
     for (size_t i = 0; i < 3; i++) {
         json_t *type = json_object_get(v, kinds[i]);
         if (type)
             return i == 0 ? scalar_arg(r, at, v, type, arg, a)
                           : buffer_arg(r, at, v, r->c->nargs - 1, kinds[i]);
     }
-    static const char *const keys[] = {"scalar", "buffer", "struct", "value",
-                                       "count",  "init",   "output", "save"};
-    return only_keys(r, at, v, "an argument", keys, 8) &&
-           missing(r, at, "an argument", "scalar' or 'buffer");
+    bool resource, ok = pl_lf_resource(r, at, v, r->c->nargs - 1, &resource);
+    if (resource) return ok;
+    static const char *const keys[] = {"scalar", "buffer", "struct", "tensormap", "texture", "surface",
+                                       "value",  "count",  "init",   "output",    "save"};
+    return pl_lf_only_keys(r, at, v, "an argument", keys, sizeof keys / sizeof *keys) &&
+           pl_lf_missing(r, at, "an argument", "scalar' or 'buffer");
 }
 
 /* ---------------------------------------------------------------- the file */
@@ -447,22 +435,22 @@ static const char *name_from_path(pl_case *c)
 }
 
 /* "k.ptx", or ["main.ptx", "helpers.ptx"]: files to be linked. */
-static bool modules(const reader *r, const place *at, json_t *v)
+static bool modules(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
 {
     pl_case *c = r->c;
     const char *path;
     size_t i;
     json_t *x;
     if (!json_is_array(v)) {
-        path = string(r, at, v);
+        path = pl_lf_string(r, at, v);
         c->ptx = path ? pl_case_path(c, path) : NULL;
         return path != NULL;
     }
-    if (json_array_size(v) == 0) return wrong_type(r, at, "the path of a module, or a list of paths");
+    if (json_array_size(v) == 0) return pl_lf_wrong_type(r, at, "the path of a module, or a list of paths");
     json_array_foreach(v, i, x)
     {
-        const place element_at = {at, NULL, i};
-        path = string(r, &element_at, x);
+        const pl_lf_place element_at = {at, NULL, i};
+        path = pl_lf_string(r, &element_at, x);
         if (!path) return false;
         if (i == 0)
             c->ptx = pl_case_path(c, path);
@@ -472,57 +460,78 @@ static bool modules(const reader *r, const place *at, json_t *v)
     return true;
 }
 
-static bool top(const reader *r, json_t *root)
+/* "bind": textures and surfaces for variables of the module. They come behind the arguments. */
+static bool bindings(const pl_lf_reader *r, json_t *root)
+{
+    pl_lf_place at;
+    const char *name;
+    json_t *v = pl_lf_member(root, NULL, "bind", &at), *x;
+    bool ok = true;
+    if (v && !json_is_object(v)) return pl_lf_wrong_type(r, &at, "an object: names and textures");
+    json_object_foreach(v, name, x)
+    {
+        const pl_lf_place element = {&at, name, 0};
+        ok &= argument(r, &element, x);
+        pl_arg_more *a = &r->c->more->arg.at[r->c->nargs - 1];
+        a->variable = pl_arena_strdup(r->c->more->arena, name);
+        if (ok && (!a->resource || a->resource->kind == PL_ARG_TENSORMAP))
+            ok = pl_lf_wrong_type(r, &element, "a texture or a surface");
+    }
+    return ok;
+}
+
+static bool top(const pl_lf_reader *r, json_t *root)
 {
     static const char *const keys[] = {
         "name",    "ptx",   "entry", "grid",          "block", "dynamic_shared",
-        "cluster", "stack", "args",  "deterministic", "tags",  "comment"};
+        "cluster", "stack", "args",  "deterministic", "tags",  "comment",
+        "bind"};
     pl_case *c = r->c;
-    place at;
+    pl_lf_place at;
     json_t *v, *x;
     size_t i;
     uint64_t n;
     if (!json_is_object(root)) {
-        pl_report(&r->gpu->diags, PL_E0404, locate(r, NULL, false), "a launch file",
+        pl_report(&r->gpu->diags, PL_E0404, pl_lf_locate(r, NULL, false), "a launch file",
                   "an object: { \"ptx\": ..., \"args\": [ ... ] }");
         return false;
     }
-    bool ok = only_keys(r, NULL, root, "a launch file", keys, sizeof keys / sizeof *keys);
+    bool ok = pl_lf_only_keys(r, NULL, root, "a launch file", keys, sizeof keys / sizeof *keys);
     c->name = name_from_path(c);
-    if ((v = member(root, NULL, "name", &at)) && !(c->name = string(r, &at, v))) ok = false;
-    if ((v = member(root, NULL, "entry", &at)) && !(c->entry = string(r, &at, v))) ok = false;
-    if (!(v = member(root, NULL, "ptx", &at))) {
-        ok = missing(r, NULL, "the launch file", "ptx");
+    if ((v = pl_lf_member(root, NULL, "name", &at)) && !(c->name = pl_lf_string(r, &at, v))) ok = false;
+    if ((v = pl_lf_member(root, NULL, "entry", &at)) && !(c->entry = pl_lf_string(r, &at, v))) ok = false;
+    if (!(v = pl_lf_member(root, NULL, "ptx", &at))) {
+        ok = pl_lf_missing(r, NULL, "the launch file", "ptx");
     } else {
         ok &= modules(r, &at, v);
     }
     ok &= shape(r, NULL, root, "grid", c->grid);
     ok &= shape(r, NULL, root, "block", c->block);
     ok &= shape(r, NULL, root, "cluster", c->cluster);
-    if ((v = member(root, NULL, "dynamic_shared", &at))) {
-        if (whole(r, &at, v, 0, UINT32_MAX, &n))
+    if ((v = pl_lf_member(root, NULL, "dynamic_shared", &at))) {
+        if (pl_lf_whole(r, &at, v, 0, UINT32_MAX, &n))
             c->dynamic_shared = (uint32_t)n;
         else
             ok = false;
     }
-    if ((v = member(root, NULL, "stack", &at))) {
-        if (whole(r, &at, v, 0, 512 * 1024, &n))
+    if ((v = pl_lf_member(root, NULL, "stack", &at))) {
+        if (pl_lf_whole(r, &at, v, 0, 512 * 1024, &n))
             c->stack = (uint32_t)n;
         else
             ok = false;
     }
-    if ((v = member(root, NULL, "deterministic", &at))) ok &= boolean(r, &at, v, &c->deterministic);
-    v = member(root, NULL, "args", &at);
-    if (v && !json_is_array(v)) return wrong_type(r, &at, "a list of arguments");
+    if ((v = pl_lf_member(root, NULL, "deterministic", &at))) ok &= pl_lf_boolean(r, &at, v, &c->deterministic);
+    v = pl_lf_member(root, NULL, "args", &at);
+    if (v && !json_is_array(v)) return pl_lf_wrong_type(r, &at, "a list of arguments");
     json_array_foreach(v, i, x)
     {
-        const place element_at = {&at, NULL, i};
+        const pl_lf_place element_at = {&at, NULL, i};
         ok &= argument(r, &element_at, x);
     }
-    return ok;
+    return ok && bindings(r, root);
 }
 
-static bool parse(const reader *r)
+static bool parse(const pl_lf_reader *r)
 {
     json_error_t error;
     pl_case_more *own = r->c->more;
@@ -556,7 +565,7 @@ pl_status pl_case_read(pl_gpu *gpu, const char *path, pl_case **out)
     own->bytes = bytes;
     free(text);
     if (own->text && pl_arena_ok(own->arena)) {
-        const reader r = {.c = c, .gpu = gpu, .text = own->text, .end = own->text + bytes};
+        const pl_lf_reader r = {.c = c, .gpu = gpu, .text = own->text, .end = own->text + bytes};
         st = parse(&r) ? PL_OK : PL_INVALID;
     }
     if (!own->text || !pl_arena_ok(own->arena))
