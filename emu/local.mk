@@ -67,4 +67,5 @@ unit_tests += tests/unit/test_sm_machine
 # Tensor copies, textures and surfaces.
 pl_exec_sources += emu/exec/op_tensor.c emu/exec/op_texture.c
 libptxloom_la_SOURCES += emu/exec/tensormap.c emu/exec/tensormap.h emu/exec/tma.c emu/exec/tma.h \
+	emu/exec/tma_operands.c emu/exec/tma_operands.h \
 	emu/exec/texture.c emu/exec/texture.h

@@ -8,70 +8,9 @@
 
 #include "emu/exec/access.h"
 #include "emu/exec/async.h"
-#include "emu/exec/tma.h"
+#include "emu/exec/tma_operands.h"
 
 enum { TILE_ALIGN = 128, MAP_ALIGN = 64 };
-
-/* ---- operands ---- */
-
-/* What distinguishes the instructions: where the operands are, and how the map is used. */
-typedef struct shape {
-    uint8_t kind;         /* pl_tma_kind */
-    bool im2col, rows4, prefetch;
-    uint8_t map, coord, tile; /* operands; the map is address `map_address` of the instruction */
-    uint8_t mbar, offset, mask;
-} shape;
-
-enum { NONE = 0xff };
-
-static const shape load_tile = {.kind = PL_TMA_LOAD, .tile = 0, .map = 1, .coord = 2, .mbar = 3, .offset = NONE, .mask = 4};
-static const shape load_im2col = {.kind = PL_TMA_LOAD, .im2col = true, .tile = 0, .map = 1, .coord = 2, .mbar = 3, .offset = 4, .mask = 5};
-static const shape load_rows4 = {.kind = PL_TMA_LOAD, .rows4 = true, .tile = 0, .map = 1, .coord = 2, .mbar = 3, .offset = NONE, .mask = 4};
-static const shape prefetch_tile = {.kind = PL_TMA_LOAD, .prefetch = true, .map = 0, .coord = 1, .tile = NONE, .mbar = NONE,
-                                    .offset = NONE, .mask = NONE};
-static const shape prefetch_im2col = {.kind = PL_TMA_LOAD, .prefetch = true, .im2col = true, .map = 0, .coord = 1, .tile = NONE,
-                                      .mbar = NONE, .offset = 2, .mask = NONE};
-static const shape store_tile = {.kind = PL_TMA_STORE, .map = 0, .coord = 1, .tile = 2, .mbar = NONE, .offset = NONE, .mask = NONE};
-
-static uint64_t address_of(const pl_warp *w, const pl_insn *i, unsigned operand, unsigned lane)
-{
-    static const unsigned narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
-    const pl_form *f = &pl_forms[i->form];
-    unsigned which = 0;
-    for (unsigned k = 0; k < operand; k++)
-        which += f->operand[k].kind == PL_K_ADDR;
-    uint32_t third = i->op[PL_INLINE_OPERANDS - 1];
-    int64_t offset = which == 0 ? i->imm : which == 1 ? (int32_t)i->target : third == PL_NO_OPERAND ? 0 : (int32_t)third;
-    if (i->op[operand] == PL_NO_OPERAND)
-        return (uint64_t)offset;
-    if (i->sel[PL_M_FLAGS] & narrow[which])
-        return (uint32_t)(pl_row32(w, i->op[operand])[lane] + (uint32_t)offset);
-    return pl_row64(w, i->op[operand])[lane] + (uint64_t)offset;
-}
-
-static uint32_t element(const pl_warp *w, const pl_insn *i, unsigned operand, unsigned k, unsigned lane)
-{
-    return pl_row32(w, pl_more(w, i, i->op[operand] + k))[lane];
-}
-
-/* Coordinates and offsets of a lane; the map is not looked at. */
-static void operands(const pl_warp *w, const pl_insn *i, const shape *s, unsigned lane, pl_tma_copy *c)
-{
-    const pl_form *f = &pl_forms[i->form];
-    int n = pl_operand_count(f, s->coord, i->mods);
-    memset(c, 0, sizeof *c);
-    c->kind = s->kind;
-    c->rows4 = s->rows4;
-    c->memory = w->grid->memory;
-    for (int k = 0; k < n; k++)
-        c->coord[k] = (int32_t)element(w, i, s->coord, (unsigned)k, lane);
-    if (s->offset == NONE)
-        return;
-    /* offsets have the bits of the descriptor's corners: 16, 8 or 5 (recorded) */
-    static const uint32_t masks[] = {0xffff, 0xff, 0x1f};
-    for (int k = 0; k < n - 2; k++)
-        c->offset[k] = element(w, i, s->offset, (unsigned)k, lane) & masks[n - 3];
-}
 
 /* ---- checks ---- */
 
@@ -81,9 +20,9 @@ static bool illegal(pl_warp *w, unsigned lane, uint64_t address, const char *wha
     return false;
 }
 
-static bool fetch_map(pl_warp *w, const pl_insn *i, const shape *s, unsigned lane, pl_tma_copy *c)
+static bool fetch_map(pl_warp *w, const pl_insn *i, const pl_tma_shape *s, unsigned lane, pl_tma_copy *c)
 {
-    uint64_t address = address_of(w, i, s->map, lane), in;
+    uint64_t address = pl_tma_address(w, i, s->map, lane), in;
     pl_space real;
     const uint8_t *p = pl_resolve(w, lane, PL_SP_GENERIC, address, PL_TENSORMAP_BYTES, &real, &in);
     if (p && (real == PL_SP_SHARED || real == PL_SP_LOCAL)) {
@@ -126,10 +65,10 @@ static bool reachable(void *ctx, const pl_tma_piece *p)
 }
 
 /* Prepares the copy of a lane; false after a fault. */
-static bool prepare(pl_warp *w, const pl_insn *i, const shape *s, unsigned lane, pl_tma_copy *c)
+static bool prepare(pl_warp *w, const pl_insn *i, const pl_tma_shape *s, unsigned lane, pl_tma_copy *c)
 {
-    if (s->tile != NONE) {
-        uint64_t at = address_of(w, i, s->tile, lane);
+    if (s->tile != PL_TMA_NONE) {
+        uint64_t at = pl_tma_address(w, i, s->tile, lane);
         if (!pl_access(w, lane, PL_SP_SHARED, at, 1, 1, "tile of a tensor copy"))
             return false;
         if (at % TILE_ALIGN) {
@@ -168,31 +107,32 @@ static bool start(pl_warp *w, unsigned lane, pl_tma_copy *c, uint64_t at, bool c
     return !wrong;
 }
 
-static void run(pl_warp *w, const pl_insn *i, const shape *s, int op)
+static void run(pl_warp *w, const pl_insn *i, int op)
 {
+    const pl_tma_shape s = pl_tma_shape_of(i);
     uint64_t address[PL_LANES] = {0};
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         pl_tma_copy c;
-        operands(w, i, s, l, &c);
+        pl_tma_operands(w, i, &s, l, &c);
         if (op) {
             c.kind = PL_TMA_REDUCE;
             c.op = op;
         }
-        if (!prepare(w, i, s, l, &c))
+        if (!prepare(w, i, &s, l, &c))
             return;
         address[l] = c.map.address;
-        if (s->prefetch)
+        if (s.prefetch)
             continue;
-        uint64_t at = address_of(w, i, s->tile, l), bar = s->mbar == NONE ? 0 : address_of(w, i, s->mbar, l);
-        bool counted = s->mbar != NONE;
-        if (s->mask == NONE || pl_mod(&pl_forms[i->form], i->mods, G_multicast__cluster) == W_none) {
+        bool counted = s.mbar != PL_TMA_NONE;
+        uint64_t at = pl_tma_address(w, i, s.tile, l), bar = counted ? pl_tma_address(w, i, s.mbar, l) : 0;
+        if (s.mask == PL_TMA_NONE) {
             if (!start(w, l, &c, at, counted, bar))
                 return;
             continue;
         }
         uint32_t size = w->cta->cluster ? w->cta->cluster->size : 1;
-        for (uint32_t ranks = pl_row32(w, i->op[s->mask])[l] & 0xffffu; ranks; ranks &= ranks - 1) {
+        for (uint32_t ranks = pl_row32(w, i->op[s.mask])[l] & 0xffffu; ranks; ranks &= ranks - 1) {
             uint32_t r = (uint32_t)__builtin_ctz(ranks);
             if (r >= size) {
                 pl_fault(w, 1u << l, at, "CUDA_ERROR_LAUNCH_FAILED", "multicast to block %u of a cluster of %u", r, size);
@@ -203,58 +143,18 @@ static void run(pl_warp *w, const pl_insn *i, const shape *s, int op)
                 return;
         }
     }
-    pl_record(w, PL_SP_GLOBAL, s->prefetch ? PL_AC_PREFETCH : PL_AC_ASYNC, 16, w->exec, address, i->sel[PL_M_FLAGS]);
+    pl_record(w, PL_SP_GLOBAL, s.prefetch ? PL_AC_PREFETCH : PL_AC_ASYNC, 16, w->exec, address, i->sel[PL_M_FLAGS]);
 }
 
-void exec_tma_load(pl_warp *w, const pl_insn *i)
+/* Loads, stores and prefetches, tiled or im2col, of boxes or of four rows. */
+void exec_tma(pl_warp *w, const pl_insn *i)
 {
-    run(w, i, &load_tile, 0);
+    run(w, i, 0);
 }
 
-void exec_tma_load_im2col(pl_warp *w, const pl_insn *i)
+void exec_tma_reduce(pl_warp *w, const pl_insn *i, int op)
 {
-    run(w, i, &load_im2col, 0);
-}
-
-void exec_tma_gather4(pl_warp *w, const pl_insn *i)
-{
-    run(w, i, &load_rows4, 0);
-}
-
-static shape storing(int mode)
-{
-    shape s = store_tile;
-    s.im2col = mode == W_im2col_no_offs;
-    return s;
-}
-
-void exec_tma_store(pl_warp *w, const pl_insn *i, int mode)
-{
-    shape s = storing(mode);
-    run(w, i, &s, 0);
-}
-
-void exec_tma_scatter4(pl_warp *w, const pl_insn *i)
-{
-    shape s = store_tile;
-    s.rows4 = true;
-    run(w, i, &s, 0);
-}
-
-void exec_tma_reduce(pl_warp *w, const pl_insn *i, int op, int mode)
-{
-    shape s = storing(mode);
-    run(w, i, &s, op);
-}
-
-void exec_tma_prefetch(pl_warp *w, const pl_insn *i)
-{
-    run(w, i, &prefetch_tile, 0);
-}
-
-void exec_tma_prefetch_im2col(pl_warp *w, const pl_insn *i)
-{
-    run(w, i, &prefetch_im2col, 0);
+    run(w, i, op);
 }
 
 /* ---- tensor maps ---- */
@@ -262,7 +162,7 @@ void exec_tma_prefetch_im2col(pl_warp *w, const pl_insn *i)
 static uint8_t *map_to_change(pl_warp *w, const pl_insn *i, unsigned lane)
 {
     pl_space space = i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : PL_SP_GENERIC;
-    return pl_access(w, lane, space, address_of(w, i, 0, lane), PL_TENSORMAP_BYTES, MAP_ALIGN, "tensormap.replace");
+    return pl_access(w, lane, space, pl_tma_address(w, i, 0, lane), PL_TENSORMAP_BYTES, MAP_ALIGN, "tensormap.replace");
 }
 
 /* A field with a value in a register, with or without the number of a dimension before it. */
@@ -309,9 +209,9 @@ void exec_tensormap_cp_fence(pl_warp *w, const pl_insn *i)
         return;
     uint64_t address[PL_LANES] = {0};
     unsigned l = (unsigned)__builtin_ctz(w->exec);
-    uint8_t *to = pl_access(w, l, PL_SP_GENERIC, address[l] = address_of(w, i, 0, l), PL_TENSORMAP_BYTES, PL_TENSORMAP_BYTES,
+    uint8_t *to = pl_access(w, l, PL_SP_GENERIC, address[l] = pl_tma_address(w, i, 0, l), PL_TENSORMAP_BYTES, PL_TENSORMAP_BYTES,
                             "destination of tensormap.cp_fenceproxy");
-    const uint8_t *from = to ? pl_access(w, l, PL_SP_SHARED, address_of(w, i, 1, l), PL_TENSORMAP_BYTES, PL_TENSORMAP_BYTES,
+    const uint8_t *from = to ? pl_access(w, l, PL_SP_SHARED, pl_tma_address(w, i, 1, l), PL_TENSORMAP_BYTES, PL_TENSORMAP_BYTES,
                                          "source of tensormap.cp_fenceproxy")
                              : NULL;
     if (from)

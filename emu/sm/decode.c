@@ -260,6 +260,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         if (f->noperands && f->operand[0].kind == PL_K_IMM) d->wait_n = i->op[0] > 255 ? 255 : (uint8_t)i->op[0];
         d->size_operand = named(f, "size");
         d->barrier_operand = named(f, "mbar");
+        d->tensor = named(f, "map") != UINT8_MAX;
         for (size_t k = 0; k < p->funcs.n; k++) {
             if (p->funcs.at[k].first != pc) continue;
             mark_special(fetched, special_rows, &p->funcs.at[k]);

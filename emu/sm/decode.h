@@ -53,6 +53,7 @@ typedef struct pl_dec {
     uint8_t stores;     /* ordinary store: spaces it may change, PL_MAY_* */
     uint8_t sees;       /* ordinary load: spaces whose earlier stores it must see */
     uint8_t wait_n;     /* groups that may stay open at a wait */
+    bool tensor; /* bulk copies: of a tensor */
     uint8_t size_operand, barrier_operand; /* bulk copies: operands "size" and "mbar", UINT8_MAX: none */
 } pl_dec;
 

@@ -5,6 +5,7 @@
  *   global, local   lines and sectors -> L1 tags -> requests to the L2; stores go through
  *   atomics         requests to the L2, or turns at a shared-memory bank
  *   constant        one access for each different address */
+#include "emu/exec/tma_operands.h"
 #include "emu/sm/sm.h"
 #include <string.h>
 
@@ -328,38 +329,77 @@ static uint64_t operand_value(const pl_twarp *t, const pl_insn *i, uint32_t k, u
 static uint32_t in_block(uint64_t address) { return (uint32_t)(address & 0xffffff); }
 
 /* A bulk copy: the engine of the SM sends one request for each line; an mbarrier may count its bytes. */
+/* The requests of a bulk copy: one for each line, in order. */
+typedef struct line_sender {
+    pl_sm *s;
+    uint64_t start, line, at; /* at: the line being gathered, PL_NEVER: none */
+    uint32_t slot, sent, sectors_sent;
+    uint8_t sectors;
+    bool load;
+} line_sender;
+
+static void send_line(line_sender *x)
+{
+    pl_sm *s = x->s;
+    if (x->at == PL_NEVER || s->out.n + 64 >= s->out.cap) return;
+    pl_mem_req r = {.time = x->start, .line = x->at, .token = x->slot, .op = x->load ? PL_MEM_READ : PL_MEM_WRITE,
+                    .client = PL_CL_BULK, .sectors = x->sectors, .bytes = (uint8_t)(x->load ? 0 : x->line / 4)};
+    pl_sm_request(s, r);
+    x->start += s->m->async.bulk_line;
+    x->sent++;
+    x->sectors_sent += (uint32_t)__builtin_popcount(x->sectors);
+}
+
+static void send_bytes(line_sender *x, uint64_t address, uint64_t bytes)
+{
+    uint64_t sector = x->s->m->l1.sector, end = address + bytes;
+    for (uint64_t l = address & ~(x->line - 1); l < end; l += x->line) {
+        uint64_t from = address > l ? address - l : 0, to = (end - l < x->line ? end - l : x->line) - 1;
+        if (l != x->at) {
+            send_line(x);
+            x->at = l;
+            x->sectors = 0;
+        }
+        x->sectors |= (uint8_t)((2u << (to / sector)) - (1u << (from / sector)));
+    }
+}
+
+static bool send_piece(void *ctx, const pl_tma_piece *p)
+{
+    if (p->valid) send_bytes(ctx, p->address, p->valid);
+    return true;
+}
+
+/* A bulk or tensor copy: the engine of the SM sends one request for each line; an mbarrier may count its bytes, and a prefetch is
+ * waited for by nobody. */
 static void bulk(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
 {
     const pl_effect *fx = &s->fx;
     const pl_insn *i = &t->w->code[pc];
     unsigned lane = (unsigned)__builtin_ctz(fx->mask);
-    uint64_t line = s->m->l1.line, sector = s->m->l1.sector, address = fx->addr[lane];
+    uint64_t start = now + s->m->async.bulk + (d->tensor ? s->m->async.tensor : 0);
     uint64_t size = d->size_operand < PL_INLINE_OPERANDS ? operand_value(t, i, d->size_operand, lane, false) : fx->size;
-    uint64_t end = address + (size ? size : 1), start = now + s->m->async.bulk;
-    bool load = d->barrier_operand < PL_INLINE_OPERANDS;
+    bool counted = d->barrier_operand < PL_INLINE_OPERANDS, prefetch = fx->kind == PL_AC_PREFETCH;
     if (start < s->bulk_free) start = s->bulk_free;
     pl_port_enter(&s->pipe[PL_PIPE_LSU], now, PL_FINE);
     queue_lg(s, c, now);
-    uint32_t slot = pl_token_new(s, t, pc, now, seq, PL_SB_LONG), sent = 0;
+    uint32_t slot = pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
     pl_token *k = &s->token[slot];
     k->bulk = true;
     k->group = t->open_group;
-    if (load) k->barrier = in_block(operand_value(t, i, d->barrier_operand, lane, false));
-    else k->copy = true;
+    k->barrier = UINT32_MAX;
+    if (counted) k->barrier = in_block(operand_value(t, i, d->barrier_operand, lane, false));
+    else k->copy = !prefetch;
     if (k->copy) t->copies[k->group]++;
-    for (uint64_t l = address & ~(line - 1); l < end && s->out.n + 64 < s->out.cap; l += line) {
-        uint64_t from = address > l ? address - l : 0, to = (end - l < line ? end - l : line) - 1;
-        pl_mem_req r = {.time = start, .line = l, .token = slot, .op = load ? PL_MEM_READ : PL_MEM_WRITE, .client = PL_CL_BULK,
-                        .sectors = (uint8_t)((2u << (to / sector)) - (1u << (from / sector))), .bytes = (uint8_t)(load ? 0 : line / 4)};
-        pl_sm_request(s, r);
-        start += s->m->async.bulk_line;
-        sent++;
-    }
-    s->bulk_free = start;
-    k->remaining = sent + 1;
-    pl_token_done(s, slot, start);
+    line_sender x = {.s = s, .start = start, .line = s->m->l1.line, .at = PL_NEVER, .slot = slot, .load = counted || prefetch};
+    if (d->tensor) pl_tma_pieces(t->w, i, lane, send_piece, &x);
+    else send_bytes(&x, fx->addr[lane], size ? size : 1);
+    send_line(&x);
+    s->bulk_free = x.start;
+    k->remaining = x.sent + 1;
+    pl_token_done(s, slot, x.start);
     pl_sm_results(s, t, d, (now + 4) << 2 | PL_SB_FIXED);
-    emit(s, t, pc, now, seq, (uint32_t)(size / sector), sent, PL_LV_L2, 0, slot);
+    emit(s, t, pc, now, seq, x.sectors_sent, x.sent, PL_LV_L2, 0, slot);
 }
 
 static void mbarrier(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
