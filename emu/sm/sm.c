@@ -355,6 +355,10 @@ void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
     s->used_tokens--;
     pl_twarp *t = &s->warp[k->warp];
     if (k->copy && --t->copies[k->group] == 0) t->copied[k->group] = k->ready;
+    for (uint32_t w = 0; k->bulk && w < s->m->sm.warps; w++) { /* other warps that the copy's mbarrier holds */
+        pl_twarp *v = &s->warp[w];
+        if (v != t && v->w && v->block == PL_BK_TOKEN && v->token == k->id) settle(s, v, s->now);
+    }
     if (!t->w) return;
     if ((t->block == PL_BK_TOKEN && t->token == k->id) || (k->copy && t->block == PL_BK_COPIES)) settle(s, t, s->now);
     if (k->copy && t->block == PL_BK_NONE && t->next && t->next->kind == PL_KIND_COPY_WAIT && k->ready > t->hold) {
