@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,13 +185,17 @@ static void check_perfetto(const char *trace, const char *name)
     sqlite3_close(db);
 }
 
-/* Lines of a file; -1: there is none. */
-static int64_t lines_of(const char *path)
+/* Records of a CSV file, which may be several lines each; -1: there is no file. */
+static int64_t records_of(const char *path)
 {
     int64_t n = 0;
+    bool quoted = false;
     FILE *f = fopen(path, "r");
     if (!f) return -1;
-    for (int c; (c = getc(f)) != EOF;) n += c == '\n';
+    for (int c; (c = getc(f)) != EOF;) {
+        if (c == '"') quoted = !quoted;
+        n += c == '\n' && !quoted;
+    }
     fclose(f);
     return n;
 }
@@ -204,16 +209,15 @@ static void check_tables(void)
     snprintf(path, sizeof path, "%s/csv", folder);
     run_result r =
         loom((const char *const[]){"export", trace_a, "--format", "csv", "-o", path, NULL});
-    sqlite3_prepare_v2(db,
-                       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE "
-                       "'sqlite_%' AND name NOT IN ('source_line', 'query', 'machine_value')",
-                       -1, &s, NULL);
+    sqlite3_prepare_v2(
+        db, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", -1,
+        &s, NULL);
     for (; sqlite3_step(s) == SQLITE_ROW; tables++) {
         const char *name = (const char *)sqlite3_column_text(s, 0);
         snprintf(file, sizeof file, "%s/%s.csv", path, name);
         snprintf(sql, sizeof sql, "SELECT count(*) + 1 FROM \"%s\"", name);
-        if (lines_of(file) == value(db, sql)) continue;
-        tap_note("%s has %" PRId64 " lines", file, lines_of(file));
+        if (records_of(file) == value(db, sql)) continue;
+        tap_note("%s has %" PRId64 " records", file, records_of(file));
         wrong++;
     }
     sqlite3_finalize(s);
@@ -272,13 +276,14 @@ static void check_piped_shell(void)
     snprintf(command, sizeof command,
              "printf '%%s\\n' 'SELECT count(*) AS rows' 'FROM lane;' '.mode csv' 'ipc' '.mode "
              "table' '.queries roofline' '.schema lane' '.metrics branch_eff' 'hot_lines limit=1' "
-             "'.quit' 'SELECT 99;' "
+             "'.quit' 'SELECT 7 * 1111111;' "
              "| '%s' shell '%s' 2>&1",
              loom_path(), trace_a);
     run_result r = run_command((const char *const[]){"sh", "-c", command, NULL}, SECONDS);
     tap(r.status == 0 && strstr(r.out, "rows\n----\n  32\n") && strstr(r.out, "kernel,value\n1,") &&
             strstr(r.out, "roofline") && strstr(r.out, "CREATE TABLE lane") &&
-            strstr(r.out, "branch_efficiency") && strstr(r.out, "ptx_line") && !strstr(r.out, "99"),
+            strstr(r.out, "branch_efficiency") && strstr(r.out, "ptx_line") &&
+            !strstr(r.out, "7777777"),
         "shell answers SQL over several lines, names and dot-commands, and stops at .quit");
     run_free(&r);
     snprintf(command, sizeof command,
@@ -292,8 +297,8 @@ static void check_piped_shell(void)
     run_free(&r);
 }
 
-/* What appears on a terminal while `keys` are typed into the shell. */
-static char *on_terminal(const char *const keys[])
+/* What appears on a terminal while ptxloom runs with these words and `keys` are typed. */
+static char *on_terminal(const char *const words[], const char *const keys[])
 {
     enum { MOST = 1 << 16 };
     char *screen = calloc(MOST, 1);
@@ -307,12 +312,14 @@ static char *on_terminal(const char *const keys[])
         if (terminal < 0) _exit(98);
         for (int fd = 0; fd < 3; fd++) dup2(terminal, fd);
         setenv("TERM", "xterm", 1);
-        execl(loom_path(), loom_path(), "shell", trace_a, (char *)NULL);
+        const char *argv[8] = {loom_path()};
+        for (int i = 0; words[i]; i++) argv[i + 1] = words[i];
+        execv(argv[0], (char *const *)(uintptr_t)argv);
         _exit(99);
     }
     for (int k = 0;;) {
         struct pollfd p = {.fd = master, .events = POLLIN};
-        int ready = poll(&p, 1, keys[k] ? 1500 : 5000);
+        int ready = poll(&p, 1, keys[k] ? 1500 : 60000);
         if (ready > 0) {
             ssize_t got = read(master, screen + n, MOST - 1 - n);
             if (got <= 0) break;
@@ -336,7 +343,8 @@ static void check_terminal(void)
         (const char *const[]){"grep", "-q", "define PL_HAVE_LIBEDIT", "config.h", NULL}, SECONDS);
     bool editing = r.status == 0;
     run_free(&r);
-    char *screen = on_terminal((const char *const[]){"SELECT count(*) AS n FROM acc\t_k\t;\n",
+    char *screen = on_terminal((const char *const[]){"shell", trace_a, NULL},
+                               (const char *const[]){"SELECT count(*) AS n FROM acc\t_k\t;\n",
                                                      "summ\t\n", ".qui\t\n", NULL});
     if (editing)
         tap(strstr(screen, "\r\n6\r\n") && strstr(screen, "achieved_occupancy") &&
@@ -346,6 +354,23 @@ static void check_terminal(void)
         tap(strstr(screen, "ptxloom> ") != NULL,
             "on a terminal there is a prompt # SKIP built without libedit, so nothing completes");
     free(screen);
+}
+
+static void check_progress(void)
+{
+    char *launch = data_path("suite/cases/nested_divergence.json");
+    char *screen =
+        on_terminal((const char *const[]){"run", launch, NULL}, (const char *const[]){NULL});
+    const char *at = strstr(screen, "blocks, ");
+    double millions = at ? atof(at + 8) : -1;
+    tap(at && strstr(at, " M instructions, ") && strstr(at, " M/s") && millions >= 0 &&
+            strstr(screen, "\033[K"),
+        "a run on a terminal says how far it is and how fast it goes");
+    free(screen);
+    run_result r = loom((const char *const[]){"run", launch, NULL});
+    tap(r.status == 0 && !strstr(r.err, "M/s") && !strstr(r.out, "\033"), "elsewhere it does not");
+    run_free(&r);
+    free(launch);
 }
 
 int main(void)
@@ -360,6 +385,7 @@ int main(void)
     check_tables();
     check_piped_shell();
     check_terminal();
+    check_progress();
     scratch_remove(folder);
     return tap_done();
 }

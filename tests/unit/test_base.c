@@ -1,9 +1,11 @@
 /* test_base.c - arenas, maps, diagnostics and SHA-256 keep the contracts of their headers. */
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/json_out.h"
 #include "base/map.h"
 #include "base/sha256.h"
 #include "tests/unit/unit.h"
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -207,7 +209,30 @@ START_TEST(sha256_vectors)
 }
 END_TEST
 
-UNIT_MAIN("base", arena_memory_is_zeroed_aligned_and_disjoint,
+START_TEST(json_is_written_piece_by_piece)
+{
+    static const char wanted[] =
+        "{\"a\":[1,-2,0.1,null,true,\"\\\"\\\\\\n\\u0001\\u003c\xc3\xa9??\"],\"b\":{},\"c\":[\"\",\"Zg==\",\"Zm8=\","
+        "\"Zm9v\"]}";
+    char text[200] = "";
+    FILE *f = fmemopen(text, sizeof text, "w");
+    pl_json j = {.file = f, .html = true};
+    pl_json_open(&j, '{');
+    pl_json_key(&j, "a"), pl_json_open(&j, '[');
+    pl_json_int(&j, 1), pl_json_int(&j, -2), pl_json_real(&j, 0.1), pl_json_real(&j, INFINITY);
+    pl_json_bool(&j, true), pl_json_text(&j, "\"\\\n\x01<\xc3\xa9\xff\xc3");
+    pl_json_close(&j);
+    pl_json_key(&j, "b"), pl_json_open(&j, '{'), pl_json_close(&j);
+    pl_json_key(&j, "c"), pl_json_open(&j, '[');
+    for (size_t n = 0; n < 4; n++) pl_json_base64(&j, "foo", n); /* RFC 4648, section 10 */
+    pl_json_close(&j);
+    pl_json_close(&j);
+    fclose(f);
+    ck_assert_str_eq(text, wanted);
+}
+END_TEST
+
+UNIT_MAIN("base", json_is_written_piece_by_piece, arena_memory_is_zeroed_aligned_and_disjoint,
           arena_failure_is_sticky_and_small_requests_still_get_memory,
           vector_grows_and_keeps_its_elements, arena_text, map_finds_what_was_put,
           diagnostic_shows_place_line_caret_and_help, diagnostic_cuts_a_long_line_around_the_place,

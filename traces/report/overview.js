@@ -44,15 +44,11 @@ panel({
     id: 'advice', title: 'Advice', query: 'advice', about: 'Rules that this launch fired, the largest share first: what was seen, what to try, and how to check that it helped.',
     draw(body) {
         body.innerHTML = L.advice.length ? `<div class="advice">${L.advice.slice(0, 8).map(a => `<article><h4>${esc(a.advice)}</h4><p>${esc(a.evidence)}. It is about ${
-            num(a['share %'], {q: 'advice', c: 'share %'}, format(a['share %'], 1) + ' %')} of ${esc(SHARE_OF[a.rule] || 'the waiting')}.</p><p><strong>Try and check:</strong> ${esc(a.check)}.${
+            num(a['share %'], {q: 'advice', c: 'share %'}, format(a['share %'], 1) + ' %')} of ${esc(a.of)}.</p><p><strong>Try and check:</strong> ${esc(a.check)}.${
             a.line ? ` <button class="link" data-line="${a.line}">show line ${a.line}</button>` : ''}</p></article>`).join('')}</div>` : '<p>No rule fired. Look at the speed of light: the longest bar limits the launch.</p>';
         body.onclick = e => { const l = e.target.closest('[data-line]'); if (l) go(+l.dataset.line); };
     },
 });
-// What the share of a rule is a share of.
-const SHARE_OF = {'uncoalesced load': 'all sectors', 'uncoalesced store': 'all sectors', 'bank conflicts': 'all passes', divergence: 'the lanes', 'small grid': 'the machine', tail: 'the last wave', occupancy: 'the warp slots',
-    'local memory': 'all sectors', 'expensive instructions': 'all instructions', 'partial warps': 'the lanes', 'at the memory ceiling': 'DRAM’s bandwidth'};
-
 panel({
     id: 'speed', title: 'Speed of light', query: 'speed_of_light',
     about: 'What each unit did, as a share of the most it could have done in the cycles of the launch. The longest bar is what to relieve; when all are short, the launch waits (see stalls) or is too small.',
