@@ -51,6 +51,8 @@ static pl_insn *source(const chooser *c, const pl_insn *i, unsigned k)
     if (r->defs != 1 || r->block == PL_IR_NONE)
         return NULL;
     pl_insn *w = pl_ir_writer(c->x, row);
+    if (w >= i) /* a value from the turn of a loop before, or of a register that was never set: not this one's work */
+        return NULL;
     if (w->form == PL_IR_DEAD || w->guard != PL_PT || w->op[0] != row || !pl_insn_pure(w))
         return NULL;
     const pl_form *f = &pl_forms[w->form];

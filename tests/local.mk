@@ -94,3 +94,6 @@ EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu
 check_PROGRAMS += tests/fuzz/generate
 tests_fuzz_generate_SOURCES = tests/fuzz/generate.c tests/fuzz/grammar.c tests/fuzz/grammar.h
 tests_fuzz_generate_LDADD = libptxloom.la
+data_tests += tests/fuzz/made
+tests_fuzz_made_SOURCES = tests/fuzz/made.c tests/fuzz/grammar.c tests/fuzz/grammar.h
+tests_fuzz_made_LDADD = libpl_harness.la libptxloom.la

@@ -495,3 +495,47 @@ void grammar_probe(grammar *g, unsigned form, void (*statement)(grammar *g, void
             statement(g, ctx);
         }
 }
+
+/* ---- modules ---- */
+
+static const char *const globals[] = {
+    ".global .b32 v%u;\n", ".global .align 16 .b8 v%u[64];\n", ".const .f32 v%u = 1.5;\n", ".global .u64 v%u = gvar;\n",
+    ".global .u8 v%u[4] = {0xff(gvar), 1, 2};\n", ".visible .global .v2 .f32 v%u[2] = {{1.0, 2.0}, {3.0}};\n", ".extern .shared .b8 v%u[];\n",
+    ".weak .global .b32 v%u = 7;\n", ".common .global .b32 v%u;\n", ".global .attribute(.managed) .s32 v%u = -1;\n", ".global .texref v%u;\n",
+    ".file %u \"a.c\"\n", ".pragma \"nounroll\";\n", ".section .debug_str { .b8 %u, 2 }\n", ".global .b64 v%u = generic(gvar)+8;\n",
+    ".func v%u();\n", ".func (.param .b32 o) v%u(.param .align 8 .b8 p[12]) { st.param.b32 [o], 3; ret; }\n", ".alias v%u, foo;\n",
+    ".global .b32 v%u[] = {1, 2, 3};\n", ".global .b32 v%u[2][3] = {{1}, {2, 3}};\n", ".func v%u() .noreturn { trap; }\n"};
+static const char *const locals[] = {
+    ".reg .b32 %%q%u<4>;\n", ".local .align 8 .b8 w%u[16];\n", ".shared .f32 w%u[32];\n", "{ .reg .b64 w%u; mov.u64 w%u, 1; }\n", "A%u: bra A%u;\n",
+    ".param .b32 w%u;\n", "T%u: .branchtargets L9;\n", "P%u: .callprototype (.param .b32 _) _ (.param .b32 _);\n", ".loc 1 %u 3\n",
+    "call foo;\n", "call (%%r%u), bar, (%%r1);\n", "@%%p%u bra L9;\n", ".pragma \"nounroll\";\n", "{ A%u: bra L9; }\n", ".reg .v2 .f32 w%u;\n"};
+static const char *const kernels[] = {"", "", ".maxntid 128", ".reqntid 32, 2 .minnctapersm 2", ".maxnreg 64", ".explicitcluster", ".maxntid 0",
+                                      ".reqntid 32 .reqnctapercluster 2 .blocksareclusters", ".noreturn", ".maxntid 1, 2, 3, 4"};
+
+/* A pattern of ours with up to two places for one number. */
+static void place(grammar *g, const char *pattern, unsigned n)
+{
+    for (const char *s = pattern; *s; s++)
+        if (s[0] == '%' && s[1] == 'u')
+            grammar_add(g, "%u", n), s++;
+        else if (s[0] == '%' && s[1] == '%')
+            grammar_add(g, "%%"), s++;
+        else
+            grammar_add(g, "%c", *s);
+}
+
+void grammar_module(grammar *g, unsigned version, const char *target)
+{
+    grammar_frame(g, version, target);
+    for (size_t k = 1 + grammar_below(g, 3); k > 0; k--) {
+        if (chance(g, 35))
+            place(g, PICK(g, locals), (unsigned)grammar_below(g, 9));
+        else
+            grammar_statement(g);
+        grammar_add(g, "\n");
+    }
+    grammar_add(g, "L9: ret;\n}\n");
+    for (size_t k = grammar_below(g, 3); k > 0; k--) place(g, PICK(g, globals), (unsigned)grammar_below(g, 20));
+    grammar_add(g, ".visible .entry k2(.param .u64 .ptr .global .align 16 a, .param .b8 b[%zu]) %s\n{\n", grammar_below(g, 40), PICK(g, kernels));
+    grammar_add(g, "ret;\n}\n");
+}

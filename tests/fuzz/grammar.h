@@ -30,6 +30,6 @@ void grammar_statement(grammar *g);
  * which is each kind of register, constant, name ... in turn. Calls back with every statement. */
 void grammar_probe(grammar *g, unsigned form, void (*statement)(grammar *g, void *ctx), void *ctx);
 /* A whole module with directives, declarations, functions and calls. */
-void grammar_module(grammar *g, const char *version, const char *target);
+void grammar_module(grammar *g, unsigned version, const char *target);
 
 #endif
