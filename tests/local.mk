@@ -88,7 +88,7 @@ docs-update: ptxloom$(EXEEXT) tests/docs$(EXEEXT)
 noinst_HEADERS += tests/unit/unit.h
 EXTRA_DIST += tests/data tests/ptx tests/advice examples tests/isagen $(script_tests)
 # Run by hand, once; doc/numerics.md points to it.
-EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu
+EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu tools/ptxas
 
 # Statements made from the instruction table: for the fuzzers, and for tools/ptxas/judge.py to ask NVIDIA's assembler about.
 check_PROGRAMS += tests/fuzz/generate
