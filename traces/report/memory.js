@@ -202,7 +202,7 @@ panel({
 
 panel({
     id: 'maps', title: 'Memory over time', query: 'windows', about: 'Which addresses of global memory were asked for when, by the level that served them, and sectors in each window of time.',
-    here: () => L.maps !== null && L.maps.addresses.length > 0, needs: '--trace-level mem (timing mode)',
+    here: () => L.hasMaps, needs: '--trace-level mem (timing mode)',
     draw(body) {
         const m = L.maps, names = {l1: 'L1', l2: 'L2', dram: 'DRAM'}, sums = m.levels.map((_, k) => { let s = 0; for (let i = 0; i < m.addresses.length; i++) for (let t = 0; t < m.windows; t++) s += m.at(i, k, t); return s; });
         body.innerHTML = `<div class="tools">${m.levels.map((l, k) => `<button data-level="${k}" ${sums[k] ? '' : 'disabled'}>${names[l]}: ${format(sums[k])} sectors</button>`).join('')}</div><canvas id="map" height="320" role="application" aria-label="Addresses over time; arrow keys move"></canvas>

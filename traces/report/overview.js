@@ -153,7 +153,7 @@ panel({
 });
 
 function alive() {
-    if (!L.time) return '<p class="note">Needs a trace with --trace-level inst.</p>';
+    if (!L.hasTime) return '<p class="note">Needs a trace with --trace-level inst.</p>';
     const n = 200, step = L.facts.cycles / n, count = new Float64Array(n + 1), slots = L.facts.sms * L.facts.max_warps;
     for (const w of L.time.warps) {
         count[Math.min(n, Math.floor(w.first / step))]++;

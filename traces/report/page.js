@@ -45,15 +45,20 @@ panel({
 function prepare(d) {
     const facts = table(d.facts)[0], metrics = table(d.metrics), program = table(d.program), reasons = table(d.reasons), lines = table(d.lines), sources = table(d.sources);
     const ptx = sources.find(s => s.language === 'ptx'), texts = new Map(lines.filter(l => ptx && l.source === ptx.id).map(l => [l.line, l.text]));
-    const maps = d.maps ? {...d.maps, cells: new Reader(d.maps.sectors).sparse(d.maps.addresses.length * d.maps.levels.length * d.maps.windows)} : null;
-    if (maps) maps.at = (row, level, window) => maps.cells[(row * maps.levels.length + level) * maps.windows + window];
+    const readMaps = m => {
+        const cells = new Reader(m.sectors).sparse(m.addresses.length * m.levels.length * m.windows);
+        return {...m, at: (row, level, window) => cells[(row * m.levels.length + level) * m.windows + window]};
+    };
+    let time, maps; // unpacked when a panel asks for them
     return {
-        id: d.id, facts, metrics, program, reasons, lines, sources, maps,
+        id: d.id, facts, metrics, program, reasons, lines, sources,
+        hasTime: Boolean(d.timeline), get time() { return d.timeline ? time ??= readTimeline(d.timeline) : null; },
+        hasMaps: Boolean(d.maps && d.maps.addresses.length), get maps() { return d.maps ? maps ??= readMaps(d.maps) : null; },
         metric: Object.fromEntries(metrics.map(m => [m.name, m.value])), metricInfo: Object.fromEntries(metrics.map(m => [m.name, m])),
         reason: Object.fromEntries(reasons.map(r => [r.id, r.name])), byPc: new Map(program.map(r => [r.pc, r])), text: line => texts.get(line) ?? '',
         speed: table(d.speed_of_light), flops: table(d.flops), roofs: table(d.roofs), occupancy: table(d.occupancy)[0], stalls: table(d.stalls), waits: table(d.program_stalls),
         traffic: table(d.traffic), levels: table(d.levels)[0], branches: table(d.branches), windows: table(d.windows), events: table(d.events), machine: table(d.machine_values),
-        time: d.timeline ? readTimeline(d.timeline) : null, lanes: d.lanes ?? null, accesses: d.accesses ?? [], baseline: d.baseline ?? null, advice: table(d.advice),
+        lanes: d.lanes ?? null, accesses: d.accesses ?? [], baseline: d.baseline ?? null, advice: table(d.advice),
     };
 }
 
@@ -99,7 +104,7 @@ function drawPanel(p) {
     for (const e of $$('.num', p.el)) if (!e.closest('table, .listing, button')) e.tabIndex = 0;
 }
 function drawVisible() {
-    for (const p of PANELS) if (p.el && p.el.getBoundingClientRect().top < innerHeight + 600) drawPanel(p);
+    for (const p of PANELS) if (p.el && p.el.getBoundingClientRect().top < innerHeight) drawPanel(p);
 }
 function drawAll() {
     for (const p of PANELS) if (p.el && p.el.isConnected) drawPanel(p);

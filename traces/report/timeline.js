@@ -508,7 +508,7 @@ class Timeline {
 let timeline = null;
 panel({
     id: 'timeline', title: 'Timeline', query: 'windows', about: 'What every multiprocessor and warp did, from the whole launch down to single issue slots. Drag to move, Ctrl and wheel (or + and −) to zoom, click a multiprocessor to see its warps, click an issue to see its line.',
-    here: () => L.time !== null, needs: '--trace-level inst (timing mode)',
+    here: () => L.hasTime, needs: '--trace-level inst (timing mode)',
     draw(body) { timeline = new Timeline(body); },
     resize() { if (timeline) timeline.resize(); },
 });
