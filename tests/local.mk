@@ -12,13 +12,16 @@ check_LTLIBRARIES = libpl_harness.la
 libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c tests/recorded.h
 
 # The long ones first, so that they overlap with the rest.
-data_tests = tests/suite_timing tests/suite_functional tests/fuzz/fuzz tests/statements tests/vectors tests/forms/forms \
+data_tests = tests/suite_timing tests/suite_functional tests/suite_random tests/fuzz/fuzz tests/statements tests/vectors tests/forms/forms \
 	tests/docs tests/report tests/looking tests/browser
 data_tests += tests/objects tests/fuzz/objects
 check_PROGRAMS += $(data_tests) tests/ptxcheck
 tests_suite_timing_SOURCES = tests/suite.c
 tests_suite_timing_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"timing"'
 tests_suite_timing_LDADD = libpl_harness.la libptxloom.la
+tests_suite_random_SOURCES = tests/suite.c
+tests_suite_random_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"functional"' -DEXTRA='"--schedule", "random:1",'
+tests_suite_random_LDADD = libpl_harness.la libptxloom.la
 tests_suite_functional_SOURCES = tests/suite.c
 tests_suite_functional_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"functional"'
 tests_suite_functional_LDADD = libpl_harness.la libptxloom.la
@@ -83,7 +86,16 @@ docs-update: ptxloom$(EXEEXT) tests/docs$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) for page in $(srcdir)/README.md $(srcdir)/doc/*.md; do \
 	  tests/docs --update $$page >docs-update.tmp && { cmp -s docs-update.tmp $$page || cp docs-update.tmp $$page; }; \
 	done; rm -f docs-update.tmp
-.PHONY: accuracy accuracy-mufu bench fuzz docs-update
+# The suite at both optimisation levels in both modes; and in functional mode under a hundred random schedules.
+suite-levels: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT) tests/suite_timing$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) for m in functional timing; do for o in -O0 -O2; do \
+	  echo "# $$m $$o"; tests/suite_$$m $$o >suite-levels.tmp || exit 1; grep -c '^ok' suite-levels.tmp; \
+	done; done; rm -f suite-levels.tmp
+schedules: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) s=1; while test $$s -le 100; do \
+	  tests/suite_functional --schedule random:$$s >schedules.tmp || { grep '^not' schedules.tmp; exit 1; }; s=`expr $$s + 1`; \
+	done; echo "100 schedules, every race-free case with the recorded bytes"; rm -f schedules.tmp
+.PHONY: suite-levels schedules accuracy accuracy-mufu bench fuzz docs-update
 
 noinst_HEADERS += tests/unit/unit.h
 EXTRA_DIST += tests/data tests/ptx tests/advice examples tests/isagen $(script_tests)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define BATCH 8
+#define MOST_OPTIONS 8
 #define BATCH_SECONDS 300
 #define ALONE_SECONDS 120
 
@@ -33,17 +34,23 @@ static json_t *find_case(const json_t *document, const char *name)
     return NULL;
 }
 
-static json_t *run_files(char *const *file, size_t n, const char *mode, int seconds, run_result *r)
+static json_t *run_files(char *const *file, size_t n, const char *mode, const char *const *options, int seconds, run_result *r)
 {
-    const char *argv[BATCH + 8] = {loom_path(), "run"};
+    const char *argv[BATCH + MOST_OPTIONS + 8] = {loom_path(), "run"};
     for (size_t i = 0; i < n; i++) argv[2 + i] = file[i];
     const char *const tail[] = {"--mode", mode, "--json", NULL};
     memcpy(argv + 2 + n, tail, sizeof tail);
+    for (size_t i = 0; options && options[i] && i < MOST_OPTIONS; i++) argv[5 + n + i] = options[i];
     *r = run_command(argv, seconds);
     return json_loads(r->out ? r->out : "", 0, NULL);
 }
 
 void recorded_run(const table *results, const char *mode, recorded_each *each, void *ctx)
+{
+    recorded_run_with(results, mode, NULL, each, ctx);
+}
+
+void recorded_run_with(const table *results, const char *mode, const char *const *options, recorded_each *each, void *ctx)
 {
     size_t name = table_column(results, "case");
     for (size_t first = 0; first < results->rows; first += BATCH) {
@@ -55,7 +62,7 @@ void recorded_run(const table *results, const char *mode, recorded_each *each, v
             file[i] = data_path(relative);
         }
         run_result r;
-        json_t *document = run_files(file, n, mode, BATCH_SECONDS, &r);
+        json_t *document = run_files(file, n, mode, options, BATCH_SECONDS, &r);
         for (size_t i = 0; i < n; i++) {
             const char *wanted = results->row[first + i][name];
             const json_t *result = find_case(document, wanted);
@@ -64,7 +71,7 @@ void recorded_run(const table *results, const char *mode, recorded_each *each, v
                 continue;
             }
             run_result alone;
-            json_t *again = run_files(&file[i], 1, mode, ALONE_SECONDS, &alone);
+            json_t *again = run_files(&file[i], 1, mode, options, ALONE_SECONDS, &alone);
             each(ctx, first + i, find_case(again, wanted), &alone);
             json_decref(again);
             run_free(&alone);

@@ -11,6 +11,8 @@ typedef void recorded_each(void *ctx, size_t row, const json_t *result, const ru
 table recorded_results(void);
 /* Runs every case in `mode`, several to a process; a case whose process died is run again alone. */
 void recorded_run(const table *results, const char *mode, recorded_each *each, void *ctx);
+/* The same with further options for `ptxloom run`, ended by NULL; at most 8. */
+void recorded_run_with(const table *results, const char *mode, const char *const *options, recorded_each *each, void *ctx);
 /* A number of the result, 0 when it is missing. */
 double recorded_number(const json_t *result, const char *key);
 

@@ -142,6 +142,7 @@ static void deliver(pl_warp *w, pl_split *s, const pl_barrier *b)
 
 static void release(pl_cta *c, uint32_t id)
 {
+    c->grid->advances++;
     pl_barrier *b = &c->barrier[id];
     for (uint32_t n = 0; n < c->nwarps; n++) {
         pl_warp *w = &c->warp[n];

@@ -205,6 +205,7 @@ typedef struct pl_grid {
     uint64_t executed, lane_executed, cycles;
     uint64_t blocks_done;
     uint64_t seq;              /* next event number */
+    uint64_t advances;         /* lanes that ended or met, barriers and phases passed: a sign of life for spinning launches */
     struct pl_exec_pool *pool; /* recycled block storage, owned by cta.c */
 } pl_grid;
 

@@ -153,7 +153,7 @@ pl_status pl_grid_run(pl_grid *g)
             at = 0;
         pl_cta *c = live[at];
         bool paused;
-        uint64_t before = g->blocks_done, executed = turn(c, &paused);
+        uint64_t before = g->blocks_done, advances = g->advances, executed = turn(c, &paused);
         if (g->fault.set)
             break;
         if (c->done == c->nwarps) {
@@ -184,7 +184,7 @@ pl_status pl_grid_run(pl_grid *g)
                 break;
             }
         }
-        looking = paused && g->blocks_done == before ? looking + 1 : 0;
+        looking = paused && g->blocks_done == before && g->advances == advances ? looking + 1 : 0;
         if (looking > SPIN_ROUNDS * (g->random ? 16 : 1) && looking / SPIN_ROUNDS > n && (started == total || n + cluster > most)) {
             pl_hang_report(g, live, n, true);
             break;

@@ -193,7 +193,8 @@ void exec_mbarrier_wait(pl_warp *w, const pl_insn *i, int how, int parity)
     if ((done & w->exec) != w->exec) {
         w->polls++;
         w->yield |= how == W_try_wait;
-    }
+    } else
+        w->grid->advances++;
 }
 
 void exec_mbarrier_pending(pl_warp *w, const pl_insn *i)

@@ -121,6 +121,7 @@ static void merge(pl_warp *w, uint16_t f)
     }
     c->used = false;
     w->spins = 0;
+    w->grid->advances++;
 }
 
 /* After lanes left (exit, release): frames that have become complete or empty. */
@@ -216,6 +217,7 @@ void pl_warp_part(pl_warp *w, uint32_t there, uint32_t to, uint32_t from, uint32
 void pl_warp_exit(pl_warp *w, uint32_t lanes)
 {
     w->exited |= lanes;
+    w->grid->advances++;
     w->active &= ~lanes;
     w->split[w->current].mask = w->active;
     for (uint16_t f = 1; f < w->conv_used; f++)

@@ -680,17 +680,3 @@ bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at, uint64_t local_base)
     }
     return k == c->nwarps;
 }
-
-const char *pl_sm_dump(const pl_sm *s, pl_arena *a)
-{
-    static const char *const word[] = {"ready",          "data",      "a barrier",      "sleeps", "stores to be acknowledged",
-                                       "asynchronous copies", "instructions", "nothing, it is done"};
-    char *text = pl_arena_printf(a, "SM %u: %u loads and copies, %u stores under way", s->id, s->used_tokens, s->requests_out);
-    for (uint32_t i = 0; i < s->m->sm.warps; i++) {
-        const pl_twarp *t = &s->warp[i];
-        if (!t->w) continue;
-        text = pl_arena_printf(a, "%s\n  block %u warp %u, pc %u, waits for %s", text, t->w->cta->linear, t->w->index, t->w->pc,
-                               word[t->block]);
-    }
-    return text;
-}

@@ -180,8 +180,6 @@ bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at, uint64_t local_base);
 void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until);
 /* Looks again at warps that wait for other SMs (cluster barriers); `now` is the start of a window. */
 void pl_sm_poll(pl_sm *s, uint64_t now);
-/* What every warp waits for, as text in the arena. */
-const char *pl_sm_dump(const pl_sm *s, pl_arena *a);
 /* Enters `value` as the scoreboard entry of everything that d writes. */
 void pl_sm_results(const pl_sm *s, pl_twarp *t, const pl_dec *d, uint64_t value);
 /* A warp's next instruction or wait is worked out anew (lsu.c and fetch.c call it when something they waited for has come). */
