@@ -254,6 +254,25 @@ static const struct {
      "E0412", 1, 25, NULL},
     {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"u8\", \"count\": 2, \"output\": 1} ] }", "E0404",
      1, 64, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"tensormap\": \"f23\", \"dims\": [4], \"box\": [4]} ] }", "E0406",
+     1, 39, "f32"},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"tensormap\": \"f32\", \"dims\": [4]} ] }", "E0403", 1, 25, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"tensormap\": \"f32\", \"dims\": [4], \"box\": [4], \"swizzle\": "
+     "\"12B\"} ] }",
+     "E0405", 1, 82, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"tensormap\": \"f32\", \"dims\": [4], \"box\": [4], \"of\": 1} ] }",
+     "E0405", 1, 77, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"tensormap\": \"f32\", \"dims\": [4, 4], \"box\": [4]} ] }", "E0404",
+     1, 69, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"texture\": \"f32\"} ] }", "E0403", 1, 25, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"texture\": \"f64\", \"width\": 4} ] }", "E0405", 1, 37, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"texture\": \"u8\", \"width\": 4, \"channels\": 3} ] }", "E0405", 1,
+     67, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"texture\": \"u8\", \"width\": 4, \"adress\": \"wrap\"} ] }", "E0402",
+     1, 55, "address"},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"surface\": \"u8\", \"width\": 4, \"filter\": \"point\"} ] }", "E0402",
+     1, 55, NULL},
+    {"{ \"ptx\": \"k\", \"bind\": { \"t\": {\"buffer\": \"u8\", \"count\": 1} } }", "E0404", 1, 30, NULL},
 };
 
 START_TEST(mistakes_in_launch_files_have_a_place)
@@ -403,6 +422,55 @@ START_TEST(filling_a_buffer_can_be_given_up)
 }
 END_TEST
 
+/* Textures, surfaces and tensor maps: what the driver refuses is refused when the launch is prepared. */
+static const struct {
+    const char *args, *code; /* NULL: taken */
+} resources[] = {
+    {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [8, 2], \"box\": [4, 2]}]", NULL},
+    {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [8, 2], \"box\": [3, 2]}]", "E0430"},
+    {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [7, 2], \"box\": [4, 2]}]", "E0430"},
+    {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [8, 2], \"box\": [4, 257]}]", "E0430"},
+    {"\"args\": [{\"texture\": \"f32\", \"width\": 8}]", "E0411"},
+    {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [8], \"box\": [4]}],"
+     " \"bind\": {\"tex\": {\"texture\": \"f32\", \"width\": 8}}",
+     NULL},
+    {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [8], \"box\": [4]}],"
+     " \"bind\": {\"tux\": {\"texture\": \"f32\", \"width\": 8}}",
+     "E0431"},
+    {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [8], \"box\": [4]}],"
+     " \"bind\": {\"tex\": {\"texture\": \"u8\", \"width\": 8, \"filter\": \"linear\"}}",
+     "E0430"},
+    {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [8], \"box\": [4]}],"
+     " \"bind\": {\"tex\": {\"surface\": \"f32\", \"width\": 8, \"level\": 1}}",
+     "E0430"},
+};
+
+START_TEST(what_the_driver_refuses_is_refused)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.global .texref tex;\n"
+                               ".visible .entry k(.param .align 64 .b8 map[128]) { ret; }\n";
+    char file[512];
+    snprintf(file, sizeof file, "{ \"ptx\": \"k.ptx\", %s }", resources[_i].args);
+    open_gpu();
+    pl_module *m;
+    pl_case *c;
+    pl_launch l = {0};
+    ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, sizeof text - 1, NULL, &m), PL_OK);
+    ck_assert_msg(read_text(file, &c) == PL_OK, "%s", file);
+    pl_status st = pl_case_prepare(c, m, &l);
+    if (!resources[_i].code) {
+        ck_assert_msg(st == PL_OK, "%s: %s", file, pl_gpu_diag_count(gpu) ? pl_gpu_diag(gpu, 0, false).rendered : "");
+    } else {
+        ck_assert_msg(st == PL_INVALID && pl_gpu_diag_count(gpu) == 1, "%s", file);
+        pl_message d = pl_gpu_diag(gpu, 0, false);
+        ck_assert_msg(strcmp(d.code, resources[_i].code) == 0, "%s: %s", file, d.rendered);
+    }
+    pl_case_close(c);
+    pl_module_close(m);
+    pl_gpu_close(gpu);
+}
+END_TEST
+
 START_TEST(near_misses_are_found)
 {
     static const char *const words[] = {"grid", "block", "entry", "dynamic_shared"};
@@ -432,6 +500,7 @@ int main(void)
     tcase_add_loop_test(c, mistakes_in_arguments_have_a_place, 0,
                         sizeof wrong_arg / sizeof *wrong_arg);
     tcase_add_test(c, filling_a_buffer_can_be_given_up);
+    tcase_add_loop_test(c, what_the_driver_refuses_is_refused, 0, sizeof resources / sizeof *resources);
     tcase_add_test(c, near_misses_are_found);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
