@@ -125,7 +125,7 @@ static void asserts(void)
     static const uint32_t shape[9][2] = {{2, 2}, {2, 3}, {1, 3}, {1, 32}, {1, 3}, {1, 3}, {1, 3}, {1, 1}, {1, 1}};
     probe p;
     probe_open(&p, "host.asserts", "host");
-    char *path = data_path("probes/host.asserts.log"), *log = read_whole(path, NULL), *at = log;
+    char *path = data_path("probes/host.asserts.txt"), *log = read_whole(path, NULL), *at = log;
     free(path);
     for (size_t row = 0; row < p.lines; row++) {
         const char *s = p.line[row];

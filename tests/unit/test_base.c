@@ -169,7 +169,7 @@ START_TEST(every_message_can_be_explained)
     pl_diag_id id;
     for (int i = 0; i < PL_DIAG_COUNT; i++) {
         const char *code = pl_diag_code((pl_diag_id)i);
-        ck_assert_msg(strlen(code) == 5 && (code[0] == 'E' || code[0] == 'W'), "%s", code);
+        ck_assert_msg(strlen(code) == 5 && strchr("EWN", code[0]), "%s", code);
         ck_assert(pl_diag_by_code(code, &id));
         ck_assert_msg(id == (pl_diag_id)i, "%s is used twice", code);
         ck_assert_msg(strlen(pl_diag_format(id)) > 0, "%s has no text", code);
