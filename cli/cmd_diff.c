@@ -91,6 +91,13 @@ typedef struct launch {
     int64_t cycles, instructions; /* cycles -1: functional mode */
 } launch;
 
+static int sql_failed(const comparison *c, int side)
+{
+    pl_gpu_report(c->gpu, "E0703", sqlite3_errmsg(c->db[side]), NULL, NULL,
+                  "the file may be damaged: PRAGMA integrity_check tells");
+    return CLI_INPUT;
+}
+
 static bool read_launch(sqlite3 *db, int64_t id, launch *out)
 {
     sqlite3_stmt *s = NULL;
@@ -213,7 +220,8 @@ static int compare(comparison *c, int64_t id)
     launch a, b;
     int64_t other = pl_trace_partner(c->db[0], id, c->db[1]);
     if (other == 0) return CLI_OK;
-    if (!read_launch(c->db[0], id, &a) || !read_launch(c->db[1], other, &b)) return CLI_SYSTEM;
+    if (!read_launch(c->db[0], id, &a)) return sql_failed(c, 0);
+    if (!read_launch(c->db[1], other, &b)) return sql_failed(c, 1);
     pl_status st = pl_trace_diff(c->gpu, c->db[0], id, c->db[1], other, keep_line, c);
     if (st != PL_OK || c->failed) {
         drop_lines(c);
@@ -241,7 +249,7 @@ static int compare_all(comparison *c)
     int status = CLI_OK;
     if (sqlite3_prepare_v2(c->db[0], "SELECT id FROM kernel WHERE ?1 = 0 OR id = ?1 ORDER BY id",
                            -1, &s, NULL) != SQLITE_OK)
-        return CLI_SYSTEM;
+        return sql_failed(c, 0);
     sqlite3_bind_int64(s, 1, (int64_t)c->launch);
     if (c->json) printf("{\"launches\": [");
     while (status == CLI_OK && sqlite3_step(s) == SQLITE_ROW)

@@ -373,6 +373,48 @@ static void check_progress(void)
     free(launch);
 }
 
+/* ---- damaged files ---- */
+
+static void check_damaged(void)
+{
+    enum { PAGE = 4096, VARIANTS = 12 };
+    char good[4096], bad[4096], out[4096];
+    char *launch = data_path("suite/cases/transpose_padded.json");
+    snprintf(good, sizeof good, "%s/good.db", folder);
+    snprintf(bad, sizeof bad, "%s/bad.db", folder);
+    snprintf(out, sizeof out, "%s/bad.out", folder);
+    run_result r = loom(
+        (const char *const[]){"run", launch, "--trace", good, "--trace-level", "summary", NULL});
+    run_free(&r);
+    size_t size;
+    char *bytes = read_whole(good, &size);
+    int died = 0, refused = 0, silent = 0;
+    for (size_t k = 1; k <= VARIANTS && size > PAGE * (VARIANTS + 1); k++) {
+        const char *const command[][6] = {{"report", bad, "-o", out, NULL},
+                                          {"diff", bad, good, NULL},
+                                          {"export", bad, "-o", out, NULL},
+                                          {"export", bad, "-o", out, "--format=ndjson", NULL}};
+        FILE *f = fopen(bad, "wb");
+        size_t at = size / PAGE * k / (VARIANTS + 1) * PAGE;
+        fwrite(bytes, 1, at, f);
+        for (int i = 0; i < PAGE; i++) putc((int)(i * 37 + (int)k) & 0xff, f);
+        fwrite(bytes + at + PAGE, 1, size - at - PAGE, f);
+        fclose(f);
+        for (size_t c = 0; c < sizeof command / sizeof *command; c++) {
+            r = loom(command[c]);
+            died += r.status < 0 || r.status > 3;
+            refused += r.status == 2;
+            silent += r.status != 0 && !strstr(r.err, "error: ");
+            run_free(&r);
+        }
+    }
+    tap(died == 0 && refused > 0 && silent == 0,
+        "a trace with a damaged page is refused with a message or read (%d of %d refused)", refused,
+        4 * VARIANTS);
+    free(bytes);
+    free(launch);
+}
+
 int main(void)
 {
     folder = scratch_make();
@@ -386,6 +428,7 @@ int main(void)
     check_piped_shell();
     check_terminal();
     check_progress();
+    check_damaged();
     scratch_remove(folder);
     return tap_done();
 }
