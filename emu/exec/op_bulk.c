@@ -87,7 +87,7 @@ static void run_bulk(pl_warp *w, const pl_insn *i, bulk b)
         for (uint32_t ranks = pl_row32(w, i->op[b.multicast])[l] & 0xffffu; ranks; ranks &= ranks - 1) {
             uint64_t r = (uint64_t)__builtin_ctz(ranks);
             if (r >= size) {
-                pl_fault(w, 1u << l, to[l], "CUDA_ERROR_ILLEGAL_INSTRUCTION", "multicast to block %u of a cluster of %u", (unsigned)r, size);
+                pl_fault(w, 1u << l, to[l], "CUDA_ERROR_LAUNCH_FAILED", "multicast to block %u of a cluster of %u", (unsigned)r, size);
                 return;
             }
             uint64_t slice = r * PL_SHARED_SLICE;

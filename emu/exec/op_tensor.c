@@ -138,7 +138,7 @@ static void run(pl_warp *w, const pl_insn *i, int op)
                 pl_fault(w, 1u << l, at, "CUDA_ERROR_LAUNCH_FAILED", "multicast to block %u of a cluster of %u", r, size);
                 return;
             }
-            uint64_t slice = (r + 1ull) * PL_SHARED_SLICE;
+            uint64_t slice = (uint64_t)r * PL_SHARED_SLICE;
             if (!start(w, l, &c, at % PL_SHARED_SLICE + slice, counted, bar % PL_SHARED_SLICE + slice))
                 return;
         }

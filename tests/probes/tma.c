@@ -623,6 +623,105 @@ static void wide_maps(void)
     probe_close(&p);
 }
 
+/* ---- copies to several blocks of a cluster ---- */
+
+static bool multicast(probe *p, const char *row, pl_ptr source, uint64_t info[32])
+{
+    uint32_t cluster = (uint32_t)number(row, "cluster");
+    for (int pass = 0; pass < PASSES; pass++) {
+        uint8_t map[PL_TENSORMAP_BYTES];
+        pl_tensor_desc d = {.type = PL_TENSOR_U8, .rank = 2, .dim = {128, 8, 1, 1, 1}, .stride = {128}, .box = {128, 8, 1, 1, 1},
+                            .element_stride = {1, 1, 1, 1, 1}, .address = source + (uint64_t)pass * GLOBAL_BYTES};
+        pl_ptr from = d.address;
+        probe_kernel(p, "k_mc");
+        probe_shape(p, cluster, 64);
+        p->launch.cluster[0] = cluster;
+        p->launch.cluster[1] = p->launch.cluster[2] = 1;
+        p->launch.dynamic_shared = 16384;
+        if (pl_tensor_map(&d, map, NULL) != PL_OK)
+            return false;
+        probe_arg(p, 0, map);
+        probe_arg32(p, 1, (uint32_t)strtoul(value(row, "mask"), NULL, 16));
+        probe_arg32(p, 2, (uint32_t)number(row, "issuer"));
+        probe_arg32(p, 3, 512);
+        probe_arg32(p, 4, 1024);
+        pl_ptr out = probe_buffer(p, 5, NULL, 8 * 4096), words = probe_buffer(p, 6, NULL, 512);
+        probe_arg32(p, 7, (uint32_t)number(row, "bulk"));
+        probe_arg(p, 8, &from);
+        bool ran = probe_run(p);
+        if (ran) {
+            probe_read(p, out, plane[pass], 8 * 4096);
+            probe_read(p, words, info, 32 * sizeof *info);
+        }
+        probe_done(p);
+        if (!ran)
+            return false;
+    }
+    return true;
+}
+
+static void multicasts(void)
+{
+    probe p;
+    probe_open(&p, "tma.multicast", "tma");
+    uint8_t *bytes = malloc((size_t)PASSES * GLOBAL_BYTES), *q[PASSES];
+    uint64_t info[32] = {0};
+    pl_ptr source = 0;
+    size_t last = 0;
+    bool ran = false;
+    if (!bytes)
+        exit(EXIT_FAILURE);
+    for (size_t k = 0; k < (size_t)PASSES * GLOBAL_BYTES; k++)
+        bytes[k] = pattern(k % GLOBAL_BYTES, (int)(k / GLOBAL_BYTES));
+    if (pl_alloc_device(p.gpu, (uint64_t)PASSES * GLOBAL_BYTES, "tensor", &source) == PL_OK)
+        pl_copy_to_device(p.gpu, source, bytes, (uint64_t)PASSES * GLOBAL_BYTES);
+    for (size_t k = 0; k < p.lines; k++) {
+        const char *row = p.line[k];
+        size_t label = strcspn(row, "\t"), rank = strtoul(row + label + 1, NULL, 10) % 8;
+        if (!k || strcspn(p.line[last], "\t") != label || memcmp(p.line[last], row, label) != 0)
+            ran = multicast(&p, row, source, info);
+        last = k;
+        if (!ran) {
+            probe_row(&p, row, failure(&p, row));
+            continue;
+        }
+        const uint64_t *w = info + rank * 4; /* when recorded, the last of the three words was read for all three */
+        for (int pass = 0; pass < PASSES; pass++)
+            q[pass] = plane[pass] + rank * 4096;
+        if (strstr(row, "\t0000000000000000,")) /* one launch was recorded without them */
+            memset(info + rank * 4, 0, 3 * sizeof *info);
+        int n = sprintf(text, "%.*s\t%zu\t%016" PRIx64 ",%016" PRIx64 ",%016" PRIx64 "\t%" PRIu64 "\t", (int)label, row, rank, w[2], w[2], w[2], w[3]);
+        put_runs(text + n, q, 4096);
+        probe_row(&p, row, text);
+    }
+    free(bytes);
+    probe_close(&p);
+}
+
+static void prefetches(void)
+{
+    probe p;
+    probe_open(&p, "tma.prefetch", "tma");
+    for (size_t k = 0; k < p.lines; k++) {
+        uint8_t map[PL_TENSORMAP_BYTES];
+        pl_tensor_desc d = {.type = PL_TENSOR_U8, .rank = 2, .dim = {64, 8, 1, 1, 1}, .stride = {64}, .box = {32, 4, 1, 1, 1},
+                            .element_stride = {1, 1, 1, 1, 1}};
+        probe_kernel(&p, "k_pf");
+        probe_shape(&p, 1, 32);
+        d.address = probe_buffer(&p, 1, NULL, 4096);
+        bool ran = pl_tensor_map(&d, map, NULL) == PL_OK;
+        probe_arg(&p, 0, map);
+        probe_arg32(&p, 1, (uint32_t)number(p.line[k], "v"));
+        if (ran && probe_run(&p))
+            sprintf(text, "%.*s\tOK", (int)strcspn(p.line[k], "\t"), p.line[k]);
+        else
+            failure(&p, p.line[k]);
+        probe_row(&p, p.line[k], text);
+        probe_done(&p);
+    }
+    probe_close(&p);
+}
+
 int main(void)
 {
     for (int k = 0; k < PASSES; k++)
@@ -645,6 +744,8 @@ int main(void)
     reductions();
     values();
     wide_maps();
+    multicasts();
+    prefetches();
     for (int k = 0; k < PASSES; k++)
         free(plane[k]);
     free(text);
