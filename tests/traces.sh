@@ -28,12 +28,12 @@ found:    $3"; }
 ask() { "$loom" query "$1" --csv "$2" 2>&1 | sed -n 2p; }
 
 matmul=$root/examples/matmul.json
-saxpy="$root/examples/saxpy.ptx -g 4 -b 256 u32:1000 f32:2 f32[1000]=iota f32[1000]=1"
 
 # --- what the rows say
 
 "$loom" run "$matmul" --trace m.db --trace-level mem >m.txt
-equal 'a load from untouched memory comes from DRAM' 8192 "$(ask m.db "SELECT count(*) FROM mem JOIN mem_level l ON l.id = level
+"$loom" run "$root/examples/saxpy.ptx" -g 1 -b 32 u32:32 f32:2 'f32[32]=iota' 'f32[32]=1' --trace s.db --trace-level mem >s.txt
+equal 'a load from untouched memory comes from DRAM' 2 "$(ask s.db "SELECT count(*) FROM mem JOIN mem_level l ON l.id = level
     JOIN access_kind k ON k.id = kind JOIN space s ON s.id = space WHERE l.name = 'dram' AND k.name = 'load' AND s.name = 'global'")"
 equal 'and says how long it took' 0 "$(ask m.db "SELECT count(*) FROM mem WHERE latency = 0")"
 equal 'every request has its row' 1 "$(ask m.db "SELECT sum(requests) = (SELECT count(*) FROM mem) FROM pc_stat")"

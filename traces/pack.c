@@ -109,10 +109,14 @@ unsigned pl_packed_add_offsets(pl_packed_block *b, uint32_t pc, uint32_t mask, c
 {
     uint64_t step[PL_PACKED_LANES], before = addr[__builtin_ctz(mask)];
     unsigned k = pl_packed_insn(pc), n = 0;
-    for (uint32_t m = mask & (mask - 1); m; m &= m - 1) {
-        uint64_t a = addr[__builtin_ctz(m)];
-        step[n++] = a - before;
-        before = a;
+    if (mask + 1 == 0) {
+        for (n = 0; n < PL_PACKED_LANES - 1; n++) step[n] = addr[n + 1] - addr[n];
+    } else {
+        for (uint32_t m = mask & (mask - 1); m; m &= m - 1) {
+            uint64_t a = addr[__builtin_ctz(m)];
+            step[n++] = a - before;
+            before = a;
+        }
     }
     if (b->list_mask[k] == mask && memcmp(b->lane[b->list[k]], step, n * sizeof *step) == 0)
         return PL_SHAPE_REPEATED;

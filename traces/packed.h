@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PL_PACKED_ROWS = 4096, PL_PACKED_INSNS = 512, PL_PACKED_LANES = PL_LANES };
+enum { PL_PACKED_ROWS = 2048, PL_PACKED_INSNS = 512, PL_PACKED_LANES = PL_LANES };
 
 /* Columns of the two streams. The first three must be read before those that are predicted from them. ACCESS holds
  * what rarely differs between the accesses of one instruction: PL_ACCESS. */

@@ -3,7 +3,7 @@
 -- inst and mem have the columns of rows.sql, but are computed from blocks of packed columns (packed.h). Programs other than
 -- ptxloom load the module first: .load ptxloom_trace
 
-CREATE TABLE packed_block ( -- a block of at most 4096 events of one multiprocessor, with the ranges that let a query skip it
+CREATE TABLE packed_block ( -- a block of at most 2048 events of one multiprocessor, with the ranges that let a query skip it
     id          INTEGER PRIMARY KEY,
     stream      INTEGER NOT NULL, -- 0: inst, 1: mem
     kernel      INTEGER NOT NULL REFERENCES kernel (id),

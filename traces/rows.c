@@ -130,7 +130,7 @@ static void on_inst(void *ctx, const pl_inst_event *e)
 {
     pl_tracedb *t = ctx;
     if (t->status != PL_OK) return;
-    unsigned lanes = (unsigned)__builtin_popcount(e->mask);
+    unsigned lanes = e->mask + 1 == 0 ? PL_LANES : (unsigned)__builtin_popcount(e->mask);
     if (e->seq > t->last_seq) t->last_seq = e->seq;
     count_warp(t, e, lanes);
     if (t->timing) {
@@ -182,8 +182,8 @@ static pl_tracedb_lanes lanes_of(const pl_mem_event *e)
     l.stride = step == 1 ? distance : distance / step;
     if (e->mask + 1 == 0) { /* the usual case, without a branch for each lane */
         uint64_t off = 0;
-        for (unsigned i = 0; i < PL_LANES; i++)
-            off |= e->addr[i] - l.first - (uint64_t)l.stride * i;
+        for (unsigned i = 1; i < PL_LANES; i++)
+            off |= (e->addr[i] - e->addr[i - 1]) ^ (uint64_t)l.stride;
         l.regular = off == 0;
         return l;
     }

@@ -1,7 +1,8 @@
 /* traces.c - the part of `make bench` about traces: how fast events are written, how many bytes they take, and what a summary costs.
  *
- * The events of a real launch are kept in memory and given to the trace writer again and again, so that the figure is the
- * writer's alone. One core; the file lies in a scratch folder. */
+ * The events of a real launch are kept in memory and given to the trace writer, so that the figure is the writer's alone: a slice of
+ * them again and again, later each time, because events of a running model are in the processor's cache too. One core; the file lies in
+ * a scratch folder. */
 #include "include/ptxloom.h"
 #include "isa/insn.h"
 #include "ptx/ast.h"
@@ -17,6 +18,8 @@ typedef struct access {
     pl_mem_event event;
     uint64_t addr[PL_LANES];
 } access;
+
+enum { SLICE = 40000 };
 
 /* Both kinds of events, and in which order they came: how many instructions before each access. */
 typedef struct recording {
@@ -63,6 +66,21 @@ static void keep_mem(void *ctx, const pl_mem_event *e)
     memcpy(r->mem[r->nmem++].addr, e->addr, sizeof r->mem->addr);
 }
 
+/* Leaves the events around the middle of the launch. */
+static void keep_middle(recording *r)
+{
+    if (r->ninst <= SLICE) return;
+    size_t first = (r->ninst - SLICE) / 2, n = 0;
+    memmove(r->inst, r->inst + first, SLICE * sizeof *r->inst);
+    r->ninst = SLICE;
+    for (size_t i = 0; i < r->nmem; i++) {
+        if (r->before[i] < first || r->before[i] > first + SLICE) continue;
+        r->before[n] = r->before[i] - first;
+        r->mem[n++] = r->mem[i];
+    }
+    r->nmem = n;
+}
+
 static void describe(void *ctx, uint32_t pc, pl_tracedb_insn *out)
 {
     (void)ctx;
@@ -70,8 +88,8 @@ static void describe(void *ctx, uint32_t pc, pl_tracedb_insn *out)
     *out = (pl_tracedb_insn){.text = "", .mnemonic = "", .syntax = "", .cls = ""};
 }
 
-/* Events a second and bytes an event of a file with the recording `times` over, each a launch of its own. */
-static void write_trace(const recording *r, const pl_case *c, const char *path, pl_tracedb_level level, bool packed, int times)
+/* Events a second and bytes an event of a launch that repeats the slice `times` over. */
+static void write_trace(recording *r, const pl_case *c, const char *path, pl_tracedb_level level, bool packed, int times)
 {
     pl_tracedb *t;
     const pl_tracedb_options o = {.level = level, .packed = packed, .sms = 132, .subcores = 4, .max_warps = 64};
@@ -82,22 +100,32 @@ static void write_trace(const recording *r, const pl_case *c, const char *path, 
     for (size_t i = 0; i < 4096; i++) counts[i].executed = 1;
     const pl_tracedb_result result = {.status = "ok", .pc_stat = counts, .npc = 4096};
     if (pl_tracedb_open(&t, path, &o) != PL_OK) exit(EXIT_FAILURE);
-    uint64_t events = 0;
+    uint64_t events = 0, span = 0;
+    for (size_t e = 0; e < r->ninst; e++)
+        if (r->inst[e].cycle >= span) span = r->inst[e].cycle + 1;
     double begin = now();
+    if (pl_tracedb_begin(t, &k) != PL_OK) exit(EXIT_FAILURE);
+    const pl_sink *s = pl_tracedb_sink(t);
     for (int i = 0; i < times; i++) {
-        if (pl_tracedb_begin(t, &k) != PL_OK) exit(EXIT_FAILURE);
-        const pl_sink *s = pl_tracedb_sink(t);
+        const uint64_t seq = (uint64_t)i * r->ninst, cycle = (uint64_t)i * span;
         size_t mem = s->mem ? 0 : r->nmem;
         for (size_t e = 0; e <= r->ninst; e++) {
             for (; mem < r->nmem && r->before[mem] <= e; mem++) {
-                r->mem[mem].event.addr = r->mem[mem].addr;
-                s->mem(s->ctx, &r->mem[mem].event);
+                pl_mem_event m = r->mem[mem].event;
+                m.addr = r->mem[mem].addr;
+                m.seq += seq;
+                m.cycle += cycle;
+                s->mem(s->ctx, &m);
             }
-            if (e < r->ninst) s->inst(s->ctx, &r->inst[e]);
+            if (e == r->ninst) break;
+            pl_inst_event x = r->inst[e];
+            x.seq += seq;
+            x.cycle += cycle;
+            s->inst(s->ctx, &x);
         }
         events += r->ninst + (s->mem ? r->nmem : 0);
-        if (pl_tracedb_end(t, &result) != PL_OK) exit(EXIT_FAILURE);
     }
+    if (pl_tracedb_end(t, &result) != PL_OK) exit(EXIT_FAILURE);
     double seconds = now() - begin;
     if (pl_tracedb_close(t, true) != PL_OK) exit(EXIT_FAILURE);
     struct stat st;
@@ -150,6 +178,7 @@ int main(int argc, char **argv)
         pl_module *m;
         if (pl_gpu_open(&gpu, "h200") != PL_OK) return EXIT_FAILURE;
         record(cases[i], &r, gpu, &c, &m);
+        keep_middle(&r);
         size_t n = r.ninst + r.nmem;
         printf("%s: %zu events\n", cases[i], n);
         for (int packed = 0; packed < 2; packed++)

@@ -145,7 +145,7 @@ START_TEST(accesses_come_back)
 {
     static int64_t expected[PL_PACKED_ROWS][PL_LANES];
     begin(PL_PACKED_MEM_STREAM);
-    fill_mem(3000, expected);
+    fill_mem(2000, expected);
     size_t n;
     const uint8_t *bytes = pl_packer_pack(packer, block, span, &n);
     pl_unpacker u;
