@@ -37,6 +37,7 @@ equal 'a load from untouched memory comes from DRAM' 2 "$(ask s.db "SELECT count
     JOIN access_kind k ON k.id = kind JOIN space s ON s.id = space WHERE l.name = 'dram' AND k.name = 'load' AND s.name = 'global'")"
 equal 'and says how long it took' 0 "$(ask m.db "SELECT count(*) FROM mem WHERE latency = 0")"
 equal 'every request has its row' 1 "$(ask m.db "SELECT sum(requests) = (SELECT count(*) FROM mem) FROM pc_stat")"
+equal 'the numbers of a trace agree' 1,1,1,1 "$("$loom" query m.db --csv checks | sed -n 2p | tr -d '\r' | cut -d , -f 3-)"
 equal 'the class of an instruction is that of its variant' 'ld st' "$(ask m.db "SELECT group_concat(class, ' ')
     FROM (SELECT DISTINCT f.class FROM pc_stat s JOIN instruction i USING (module, pc) JOIN isa_form f ON f.id = i.form
     WHERE i.space = 'shared' ORDER BY 1)")"

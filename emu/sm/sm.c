@@ -274,10 +274,7 @@ static void execute_free(pl_sm *s, pl_twarp *t, const pl_insn *i, const pl_dec *
     uint64_t v = dependences(s, t, d);
     bool bank = reads_bank(t, i, d);
     pl_warp_step(t->w, NULL);
-    if (s->g->pc_stat) {
-        s->g->pc_stat[pc].executed++;
-        s->g->pc_stat[pc].lanes += (uint32_t)__builtin_popcount(t->w->active);
-    }
+    if (s->g->pc_stat) s->g->pc_stat[pc].executed++; /* lanes count by issues, of which there are none */
     if (bank) v = bank_entry(s, t, i, pc, now, v);
     pl_sm_results(s, t, d, v);
 }
