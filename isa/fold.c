@@ -271,7 +271,7 @@ static void share(fold *f, uint32_t block, uint32_t at)
     pl_ir *x = f->x;
     pl_insn *i = &x->b.at[block].code.at[at];
     bool parameter = is_parameter(x, i);
-    if (i->guard != PL_PT || (!parameter && (!pl_insn_pure(i) || !all_values(x, i))))
+    if (i->guard != PL_PT || !pl_forms[i->form].noperands || (!parameter && (!pl_insn_pure(i) || !all_values(x, i))))
         return;
     const pl_form *fm = &pl_forms[i->form];
     uint32_t slot = hash_of(i) & f->mask;

@@ -20,8 +20,14 @@ bool pl_pass_predicate(pl_ir *x);
 bool pl_pass_merge(pl_ir *x);
 /* select.c: chains become the machine instructions that do several steps at once. */
 bool pl_pass_select(pl_ir *x);
+/* divide.c: 32-bit division in two parts, the divisor's done once. */
+bool pl_pass_divide(pl_ir *x);
+/* divide.c: atomics without a reader become reductions. */
+bool pl_pass_atomics(pl_ir *x);
 /* vector.c: neighbouring loads from shared memory become one wide load. */
 bool pl_pass_vector(pl_ir *x);
+/* materialise.c: numbers that an instruction cannot hold go into registers. */
+bool pl_pass_materialise(pl_ir *x);
 /* place.c: parameters and special registers are fetched where they are needed first; the fixed prologue. */
 bool pl_pass_place(pl_ir *x);
 /* place.c: BSSY and BSYNC around branches that may part a warp. */

@@ -118,8 +118,8 @@ static bool collect(place *p)
     return pl_arena_ok(x->a);
 }
 
-/* What touches a space needs its descriptor or base: the block before all of it. */
-static uint32_t before_space(const pl_ir *x, bool shared)
+/* The block before all accesses to global memory, which need its descriptor. */
+static uint32_t before_global(const pl_ir *x)
 {
     uint32_t at = PL_IR_NONE;
     for (uint32_t j = 0; j < x->nrpo; j++) {
@@ -130,7 +130,7 @@ static uint32_t before_space(const pl_ir *x, bool shared)
             if (!(pl_insn_effects(i) & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)) || !(i->flags & PL_IF_MEM))
                 continue;
             pl_space s = (pl_space)i->sel[PL_M_SPACE];
-            any = shared ? s == PL_SP_SHARED : s == PL_SP_GLOBAL || s == PL_SP_GENERIC;
+            any = s == PL_SP_GLOBAL || s == PL_SP_GENERIC;
         }
         if (any)
             at = common_dominator(x, at, x->rpo[j]);
@@ -138,7 +138,7 @@ static uint32_t before_space(const pl_ir *x, bool shared)
     return at == PL_IR_NONE ? at : out_of_loops(x, at);
 }
 
-/* Up to `n` instructions of the machine's own in front of a block. */
+/* An instruction of the machine's own in front of a block. */
 static bool setup(pl_ir *x, uint32_t block, uint16_t mnem)
 {
     pl_irb *b = &x->b.at[block];
@@ -148,6 +148,36 @@ static bool setup(pl_ir *x, uint32_t block, uint16_t mnem)
         return false;
     i->line = line;
     return pl_insn_make(i, mnem, 0, NULL, 0);
+}
+
+typedef struct window_use {
+    const pl_ir *x;
+    bool any;
+} window_use;
+
+static void uses_window(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    window_use *w = ctx;
+    (void)rows;
+    w->any |= !(use & PL_USE_PRED) && w->x->kind.at[*row] == PL_ROW_INIT && w->x->f->init.at[w->x->init.at[*row]].reloc == PL_RELOC_SHARED;
+}
+
+/* The block before all that name a variable in shared memory. */
+static uint32_t before_shared(const pl_ir *x)
+{
+    uint32_t at = PL_IR_NONE;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        window_use w = {x, false};
+        const pl_irb *b = &x->b.at[x->rpo[j]];
+        for (size_t k = 0; k < b->code.n && !w.any; k++) {
+            pl_insn *i = &b->code.at[k];
+            pl_insn_uses(x->p, i, uses_window, &w);
+            w.any |= (i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] == PL_SP_SHARED;
+        }
+        if (w.any)
+            at = common_dominator(x, at, x->rpo[j]);
+    }
+    return at == PL_IR_NONE ? at : out_of_loops(x, at);
 }
 
 bool pl_pass_place(pl_ir *x)
@@ -195,8 +225,17 @@ bool pl_pass_place(pl_ir *x)
                 emit(&p, &fresh, &p.fetches.at[c]);
         x->b.at[b] = fresh;
     }
+    for (size_t b = 0; b < x->b.n; b++) /* arguments and results of calls travel in registers */
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            if (i->cls == C_param && (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) && i->sel[PL_M_SPACE] == PL_SP_LOCAL)
+                i->cls = C_free;
+            if (pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST && i->guard == PL_PT && i->op[1] != UINT32_MAX &&
+                x->row[i->op[1]].kind == PL_ROW_INIT) /* a constant at a known place is an operand of its reader */
+                i->cls = C_free;
+        }
     if (x->f->entry) {
-        uint32_t global = before_space(x, false), shared = before_space(x, true);
+        uint32_t global = before_global(x), shared = before_shared(x);
         if (global != PL_IR_NONE && !setup(x, global, M__desc))
             return false;
         if (shared != PL_IR_NONE && !setup(x, shared, M__window))
@@ -283,6 +322,43 @@ static bool find_uniform(uniformity *u)
     return true;
 }
 
+/* An integer reduction in global memory whose address is the same in all lanes: one lane does it for its warp. */
+static bool combines(const uniformity *u, const pl_insn *i)
+{
+    static const uint16_t ops[] = {W_add, W_min, W_max, W_and, W_or, W_xor};
+    pl_word t = pl_insn_type(i);
+    if (pl_insn_mnem(i) != M_red || i->sel[PL_M_SPACE] != PL_SP_GLOBAL || i->op[0] == UINT32_MAX || u->varies[i->op[0]] ||
+        pl_type_bits(t) != 32 || pl_type_kind(t) == 'f' || pl_forms[i->form].operand[0].kind != PL_K_ADDR)
+        return false;
+    for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
+        if (pl_insn_has(i, (pl_word)ops[k]))
+            return true;
+    return false;
+}
+
+static bool combine_atomics(uniformity *u)
+{
+    pl_ir *x = u->x;
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        bool leader = false;
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn red = x->b.at[b].code.at[k];
+            if (!combines(u, &red))
+                continue;
+            for (int part = leader ? 1 : 0; part < 2; part++, k++) {
+                pl_insn *i = pl_ir_insert(x, b, k);
+                if (!i || !pl_insn_make(i, part ? M__gather : M__leader, 0, NULL, 0))
+                    return false;
+                i->line = red.line;
+                i->guard = red.guard;
+                i->flags |= (uint16_t)(red.flags & PL_IF_GUARD_NEG);
+            }
+            leader = true;
+        }
+    }
+    return true;
+}
+
 /* Immediate post-dominators: dominators of the reversed graph, with block number n behind all ends. PL_IR_NONE: no end is reached. */
 static uint32_t *post_dominators(pl_ir *x)
 {
@@ -344,6 +420,8 @@ bool pl_pass_converge(pl_ir *x)
     uniformity u = {.x = x};
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_count(x) || !find_uniform(&u))
+        return false;
+    if (x->f->entry && !combine_atomics(&u))
         return false;
     uint32_t *ipdom = post_dominators(x), n = (uint32_t)x->b.n;
     uint32_t *from = pl_arena_array(x->a, uint32_t, n + 1); /* by meeting block: where its lanes part first */

@@ -7,7 +7,8 @@
 
 #include "isa/passes.h"
 
-enum { MOST = 6 };
+/* Instructions of a guarded body; fewer when it waits for global memory. */
+enum { MOST = 6, MOST_WAITING = 2 };
 
 static bool can_guard(const pl_insn *i)
 {
@@ -30,12 +31,16 @@ static bool short_body(const pl_ir *x, uint32_t body, uint32_t join)
         n--;
     } else if (b->next != join)
         return false;
-    if (n > MOST)
-        return false;
-    for (size_t k = 0; k < n; k++)
-        if (!can_guard(&b->code.at[k]))
+    bool waits = false;
+    for (size_t k = 0; k < n; k++) {
+        const pl_insn *i = &b->code.at[k];
+        if (!can_guard(i))
             return false;
-    return true;
+        waits |= (pl_insn_effects(i) & PL_EF_LOAD) && (i->sel[PL_M_SPACE] == PL_SP_GLOBAL || i->sel[PL_M_SPACE] == PL_SP_GENERIC);
+    }
+    const pl_irb *j = &x->b.at[join]; /* lanes that skip to the end leave at once */
+    bool ends = j->code.n == 1 && pl_insn_mnem(&j->code.at[0]) == M_ret && x->f->entry;
+    return n <= (waits ? MOST_WAITING : MOST) && !ends;
 }
 
 typedef struct writes {

@@ -360,6 +360,38 @@ static void test_bits(const chooser *c, pl_insn *i)
         w->cls = C_free;
 }
 
+/* One half of the 64-bit row is known to be zero. */
+static bool half_zero(const chooser *c, const pl_insn *i, unsigned k)
+{
+    uint64_t n;
+    if (pl_ir_number(c->x, i->op[k], &n))
+        return !(n >> 32) || !(uint32_t)n || n >> 32 == UINT32_MAX || (uint32_t)n == UINT32_MAX;
+    const pl_ir_row *r = &c->x->row[i->op[k]];
+    if (r->defs != 1 || r->block == PL_IR_NONE)
+        return false;
+    const pl_insn *w = pl_ir_writer(c->x, i->op[k]);
+    if (w->form == PL_IR_DEAD || w->guard != PL_PT)
+        return false;
+    uint16_t m = pl_insn_mnem(w);
+    if (m == M_cvt)
+        return pl_insn_has(w, W_u32) && pl_type_bits(pl_insn_type(w)) == 64;
+    return ((m == M_shr && pl_type_kind(pl_insn_type(w)) != 's') || m == M_shl) && pl_type_bits(pl_insn_type(w)) == 64 &&
+           pl_ir_number(c->x, w->op[2], &n) && n >= 32;
+}
+
+/* 64-bit shifts by half a register or more, and logic with a value of which one half is zero, take one instruction instead of two. */
+static void half_work(const chooser *c, pl_insn *i)
+{
+    uint16_t m = pl_insn_mnem(i);
+    uint64_t n;
+    if (c->counting || pl_type_bits(pl_insn_type(i)) != 64 || !pl_insn_pure(i))
+        return;
+    if ((m == M_shl || m == M_shr) && i->cls == C_shift64 && pl_ir_number(c->x, i->op[2], &n) && n >= 32)
+        i->cls = C_alu;
+    if ((m == M_and || m == M_or || m == M_xor) && i->cls == C_alu64 && (half_zero(c, i, 1) || half_zero(c, i, 2)))
+        i->cls = C_alu;
+}
+
 static void visit(chooser *c, pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
@@ -375,6 +407,7 @@ static void visit(chooser *c, pl_insn *i)
     merge_logic(c, i);
     merge_compare(c, i);
     test_bits(c, i);
+    half_work(c, i);
     fold_address(c, i);
     free_sign(c, i);
 }

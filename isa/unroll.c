@@ -13,7 +13,8 @@
 #include "isa/opt.h"
 #include "isa/passes.h"
 
-enum { FACTOR = 4, MOST_INSTRUCTIONS = 64, MOST_WHOLE = 512, MOST_ROUNDS = 128 };
+/* Fitted to what ptxas does with the loops of the suite and of other kernels: a body that loads may be longer. */
+enum { FACTOR = 4, MOST_INSTRUCTIONS = 20, MOST_WITH_LOADS = 64, MOST_WHOLE = 128, MOST_ROUNDS = 128 };
 
 typedef struct counted {
     uint32_t block, exit;
@@ -404,7 +405,10 @@ static bool unroll(pl_ir *x, const counted *c)
     unsigned n = rounds(x, c);
     bool whole = n && n * c->n <= MOST_WHOLE;
     uint64_t bound;
-    if (!whole && (c->n > MOST_INSTRUCTIONS || (n && n < 2 * FACTOR)))
+    bool loads = false;
+    for (size_t k = 0; k < x->b.at[c->block].code.n; k++)
+        loads |= (pl_insn_effects(&x->b.at[c->block].code.at[k]) & PL_EF_LOAD) != 0;
+    if (!whole && (c->n > (loads ? MOST_WITH_LOADS : MOST_INSTRUCTIONS) || (n && n < 2 * FACTOR)))
         return true;
     if (!whole && c->cmp != W_ne && pl_ir_number(x, c->bound, &bound)) {
         limit l;

@@ -24,6 +24,10 @@ static unsigned alignment(joiner *j, uint32_t row, unsigned depth)
     if (pl_ir_number(x, row, &v))
         return v ? (unsigned)__builtin_ctzll(v) : 31;
     const pl_ir_row *r = &x->row[row];
+    if (r->kind == PL_ROW_INIT && x->f->init.at[r->init].reloc == PL_RELOC_SHARED) { /* the block's memory starts at a multiple of 128 */
+        v = x->f->init.at[r->init].bits;
+        return v ? (unsigned)__builtin_ctzll(v | 128) : 7;
+    }
     if (r->block == PL_IR_NONE || depth > DEPTH || r->pinned)
         return 0;
     if (j->align[row])

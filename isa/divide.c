@@ -1,0 +1,120 @@
+/* divide.c - 32-bit division in two parts, and atomic operations that one lane does for its warp.
+ *
+ * The hardware has no divider: a division is a scaled reciprocal of the divisor, a product and two corrections. The part that depends on
+ * the divisor alone is done once for all divisions by it, outside of loops that do not change it (ptxas 13.0 for sm_90, 2026-11).
+ *
+ * An atomic operation whose old value nobody wants is a reduction (RED). Where all lanes name one address, ptxas lets one lane add what
+ * REDUX has combined; the lanes' memory accesses stay as they are here, what that costs is made visible by ~leader and ~gather. */
+#include <string.h>
+
+#include "isa/passes.h"
+
+typedef struct prepared {
+    uint32_t from, to, block; /* divisor, register of its preparation, where that is done */
+    pl_word type;
+} prepared;
+
+typedef struct divider {
+    pl_ir *x;
+    struct { prepared *at; size_t n, cap; } done;
+} divider;
+
+static bool divides(const pl_insn *i)
+{
+    pl_word t = pl_insn_type(i);
+    uint16_t m = pl_insn_mnem(i);
+    return (m == M_div || m == M_rem) && (t == W_u32 || t == W_s32);
+}
+
+/* The outermost place that the divisor reaches and that is on every path to the division. */
+static uint32_t earliest(const pl_ir *x, uint32_t row, uint32_t block)
+{
+    const pl_ir_row *r = &x->row[row];
+    while (x->b.at[block].loop != PL_IR_NONE) {
+        uint32_t up = x->b.at[x->b.at[block].loop].idom;
+        if (up == x->b.at[block].loop || (r->block != PL_IR_NONE && !pl_ir_dominates(x, r->block, up)))
+            break;
+        block = up;
+    }
+    return block;
+}
+
+static uint32_t prepare(divider *d, uint32_t row, pl_word type, uint32_t block, size_t *at)
+{
+    pl_ir *x = d->x;
+    if (x->row[row].defs != 1)
+        return row;
+    uint32_t where = earliest(x, row, block);
+    for (size_t k = 0; k < d->done.n; k++) {
+        const prepared *p = &d->done.at[k];
+        if (p->from == row && p->type == type && pl_ir_dominates(x, p->block, where))
+            return p->to;
+    }
+    size_t position = where == block ? *at : x->b.at[where].code.n - (pl_ir_branch(x, where) ? 1u : 0u);
+    uint32_t to = pl_ir_new(x, 1), line = x->b.at[block].code.at[*at].line;
+    pl_insn *i = pl_ir_insert(x, where, position);
+    if (!i || !pl_insn_make(i, M__divisor, 2, &type, 1))
+        return row;
+    i->op[0] = to;
+    i->op[1] = row;
+    i->line = line;
+    if (where == block)
+        ++*at;
+    *pl_push(x->a, &d->done) = (prepared){row, to, where, type};
+    return to;
+}
+
+bool pl_pass_divide(pl_ir *x)
+{
+    divider d = {.x = x};
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_count(x))
+        return false;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n && pl_arena_ok(x->a); k++) {
+            if (!divides(&x->b.at[x->rpo[j]].code.at[k]))
+                continue;
+            pl_word type = pl_insn_type(&x->b.at[x->rpo[j]].code.at[k]);
+            uint32_t divisor = x->b.at[x->rpo[j]].code.at[k].op[2], to = prepare(&d, divisor, type, x->rpo[j], &k);
+            pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+            if (to != divisor && pl_insn_make(i, pl_insn_mnem(i) == M_div ? M__div : M__rem, 3, &type, 1))
+                i->op[2] = to;
+        }
+    return pl_arena_ok(x->a);
+}
+
+/* ---- atomics ---- */
+
+/* atom d, [a], b without a reader of d: red [a], b. */
+static void reduce(pl_ir *x, pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    if (pl_insn_mnem(i) != M_atom || f->noperands < 3 || x->row[i->op[0]].uses || i->op[1] == UINT32_MAX || (f->noperands > 3 && i->op[3] != UINT32_MAX))
+        return;
+    pl_word words[PL_MAX_MODS];
+    unsigned n = 0;
+    for (unsigned k = 0; k < f->nslots; k++) {
+        if (i->mods[k])
+            words[n++] = (pl_word)i->mods[k];
+    }
+    pl_insn r = *i;
+    if (!pl_insn_make(&r, M_red, 3, words, n) && !pl_insn_make(&r, M_red, 2, words, n))
+        return;
+    if (pl_forms[r.form].operand[0].kind != PL_K_ADDR || pl_operand_count(&pl_forms[r.form], 1, r.mods))
+        return;
+    r.op[0] = i->op[1];
+    r.op[1] = i->op[2];
+    r.op[2] = UINT32_MAX;
+    *i = r;
+}
+
+bool pl_pass_atomics(pl_ir *x)
+{
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_count(x))
+        return false;
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++)
+            reduce(x, &x->b.at[b].code.at[k]);
+    return true;
+}

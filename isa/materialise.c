@@ -1,0 +1,122 @@
+/* materialise.c - numbers that an instruction cannot hold are put into registers.
+ *
+ * A machine instruction has room for one 32-bit number, and none where it needs consecutive registers or sends data to memory (atomics,
+ * stores, matrix operands). Zero is a register of its own (RZ). ptxas 13.0 moves the others into registers in the block that needs them,
+ * in front of a loop of one block (its output for sm_90, 2026-11). */
+#include <string.h>
+
+#include "isa/passes.h"
+
+typedef struct moved {
+    uint32_t constant, row, block, next; /* next: of the same constant, plus one */
+} moved;
+
+typedef struct mover {
+    pl_ir *x;
+    uint32_t block, line;
+    size_t at;
+    unsigned room;      /* numbers that the current instruction may still hold */
+    uint32_t held;      /* the one it holds */
+    bool pairs;         /* zero needs a register too */
+    uint32_t *first;    /* by row of a constant: newest entry, plus one */
+    struct { moved *at; size_t n, cap; } done;
+} mover;
+
+static uint32_t register_for(mover *m, uint32_t constant, unsigned rows)
+{
+    pl_ir *x = m->x;
+    bool loop = x->b.at[m->block].loop == m->block && x->b.at[m->block].idom != m->block;
+    uint32_t where = loop ? x->b.at[m->block].idom : m->block;
+    for (uint32_t k = m->first[constant]; k; k = m->done.at[k - 1].next)
+        if (m->done.at[k - 1].block == where)
+            return m->done.at[k - 1].row;
+    size_t at = loop ? x->b.at[where].code.n - (pl_ir_branch(x, where) ? 1u : 0u) : m->at;
+    uint32_t row = pl_ir_new(x, rows);
+    pl_insn *i = pl_ir_insert(x, where, at);
+    if (!i || !pl_insn_make(i, M__mov, 2, &(pl_word){rows == 2 ? W_b64 : W_b32}, 1))
+        return constant;
+    i->op[0] = row;
+    i->op[1] = constant;
+    i->line = m->line;
+    m->at += !loop;
+    uint32_t next = m->first[constant];
+    *pl_push(x->a, &m->done) = (moved){constant, row, where, next};
+    m->first[constant] = (uint32_t)m->done.n;
+    return row;
+}
+
+/* How many numbers fit, and whether zero is one of them. */
+static unsigned room(const pl_insn *i, bool *pairs)
+{
+    uint16_t m = pl_insn_mnem(i);
+    uint32_t e = pl_insn_effects(i);
+    *pairs = false;
+    if (e & PL_EF_ATOMIC) {
+        *pairs = pl_insn_has(i, W_cas);
+        return 0;
+    }
+    if ((e & PL_EF_STORE) && (m == M_st || m == M_red))
+        return 0;
+    if (m == M_fma || m == M_mad || m == M__fms || m == M__fnma || m == M__iadd3 || m == M__iadd2 || m == M_selp || m == M__lea || m == M_lop3 ||
+        m == M_setp || m == M_shf || m == M_prmt)
+        return 1;
+    return UINT32_MAX;
+}
+
+static void place(mover *m, uint32_t *operand, unsigned rows)
+{
+    uint64_t v;
+    if (!pl_ir_number(m->x, *operand, &v) || (v == 0 && !m->pairs) || *operand == m->held)
+        return;
+    if (m->room > 0) {
+        m->room--;
+        m->held = *operand;
+        return;
+    }
+    *operand = register_for(m, *operand, rows);
+}
+
+bool pl_pass_materialise(pl_ir *x)
+{
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_count(x))
+        return false;
+    mover m = {.x = x, .first = pl_arena_array(x->a, uint32_t, x->f->rows + 4)};
+    uint32_t rows = x->f->rows;
+    if (!m.first)
+        return false;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        m.block = x->rpo[j];
+        for (m.at = 0; m.at < x->b.at[m.block].code.n && pl_arena_ok(x->a); m.at++) {
+            pl_insn i = x->b.at[m.block].code.at[m.at];
+            const pl_form *f = &pl_forms[i.form];
+            m.room = room(&i, &m.pairs);
+            m.held = PL_IR_NONE;
+            m.line = i.line;
+            if (m.room == UINT32_MAX)
+                continue;
+            for (unsigned k = f->noperands; k-- > 0;) {
+                const pl_ospec *s = &f->operand[k];
+                if (k >= PL_INLINE_OPERANDS || s->kind != PL_K_VALUE || s->written || i.op[k] == UINT32_MAX)
+                    continue;
+                pl_word type = pl_operand_type(f, k, i.mods);
+                unsigned width = pl_type_bits(type) > 32 || ((i.flags & PL_IF_MEM) && (i.sel[PL_M_FLAGS] & PL_MF_WIDE)) ? 2 : 1;
+                if (type == W_pred || pl_type_bits(type) > 64)
+                    continue;
+                int count = pl_operand_count(f, k, i.mods);
+                for (int e = 0; e < (count ? count : 1); e++) {
+                    uint32_t row = count ? x->p->pool.at[i.more + i.op[k] + (unsigned)e] : i.op[k];
+                    if (row >= rows)
+                        continue;
+                    place(&m, &row, width);
+                    if (count)
+                        x->p->pool.at[i.more + i.op[k] + (unsigned)e] = row;
+                    else
+                        i.op[k] = row;
+                }
+            }
+            x->b.at[m.block].code.at[m.at] = i;
+        }
+    }
+    return pl_arena_ok(x->a);
+}
