@@ -34,7 +34,7 @@ bool pl_pass_place(pl_ir *x);
 bool pl_pass_converge(pl_ir *x);
 /* coalesce.c: copies at the ends of loops disappear where both registers can be one. */
 bool pl_pass_coalesce(pl_ir *x);
-/* schedule.c: instructions of a block in the order in which their results are needed. */
+/* schedule.c: loads are issued in batches, as early as their addresses are known. */
 bool pl_pass_schedule(pl_ir *x);
 
 #endif

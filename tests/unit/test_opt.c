@@ -1,0 +1,211 @@
+/* test_opt.c - what each pass of the optimising assembler makes of a few lines of PTX, by the instructions that are left.
+ *
+ * That results stay the same is tested elsewhere, at both levels: tests/ptx/exec, the vectors and the suite. */
+#include "tests/unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/internal.h"
+
+static char listing[65536];
+
+/* The body of a kernel with parameters p (u64), q (u64), n (u32) and registers %r %d %f %p, assembled at -O2. */
+static const char *assemble(const char *body)
+{
+    static char text[16384];
+    snprintf(text, sizeof text,
+             ".version 8.0\n.target sm_90\n.address_size 64\n"
+             ".visible .entry k(.param .u64 p, .param .u64 q, .param .u32 n)\n{\n"
+             ".reg .pred %%p<8>;\n.reg .b32 %%r<32>;\n.reg .b64 %%d<32>;\n.reg .f32 %%f<32>;\n"
+             ".shared .align 16 .b8 s[1024];\n"
+             "ld.param.u64 %%d1, [p];\nld.param.u64 %%d2, [q];\nld.param.u32 %%r1, [n];\nmov.u32 %%r2, %%tid.x;\n%s\nret;\n}\n",
+             body);
+    pl_gpu *gpu = NULL;
+    pl_module *m = NULL;
+    ck_assert_int_eq(pl_gpu_open(&gpu, "h200"), PL_OK);
+    ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, strlen(text), NULL, &m), PL_OK);
+    size_t at = 0;
+    listing[0] = 0;
+    for (uint32_t pc = 0; pc < m->program->code.n; pc++) {
+        pl_disasm(m->program, pc, listing + at, sizeof listing - at - 2);
+        at = strlen(listing);
+        listing[at++] = '\n';
+        listing[at] = 0;
+    }
+    pl_module_close(m);
+    pl_gpu_close(gpu);
+    return listing;
+}
+
+static unsigned count(const char *what)
+{
+    unsigned n = 0;
+    for (const char *s = listing; (s = strstr(s, what)); s += strlen(what)) n++;
+    return n;
+}
+
+START_TEST(product_and_sum_are_one)
+{
+    assemble("mul.wide.u32 %d3, %r2, 4;\nadd.s64 %d4, %d1, %d3;\nadd.s64 %d5, %d2, %d3;\nld.global.f32 %f1, [%d4];\nst.global.f32 [%d5], %f1;");
+    ck_assert_uint_eq(count("mad.wide.u32"), 2);
+    ck_assert_uint_eq(count("mul.wide"), 0);
+    ck_assert_uint_eq(count("add"), 0);
+}
+END_TEST
+
+START_TEST(chains_are_selected)
+{
+    assemble("mul.lo.u32 %r3, %r2, %r1;\nadd.u32 %r4, %r3, %r1;\n"
+             "shl.b32 %r5, %r2, 3;\nadd.u32 %r6, %r5, %r4;\n"
+             "add.u32 %r7, %r1, %r2;\nadd.u32 %r8, %r7, %r6;\n"
+             "and.b32 %r9, %r8, %r1;\nxor.b32 %r10, %r9, %r2;\n"
+             "st.global.u32 [%d1], %r10;");
+    ck_assert_uint_eq(count("mad.lo.u32"), 1);
+    ck_assert_uint_eq(count("~lea.u32"), 1);
+    ck_assert_uint_eq(count("~iadd3.u32"), 1);
+    ck_assert_uint_eq(count("lop3.b32"), 1);
+    ck_assert_uint_eq(count("and.b32"), 0);
+    ck_assert_uint_eq(count("xor.b32"), 0);
+}
+END_TEST
+
+START_TEST(constants_are_folded)
+{
+    assemble("mov.u32 %r3, 5;\nadd.u32 %r4, %r3, 7;\nshl.b32 %r5, %r4, 2;\nmul.lo.u32 %r6, %r2, 8;\nadd.u32 %r7, %r6, 0;\n"
+             "add.u32 %r8, %r7, %r5;\nadd.u32 %r9, %r8, -48;\nst.global.u32 [%d1+4], %r9;");
+    ck_assert_ptr_nonnull(strstr(listing, "~lea.u32"));
+    ck_assert_uint_eq(count("#0x30"), 1); /* (5 + 7) << 2 */
+    ck_assert_uint_eq(count("mul"), 0);
+}
+END_TEST
+
+START_TEST(equal_values_are_computed_once)
+{
+    assemble("mul.hi.u32 %r3, %r2, %r1;\nmul.hi.u32 %r4, %r2, %r1;\nst.global.u32 [%d1], %r3;\nst.global.u32 [%d2], %r4;");
+    ck_assert_uint_eq(count("mul.hi"), 1);
+}
+END_TEST
+
+START_TEST(unused_results_disappear)
+{
+    assemble("mul.hi.u32 %r3, %r2, %r1;\nld.global.u32 %r4, [%d1];\nadd.u32 %r5, %r4, %r3;");
+    ck_assert_uint_eq(count("mul.hi"), 0);
+    ck_assert_uint_eq(count("ld.global"), 0);
+    ck_assert_uint_eq(count("ld.param"), 0);
+}
+END_TEST
+
+START_TEST(numbers_go_into_addresses)
+{
+    assemble("add.s64 %d3, %d1, 256;\nadd.s64 %d4, %d3, 16;\nld.global.u32 %r3, [%d4+4];\nst.global.u32 [%d2], %r3;");
+    ck_assert_ptr_nonnull(strstr(listing, "+276]"));
+    ck_assert_uint_eq(count("add"), 0);
+}
+END_TEST
+
+START_TEST(one_register_for_two_values_is_split)
+{
+    /* %r3 holds two unrelated values; both become operands */
+    assemble("mov.u32 %r3, 4;\nmul.wide.u32 %d3, %r2, %r3;\nadd.s64 %d3, %d1, %d3;\nmov.u32 %r3, 9;\nst.global.u32 [%d3], %r3;");
+    ck_assert_uint_eq(count("mad.wide.u32"), 1);
+    ck_assert_ptr_nonnull(strstr(listing, "#4"));
+}
+END_TEST
+
+START_TEST(known_rounds_are_unrolled)
+{
+    assemble("mov.u32 %r3, 0;\nmov.u32 %r4, 0;\nL:\nmad.lo.u32 %r4, %r4, %r1, %r2;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, 5;\n"
+             "@%p1 bra L;\nst.global.u32 [%d1], %r4;");
+    ck_assert_uint_eq(count("mad.lo.u32"), 5);
+    ck_assert_uint_eq(count("bra"), 0);
+}
+END_TEST
+
+START_TEST(counted_loops_run_four_rounds_at_once)
+{
+    assemble("mov.u32 %r3, 0;\nmov.u32 %r4, 0;\nL:\nmad.lo.u32 %r4, %r4, %r1, %r2;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r1;\n"
+             "@%p1 bra L;\nst.global.u32 [%d1], %r4;");
+    ck_assert_uint_eq(count("mad.lo.u32"), 4 + 2 + 1);
+}
+END_TEST
+
+START_TEST(the_pragma_is_obeyed)
+{
+    assemble("mov.u32 %r3, 0;\nmov.u32 %r4, 0;\nL:\n.pragma \"nounroll\";\nmad.lo.u32 %r4, %r4, %r1, %r2;\nadd.u32 %r3, %r3, 1;\n"
+             "setp.lt.u32 %p1, %r3, 5;\n@%p1 bra L;\nst.global.u32 [%d1], %r4;");
+    ck_assert_uint_eq(count("mad.lo.u32"), 1);
+}
+END_TEST
+
+START_TEST(short_bodies_are_guarded)
+{
+    assemble("setp.lt.u32 %p1, %r2, %r1;\nmov.u32 %r3, 1;\n@%p1 bra L;\nadd.u32 %r3, %r2, 3;\nL:\nst.global.u32 [%d1], %r3;");
+    ck_assert_uint_eq(count("bra"), 0);
+    ck_assert_ptr_nonnull(strstr(listing, "@!P"));
+}
+END_TEST
+
+START_TEST(waiting_bodies_stay_behind_branches)
+{
+    assemble("setp.lt.u32 %p1, %r2, %r1;\nmov.u32 %r3, 1;\n@%p1 bra L;\nld.global.u32 %r4, [%d2];\nadd.u32 %r3, %r4, 3;\nmul.hi.u32 %r3, %r3, %r3;\n"
+             "L:\nst.global.u32 [%d1], %r3;");
+    ck_assert_uint_eq(count("bra"), 1);
+    ck_assert_uint_eq(count("~bssy"), 1);
+    ck_assert_uint_eq(count("~bsync"), 1);
+}
+END_TEST
+
+START_TEST(shared_words_are_joined)
+{
+    assemble("shl.b32 %r3, %r2, 4;\nmov.u32 %r4, s;\nadd.u32 %r5, %r4, %r3;\n"
+             "ld.shared.f32 %f1, [%r5];\nld.shared.f32 %f2, [%r5+4];\nld.shared.f32 %f3, [%r5+8];\nld.shared.f32 %f4, [%r5+12];\n"
+             "add.f32 %f5, %f1, %f2;\nadd.f32 %f6, %f3, %f4;\nadd.f32 %f7, %f5, %f6;\nst.global.f32 [%d1], %f7;");
+    ck_assert_uint_eq(count("ld.shared.v4"), 1);
+    ck_assert_uint_eq(count("ld.shared"), 1);
+}
+END_TEST
+
+START_TEST(unaligned_shared_words_are_not)
+{
+    assemble("shl.b32 %r3, %r2, 2;\nmov.u32 %r4, s;\nadd.u32 %r5, %r4, %r3;\nld.shared.f32 %f1, [%r5];\nld.shared.f32 %f2, [%r5+4];\n"
+             "add.f32 %f5, %f1, %f2;\nst.global.f32 [%d1], %f5;");
+    ck_assert_uint_eq(count("ld.shared.f32"), 2);
+}
+END_TEST
+
+START_TEST(divisors_are_prepared_once)
+{
+    assemble("rem.u32 %r3, %r2, %r1;\ndiv.u32 %r4, %r3, %r1;\nrem.u32 %r5, %r4, %r1;\nst.global.u32 [%d1], %r5;");
+    ck_assert_uint_eq(count("~divisor.u32"), 1);
+    ck_assert_uint_eq(count("~rem.u32"), 2);
+    ck_assert_uint_eq(count("~div.u32"), 1);
+}
+END_TEST
+
+START_TEST(atomics_without_readers_are_reductions)
+{
+    assemble("mul.wide.u32 %d3, %r2, 4;\nadd.s64 %d3, %d1, %d3;\natom.global.add.u32 %r3, [%d3], 1;");
+    ck_assert_uint_eq(count("red.global.add.u32"), 1);
+    ck_assert_uint_eq(count("~gather"), 0);
+    assemble("atom.global.add.u32 %r3, [%d1], %r2;"); /* one address for the whole warp */
+    ck_assert_uint_eq(count("~leader"), 1);
+    ck_assert_uint_eq(count("~gather"), 1);
+}
+END_TEST
+
+START_TEST(a_kernel_fetches_what_it_needs)
+{
+    assemble("mov.u32 %r3, %ntid.x;\nadd.u32 %r4, %r2, %r3;\nst.global.u32 [%d1], %r4;");
+    ck_assert_uint_eq(count("~stack"), 1);
+    ck_assert_uint_eq(count("~desc"), 1);
+    ck_assert_uint_eq(count("~s2r"), 1);
+    ck_assert_uint_eq(count("~ldc"), 1);
+    ck_assert_uint_eq(count("ld.param"), 1);
+}
+END_TEST
+
+UNIT_MAIN("opt", product_and_sum_are_one, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
+          numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once,
+          the_pragma_is_obeyed, short_bodies_are_guarded, waiting_bodies_stay_behind_branches, shared_words_are_joined,
+          unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
