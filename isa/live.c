@@ -12,9 +12,30 @@
 #include "isa/cfg.h"
 #include "isa/operands.h"
 
-/* Registers that ptxas takes beyond what is live at once, because it hoists loads and forms addresses: fitted to `registers` of
- * h200/suite (H200, ptxas 13.0, 2026-11): mean error 21 %, against 49 % with 0; the occupancy limit is right in 80 of 92 launches. */
-enum { SCHEDULING = 8 };
+/* Registers that ptxas takes beyond what is live at once, because it moves more than loads and forms addresses early; and the fewest of
+ * a function that calls, whose callees own the first ones: fitted to `registers` of h200/suite (H200, ptxas 13.0, 2026-11). */
+enum { SCHEDULING = 5, WITH_CALLS = 22, FEWEST = 10 };
+
+/* Registers that the steps of an instruction need while it runs, by the start of its class: read off machine code for sm_90. */
+static const struct { const char *class_name; uint8_t rows; } temporaries[] = {
+    {"div32", 5}, {"rem32", 5}, {"divisor32", 5}, {"div64", 12}, {"rem64", 12}, {"div_f64", 12}, {"sqrt_f64", 12}, {"rcp_f64", 10},
+    {"rsqrt_f64", 8}, {"div_f32_rn", 4}, {"sqrt_f32_rn", 4}, {"rcp_f32_rn", 4}, {"mul64", 3}, {"bfi", 3}, {"bfe", 2}, {"mma_fp8", 8}};
+
+static uint32_t temporary_rows(const pl_insn *i)
+{
+    for (size_t k = 0; k < sizeof temporaries / sizeof *temporaries; k++)
+        if (strncmp(pl_class_text[i->cls], temporaries[k].class_name, strlen(temporaries[k].class_name)) == 0)
+            return temporaries[k].rows;
+    return 0;
+}
+
+/* A call, or a division that is one. */
+static bool is_call(const pl_insn *i)
+{
+    const char *c = pl_class_text[i->cls];
+    return (pl_forms[i->form].effects & PL_EF_CALL) || strncmp(c, "div64", 5) == 0 || strncmp(c, "rem64", 5) == 0 || strcmp(c, "div_f64") == 0 ||
+           strcmp(c, "sqrt_f64") == 0 || strcmp(c, "rcp_f64") == 0;
+}
 
 typedef struct unit {
     uint32_t row, rows;   /* as numbered before */
@@ -280,6 +301,7 @@ static uint32_t pressure(live *l, uint64_t *set)
             for (uint32_t w = 0; w < l->words; w++)
                 for (uint64_t v = set[w]; v; v &= v - 1)
                     rows += l->u[w * 64 + (uint32_t)__builtin_ctzll(v)].rows;
+            rows += temporary_rows(i);
             most = rows > most ? rows : most;
         }
     }
@@ -335,7 +357,13 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
             extend(&l.u[l.unit_of[f->result.at[k].from]], 0);
             extend(&l.u[l.unit_of[f->result.at[k].from]], f->count);
         }
+    bool calls = false;
+    for (uint32_t k = 0; k < f->count && !calls; k++)
+        calls = is_call(&p->code.at[f->first + k]);
     f->registers = pressure(&l, l.def) + SCHEDULING; /* def is no longer needed: its first words serve as the working set */
+    uint32_t fewest = calls ? WITH_CALLS : FEWEST;
+    if (f->registers < fewest)
+        f->registers = fewest;
     uint32_t rows = scan(&l, a);
     if (!pl_arena_ok(a))
         return PL_NOMEM;

@@ -287,7 +287,8 @@ pl_status pl_optimise(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena 
         return st;
     if (!pl_ir_graph(&x) || !pl_pass_webs(&x) || !pl_pass_fold(&x) || !pl_pass_select(&x) || !pl_pass_predicate(&x) ||
         !pl_pass_unroll(&x) || !pl_pass_merge(&x) || !pl_pass_webs(&x) || !pl_pass_fold(&x) || !pl_pass_select(&x) || !pl_pass_vector(&x) ||
-        !pl_pass_divide(&x) || !pl_pass_atomics(&x) || !pl_pass_coalesce(&x) || !pl_pass_materialise(&x) || !pl_pass_place(&x) || !pl_pass_schedule(&x) || !pl_pass_converge(&x))
+        !pl_pass_divide(&x) || !pl_pass_atomics(&x) || !pl_pass_coalesce(&x) || !pl_pass_materialise(&x) ||
+        !pl_pass_place(&x) || !pl_pass_schedule(&x) || !pl_pass_converge(&x))
         return PL_NOMEM;
     return pl_ir_close(&x, fixed);
 }

@@ -1,12 +1,14 @@
 /* schedule.c - loads are issued in batches, as early as their addresses are known.
  *
- * ptxas fills the time that a load takes with further loads: of a stretch of code without stores and barriers it first issues several
- * loads with the arithmetic of their addresses, then what waits for them (its output for sm_90, 2026-11). The order of everything
- * else stays. A load moves up only past instructions that neither make what it needs nor use or write what it writes. */
+ * ptxas fills the time that a load takes with further loads: of a stretch of code without barriers it first issues several loads
+ * with the arithmetic of their addresses, then what waits for them (its output for sm_90, 2026-11). The order of everything else
+ * stays. A load moves up only past instructions that neither make what it needs nor use or write what it writes, and past stores to
+ * other spaces. */
 #include <string.h>
 
 #include "isa/passes.h"
 
+/* Rows that the loads of a batch fill; instructions looked ahead; rows noted for one instruction. */
 enum { BATCH = 8, WINDOW = 96, MOST_ROWS = 24 };
 
 typedef struct rows {
@@ -64,10 +66,22 @@ static bool waits(const pl_insn *i)
     return plain_load(i) && i->sel[PL_M_SPACE] != PL_SP_PARAM && i->cls != C_free;
 }
 
+static bool plain_store(const pl_insn *i)
+{
+    return pl_insn_effects(i) == PL_EF_STORE && !(i->flags & PL_IF_CONTROL) && (i->flags & PL_IF_MEM) && !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
+}
+
 /* Ends a stretch: what others may see, what moves lanes, what reads flags or clocks. */
 static bool fixed(const pl_insn *i)
 {
-    return !pl_forms[i->form].noperands || (!pl_insn_pure(i) && !plain_load(i));
+    return !pl_forms[i->form].noperands || (!pl_insn_pure(i) && !plain_load(i) && !plain_store(i));
+}
+
+/* May the load see what the store writes? Not in another space; a generic address may be in any. */
+static bool may_see(const pl_insn *load, const pl_insn *store)
+{
+    pl_space a = (pl_space)load->sel[PL_M_SPACE], b = (pl_space)store->sel[PL_M_SPACE];
+    return a == b || a == PL_SP_GENERIC || b == PL_SP_GENERIC;
 }
 
 /* Marks what must come before `at` so that it can be emitted now; false: something in between forbids it. */
@@ -81,7 +95,7 @@ static bool choose(scheduler *s, uint32_t from, uint32_t at)
     for (uint32_t k = at; k-- > from;) {
         if (s->emitted[k])
             continue;
-        if (s->r[k].many)
+        if (s->r[k].many || (plain_load(&s->code[at]) && plain_store(&s->code[k]) && may_see(&s->code[at], &s->code[k])))
             return false;
         bool needs = meets(s->r[at].read, s->r[at].nread, s->r[k].written, s->r[k].nwritten);
         bool clash = meets(s->r[at].written, s->r[at].nwritten, s->r[k].read, s->r[k].nread) ||
@@ -104,8 +118,8 @@ static void stretch(scheduler *s)
     memset(s->emitted, 0, s->n);
     for (uint32_t i = 0; i < s->n; i++) {
         if (i >= again) {
-            unsigned loads = 0;
-            for (uint32_t k = i; k < s->n && k < i + WINDOW && loads < BATCH; k++) {
+            unsigned filled = 0;
+            for (uint32_t k = i; k < s->n && k < i + WINDOW && filled < BATCH; k++) {
                 if (s->emitted[k] || !waits(&s->code[k]))
                     continue;
                 memset(s->chosen + i, 0, k - i + 1);
@@ -116,7 +130,7 @@ static void stretch(scheduler *s)
                         s->emitted[e] = 1;
                         s->out[s->nout++] = s->code[e];
                     }
-                loads++;
+                filled += s->r[k].nwritten;
                 again = k + 1;
             }
             if (again <= i)

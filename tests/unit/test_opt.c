@@ -73,9 +73,9 @@ END_TEST
 START_TEST(constants_are_folded)
 {
     assemble("mov.u32 %r3, 5;\nadd.u32 %r4, %r3, 7;\nshl.b32 %r5, %r4, 2;\nmul.lo.u32 %r6, %r2, 8;\nadd.u32 %r7, %r6, 0;\n"
-             "add.u32 %r8, %r7, %r5;\nadd.u32 %r9, %r8, -48;\nst.global.u32 [%d1+4], %r9;");
+             "add.u32 %r8, %r7, %r5;\nadd.u32 %r9, %r8, -40;\nst.global.u32 [%d1+4], %r9;");
     ck_assert_ptr_nonnull(strstr(listing, "~lea.u32"));
-    ck_assert_uint_eq(count("#0x30"), 1); /* (5 + 7) << 2 */
+    ck_assert_uint_eq(count("3, #8"), 1); /* x << 3, and ((5 + 7) << 2) - 40 */
     ck_assert_uint_eq(count("mul"), 0);
 }
 END_TEST
