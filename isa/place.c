@@ -225,6 +225,7 @@ bool pl_pass_place(pl_ir *x)
                 emit(&p, &fresh, &p.fetches.at[c]);
         x->b.at[b] = fresh;
     }
+    pl_ir_sweep(x);
     for (size_t b = 0; b < x->b.n; b++) /* arguments and results of calls travel in registers */
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
             pl_insn *i = &x->b.at[b].code.at[k];
