@@ -15,6 +15,7 @@ static const struct {
     {"fmt", cmd_fmt, "fmt K.ptx", "print PTX in its standard layout"},
     {"explain", cmd_explain, "explain TOPIC",
      "explain an instruction, a diagnostic, a machine key or a metric"},
+    {"occupancy", cmd_occupancy, "occupancy K.ptx -b BLOCK | -b BLOCK -r REGISTERS", "say how many blocks fit a multiprocessor"},
     {"query", cmd_query, "query F.db \"SELECT ...\" | NAME", "ask a trace"},
     {"report", cmd_report, "report F.db -o report.html [--baseline B.db]",
      "show a trace as one HTML page"},

@@ -205,6 +205,28 @@ START_TEST(wrong_command_lines_get_one_clear_sentence)
 }
 END_TEST
 
+/* launch__occupancy_limit_* that Nsight Compute recorded on an H200 for four kernels of the suite. */
+START_TEST(occupancy_is_that_of_the_hardware)
+{
+    static const struct {
+        const char *threads, *registers, *shared;
+        int warps, registers_limit;
+    } recorded[] = {{"256", "32", "2048", 8, 8}, {"32", "93", "8192", 64, 20}, {"128", "68", "29184", 16, 7}, {"1024", "14", "0", 2, 4}};
+    for (size_t k = 0; k < sizeof recorded / sizeof *recorded; k++) {
+        ck_assert_int_eq(loom("occupancy", "-b", recorded[k].threads, "-r", recorded[k].registers, "--shared", recorded[k].shared, "--json", NULL), 0);
+        json_t *rows = json_loads(out, 0, NULL), *row = json_array_get(rows, 0);
+        ck_assert_int_eq(json_integer_value(json_object_get(row, "limit_warps")), recorded[k].warps);
+        ck_assert_int_eq(json_integer_value(json_object_get(row, "limit_registers")), recorded[k].registers_limit);
+        ck_assert_int_eq(json_integer_value(json_object_get(row, "limit_blocks")), 32);
+        json_decref(rows);
+    }
+    ck_assert_int_eq(loom("occupancy", "-b", "256", "-r", "32", "--arch", "v100,t4,h200", NULL), 0);
+    ck_assert_ptr_nonnull(strstr(out, "t4 "));
+    ck_assert_int_eq(loom("occupancy", "-r", "32", NULL), 2);
+    ck_assert_ptr_nonnull(strstr(err, "E0007"));
+}
+END_TEST
+
 START_TEST(a_fault_names_its_place)
 {
     const char *k = write_file("k.ptx", null_store);
@@ -370,6 +392,7 @@ int main(void)
 {
     const TTest *const test[] = {a_kernel_runs_from_the_command_line,
                                  wrong_command_lines_get_one_clear_sentence,
+                                 occupancy_is_that_of_the_hardware,
                                  a_fault_names_its_place,
                                  writes_past_a_buffer_are_seen,
                                  one_bad_launch_file_does_not_stop_the_others,

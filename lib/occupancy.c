@@ -1,0 +1,22 @@
+/* occupancy.c - how many blocks fit a multiprocessor, and which resource says so. */
+#include "emu/sm/machine.h"
+#include "lib/internal.h"
+
+pl_status pl_gpu_occupancy(const pl_gpu *gpu, uint32_t threads, uint32_t registers, uint64_t shared, pl_occupancy_info *out)
+{
+    const pl_machine *m = gpu->machine;
+    *out = (pl_occupancy_info){0};
+    if (!m || threads == 0) return PL_INVALID;
+    pl_occupancy o = pl_occupy(m, threads, registers, shared);
+    *out = (pl_occupancy_info){.blocks = o.blocks,
+                               .by_warps = o.by_warps,
+                               .by_blocks = o.by_blocks,
+                               .by_registers = o.by_registers,
+                               .by_shared = o.by_shared,
+                               .warps = o.warps,
+                               .most_warps = m->sm.warps,
+                               .registers_per_warp = o.registers_per_warp,
+                               .shared_per_block = o.shared_per_block,
+                               .shared_setting = o.carveout};
+    return PL_OK;
+}
