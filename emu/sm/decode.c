@@ -41,6 +41,7 @@ static const struct {
     {"call", PL_KIND_BRANCH},
     {"ret", PL_KIND_BRANCH},
     {"sleep", PL_KIND_SLEEP},
+    {"sreg_clock", PL_KIND_CLOCK},
     {"exit", PL_KIND_EXIT},
 };
 

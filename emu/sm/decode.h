@@ -30,6 +30,7 @@ typedef enum pl_kind {
     PL_KIND_FENCE_SYS,
     PL_KIND_BRANCH,
     PL_KIND_SLEEP,
+    PL_KIND_CLOCK,   /* reads the time: not before what stands before it */
     PL_KIND_EXIT
 } pl_kind;
 

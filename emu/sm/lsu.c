@@ -92,21 +92,24 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     uint32_t extra, passes = pl_bank_passes(fx->mask, fx->addr, fx->size, m->banks, m->bank, &extra);
     if (passes == 0) passes = 1;
     bool atomic = fx->kind == PL_AC_ATOMIC || fx->kind == PL_AC_REDUCTION;
-    uint32_t turns = passes;
+    uint32_t turns = passes, rounds = 0;
+    bool loop = false;
     if (atomic) {
         pl_coalesce_atomic(&s->lines, fx->mask, fx->addr, fx->size, (uint32_t)s->m->l1.line, (uint32_t)s->m->l1.sector);
         uint32_t depth = 1;
         for (uint32_t k = 0; k < s->lines.n; k++) {
             if (s->lines.at[k].depth > depth) depth = s->lines.at[k].depth;
         }
-        turns += (depth - 1) * m->atomic_pass;
-        if (d->alu == PL_ALU_FLOAT) turns *= 2; /* a loop of compare-and-swap: load, add, try */
+        loop = d->alu != PL_ALU_INT; /* a loop of load, compute, compare-and-swap: a round for each lane with one address */
+        rounds = loop ? depth - 1 : 0;
+        turns += loop ? rounds * m->atomic_loop / 2 : (depth - 1) * m->atomic_pass;
     }
     uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, (uint64_t)turns * m->pass * PL_FINE);
     uint64_t link = pl_port_enter(&c->link, start, (uint64_t)passes * m->link_pass * PL_FINE);
     if (link > start) start = link;
     queue_mio(s, c, start);
-    uint64_t latency = atomic ? m->atomic_latency + (uint64_t)(turns - 1) * m->pass_latency
+    uint64_t latency = loop     ? m->atomic_latency + (uint64_t)(rounds + 1) * m->atomic_loop
+                       : atomic ? m->atomic_latency + (uint64_t)(turns - 1) * m->pass_latency
                               : m->latency + (uint64_t)(passes - 1) * m->pass_latency;
     if (remote(s, t)) {
         pl_coalesce(&s->lines, fx->mask, fx->addr, fx->size, (uint32_t)s->m->l1.line, (uint32_t)s->m->l1.sector);

@@ -90,6 +90,7 @@ static const pl_conf_key shared_keys[] = {
     KEY(pl_shared_config, link_pass, "link_pass", U32, CY, 1, 100, "cycles that a pass holds the link to its sub-core"),
     KEY(pl_shared_config, atomic_latency, "atomic_latency", U32, CY, 1, 1000, "cycles of a conflict-free shared atomic"),
     KEY(pl_shared_config, atomic_pass, "atomic_pass", U32, CY, 1, 1000, "cycles for each lane that wants one and the same address"),
+    KEY(pl_shared_config, atomic_loop, "atomic_loop", U32, CY, 1, 1000, "cycles of a round of the loop that atomics on floats and 64 bits are"),
     KEY(pl_shared_config, remote_latency, "remote_latency", U32, CY, 1, 5000, "cycles of a load from another SM of the cluster"),
     KEY(pl_shared_config, remote_pass, "remote_pass", U32, CY, 0, 100, "cycles of the link of an SM for one sector to or from another SM"),
     KEY(pl_shared_config, matrix_latency, "matrix_latency", U32, CY, 1, 500, "cycles of a conflict-free matrix load"),

@@ -97,7 +97,7 @@ typedef struct pl_const_config {
 typedef struct pl_shared_config {
     uint64_t per_sm, per_block, reserved, unit;
     pl_conf_list carveouts;
-    uint32_t banks, bank, latency, pass_latency, pass, link_pass, atomic_latency, atomic_pass, remote_latency, remote_pass, matrix_latency;
+    uint32_t banks, bank, latency, pass_latency, pass, link_pass, atomic_latency, atomic_pass, atomic_loop, remote_latency, remote_pass, matrix_latency;
 } pl_shared_config;
 
 typedef struct pl_l1_config {
