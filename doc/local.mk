@@ -1,6 +1,6 @@
 # doc: pages in Markdown, installed as they are. Sessions that they show are run by tests/docs.c.
 dist_doc_DATA += README.md doc/tour.md doc/architecture.md doc/building.md doc/numerics.md doc/ptxas-differences.md doc/testing.md
-dist_doc_DATA += doc/adding-a-component.md doc/accuracy.md
+dist_doc_DATA += doc/adding-a-component.md doc/accuracy.md doc/accuracy.svg
 dist_doc_DATA += doc/life-of-a-launch.md doc/adding-an-instruction.md
 dist_doc_DATA += doc/objects.md doc/assembler.md doc/textures-and-tensors.md
 dist_doc_DATA += doc/report.md doc/report.svg

@@ -62,6 +62,8 @@ TESTS = $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 
 # Figures rather than verdicts, and the long version of the fuzzer.
 EXTRA_PROGRAMS = tests/accuracy/cycles tests/accuracy/micro tests/accuracy/speed tests/accuracy/traces tests/accuracy/mufu_all
+tests_accuracy_cycles_SOURCES = tests/accuracy/cycles.c tests/accuracy/figures.c tests/accuracy/figures.h
+tests_accuracy_micro_SOURCES = tests/accuracy/micro.c tests/accuracy/figures.c tests/accuracy/figures.h
 tests_accuracy_cycles_LDADD = libpl_harness.la libptxloom.la
 tests_accuracy_micro_LDADD = libpl_harness.la libptxloom.la -lm
 tests_accuracy_speed_LDADD = libpl_harness.la libptxloom.la
@@ -72,6 +74,10 @@ CLEANFILES += tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT) tests
 accuracy: ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/micro
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/cycles
+# Commits to today's figures: tests/data/accuracy.tsv, doc/accuracy.md and doc/accuracy.svg in the source tree.
+accuracy-update: ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) tests/accuracy/micro --update
+	$(AM_TESTS_ENVIRONMENT) tests/accuracy/cycles --update
 accuracy-mufu: tests/accuracy/mufu_all$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/mufu_all
 bench: ptxloom$(EXEEXT) tests/accuracy/speed$(EXEEXT) tests/accuracy/traces$(EXEEXT)
@@ -95,7 +101,7 @@ schedules: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) s=1; while test $$s -le 100; do \
 	  tests/suite_functional --schedule random:$$s >schedules.tmp || { grep '^not' schedules.tmp; exit 1; }; s=`expr $$s + 1`; \
 	done; echo "100 schedules, every race-free case with the recorded bytes"; rm -f schedules.tmp
-.PHONY: suite-levels schedules accuracy accuracy-mufu bench fuzz docs-update
+.PHONY: suite-levels schedules accuracy accuracy-update accuracy-mufu bench fuzz docs-update
 
 noinst_HEADERS += tests/unit/unit.h
 EXTRA_DIST += tests/data tests/ptx tests/advice examples tests/isagen $(script_tests)
