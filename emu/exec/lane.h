@@ -68,14 +68,14 @@ static inline void pl_pred_write(pl_warp *w, uint32_t p, uint32_t value)
 }
 
 /* Inactive lanes keep their value. */
-static inline void pl_blend32(const pl_warp *w, uint32_t *restrict d, const uint32_t *restrict v)
+PL_LANE_INLINE void pl_blend32(const pl_warp *w, uint32_t *restrict d, const uint32_t *restrict v)
 {
     const uint32_t *restrict m = w->mask;
     for (unsigned l = 0; l < PL_LANES; l++)
         d[l] = (v[l] & m[l]) | (d[l] & ~m[l]);
 }
 
-static inline void pl_blend64(const pl_warp *w, uint64_t *restrict d, const uint64_t *restrict v)
+PL_LANE_INLINE void pl_blend64(const pl_warp *w, uint64_t *restrict d, const uint64_t *restrict v)
 {
     const uint32_t *restrict m = w->mask;
     for (unsigned l = 0; l < PL_LANES; l++) {

@@ -32,7 +32,7 @@ static inline bool compare_outcome(bool lt, bool eq, bool gt, int op)
     }
 }
 
-static inline bool f32_cmp(uint32_t a, uint32_t b, int op, bool ftz)
+PL_LANE_INLINE bool f32_cmp(uint32_t a, uint32_t b, int op, bool ftz)
 {
     float x = f32_value(f32_ftz(a, ftz)), y = f32_value(f32_ftz(b, ftz));
     return compare_outcome(x<y, x == y, x> y, op);

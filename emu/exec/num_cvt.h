@@ -16,7 +16,7 @@
 
 /* Adding and subtracting 2^52 leaves no room for a fraction, so the host rounds it away (to nearest
  * even); comparing with the operand then tells which way the other modes must step. */
-static inline double f64_round(double x, int rnd)
+PL_LANE_INLINE double f64_round(double x, int rnd)
 {
     uint64_t sign = f64_bits(x) & PL_F64_SIGN;
     double m = f64_value(f64_bits(x) & PL_F64_MAG);

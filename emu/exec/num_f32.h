@@ -10,7 +10,7 @@
 
 #include "num.h"
 
-static inline uint32_t f32_add(uint32_t a, uint32_t b, int rnd, bool ftz, bool sat)
+PL_LANE_INLINE uint32_t f32_add(uint32_t a, uint32_t b, int rnd, bool ftz, bool sat)
 {
     float x = f32_value(f32_ftz(a, ftz)), y = f32_value(f32_ftz(b, ftz));
     if (rnd == PL_RN) return f32_finish(f32_bits(x + y), ftz, sat);
@@ -48,7 +48,7 @@ static inline uint32_t f32_finish_tiny(uint32_t r, bool tiny, bool ftz, bool sat
     return f32_finish(r, false, sat);
 }
 
-static inline uint32_t f32_mul(uint32_t a, uint32_t b, int rnd, bool ftz, bool sat)
+PL_LANE_INLINE uint32_t f32_mul(uint32_t a, uint32_t b, int rnd, bool ftz, bool sat)
 {
     float x = f32_value(f32_ftz(a, ftz)), y = f32_value(f32_ftz(b, ftz));
     if (rnd == PL_RN) {
@@ -59,7 +59,7 @@ static inline uint32_t f32_mul(uint32_t a, uint32_t b, int rnd, bool ftz, bool s
     return f32_finish_tiny(f32_narrow(p, rnd), f32_is_tiny(p, rnd), ftz, sat);
 }
 
-static inline uint32_t f32_fma(uint32_t a, uint32_t b, uint32_t c, int rnd, bool ftz, bool sat)
+PL_LANE_INLINE uint32_t f32_fma(uint32_t a, uint32_t b, uint32_t c, int rnd, bool ftz, bool sat)
 {
     float x = f32_value(f32_ftz(a, ftz)), y = f32_value(f32_ftz(b, ftz)),
           z = f32_value(f32_ftz(c, ftz));

@@ -48,7 +48,7 @@ static inline uint64_t f64_mul(uint64_t a, uint64_t b, int rnd)
     return f64_is_nan(r) ? f64_nan2(b, a) : r;
 }
 
-static inline uint64_t f64_fma(uint64_t a, uint64_t b, uint64_t c, int rnd)
+PL_LANE_INLINE uint64_t f64_fma(uint64_t a, uint64_t b, uint64_t c, int rnd)
 {
 #ifdef __FMA__
     uint64_t r = f64_bits(__builtin_fma(f64_value(a), f64_value(b), f64_value(c)));

@@ -44,7 +44,7 @@ static inline uint32_t float_shrink(uint32_t a, int ebits, int mbits, int rnd)
 
 /* ---- f16 ------------------------------------------------------------------------------------ */
 
-static inline uint32_t f32_from_f16(uint16_t h)
+PL_LANE_INLINE uint32_t f32_from_f16(uint16_t h)
 {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, m = h & 0x7fff;
     uint32_t normal = (m << 13) + (112u << 23);
@@ -110,7 +110,7 @@ static inline uint16_t f16_finish(float s, bool ftz, bool sat, bool relu)
     return (uint16_t)h;
 }
 
-static inline uint16_t f16_add(uint16_t a, uint16_t b, bool ftz, bool sat)
+PL_LANE_INLINE uint16_t f16_add(uint16_t a, uint16_t b, bool ftz, bool sat)
 {
     return f16_finish(f16_value(f16_ftz(a, ftz)) + f16_value(f16_ftz(b, ftz)), ftz, sat, false);
 }
@@ -120,12 +120,12 @@ static inline uint16_t f16_sub(uint16_t a, uint16_t b, bool ftz, bool sat)
     return f16_add(a, b ^ 0x8000, ftz, sat);
 }
 
-static inline uint16_t f16_mul(uint16_t a, uint16_t b, bool ftz, bool sat)
+PL_LANE_INLINE uint16_t f16_mul(uint16_t a, uint16_t b, bool ftz, bool sat)
 {
     return f16_finish(f16_value(f16_ftz(a, ftz)) * f16_value(f16_ftz(b, ftz)), ftz, sat, false);
 }
 
-static inline uint16_t f16_fma(uint16_t a, uint16_t b, uint16_t c, bool ftz, bool sat, bool relu)
+PL_LANE_INLINE uint16_t f16_fma(uint16_t a, uint16_t b, uint16_t c, bool ftz, bool sat, bool relu)
 {
     float p = f16_value(f16_ftz(a, ftz)) * f16_value(f16_ftz(b, ftz));
     return f16_finish(f32_sum_odd(p, f16_value(f16_ftz(c, ftz))), ftz, sat, relu);
