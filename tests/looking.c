@@ -337,8 +337,23 @@ static char *on_terminal(const char *const words[], const char *const keys[])
     return screen;
 }
 
+/* Whether this machine has pseudo-terminals: a bare chroot without /dev/pts has none. */
+static bool has_terminals(void)
+{
+    int master = posix_openpt(O_RDWR | O_NOCTTY), terminal = -1;
+    if (master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0)
+        terminal = open(ptsname(master), O_RDWR | O_NOCTTY);
+    if (terminal >= 0) close(terminal);
+    if (master >= 0) close(master);
+    return terminal >= 0;
+}
+
 static void check_terminal(void)
 {
+    if (!has_terminals()) {
+        tap(true, "completion and progress on a terminal # SKIP no pseudo-terminal can be opened here");
+        return;
+    }
     run_result r = run_command(
         (const char *const[]){"grep", "-q", "define PL_HAVE_LIBEDIT", "config.h", NULL}, SECONDS);
     bool editing = r.status == 0;
@@ -359,14 +374,16 @@ static void check_terminal(void)
 static void check_progress(void)
 {
     char *launch = data_path("suite/cases/nested_divergence.json");
-    char *screen =
-        on_terminal((const char *const[]){"run", launch, NULL}, (const char *const[]){NULL});
-    const char *at = strstr(screen, "blocks, ");
-    double millions = at ? atof(at + 8) : -1;
-    tap(at && strstr(at, " M instructions, ") && strstr(at, " M/s") && millions >= 0 &&
-            strstr(screen, "\033[K"),
-        "a run on a terminal says how far it is and how fast it goes");
-    free(screen);
+    if (has_terminals()) {
+        char *screen =
+            on_terminal((const char *const[]){"run", launch, NULL}, (const char *const[]){NULL});
+        const char *at = strstr(screen, "blocks, ");
+        double millions = at ? atof(at + 8) : -1;
+        tap(at && strstr(at, " M instructions, ") && strstr(at, " M/s") && millions >= 0 &&
+                strstr(screen, "\033[K"),
+            "a run on a terminal says how far it is and how fast it goes");
+        free(screen);
+    }
     run_result r = loom((const char *const[]){"run", launch, NULL});
     tap(r.status == 0 && !strstr(r.err, "M/s") && !strstr(r.out, "\033"), "elsewhere it does not");
     run_free(&r);
