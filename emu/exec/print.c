@@ -71,6 +71,8 @@ typedef struct line {
 
 static void put(line *t, const char *s, size_t n)
 {
+    if (n == 0)
+        return;
     if (t->n + n > t->cap) {
         size_t cap = (t->n + n) * 2 + 128;
         char *p = realloc(t->at, cap);
