@@ -453,7 +453,9 @@ static void check_use(browser *b)
     tap(is_true(b, "!document.querySelector('#tip').hidden && document.querySelector('#tip "
                    "pre').textContent.includes('FROM kernel')"),
         "a number's tooltip shows the SQL that gives it");
-    eval(b, "document.querySelector('#panel-speed .num').focus()");
+    eval(b, "document.querySelector('#panel-speed .num').scrollIntoView({block: 'center'})");
+    pause_ms(300);
+    eval(b, "document.querySelector('#panel-speed .num').focus({preventScroll: true})");
     tap(is_true(b, "!document.querySelector('#tip').hidden && "
                    "document.querySelector('#tip').textContent.includes('speed_of_light')"),
         "so does the keyboard");
