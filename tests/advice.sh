@@ -4,16 +4,7 @@
 # tests/advice/RULE.ptx holds both, as `fires` and `quiet`, and how to launch them. A line that ends in "// xN" stands for N such lines.
 # A rule of traces/rules/ without a test fails here.
 set -u
-LC_ALL=C
-export LC_ALL
-loom=${PTXLOOM:-$PWD/ptxloom}
-case $srcdir in /*) root=$srcdir ;; *) root=$PWD/$srcdir ;; esac
-PTXLOOM_ARCH_PATH=$root/arch
-export PTXLOOM_ARCH_PATH
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/ptxloom-advice.XXXXXX") || exit 99
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 99
-n=0
+. "$srcdir/tests/scratch.sh"
 
 for file in "$root"/traces/rules/*.sql; do
     name=$(basename "$file" .sql)

@@ -104,7 +104,7 @@ schedules: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT)
 .PHONY: suite-levels schedules accuracy accuracy-update accuracy-mufu bench fuzz docs-update
 
 noinst_HEADERS += tests/unit/unit.h
-EXTRA_DIST += tests/data tests/ptx tests/advice examples tests/isagen $(script_tests)
+EXTRA_DIST += tests/data tests/ptx tests/advice examples tests/isagen $(script_tests) tests/scratch.sh
 # Run by hand, once; doc/numerics.md points to it.
 EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu tools/ptxas
 

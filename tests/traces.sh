@@ -3,16 +3,7 @@
 #
 # Each check runs ptxloom in a scratch folder and looks at what it left. `equal NAME EXPECTED ACTUAL` is one test.
 set -u
-LC_ALL=C
-export LC_ALL
-loom=${PTXLOOM:-$PWD/ptxloom}
-case $srcdir in /*) root=$srcdir ;; *) root=$PWD/$srcdir ;; esac
-PTXLOOM_ARCH_PATH=$root/arch
-export PTXLOOM_ARCH_PATH
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/ptxloom-traces.XXXXXX") || exit 99
-trap 'chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 99
-n=0
+. "$srcdir/tests/scratch.sh"
 
 ok() # NAME STATUS [REMARK]
 {
