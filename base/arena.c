@@ -18,11 +18,13 @@
 
 typedef struct block {
     struct block *next;
-    size_t size; /* bytes after this head */
+    size_t size;  /* bytes after this head */
+    size_t dirty; /* of these, from the first on: may not be zero any more */
 } block;
 
 struct pl_arena {
     block *blocks;
+    block *spare;              /* blocks that a reset took back */
     unsigned char *free, *end; /* unused part of the newest block; all zero */
     size_t next_size, handed_out;
     bool failed;
@@ -43,14 +45,40 @@ pl_arena *pl_arena_open(void)
     return a;
 }
 
-void pl_arena_close(pl_arena *a)
+static void free_blocks(block *b)
 {
-    if (!a) return;
-    for (block *b = a->blocks, *next; b; b = next) {
+    for (block *next; b; b = next) {
         next = b->next;
         free(b);
     }
+}
+
+void pl_arena_close(pl_arena *a)
+{
+    if (!a) return;
+    free_blocks(a->blocks);
+    free_blocks(a->spare);
     free(a);
+}
+
+/* Notes how far the newest block was filled. */
+static void leave_block(pl_arena *a)
+{
+    if (a->blocks) a->blocks->dirty = (size_t)(a->free - (unsigned char *)(a->blocks + 1));
+}
+
+/* Turning the list round hands the blocks out in the same order again, small ones first. */
+void pl_arena_reset(pl_arena *a)
+{
+    leave_block(a);
+    for (block *b = a->blocks, *next; b; b = next) {
+        next = b->next;
+        b->next = a->spare;
+        a->spare = b;
+    }
+    a->blocks = NULL;
+    a->free = a->end = NULL;
+    a->handed_out = 0;
 }
 
 static void *fail(pl_arena *a, size_t bytes)
@@ -59,17 +87,39 @@ static void *fail(pl_arena *a, size_t bytes)
     return bytes <= RESERVE ? memset(a->reserve, 0, RESERVE) : NULL;
 }
 
-static bool add_block(pl_arena *a, size_t at_least)
+/* The first spare block that is large enough, zeroed. */
+static block *take_spare(pl_arena *a, size_t at_least)
+{
+    block **from = &a->spare;
+    while (*from && (*from)->size < at_least) from = &(*from)->next;
+    block *b = *from;
+    if (!b) return NULL;
+    *from = b->next;
+    memset(b + 1, 0, b->dirty);
+    b->dirty = 0;
+    return b;
+}
+
+static block *new_block(pl_arena *a, size_t at_least)
 {
     size_t size = a->next_size < at_least ? at_least : a->next_size;
     block *b = calloc(1, sizeof *b + size);
-    if (!b) return false;
+    if (!b) return NULL;
     b->size = size;
+    if (a->next_size < LARGEST_BLOCK) a->next_size *= 2;
+    return b;
+}
+
+static bool add_block(pl_arena *a, size_t at_least)
+{
+    block *b = take_spare(a, at_least);
+    if (!b) b = new_block(a, at_least);
+    if (!b) return false;
+    leave_block(a);
     b->next = a->blocks;
     a->blocks = b;
     a->free = (unsigned char *)(b + 1);
-    a->end = a->free + size;
-    if (a->next_size < LARGEST_BLOCK) a->next_size *= 2;
+    a->end = a->free + b->size;
     return true;
 }
 

@@ -60,7 +60,7 @@ static bool register_copy(const coalescer *c, const pl_insn *i)
 static uint32_t number(coalescer *c, uint32_t row)
 {
     if (!c->index[row]) {
-        *pl_push(c->x->a, &c->member) = row;
+        *pl_push(c->x->tmp, &c->member) = row;
         c->index[row] = (uint32_t)c->member.n;
     }
     return c->index[row] - 1;
@@ -168,7 +168,7 @@ static bool collect(coalescer *c)
             const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
             if (!register_copy(c, i))
                 continue;
-            *pl_push(x->a, &c->pairs) = (pair){x->rpo[j], k, i->op[0], i->op[1], false};
+            *pl_push(x->tmp, &c->pairs) = (pair){x->rpo[j], k, i->op[0], i->op[1], false};
             number(c, i->op[0]);
             number(c, i->op[1]);
         }
@@ -177,14 +177,14 @@ static bool collect(coalescer *c)
     if (set > (size_t)1 << 23)
         c->pairs.n = 0;
     if (!c->pairs.n)
-        return pl_arena_ok(x->a);
-    c->in = pl_arena_array(x->a, uint64_t, set);
-    c->out = pl_arena_array(x->a, uint64_t, set);
-    c->use = pl_arena_array(x->a, uint64_t, set);
-    c->def = pl_arena_array(x->a, uint64_t, set);
-    c->live = pl_arena_array(x->a, uint64_t, c->words + 1);
-    c->first = pl_arena_array(x->a, uint32_t, c->member.n + 1);
-    c->next = pl_arena_array(x->a, uint32_t, 2 * c->pairs.n + 1);
+        return pl_ir_ok(x);
+    c->in = pl_arena_array(x->tmp, uint64_t, set);
+    c->out = pl_arena_array(x->tmp, uint64_t, set);
+    c->use = pl_arena_array(x->tmp, uint64_t, set);
+    c->def = pl_arena_array(x->tmp, uint64_t, set);
+    c->live = pl_arena_array(x->tmp, uint64_t, c->words + 1);
+    c->first = pl_arena_array(x->tmp, uint32_t, c->member.n + 1);
+    c->next = pl_arena_array(x->tmp, uint32_t, 2 * c->pairs.n + 1);
     if (!c->in || !c->out || !c->use || !c->def || !c->live || !c->first || !c->next)
         return false;
     for (uint32_t p = 0; p < c->pairs.n; p++)
@@ -203,8 +203,8 @@ static bool round_of(pl_ir *x, bool *any)
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_count(x))
         return false;
-    c.index = pl_arena_array(x->a, uint32_t, x->f->rows + 4);
-    c.width = pl_arena_array(x->a, uint8_t, x->f->rows + 4);
+    c.index = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
+    c.width = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
     if (!c.index || !c.width || !collect(&c))
         return false;
     if (!c.pairs.n)
@@ -229,8 +229,8 @@ static bool round_of(pl_ir *x, bool *any)
             pl_insn_uses(x->p, i, revive, &c);
         }
     }
-    uint32_t *to = pl_arena_array(x->a, uint32_t, x->f->rows + 4);
-    uint8_t *taken = pl_arena_array(x->a, uint8_t, c.member.n + 1);
+    uint32_t *to = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
+    uint8_t *taken = pl_arena_array(x->tmp, uint8_t, c.member.n + 1);
     if (!to || !taken)
         return false;
     memset(to, 0xff, (x->f->rows + 4) * sizeof *to);
@@ -255,7 +255,7 @@ static bool round_of(pl_ir *x, bool *any)
     for (size_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++)
             pl_insn_uses(x->p, &x->b.at[b].code.at[k], rename, to);
-    return pl_arena_ok(x->a);
+    return pl_ir_ok(x);
 }
 
 bool pl_pass_coalesce(pl_ir *x)

@@ -60,7 +60,7 @@ static uint32_t prepare(divider *d, uint32_t row, pl_word type, uint32_t block, 
     i->line = line;
     if (where == block)
         ++*at;
-    *pl_push(x->a, &d->done) = (prepared){row, to, where, type};
+    *pl_push(x->tmp, &d->done) = (prepared){row, to, where, type};
     return to;
 }
 
@@ -71,7 +71,7 @@ bool pl_pass_divide(pl_ir *x)
     if (!pl_ir_graph(x) || !pl_ir_count(x))
         return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
-        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n && pl_arena_ok(x->a); k++) {
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n && pl_ir_ok(x); k++) {
             if (!divides(&x->b.at[x->rpo[j]].code.at[k]))
                 continue;
             pl_word type = pl_insn_type(&x->b.at[x->rpo[j]].code.at[k]);
@@ -80,7 +80,7 @@ bool pl_pass_divide(pl_ir *x)
             if (to != divisor && pl_insn_make(i, pl_insn_mnem(i) == M_div ? M__div : M__rem, 3, &type, 1))
                 i->op[2] = to;
         }
-    return pl_arena_ok(x->a);
+    return pl_ir_ok(x);
 }
 
 /* ---- atomics ---- */

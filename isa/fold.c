@@ -294,7 +294,7 @@ static void share(fold *f, uint32_t block, uint32_t at)
         return;
     }
     uint32_t next = f->bucket[slot];
-    *pl_push(x->a, &f->values) = (value){block, at, next};
+    *pl_push(x->tmp, &f->values) = (value){block, at, next};
     f->bucket[slot] = (uint32_t)f->values.n;
 }
 
@@ -431,25 +431,21 @@ bool pl_pass_fold(pl_ir *x)
 {
     for (unsigned round = 0; round < 4; round++) {
         fold f = {.x = x};
-        if (!pl_ir_graph(x) || !pl_ir_count(x))
-            return false;
         uint32_t size = 64, spare = 0;
         for (size_t b = 0; b < x->b.n; b++)
             spare += (uint32_t)x->b.at[b].code.n;
         while (size < spare)
             size *= 2;
-        f.mask = size - 1;
-        f.bucket = pl_arena_array(x->a, uint32_t, size);
-        uint32_t rows = x->f->rows + 4 * spare + 4; /* room for the constants that folding makes */
-        f.to = pl_arena_array(x->a, uint32_t, rows);
-        f.pred_to = pl_arena_array(x->a, uint32_t, x->f->preds + 1);
-        pl_ir_row *row = pl_arena_array(x->a, pl_ir_row, rows);
-        if (!f.bucket || !f.to || !f.pred_to || !row)
+        spare *= 4; /* room for the constants that folding makes */
+        if (!pl_ir_graph(x) || !pl_ir_count_with(x, spare))
             return false;
-        memcpy(row, x->row, x->f->rows * sizeof *row);
-        for (uint32_t r = x->f->rows; r < rows; r++)
-            row[r] = (pl_ir_row){.defs = 1, .block = PL_IR_NONE};
-        x->row = row;
+        f.mask = size - 1;
+        f.bucket = pl_arena_array(x->tmp, uint32_t, size);
+        uint32_t rows = x->f->rows + spare + 4;
+        f.to = pl_arena_array(x->tmp, uint32_t, rows);
+        f.pred_to = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1);
+        if (!f.bucket || !f.to || !f.pred_to)
+            return false;
         memset(f.to, 0xff, rows * sizeof *f.to);
         memset(f.pred_to, 0xff, (x->f->preds + 1) * sizeof *f.pred_to);
         for (uint32_t j = 0; j < x->nrpo; j++)
@@ -469,5 +465,5 @@ bool pl_pass_fold(pl_ir *x)
         if (!f.changed)
             break;
     }
-    return pl_arena_ok(x->a);
+    return pl_ir_ok(x);
 }

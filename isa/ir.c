@@ -23,12 +23,17 @@ static bool is_end(const pl_insn *i)
 
 /* ---- from code to blocks ---- */
 
+static pl_irb empty_block(pl_insn *code)
+{
+    return (pl_irb){.code = {.at = code}, .next = PL_IR_NONE, .order = PL_IR_NONE, .idom = PL_IR_NONE, .loop = PL_IR_NONE};
+}
+
 static bool make_blocks(pl_ir *x)
 {
     const pl_insn *code = x->p->code.at + x->f->first;
     uint32_t first = x->f->first, count = x->f->count, nblocks = 0;
-    uint8_t *leader = pl_arena_array(x->a, uint8_t, count + 1);
-    uint32_t *of = pl_arena_array(x->a, uint32_t, count + 1);
+    uint8_t *leader = pl_arena_array(x->tmp, uint8_t, count + 1);
+    uint32_t *of = pl_arena_array(x->tmp, uint32_t, count + 1);
     if (!leader || !of)
         return false;
     leader[0] = 1;
@@ -45,34 +50,44 @@ static bool make_blocks(pl_ir *x)
         nblocks += leader[k] && k < count;
         of[k] = nblocks - 1;
     }
-    for (uint32_t k = 0; k < nblocks; k++)
-        pl_ir_new_block(x);
-    for (uint32_t k = 0; k < count && pl_arena_ok(x->a); k++) {
+    x->b.at = pl_arena_array(x->a, pl_irb, nblocks);
+    x->b.n = x->b.cap = nblocks;
+    pl_insn *copy = pl_arena_alloc(x->a, count * sizeof *copy);
+    if (!x->b.at || !copy)
+        return false;
+    memcpy(copy, code, count * sizeof *copy);
+    for (uint32_t k = 0; k < count; k++) {
         pl_irb *b = &x->b.at[of[k]];
-        pl_insn i = code[k];
-        if (is_table(&i))
-            for (uint32_t t = 0; t < i.nmore; t++)
-                x->p->pool.at[i.more + t] = of[x->p->pool.at[i.more + t] - first];
-        else if (is_jump(&i))
-            i.target = of[i.target - first];
-        *pl_push(x->a, &b->code) = i;
+        pl_insn *i = &copy[k];
+        if (leader[k])
+            *b = empty_block(i);
+        b->code.cap = ++b->code.n; /* a block that grows moves away */
+        if (is_table(i))
+            for (uint32_t t = 0; t < i->nmore; t++)
+                x->p->pool.at[i->more + t] = of[x->p->pool.at[i->more + t] - first];
+        else if (is_jump(i))
+            i->target = of[i->target - first];
         if (leader[k + 1]) {
-            bool falls = (!is_jump(&i) && !is_end(&i)) || i.guard != PL_PT;
+            bool falls = (!is_jump(i) && !is_end(i)) || i->guard != PL_PT;
             b->next = falls && k + 1 < count ? of[k + 1] : PL_IR_NONE;
         }
     }
     return pl_arena_ok(x->a);
 }
 
-pl_status pl_ir_open(pl_ir *x, pl_program *p, pl_prog_func *f, uint32_t sink, pl_arena *scratch)
+pl_status pl_ir_open(pl_ir *x, pl_program *p, pl_prog_func *f, uint32_t sink, pl_arena *scratch, pl_arena *tmp)
 {
-    *x = (pl_ir){.p = p, .f = f, .a = scratch};
-    for (uint32_t r = 0; r < f->rows; r++) {
-        *pl_push(scratch, &x->kind) = (uint8_t)(r - sink < 4 ? PL_ROW_SINK : PL_ROW_REG);
-        *pl_push(scratch, &x->init) = PL_IR_NONE;
-    }
-    if (!pl_arena_ok(scratch))
+    *x = (pl_ir){.p = p, .f = f, .a = scratch, .tmp = tmp};
+    x->kind.n = x->init.n = f->rows;
+    x->kind.cap = x->init.cap = f->rows + 64;
+    x->kind.at = pl_arena_array(scratch, uint8_t, x->kind.cap);
+    x->init.at = pl_arena_array(scratch, uint32_t, x->init.cap);
+    if (!x->kind.at || !x->init.at)
         return PL_NOMEM;
+    for (uint32_t r = 0; r < f->rows; r++) {
+        x->kind.at[r] = (uint8_t)(r - sink < 4 ? PL_ROW_SINK : PL_ROW_REG);
+        x->init.at[r] = PL_IR_NONE;
+    }
     for (size_t k = 0; k < f->init.n; k++)
         for (unsigned r = 0; r < f->init.at[k].width / 32u; r++) {
             x->kind.at[f->init.at[k].row + r] = PL_ROW_INIT;
@@ -130,9 +145,9 @@ static bool compact(pl_ir *x, uint32_t *fixed)
 {
     pl_prog_func *f = x->f;
     uint32_t rows = f->rows, n = 0, preds = 0;
-    renumber r = {.x = x, .used = pl_arena_array(x->a, uint8_t, rows + 4), .to = pl_arena_array(x->a, uint32_t, rows + 4),
-                  .pred_to = pl_arena_array(x->a, uint32_t, f->preds + 1), .pred_used = pl_arena_array(x->a, uint8_t, f->preds + 1)};
-    if (!pl_arena_ok(x->a))
+    renumber r = {.x = x, .used = pl_arena_array(x->tmp, uint8_t, rows + 4), .to = pl_arena_array(x->tmp, uint32_t, rows + 4),
+                  .pred_to = pl_arena_array(x->tmp, uint32_t, f->preds + 1), .pred_used = pl_arena_array(x->tmp, uint8_t, f->preds + 1)};
+    if (!pl_ir_ok(x))
         return false;
     r.pred_used[PL_PT] = r.pred_used[PL_PF] = 1;
     every_instruction(x, mark, &r);
@@ -169,9 +184,9 @@ static bool compact(pl_ir *x, uint32_t *fixed)
 /* Order of the blocks in the code: as numbered, but each block is followed by its `next` where that one is still free. */
 static uint32_t *layout(pl_ir *x, uint32_t *count)
 {
-    uint32_t *order = pl_arena_array(x->a, uint32_t, x->b.n + 1), n = 0;
-    uint8_t *done = pl_arena_array(x->a, uint8_t, x->b.n + 1);
-    if (!pl_arena_ok(x->a))
+    uint32_t *order = pl_arena_array(x->tmp, uint32_t, x->b.n + 1), n = 0;
+    uint8_t *done = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
+    if (!pl_ir_ok(x))
         return NULL;
     for (uint32_t k = 0; k < x->b.n; k++) {
         uint32_t b = k;
@@ -192,7 +207,7 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed)
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !compact(x, fixed))
         return PL_NOMEM;
-    uint32_t n = 0, *order = layout(x, &n), *start = pl_arena_array(x->a, uint32_t, x->b.n + 1);
+    uint32_t n = 0, *order = layout(x, &n), *start = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
     static const pl_word uni[] = {W_uni};
     if (!order || !start)
         return PL_NOMEM;
@@ -353,25 +368,39 @@ static void loops(pl_ir *x, uint32_t *stack, uint32_t *outer)
     }
 }
 
+/* Working memory is kept from call to call. */
+static bool graph_room(pl_ir *x, size_t edges)
+{
+    size_t n = x->b.n + 1;
+    if (n > x->block_room) {
+        x->block_room = n + n / 2;
+        x->rpo = pl_arena_array(x->a, uint32_t, x->block_room);
+        x->edge = pl_arena_array(x->a, uint32_t, x->block_room);
+    }
+    if (2 * edges + n > x->edge_room) {
+        x->edge_room = 2 * edges + n + n / 2;
+        x->stack = pl_arena_array(x->a, uint32_t, x->edge_room);
+        x->preds = pl_arena_array(x->a, uint32_t, x->edge_room);
+    }
+    return x->rpo && x->edge && x->stack && x->preds && pl_arena_ok(x->a);
+}
+
 bool pl_ir_graph(pl_ir *x)
 {
     size_t edges = 0, n = x->b.n;
-    uint32_t *stack = pl_arena_array(x->a, uint32_t, n + 1), *edge = pl_arena_array(x->a, uint32_t, n + 1);
-    x->rpo = pl_arena_array(x->a, uint32_t, n + 1);
-    if (!stack || !edge || !x->rpo || !n)
-        return false;
     for (size_t k = 0; k < n; k++) {
         pl_irb *b = &x->b.at[k];
         b->order = b->idom = b->loop = b->depth = PL_IR_NONE;
         b->npred = b->latches = 0;
+        edges += pl_ir_successors(x, (uint32_t)k);
     }
-    postorder(x, stack, edge);
-    for (uint32_t j = 0; j < x->nrpo; j++)
-        for (uint32_t s = 0; s < pl_ir_successors(x, x->rpo[j]); s++, edges++)
-            x->b.at[pl_ir_successor(x, x->rpo[j], s)].npred++;
-    x->preds = pl_arena_array(x->a, uint32_t, edges + 1);
-    if (!x->preds)
+    if (!n || !graph_room(x, edges))
         return false;
+    memset(x->edge, 0, n * sizeof *x->edge);
+    postorder(x, x->stack, x->edge);
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (uint32_t s = 0, m = pl_ir_successors(x, x->rpo[j]); s < m; s++)
+            x->b.at[pl_ir_successor(x, x->rpo[j], s)].npred++;
     uint32_t at = 0;
     for (size_t k = 0; k < n; k++) {
         x->b.at[k].pred = at;
@@ -379,13 +408,13 @@ bool pl_ir_graph(pl_ir *x)
         x->b.at[k].npred = 0;
     }
     for (uint32_t j = 0; j < x->nrpo; j++)
-        for (uint32_t s = 0; s < pl_ir_successors(x, x->rpo[j]); s++) {
+        for (uint32_t s = 0, m = pl_ir_successors(x, x->rpo[j]); s < m; s++) {
             pl_irb *b = &x->b.at[pl_ir_successor(x, x->rpo[j], s)];
             x->preds[b->pred + b->npred++] = x->rpo[j];
         }
     dominators(x);
-    loops(x, pl_arena_array(x->a, uint32_t, 2 * edges + 2), edge);
-    return pl_arena_ok(x->a);
+    loops(x, x->stack, x->edge);
+    return true;
 }
 
 /* ---- rows ---- */
@@ -423,24 +452,31 @@ static void pin(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-bool pl_ir_count(pl_ir *x)
+static bool row_room(pl_ir *x, size_t rows, size_t preds)
 {
-    pl_prog_func *f = x->f;
-    x->row = pl_arena_array(x->a, pl_ir_row, f->rows + 4);
-    x->pred_row = pl_arena_array(x->a, pl_ir_row, f->preds + 1);
-    if (!pl_arena_ok(x->a) || !x->row || !x->pred_row)
-        return false;
-    for (uint32_t r = 0; r < f->rows; r++) {
-        x->row[r].kind = x->kind.at[r];
-        x->row[r].init = x->init.at[r];
-        x->row[r].block = PL_IR_NONE;
-        if (x->kind.at[r] == PL_ROW_INIT)
-            x->row[r].defs = 1;
-        if (x->kind.at[r] == PL_ROW_SINK)
-            x->row[r].defs = 2;
+    if (rows > x->row_room) {
+        x->row_room = rows + rows / 2;
+        x->row = pl_arena_array(x->a, pl_ir_row, x->row_room);
     }
+    if (preds > x->pred_room) {
+        x->pred_room = preds + preds / 2;
+        x->pred_row = pl_arena_array(x->a, pl_ir_row, x->pred_room);
+    }
+    return x->row && x->pred_row && pl_arena_ok(x->a);
+}
+
+bool pl_ir_count_with(pl_ir *x, size_t more)
+{
+    static const uint8_t defs[] = {[PL_ROW_REG] = 0, [PL_ROW_INIT] = 1, [PL_ROW_SINK] = 2};
+    pl_prog_func *f = x->f;
+    if (!row_room(x, f->rows + more + 4, f->preds + 1))
+        return false;
+    for (uint32_t r = 0; r < f->rows; r++)
+        x->row[r] = (pl_ir_row){.kind = x->kind.at[r], .init = x->init.at[r], .block = PL_IR_NONE, .defs = defs[x->kind.at[r]]};
+    for (size_t r = f->rows; r < f->rows + more; r++)
+        x->row[r] = (pl_ir_row){.kind = PL_ROW_INIT, .init = PL_IR_NONE, .block = PL_IR_NONE, .defs = 1};
     for (uint32_t r = 0; r < f->preds; r++)
-        x->pred_row[r].block = PL_IR_NONE;
+        x->pred_row[r] = (pl_ir_row){.block = PL_IR_NONE};
     x->pred_row[PL_PT].defs = x->pred_row[PL_PF].defs = 1;
     counting c = {.x = x};
     for (c.block = 0; c.block < x->b.n; c.block++)
@@ -449,6 +485,11 @@ bool pl_ir_count(pl_ir *x)
                 pl_insn_uses(x->p, &x->b.at[c.block].code.at[c.at], count, &c);
     interface(x, pin, x);
     return true;
+}
+
+bool pl_ir_count(pl_ir *x)
+{
+    return pl_ir_count_with(x, 0);
 }
 
 void pl_ir_sweep(pl_ir *x)
@@ -555,7 +596,7 @@ pl_insn *pl_ir_insert(pl_ir *x, uint32_t block, size_t at)
 
 uint32_t pl_ir_new_block(pl_ir *x)
 {
-    *pl_push(x->a, &x->b) = (pl_irb){.next = PL_IR_NONE, .order = PL_IR_NONE, .idom = PL_IR_NONE, .loop = PL_IR_NONE};
+    *pl_push(x->a, &x->b) = empty_block(NULL);
     return (uint32_t)x->b.n - 1;
 }
 

@@ -40,19 +40,29 @@ typedef struct pl_ir_row {
 typedef struct pl_ir {
     pl_program *p;
     pl_prog_func *f;
-    pl_arena *a;          /* scratch */
+    pl_arena *a;          /* what lives as long as the graph */
+    pl_arena *tmp;        /* what lives as long as the pass at work */
     struct { pl_irb *at; size_t n, cap; } b;
     struct { uint8_t *at; size_t n, cap; } kind;  /* pl_row_kind by row */
     struct { uint32_t *at; size_t n, cap; } init; /* by row: index in f->init */
     /* pl_ir_graph */
     uint32_t *preds;
     uint32_t *rpo, nrpo;  /* reachable blocks in reverse postorder */
+    uint32_t *stack, *edge; /* its working memory */
+    size_t edge_room, block_room;
     /* pl_ir_count */
     pl_ir_row *row;
     pl_ir_row *pred_row;  /* the same for predicates */
+    size_t row_room, pred_room;
 } pl_ir;
 
-pl_status pl_ir_open(pl_ir *x, pl_program *p, pl_prog_func *f, uint32_t sink, pl_arena *scratch);
+pl_status pl_ir_open(pl_ir *x, pl_program *p, pl_prog_func *f, uint32_t sink, pl_arena *scratch, pl_arena *tmp);
+/* False: out of memory. */
+static inline bool pl_ir_ok(const pl_ir *x)
+{
+    return pl_arena_ok(x->a) && pl_arena_ok(x->tmp);
+}
+
 /* Writes the function back behind f->first. *fixed becomes the first row that register allocation leaves alone. */
 pl_status pl_ir_close(pl_ir *x, uint32_t *fixed);
 
@@ -60,6 +70,8 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed);
 bool pl_ir_graph(pl_ir *x);
 /* Reads and writes of every row. */
 bool pl_ir_count(pl_ir *x);
+/* The same, with descriptions of `more` rows to come: constants that a pass makes while it works. */
+bool pl_ir_count_with(pl_ir *x, size_t more);
 /* Takes out instructions whose form is PL_IR_DEAD. */
 void pl_ir_sweep(pl_ir *x);
 

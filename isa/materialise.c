@@ -40,7 +40,7 @@ static uint32_t register_for(mover *m, uint32_t constant, unsigned rows)
     i->line = m->line;
     m->at += !loop;
     uint32_t next = m->first[constant];
-    *pl_push(x->a, &m->done) = (moved){constant, row, where, next};
+    *pl_push(x->tmp, &m->done) = (moved){constant, row, where, next};
     m->first[constant] = (uint32_t)m->done.n;
     return row;
 }
@@ -81,13 +81,13 @@ bool pl_pass_materialise(pl_ir *x)
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_count(x))
         return false;
-    mover m = {.x = x, .first = pl_arena_array(x->a, uint32_t, x->f->rows + 4)};
+    mover m = {.x = x, .first = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)};
     uint32_t rows = x->f->rows;
     if (!m.first)
         return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         m.block = x->rpo[j];
-        for (m.at = 0; m.at < x->b.at[m.block].code.n && pl_arena_ok(x->a); m.at++) {
+        for (m.at = 0; m.at < x->b.at[m.block].code.n && pl_ir_ok(x); m.at++) {
             pl_insn i = x->b.at[m.block].code.at[m.at];
             const pl_form *f = &pl_forms[i.form];
             m.room = room(&i, &m.pairs);
@@ -118,5 +118,5 @@ bool pl_pass_materialise(pl_ir *x)
             x->b.at[m.block].code.at[m.at] = i;
         }
     }
-    return pl_arena_ok(x->a);
+    return pl_ir_ok(x);
 }

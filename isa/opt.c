@@ -277,18 +277,25 @@ pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, pl_arena *a)
 
 /* ---- everything else ---- */
 
-pl_status pl_optimise(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a)
+typedef bool pass(pl_ir *x);
+
+pl_status pl_optimise(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a, pl_arena *tmp)
 {
+    static pass *const passes[] = {
+        pl_pass_webs, pl_pass_fold, pl_pass_select, pl_pass_predicate, pl_pass_unroll, pl_pass_merge, pl_pass_webs, pl_pass_fold,
+        pl_pass_select, pl_pass_vector, pl_pass_divide, pl_pass_atomics, pl_pass_coalesce, pl_pass_materialise, pl_pass_place,
+        pl_pass_schedule, pl_pass_converge};
     pl_ir x;
     if (!f->count)
         return PL_OK;
-    pl_status st = pl_ir_open(&x, p, f, *fixed, a);
+    pl_status st = pl_ir_open(&x, p, f, *fixed, a, tmp);
     if (st != PL_OK)
         return st;
-    if (!pl_ir_graph(&x) || !pl_pass_webs(&x) || !pl_pass_fold(&x) || !pl_pass_select(&x) || !pl_pass_predicate(&x) ||
-        !pl_pass_unroll(&x) || !pl_pass_merge(&x) || !pl_pass_webs(&x) || !pl_pass_fold(&x) || !pl_pass_select(&x) || !pl_pass_vector(&x) ||
-        !pl_pass_divide(&x) || !pl_pass_atomics(&x) || !pl_pass_coalesce(&x) || !pl_pass_materialise(&x) ||
-        !pl_pass_place(&x) || !pl_pass_schedule(&x) || !pl_pass_converge(&x))
-        return PL_NOMEM;
+    for (size_t k = 0; k < sizeof passes / sizeof *passes; k++) {
+        pl_arena_reset(tmp);
+        if (!passes[k](&x) || !pl_ir_ok(&x))
+            return PL_NOMEM;
+    }
+    pl_arena_reset(tmp);
     return pl_ir_close(&x, fixed);
 }

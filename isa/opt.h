@@ -10,7 +10,7 @@ enum { PL_IF_NOUNROLL = 1 << 7 };
 
 /* Multiply-add contraction only: the part of optimisation that changes results, done at every level as ptxas does. */
 pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, pl_arena *scratch);
-/* The passes of passes.h. *fixed is the first row that is no register of the program, before and after. */
-pl_status pl_optimise(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *scratch);
+/* The passes of passes.h. *fixed is the first row that is no register of the program, before and after. `tmp` is reset between them. */
+pl_status pl_optimise(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *scratch, pl_arena *tmp);
 
 #endif

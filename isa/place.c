@@ -98,7 +98,7 @@ static void emit_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static bool collect(place *p)
 {
     pl_ir *x = p->x;
-    p->of = pl_arena_array(x->a, uint32_t, x->f->rows + 4);
+    p->of = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
     if (!p->of)
         return false;
     for (uint32_t b = 0; b < x->b.n; b++)
@@ -106,7 +106,7 @@ static bool collect(place *p)
             pl_insn *i = &x->b.at[b].code.at[k];
             if (i->form == PL_IR_DEAD || x->b.at[b].order == PL_IR_NONE || !is_fetch(x, i))
                 continue;
-            *pl_push(x->a, &p->fetches) = (fetch){.i = *i, .block = PL_IR_NONE};
+            *pl_push(x->tmp, &p->fetches) = (fetch){.i = *i, .block = PL_IR_NONE};
             if (pl_insn_mnem(i) == M_mov) {
                 pl_word type = x->row[i->op[0]].rows == 2 ? W_u64 : W_u32;
                 pl_insn_make(&p->fetches.at[p->fetches.n - 1].i, in_constant_bank(pl_ir_special(x, i->op[1])) ? M__ldc : M__s2r, 2, &type, 1);
@@ -115,7 +115,7 @@ static bool collect(place *p)
                 p->of[i->op[0] + r] = (uint32_t)p->fetches.n;
             i->form = PL_IR_DEAD;
         }
-    return pl_arena_ok(x->a);
+    return pl_ir_ok(x);
 }
 
 /* The block before all accesses to global memory, which need its descriptor. */
@@ -192,7 +192,7 @@ bool pl_pass_place(pl_ir *x)
             if (x->b.at[p.block].code.at[k].form != PL_IR_DEAD)
                 pl_insn_uses(x->p, &x->b.at[p.block].code.at[k], reach, &p);
     }
-    uint8_t *wanted = pl_arena_array(x->a, uint8_t, x->b.n + 1);
+    uint8_t *wanted = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
     if (!wanted)
         return false;
     for (size_t k = 0; k < p.fetches.n; k++) {
@@ -245,7 +245,7 @@ bool pl_pass_place(pl_ir *x)
             return false;
     }
     pl_ir_sweep(x);
-    return pl_arena_ok(x->a);
+    return pl_ir_ok(x);
 }
 
 /* ---- convergence ---- */
@@ -300,8 +300,8 @@ static bool own_difference(const pl_insn *i)
 static bool find_uniform(uniformity *u)
 {
     pl_ir *x = u->x;
-    u->varies = pl_arena_array(x->a, uint8_t, x->f->rows + 4);
-    u->pred_varies = pl_arena_array(x->a, uint8_t, x->f->preds + 1);
+    u->varies = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
+    u->pred_varies = pl_arena_array(x->tmp, uint8_t, x->f->preds + 1);
     if (!u->varies || !u->pred_varies)
         return false;
     for (uint32_t r = 0; r < x->f->rows; r++)
@@ -364,9 +364,9 @@ static bool combine_atomics(uniformity *u)
 static uint32_t *post_dominators(pl_ir *x)
 {
     uint32_t n = (uint32_t)x->b.n, depth = 0, count = 0;
-    uint32_t *ipdom = pl_arena_array(x->a, uint32_t, n + 1), *number = pl_arena_array(x->a, uint32_t, n + 1);
-    uint32_t *order = pl_arena_array(x->a, uint32_t, n + 1), *stack = pl_arena_array(x->a, uint32_t, n + 1);
-    uint32_t *edge = pl_arena_array(x->a, uint32_t, n + 1);
+    uint32_t *ipdom = pl_arena_array(x->tmp, uint32_t, n + 1), *number = pl_arena_array(x->tmp, uint32_t, n + 1);
+    uint32_t *order = pl_arena_array(x->tmp, uint32_t, n + 1), *stack = pl_arena_array(x->tmp, uint32_t, n + 1);
+    uint32_t *edge = pl_arena_array(x->tmp, uint32_t, n + 1);
     if (!ipdom || !number || !order || !stack || !edge)
         return NULL;
     memset(ipdom, 0xff, (n + 1) * sizeof *ipdom);
@@ -425,7 +425,7 @@ bool pl_pass_converge(pl_ir *x)
     if (x->f->entry && !combine_atomics(&u))
         return false;
     uint32_t *ipdom = post_dominators(x), n = (uint32_t)x->b.n;
-    uint32_t *from = pl_arena_array(x->a, uint32_t, n + 1); /* by meeting block: where its lanes part first */
+    uint32_t *from = pl_arena_array(x->tmp, uint32_t, n + 1); /* by meeting block: where its lanes part first */
     if (!ipdom || !from)
         return false;
     memset(from, 0xff, (n + 1) * sizeof *from);
@@ -463,5 +463,5 @@ bool pl_pass_converge(pl_ir *x)
             return false;
         i->line = line;
     }
-    return pl_arena_ok(x->a);
+    return pl_ir_ok(x);
 }

@@ -134,9 +134,9 @@ bool pl_pass_merge(pl_ir *x)
     if (!pl_ir_graph(x))
         return false;
     for (uint32_t j = 0; j < x->nrpo; j++) /* predecessors stay as they were: a block that was appended is empty and unreachable */
-        while (append_next(x, x->rpo[j]) && pl_arena_ok(x->a)) {
+        while (append_next(x, x->rpo[j]) && pl_ir_ok(x)) {
         }
-    return pl_ir_graph(x) && pl_arena_ok(x->a);
+    return pl_ir_graph(x) && pl_ir_ok(x);
 }
 
 bool pl_pass_predicate(pl_ir *x)

@@ -149,8 +149,8 @@ bool pl_pass_schedule(pl_ir *x)
     pl_ir_sweep(x);
     for (size_t b = 0; b < x->b.n; b++)
         most = x->b.at[b].code.n > most ? x->b.at[b].code.n : most;
-    scheduler s = {.x = x, .r = pl_arena_array(x->a, rows, most + 1), .emitted = pl_arena_array(x->a, uint8_t, most + 1),
-                   .chosen = pl_arena_array(x->a, uint8_t, most + 1), .out = pl_arena_array(x->a, pl_insn, most + 1)};
+    scheduler s = {.x = x, .r = pl_arena_array(x->tmp, rows, most + 1), .emitted = pl_arena_array(x->tmp, uint8_t, most + 1),
+                   .chosen = pl_arena_array(x->tmp, uint8_t, most + 1), .out = pl_arena_array(x->tmp, pl_insn, most + 1)};
     if (!s.r || !s.emitted || !s.chosen || !s.out)
         return false;
     for (size_t b = 0; b < x->b.n; b++) {

@@ -50,9 +50,9 @@ static pl_insn *source(const chooser *c, const pl_insn *i, unsigned k)
     const pl_ir_row *r = &c->x->row[row];
     if (r->defs != 1 || r->block == PL_IR_NONE)
         return NULL;
+    if (r->block == c->block ? r->at >= c->at : c->x->b.at[r->block].order >= c->x->b.at[c->block].order)
+        return NULL; /* a value from the turn of a loop before, or of a register that was never set: not this one's work */
     pl_insn *w = pl_ir_writer(c->x, row);
-    if (w >= i) /* a value from the turn of a loop before, or of a register that was never set: not this one's work */
-        return NULL;
     if (w->form == PL_IR_DEAD || w->guard != PL_PT || w->op[0] != row || !pl_insn_pure(w))
         return NULL;
     const pl_form *f = &pl_forms[w->form];
@@ -423,7 +423,7 @@ static bool walk(pl_ir *x, chooser *c)
                 pl_insn_uses(x->p, &b->code.at[c->at], note_write, c);
         }
     }
-    return pl_arena_ok(x->a);
+    return pl_ir_ok(x);
 }
 
 bool pl_pass_select(pl_ir *x)
@@ -432,10 +432,10 @@ bool pl_pass_select(pl_ir *x)
         if (!pl_ir_graph(x) || !pl_ir_count(x))
             return false;
         uint32_t rows = x->f->rows + 64;
-        chooser c = {.x = x, .written = pl_arena_array(x->a, uint32_t, rows), .written_in = pl_arena_array(x->a, uint32_t, rows),
-                     .takers = pl_arena_array(x->a, uint32_t, rows), .counting = true};
+        chooser c = {.x = x, .written = pl_arena_array(x->tmp, uint32_t, rows), .written_in = pl_arena_array(x->tmp, uint32_t, rows),
+                     .takers = pl_arena_array(x->tmp, uint32_t, rows), .counting = true};
         pl_ir_constant(x, 0, 32); /* exists before rows are described */
-        if (!pl_arena_ok(x->a) || !pl_ir_count(x) || !walk(x, &c))
+        if (!pl_ir_ok(x) || !pl_ir_count(x) || !walk(x, &c))
             return false;
         memset(c.written_in, 0, rows * sizeof *c.written_in);
         c.counting = false;

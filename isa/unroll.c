@@ -248,7 +248,7 @@ static bool copies(unroller *u, uint32_t to, unsigned n)
     memset(u->pred_to, 0xff, preds * sizeof *u->pred_to);
     for (unsigned k = 0; k < n; k++)
         append(u, to, k, n);
-    return pl_arena_ok(u->x->a);
+    return pl_ir_ok(u->x);
 }
 
 /* ---- the frame around them ---- */
@@ -361,7 +361,7 @@ static bool unroll_four(unroller *u, const counted *c)
     /* block numbers: the head becomes the first test, so that all edges into the loop still fit */
     uint32_t one = pl_ir_new_block(x), four = pl_ir_new_block(x), more = pl_ir_new_block(x), few = pl_ir_new_block(x);
     uint32_t two = pl_ir_new_block(x), last = pl_ir_new_block(x);
-    if (!pl_arena_ok(x->a))
+    if (!pl_ir_ok(x))
         return false;
     if (!copies(u, four, FACTOR) || !copies(u, two, 2))
         return false;
@@ -385,14 +385,14 @@ static bool unroll_four(unroller *u, const counted *c)
     x->b.at[two].next = last;
     jump(x, last, line, compare(x, last, line, c->cmp, type, c->counter, c->bound, PL_PT), true, c->exit);
     x->b.at[last].next = one;
-    return pl_arena_ok(x->a);
+    return pl_ir_ok(x);
 }
 
 static bool unroll_whole(unroller *u, const counted *c, unsigned n)
 {
     pl_ir *x = u->x;
     uint32_t to = pl_ir_new_block(x);
-    if (!pl_arena_ok(x->a) || !copies(u, to, n))
+    if (!pl_ir_ok(x) || !copies(u, to, n))
         return false;
     x->b.at[c->block].code = x->b.at[to].code;
     memset(&x->b.at[to].code, 0, sizeof x->b.at[to].code);
@@ -415,9 +415,9 @@ static bool unroll(pl_ir *x, const counted *c)
         if (!make_limit(x, c, c->block, 0, FACTOR, &l))
             return true; /* the limit would wrap */
     }
-    unroller u = {.x = x, .c = c, .row_to = pl_arena_array(x->a, uint32_t, x->f->rows + (size_t)(FACTOR + n) * c->n * 8 + 64),
-                  .pred_to = pl_arena_array(x->a, uint32_t, x->f->preds + (size_t)(FACTOR + n) * c->n * 8 + 64),
-                  .steps = pl_arena_array(x->a, uint8_t, x->f->rows)};
+    unroller u = {.x = x, .c = c, .row_to = pl_arena_array(x->tmp, uint32_t, x->f->rows + (size_t)(FACTOR + n) * c->n * 8 + 64),
+                  .pred_to = pl_arena_array(x->tmp, uint32_t, x->f->preds + (size_t)(FACTOR + n) * c->n * 8 + 64),
+                  .steps = pl_arena_array(x->tmp, uint8_t, x->f->rows)};
     if (!u.row_to || !u.pred_to || !u.steps)
         return false;
     const pl_irb *b = &x->b.at[c->block];

@@ -215,7 +215,7 @@ bool pl_pass_vector(pl_ir *x)
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_count(x))
         return false;
-    joiner j = {.x = x, .align = pl_arena_array(x->a, uint8_t, x->f->rows + 4)};
+    joiner j = {.x = x, .align = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4)};
     if (!j.align)
         return false;
     for (j.block = 0; j.block < x->b.n; j.block++)
@@ -227,5 +227,5 @@ bool pl_pass_vector(pl_ir *x)
                         break;
                 }
     pl_ir_sweep(x);
-    return pl_arena_ok(x->a);
+    return pl_ir_ok(x);
 }

@@ -72,8 +72,8 @@ static void survey(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if (!have) {
         if (!eligible || info[*row].defs < 2)
             return;
-        *pl_push(x->a, &w->v) = (var){.row = *row, .rows = n, .pred = pred, .n = 1};
-        if (!pl_arena_ok(x->a))
+        *pl_push(x->tmp, &w->v) = (var){.row = *row, .rows = n, .pred = pred, .n = 1};
+        if (!pl_ir_ok(x))
             return;
         for (unsigned k = 0; k < n; k++) {
             uint32_t other = w->of[pred][*row + k];
@@ -223,14 +223,14 @@ bool pl_pass_webs(pl_ir *x)
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_count(x))
         return false;
-    w.of[0] = pl_arena_array(x->a, uint32_t, x->f->rows + 4);
-    w.of[1] = pl_arena_array(x->a, uint32_t, x->f->preds + 1);
+    w.of[0] = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
+    w.of[1] = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1);
     if (!w.of[0] || !w.of[1])
         return false;
     for (size_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++)
             pl_insn_uses(x->p, &x->b.at[b].code.at[k], survey, &w);
-    if (!pl_arena_ok(x->a))
+    if (!pl_ir_ok(x))
         return false;
     for (size_t k = 0; k < w.v.n; k++) {
         w.v.at[k].first = w.bits;
@@ -240,14 +240,14 @@ bool pl_pass_webs(pl_ir *x)
     size_t size = (size_t)w.words * x->b.n + 1;
     if (!w.bits || size > (size_t)1 << 23) /* 64 MB a set: such a function keeps its registers */
         return true;
-    w.in = pl_arena_array(x->a, uint64_t, size);
-    w.out = pl_arena_array(x->a, uint64_t, size);
-    w.gen = pl_arena_array(x->a, uint64_t, size);
-    w.kill = pl_arena_array(x->a, uint64_t, size);
-    w.up = pl_arena_array(x->a, uint32_t, w.bits);
-    w.row = pl_arena_array(x->a, uint32_t, w.bits);
-    w.now = pl_arena_array(x->a, uint32_t, w.v.n);
-    w.seen = pl_arena_array(x->a, uint32_t, w.v.n);
+    w.in = pl_arena_array(x->tmp, uint64_t, size);
+    w.out = pl_arena_array(x->tmp, uint64_t, size);
+    w.gen = pl_arena_array(x->tmp, uint64_t, size);
+    w.kill = pl_arena_array(x->tmp, uint64_t, size);
+    w.up = pl_arena_array(x->tmp, uint32_t, w.bits);
+    w.row = pl_arena_array(x->tmp, uint32_t, w.bits);
+    w.now = pl_arena_array(x->tmp, uint32_t, w.v.n);
+    w.seen = pl_arena_array(x->tmp, uint32_t, w.v.n);
     if (!w.in || !w.out || !w.gen || !w.kill || !w.up || !w.row || !w.now || !w.seen)
         return false;
     for (uint32_t k = 0; k < w.bits; k++)
@@ -266,5 +266,5 @@ bool pl_pass_webs(pl_ir *x)
         }
     }
     walk(&w, 2);
-    return pl_arena_ok(x->a);
+    return pl_ir_ok(x);
 }

@@ -29,7 +29,8 @@ typedef struct numbers { uint32_t *at; size_t n, cap; } numbers;
 typedef struct lower {
     const pl_ast *ast;
     pl_program *p;
-    pl_arena *scratch;
+    pl_arena *scratch;     /* until the module is done */
+    pl_arena *work, *pass; /* until the function, the pass is done */
     uint64_t *dynamic;   /* where unsized shared arrays start, by function */
     numbers unsized;     /* these arrays, by variable */
     const pl_lower_source *source;
@@ -855,17 +856,40 @@ static void lower_variable(lower *c, const pl_var *v)
     }
 }
 
+/* What isa/ does to the machine code of one function. Working memory is used again for the next. */
+static pl_status finish_function(lower *c, pl_prog_func *f)
+{
+    pl_program *p = c->p;
+    uint32_t fixed = c->scratch_row;
+    pl_status st = pl_opt_contract(p, f, c->work);
+    if (st == PL_OK && p->opt_level > 0)
+        st = pl_optimise(p, f, &fixed, c->work, c->pass);
+    pl_arena_reset(c->work);
+    pl_arena_reset(c->pass);
+    if (st == PL_OK) {
+        mark_calls(p, f);
+        st = pl_cfg_reconverge(p, f, c->work);
+    }
+    pl_arena_reset(c->work);
+    if (st == PL_OK)
+        st = pl_live_allocate(p, f, fixed, c->work);
+    pl_arena_reset(c->work);
+    return st;
+}
+
 pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **out)
 {
     *out = NULL;
-    pl_arena *arena = pl_arena_open(), *scratch = pl_arena_open();
-    if (!arena || !scratch) {
+    pl_arena *arena = pl_arena_open(), *scratch = pl_arena_open(), *work = pl_arena_open(), *pass = pl_arena_open();
+    if (!arena || !scratch || !work || !pass) {
         pl_arena_close(arena);
         pl_arena_close(scratch);
+        pl_arena_close(work);
+        pl_arena_close(pass);
         return PL_NOMEM;
     }
     pl_program *p = pl_arena_new(arena, pl_program);
-    lower c = {.ast = ast, .p = p, .scratch = scratch, .source = opt ? opt->source : NULL, .sources = opt ? opt->sources : 0};
+    lower c = {.ast = ast, .p = p, .scratch = scratch, .work = work, .pass = pass, .source = opt ? opt->source : NULL, .sources = opt ? opt->sources : 0};
     *p = (pl_program){.arena = arena, .ptx = ast->ptx, .sm = ast->sm, .sm_suffix = ast->sm_suffix, .target = ast->target,
                       .opt_level = opt ? opt->opt_level : 0, .text = opt ? opt->text : NULL, .text_bytes = opt ? opt->text_bytes : 0};
     for (size_t k = 0; k < ast->funcs.n; k++) {
@@ -902,18 +926,8 @@ pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **
         for (size_t v = 0; v < c.unsized.n; v++)
             ast->vars.at[c.unsized.at[v]]->offset = c.dynamic[k];
         lower_function(&c, ast->funcs.at[k], &p->funcs.at[k]);
-        bool ok = !c.unsupported && pl_arena_ok(arena) && pl_arena_ok(scratch);
-        uint32_t fixed = c.scratch_row;
-        if (ok)
-            st = pl_opt_contract(p, &p->funcs.at[k], scratch);
-        if (ok && st == PL_OK && opt && opt->opt_level > 0)
-            st = pl_optimise(p, &p->funcs.at[k], &fixed, scratch);
-        if (ok && st == PL_OK)
-            mark_calls(p, &p->funcs.at[k]);
-        if (ok && st == PL_OK)
-            st = pl_cfg_reconverge(p, &p->funcs.at[k], scratch);
-        if (!c.unsupported && st == PL_OK && pl_arena_ok(arena) && pl_arena_ok(scratch))
-            st = pl_live_allocate(p, &p->funcs.at[k], fixed, scratch);
+        if (!c.unsupported && pl_arena_ok(arena) && pl_arena_ok(scratch))
+            st = finish_function(&c, &p->funcs.at[k]);
     }
     if (st == PL_OK && !c.unsupported && pl_arena_ok(arena)) {
         pl_program_tidy(p);
@@ -924,6 +938,8 @@ pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **
     else if (c.unsupported)
         st = PL_UNSUPPORTED;
     pl_arena_close(scratch);
+    pl_arena_close(work);
+    pl_arena_close(pass);
     if (st != PL_OK) {
         pl_arena_close(arena);
         return st;

@@ -32,6 +32,27 @@ START_TEST(arena_memory_is_zeroed_aligned_and_disjoint)
 }
 END_TEST
 
+START_TEST(arena_memory_is_zeroed_again_after_a_reset)
+{
+    pl_arena *a = pl_arena_open();
+    for (size_t round = 0; round < 4; round++) {
+        unsigned char *p[3];
+        const size_t size[] = {100, 5000, (size_t)3 << 20}; /* in one block, over two, in one of its own */
+        for (size_t k = 0; k < 3; k++) {
+            p[k] = pl_arena_alloc(a, size[k]);
+            for (size_t b = 0; b < size[k]; b++) ck_assert_uint_eq(p[k][b], 0);
+            memset(p[k], 0xff, size[k]);
+        }
+        ck_assert_uint_eq(pl_arena_bytes(a), size[0] + size[1] + size[2]);
+        ck_assert(p[0] != p[1] && p[1] != p[2]);
+        pl_arena_reset(a);
+        ck_assert_uint_eq(pl_arena_bytes(a), 0);
+    }
+    ck_assert(pl_arena_ok(a));
+    pl_arena_close(a);
+}
+END_TEST
+
 START_TEST(arena_failure_is_sticky_and_small_requests_still_get_memory)
 {
     pl_arena *a = pl_arena_open();
@@ -232,7 +253,7 @@ START_TEST(json_is_written_piece_by_piece)
 }
 END_TEST
 
-UNIT_MAIN("base", json_is_written_piece_by_piece, arena_memory_is_zeroed_aligned_and_disjoint,
+UNIT_MAIN("base", json_is_written_piece_by_piece, arena_memory_is_zeroed_aligned_and_disjoint, arena_memory_is_zeroed_again_after_a_reset,
           arena_failure_is_sticky_and_small_requests_still_get_memory,
           vector_grows_and_keeps_its_elements, arena_text, map_finds_what_was_put,
           diagnostic_shows_place_line_caret_and_help, diagnostic_cuts_a_long_line_around_the_place,
