@@ -1,7 +1,9 @@
 /* live.c - liveness and linear-scan register allocation.
  *
- * A unit is a group of consecutive rows that instructions use together (a 64-bit register is two). Liveness is solved on basic
- * blocks with bit sets; a unit's interval is the code range from its first to its last live point (Poletto and Sarkar, "Linear
+ * A unit is a group of consecutive rows that instructions use together (a 64-bit register is two). Liveness is found unit by unit,
+ * walking from the blocks that read it against the flow to the blocks that write it (Boissinot and others, "Computing Liveness Sets
+ * for SSA-Form Programs", 2011): most units live in one block or two, so that this takes time and memory in proportion to the code,
+ * where bit sets would take blocks times units. A unit's interval is the code range from its first to its last live point (Poletto and Sarkar, "Linear
  * Scan Register Allocation", 1999). A guarded write keeps the lanes that the guard excludes, so it does not end the old value. Lanes
  * that have parted may hold different units in one row: rows are private to a lane, so per-thread liveness is enough. */
 #include "isa/live.h"
@@ -21,10 +23,10 @@ static const struct { const char *class_name; uint8_t rows; } temporaries[] = {
     {"div32", 5}, {"rem32", 5}, {"divisor32", 5}, {"div64", 12}, {"rem64", 12}, {"div_f64", 12}, {"sqrt_f64", 12}, {"rcp_f64", 10},
     {"rsqrt_f64", 8}, {"div_f32_rn", 4}, {"sqrt_f32_rn", 4}, {"rcp_f32_rn", 4}, {"mul64", 3}, {"bfi", 3}, {"bfe", 2}, {"mma_fp8", 8}};
 
-static uint32_t temporary_rows(const pl_insn *i)
+static uint8_t temporary_rows(uint16_t cls)
 {
     for (size_t k = 0; k < sizeof temporaries / sizeof *temporaries; k++)
-        if (strncmp(pl_class_text[i->cls], temporaries[k].class_name, strlen(temporaries[k].class_name)) == 0)
+        if (strncmp(pl_class_text[cls], temporaries[k].class_name, strlen(temporaries[k].class_name)) == 0)
             return temporaries[k].rows;
     return 0;
 }
@@ -46,17 +48,32 @@ typedef struct unit {
     bool used;
 } unit;
 
+/* One block touches a unit. */
+typedef struct touch {
+    uint32_t unit, block;
+    uint32_t next;      /* of the same unit, plus one */
+    bool use, def, out; /* read before it is written; written first; live at the end */
+} touch;
+
 typedef struct live {
     pl_program *p;
+    pl_arena *a;
     pl_prog_func *f;
     pl_cfg g;
     uint32_t fixed;
     uint32_t *unit_of;  /* by old row */
     unit *u;
-    uint32_t n, words;  /* units; 64-bit words of a bit set */
-    uint64_t *in, *out, *use, *def; /* words for each block */
+    uint32_t n;         /* units */
+    struct { touch *at; size_t n, cap; } touches; /* in the order of the blocks */
+    uint32_t *newest;   /* by unit: its last touch, plus one */
+    uint32_t *touch_of; /* by block: touch of the unit at work, if it is that unit's */
+    uint32_t *left_by;  /* by block: last unit found live at its end, plus one */
+    uint32_t *rows_out; /* by block: rows live at its end */
+    uint32_t *stack, depth;
+    uint8_t *now;       /* by unit: live here */
+    uint8_t *temporary; /* by class: rows that its steps need, plus one; 0: not looked up yet */
+    uint32_t rows;      /* live here */
     uint32_t at;        /* instruction being visited */
-    uint64_t *set;      /* current bit set */
     uint32_t block;
     bool guarded;
     uint32_t delta;     /* how far fixed rows move down */
@@ -114,12 +131,12 @@ static void summarise(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if ((use & PL_USE_PRED) || *row >= l->fixed)
         return;
     uint32_t u = l->unit_of[*row];
-    uint64_t bit = 1ull << (u % 64), *d = l->def + (size_t)l->block * l->words + u / 64, *s = l->use + (size_t)l->block * l->words + u / 64;
-    bool whole = starts(l, u, rows, use);
-    if (!whole && !(*d & bit))
-        *s |= bit;
-    if (whole && !(*s & bit))
-        *d |= bit;
+    if (!l->newest[u] || l->touches.at[l->newest[u] - 1].block != l->block) {
+        bool whole = starts(l, u, rows, use);
+        uint32_t next = l->newest[u];
+        *pl_push(l->a, &l->touches) = (touch){.unit = u, .block = l->block, .next = next, .use = !whole, .def = whole};
+        l->newest[u] = (uint32_t)l->touches.n;
+    }
 }
 
 /* Reads come before writes within one instruction. */
@@ -143,7 +160,7 @@ static void extend(unit *u, uint32_t at)
         u->end = at;
 }
 
-static void touch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void reach(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     live *l = ctx;
     (void)rows;
@@ -158,8 +175,10 @@ static void kill(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if ((use & PL_USE_PRED) || *row >= l->fixed)
         return;
     uint32_t u = l->unit_of[*row];
-    if (starts(l, u, rows, use))
-        l->set[u / 64] &= ~(1ull << (u % 64));
+    if (l->now[u] && starts(l, u, rows, use)) {
+        l->now[u] = 0;
+        l->rows -= l->u[u].rows;
+    }
 }
 
 static void revive(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -170,7 +189,10 @@ static void revive(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     uint32_t u = l->unit_of[*row];
     if (!(use & PL_USE_READ) && (!l->guarded || starts(l, u, rows, use)))
         return;
-    l->set[u / 64] |= 1ull << (u % 64);
+    if (!l->now[u]) {
+        l->now[u] = 1;
+        l->rows += l->u[u].rows;
+    }
 }
 
 static void renumber(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -208,34 +230,40 @@ static void make_units(live *l, pl_arena *a)
     }
 }
 
-static void solve(live *l)
+/* The unit is live at the start of the block, and so at the end of the blocks in front of it. */
+static void enter(live *l, unit *u, uint32_t block)
 {
-    bool changed = true;
-    while (changed) {
-        changed = false;
-        for (uint32_t k = l->g.n; k-- > 0;) {
-            const pl_block *b = &l->g.b[k];
-            uint64_t *out = l->out + (size_t)k * l->words, *in = l->in + (size_t)k * l->words;
-            const uint64_t *use = l->use + (size_t)k * l->words, *def = l->def + (size_t)k * l->words;
-            for (uint32_t s = 0; s < pl_cfg_successor_count(b); s++) {
-                uint32_t x = pl_cfg_successor(&l->g, b, s);
-                for (uint32_t w = 0; x < l->g.n && w < l->words; w++)
-                    out[w] |= l->in[(size_t)x * l->words + w];
-            }
-            for (uint32_t w = 0; w < l->words; w++) {
-                uint64_t v = use[w] | (out[w] & ~def[w]);
-                changed |= v != in[w];
-                in[w] = v;
-            }
-        }
+    extend(u, l->g.b[block].first - l->f->first);
+    for (uint32_t e = l->g.pred_start[block]; e < l->g.pred_start[block + 1]; e++) {
+        uint32_t p = l->g.pred[e], index = (uint32_t)(u - l->u);
+        if (l->left_by[p] == index + 1)
+            continue;
+        l->left_by[p] = index + 1;
+        l->rows_out[p] += u->rows;
+        extend(u, l->g.b[p].end - l->f->first);
+        touch *t = l->touch_of[p] ? &l->touches.at[l->touch_of[p] - 1] : NULL;
+        if (t && t->unit == index)
+            t->out = true;
+        else
+            l->stack[l->depth++] = p;
     }
 }
 
-static void each_bit(live *l, const uint64_t *set, uint32_t at)
+static void solve(live *l)
 {
-    for (uint32_t w = 0; w < l->words; w++)
-        for (uint64_t v = set[w]; v; v &= v - 1)
-            extend(&l->u[w * 64 + (uint32_t)__builtin_ctzll(v)], at);
+    for (uint32_t k = 0; k < l->n; k++) {
+        bool any = false;
+        for (uint32_t t = l->newest[k]; t; t = l->touches.at[t - 1].next) {
+            l->touch_of[l->touches.at[t - 1].block] = t;
+            any |= l->touches.at[t - 1].use;
+        }
+        for (uint32_t t = any ? l->newest[k] : 0; t; t = l->touches.at[t - 1].next)
+            if (l->touches.at[t - 1].use) {
+                enter(l, &l->u[k], l->touches.at[t - 1].block);
+                while (l->depth)
+                    enter(l, &l->u[k], l->stack[--l->depth]);
+            }
+    }
 }
 
 static int by_start(const void *a, const void *b)
@@ -283,34 +311,36 @@ static uint32_t scan(live *l, pl_arena *a)
 }
 
 /* Largest number of 32-bit registers live at once. */
-static uint32_t pressure(live *l, uint64_t *set)
+static uint32_t pressure(live *l)
 {
     uint32_t most = 0;
-    l->set = set;
-    for (uint32_t k = 0; k < l->g.n; k++) {
-        const pl_block *b = &l->g.b[k];
-        memcpy(set, l->out + (size_t)k * l->words, l->words * sizeof *set);
-        l->block = k;
+    size_t t = 0;
+    for (l->block = 0; l->block < l->g.n; l->block++) {
+        const pl_block *b = &l->g.b[l->block];
+        size_t first = t;
+        for (; t < l->touches.n && l->touches.at[t].block == l->block; t++)
+            l->now[l->touches.at[t].unit] = l->touches.at[t].out;
+        l->rows = l->rows_out[l->block];
         for (uint32_t pc = b->end; pc-- > b->first;) {
             pl_insn *i = &l->p->code.at[pc];
-            uint32_t rows = 0;
             l->at = pc - l->f->first;
             l->guarded = i->guard != PL_PT;
             pl_insn_uses(l->p, i, kill, l);
             pl_insn_uses(l->p, i, revive, l);
-            for (uint32_t w = 0; w < l->words; w++)
-                for (uint64_t v = set[w]; v; v &= v - 1)
-                    rows += l->u[w * 64 + (uint32_t)__builtin_ctzll(v)].rows;
-            rows += temporary_rows(i);
+            if (!l->temporary[i->cls])
+                l->temporary[i->cls] = (uint8_t)(temporary_rows(i->cls) + 1u);
+            uint32_t rows = l->rows + l->temporary[i->cls] - 1u;
             most = rows > most ? rows : most;
         }
+        for (size_t k = first; k < t; k++)
+            l->now[l->touches.at[k].unit] = 0;
     }
     return most;
 }
 
 pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_arena *a)
 {
-    live l = {.p = p, .f = f, .fixed = fixed};
+    live l = {.p = p, .f = f, .a = a, .fixed = fixed};
     pl_status st = pl_cfg_make(p, f, a, &l.g);
     if (st != PL_OK)
         return st;
@@ -318,14 +348,13 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
     if (!pl_arena_ok(a))
         return PL_NOMEM;
     make_units(&l, a);
-    l.words = (l.n + 63) / 64;
-    size_t set = (size_t)l.words * (l.g.n + 1);
-    if (set > (size_t)1 << 26) /* 512 MB of bit sets: such a function keeps its rows */
-        return PL_OK;
-    l.in = pl_arena_array(a, uint64_t, set + 1);
-    l.out = pl_arena_array(a, uint64_t, set + 1);
-    l.use = pl_arena_array(a, uint64_t, set + 1);
-    l.def = pl_arena_array(a, uint64_t, set + 1);
+    l.newest = pl_arena_array(a, uint32_t, l.n + 1);
+    l.now = pl_arena_array(a, uint8_t, l.n + 1);
+    l.touch_of = pl_arena_array(a, uint32_t, l.g.n + 1);
+    l.left_by = pl_arena_array(a, uint32_t, l.g.n + 1);
+    l.rows_out = pl_arena_array(a, uint32_t, l.g.n + 1);
+    l.stack = pl_arena_array(a, uint32_t, l.g.n + 1);
+    l.temporary = pl_arena_array(a, uint8_t, C_count);
     if (!pl_arena_ok(a))
         return PL_NOMEM;
     for (l.block = 0; l.block < l.g.n; l.block++)
@@ -341,13 +370,11 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
             l.at = pc - f->first;
             pl_insn_uses(p, i, summarise_reads, &l);
             pl_insn_uses(p, i, summarise_writes, &l);
-            pl_insn_uses(p, i, touch, &l);
+            pl_insn_uses(p, i, reach, &l);
         }
+    if (!pl_arena_ok(a))
+        return PL_NOMEM;
     solve(&l);
-    for (uint32_t k = 0; k < l.g.n; k++) {
-        each_bit(&l, l.in + (size_t)k * l.words, l.g.b[k].first - f->first);
-        each_bit(&l, l.out + (size_t)k * l.words, l.g.b[k].end - f->first);
-    }
     /* parameters arrive at the start, results leave at the end */
     for (size_t k = 0; k < f->formal.n; k++)
         if (f->formal.at[k].reg && !f->formal.at[k].pred)
@@ -360,7 +387,7 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
     bool calls = false;
     for (uint32_t k = 0; k < f->count && !calls; k++)
         calls = is_call(&p->code.at[f->first + k]);
-    f->registers = pressure(&l, l.def) + SCHEDULING; /* def is no longer needed: its first words serve as the working set */
+    f->registers = pressure(&l) + SCHEDULING;
     uint32_t fewest = calls ? WITH_CALLS : FEWEST;
     if (f->registers < fewest)
         f->registers = fewest;
