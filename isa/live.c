@@ -18,17 +18,39 @@
  * a function that calls, whose callees own the first ones: fitted to `registers` of h200/suite (H200, ptxas 13.0, 2026-11). */
 enum { SCHEDULING = 5, WITH_CALLS = 22, FEWEST = 10 };
 
+/* Registers of a thread that code can name; rows of a register file; the step in which a thread gets them; the fewest it gets by launch
+ * bounds (CUDA C++ Programming Guide, "Compute Capabilities"; before sm_32 an instruction has 6 bits for a register). */
+enum { MOST = 255, MOST_OLD = 63, FILE_WARPS = 65536 / PL_LANES, UNIT = 8, LEAST = 16 };
+
 /* Registers that the steps of an instruction need while it runs, by the start of its class: read off machine code for sm_90. */
 static const struct { const char *class_name; uint8_t rows; } temporaries[] = {
     {"div32", 5}, {"rem32", 5}, {"divisor32", 5}, {"div64", 12}, {"rem64", 12}, {"div_f64", 12}, {"sqrt_f64", 12}, {"rcp_f64", 10},
     {"rsqrt_f64", 8}, {"div_f32_rn", 4}, {"sqrt_f32_rn", 4}, {"rcp_f32_rn", 4}, {"mul64", 3}, {"bfi", 3}, {"bfe", 2}, {"mma_fp8", 8}};
 
-static uint8_t temporary_rows(uint16_t cls)
+uint8_t pl_live_temporaries(uint16_t cls)
 {
     for (size_t k = 0; k < sizeof temporaries / sizeof *temporaries; k++)
         if (strncmp(pl_class_text[cls], temporaries[k].class_name, strlen(temporaries[k].class_name)) == 0)
             return temporaries[k].rows;
     return 0;
+}
+
+static uint32_t product(const uint32_t *size)
+{
+    return size[0] * (size[1] ? size[1] : 1) * (size[2] ? size[2] : 1);
+}
+
+uint32_t pl_register_limit(const pl_program *p, const pl_prog_func *f)
+{
+    uint32_t limit = p->sm >= 32 || p->sm < 10 ? MOST : MOST_OLD;
+    if (f->maxnreg)
+        return f->maxnreg < limit ? f->maxnreg : limit;
+    uint32_t threads = f->reqntid[0] ? product(f->reqntid) : product(f->maxntid);
+    uint32_t warps = (threads + PL_LANES - 1) / PL_LANES * (f->minnctapersm ? f->minnctapersm : 1);
+    if (!warps)
+        return limit;
+    uint32_t share = (p->sm >= 30 ? FILE_WARPS : FILE_WARPS / 2) / warps / UNIT * UNIT;
+    return share < LEAST ? LEAST : share < limit ? share : limit;
 }
 
 /* A call, or a division that is one. */
@@ -328,7 +350,7 @@ static uint32_t pressure(live *l)
             pl_insn_uses(l->p, i, kill, l);
             pl_insn_uses(l->p, i, revive, l);
             if (!l->temporary[i->cls])
-                l->temporary[i->cls] = (uint8_t)(temporary_rows(i->cls) + 1u);
+                l->temporary[i->cls] = (uint8_t)(pl_live_temporaries(i->cls) + 1u);
             uint32_t rows = l->rows + l->temporary[i->cls] - 1u;
             most = rows > most ? rows : most;
         }
@@ -391,6 +413,9 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
     uint32_t fewest = calls ? WITH_CALLS : FEWEST;
     if (f->registers < fewest)
         f->registers = fewest;
+    uint32_t limit = pl_register_limit(p, f);
+    if (f->registers > limit)
+        f->registers = limit;
     uint32_t rows = scan(&l, a);
     if (!pl_arena_ok(a))
         return PL_NOMEM;

@@ -1,0 +1,833 @@
+/* spill.c - values that do not fit the registers a thread may have go to local memory and come back before they are used.
+ *
+ * A kernel's own limit is `.maxnreg`, or follows from `.minnctapersm` blocks of `.maxntid` threads; without either it is 255. Blocks are
+ * visited in reverse postorder with the set of values that registers hold; when a value must come in and the set is full, the one whose
+ * next use is farthest leaves (Belady; on control flow as in Braun and Hack, "Register Spilling and Live-Range Splitting for SSA-Form
+ * Programs", 2009). A use behind the end of a loop is farther than any use in it. A value that leaves anywhere is stored where it is
+ * computed, so that leaving costs nothing; one that a single instruction brings from the constant bank, a special register or a number is
+ * computed again instead. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/live.h"
+#include "isa/passes.h"
+#include "isa/tidy.h"
+
+/* Distances in instructions: a loop's end lies LOOP_END away; NEVER is no use at all. */
+enum { LOOP_END = 1 << 20, NEVER = 1 << 30, MOST_CELLS = 1 << 24 };
+
+/* Registers that no value can have: the stack pointer; the fewest that are left to values. */
+enum { RESERVED = 1, LEAST = 12 };
+
+typedef struct value {
+    uint32_t row, rows;
+    uint32_t block, born;   /* the only block that touches it, UINT32_MAX: several do; where it is written first there */
+    uint32_t next;          /* at the current instruction: first of its accesses in `accesses`, plus one */
+    uint32_t writes;
+    uint32_t start, end;    /* of its life, in positions of all instructions */
+    uint32_t slot;          /* offset in the frame */
+    const pl_insn *again;   /* computes it anywhere */
+    bool pinned, away;      /* must stay; leaves a register somewhere */
+    bool held;              /* in a register now */
+} value;
+
+typedef struct access {
+    uint32_t at, next;
+    bool reads;
+} access;
+
+typedef struct spiller {
+    pl_ir *x;
+    uint32_t n, words, room, blocks; /* values; words of a set; rows for values; blocks before edges were mended */
+    uint32_t *of;           /* by row: value, plus one */
+    value *v;
+    uint64_t *in, *out, *use, *def; /* liveness, words for each block */
+    uint32_t *far_in;       /* n for each block: distance of the next use from its start */
+    uint64_t *entry, *exit; /* values in registers */
+    uint32_t *pressure;     /* by block: most rows needed at once */
+    struct { access *at; size_t n, cap; } accesses;
+    struct { pl_insn *at; size_t n, cap; } code;
+    struct { uint32_t *at; size_t n, cap; } moved; /* values with a place in memory */
+    struct { uint32_t *at; size_t n, cap; } now; /* values that the current instruction touches */
+    uint32_t block, at, weight;
+    bool guarded;
+    uint32_t frame;         /* row that holds the start of the frame */
+    uint32_t base, end;     /* bytes of the frame: behind its variables, behind all */
+} spiller;
+
+static bool has(const uint64_t *set, uint32_t k)
+{
+    return set[k / 64] >> (k % 64) & 1;
+}
+
+static void put(uint64_t *set, uint32_t k)
+{
+    set[k / 64] |= 1ull << (k % 64);
+}
+
+/* ---- values, and where they are live ---- */
+
+static void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    spiller *s = ctx;
+    if ((use & PL_USE_PRED) || s->x->kind.at[*row] != PL_ROW_REG)
+        return;
+    for (unsigned k = 1; k < rows; k++)
+        s->of[*row + k] = UINT32_MAX;
+}
+
+static value *value_of(spiller *s, uint32_t row)
+{
+    return s->of[row] ? &s->v[s->of[row] - 1] : NULL;
+}
+
+static void locate(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    spiller *s = ctx;
+    value *v = use & PL_USE_PRED ? NULL : value_of(s, *row);
+    if (!v)
+        return;
+    if (v->block == PL_IR_NONE) {
+        v->block = s->block;
+        v->born = (use & PL_USE_READ) || rows != v->rows ? UINT32_MAX : s->at;
+    } else if (v->block != s->block)
+        v->block = UINT32_MAX - 1;
+    v->writes += (use & PL_USE_WRITE) != 0;
+}
+
+/* Does this access start the value anew, whatever its register held? A guarded write does only when nothing was there before. */
+static bool starts(const spiller *s, const value *v, unsigned rows, unsigned use)
+{
+    if (!(use & PL_USE_WRITE) || (use & PL_USE_READ) || rows != v->rows)
+        return false;
+    return !s->guarded || (v->block == s->block && v->born == s->at);
+}
+
+static void summarise(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    spiller *s = ctx;
+    value *v = use & PL_USE_PRED ? NULL : value_of(s, *row);
+    if (!v)
+        return;
+    uint32_t k = (uint32_t)(v - s->v);
+    uint64_t *u = s->use + (size_t)s->block * s->words, *d = s->def + (size_t)s->block * s->words;
+    if (starts(s, v, rows, use)) {
+        if (!has(u, k))
+            put(d, k);
+    } else if (!has(d, k))
+        put(u, k);
+}
+
+static void reads_only(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    if (use & PL_USE_READ)
+        summarise(ctx, row, rows, use);
+}
+
+static void writes_only(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    if (!(use & PL_USE_READ))
+        summarise(ctx, row, rows, use);
+}
+
+static bool find_values(spiller *s)
+{
+    pl_ir *x = s->x;
+    uint32_t rows = x->f->rows;
+    s->of = pl_arena_array(x->tmp, uint32_t, rows + 4);
+    s->v = pl_arena_array(x->tmp, value, rows + 1);
+    if (!s->of || !s->v)
+        return false;
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++)
+            pl_insn_uses(x->p, &x->b.at[b].code.at[k], join, s);
+    for (uint32_t r = 0; r < rows; r++) {
+        if (x->kind.at[r] != PL_ROW_REG) {
+            s->of[r] = 0;
+            continue;
+        }
+        if (s->of[r] != UINT32_MAX)
+            s->v[s->n++] = (value){.row = r, .block = PL_IR_NONE, .pinned = x->row[r].pinned};
+        s->of[r] = s->n;
+        s->v[s->n - 1].rows++;
+    }
+    s->words = (s->n + 63) / 64;
+    for (s->block = 0; s->block < x->b.n; s->block++)
+        for (s->at = 0; s->at < x->b.at[s->block].code.n; s->at++)
+            pl_insn_uses(x->p, &x->b.at[s->block].code.at[s->at], locate, s);
+    return true;
+}
+
+static void solve(spiller *s)
+{
+    pl_ir *x = s->x;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t j = x->nrpo; j-- > 0;) {
+            size_t b = (size_t)x->rpo[j] * s->words;
+            for (uint32_t e = 0; e < pl_ir_successors(x, x->rpo[j]); e++)
+                for (uint32_t w = 0; w < s->words; w++)
+                    s->out[b + w] |= s->in[(size_t)pl_ir_successor(x, x->rpo[j], e) * s->words + w];
+            for (uint32_t w = 0; w < s->words; w++) {
+                uint64_t v = s->use[b + w] | (s->out[b + w] & ~s->def[b + w]);
+                changed |= v != s->in[b + w];
+                s->in[b + w] = v;
+            }
+        }
+    }
+}
+
+static bool find_live(spiller *s)
+{
+    pl_ir *x = s->x;
+    size_t set = (size_t)s->words * x->b.n + 1;
+    uint64_t **all[] = {&s->in, &s->out, &s->use, &s->def, &s->entry, &s->exit};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        if (!(*all[k] = pl_arena_array(x->tmp, uint64_t, set)))
+            return false;
+    for (s->block = 0; s->block < x->b.n; s->block++)
+        for (s->at = 0; s->at < x->b.at[s->block].code.n; s->at++) {
+            pl_insn *i = &x->b.at[s->block].code.at[s->at];
+            s->guarded = i->guard != PL_PT;
+            pl_insn_uses(x->p, i, reads_only, s);
+            pl_insn_uses(x->p, i, writes_only, s);
+        }
+    solve(s);
+    return true;
+}
+
+/* ---- pressure ---- */
+
+static void leave_live(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    spiller *s = ctx;
+    value *v = use & PL_USE_PRED ? NULL : value_of(s, *row);
+    if (v && starts(s, v, rows, use) && v->held) {
+        v->held = false;
+        s->weight -= v->rows;
+    }
+}
+
+static void enter_live(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    spiller *s = ctx;
+    value *v = use & PL_USE_PRED ? NULL : value_of(s, *row);
+    if (v && !starts(s, v, rows, use) && !v->held) {
+        v->held = true;
+        s->weight += v->rows;
+    }
+}
+
+/* Most rows live at once in each block; the most of all. */
+static uint32_t measure(spiller *s)
+{
+    pl_ir *x = s->x;
+    uint32_t most = 0;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        s->block = x->rpo[j];
+        s->weight = 0;
+        for (uint32_t k = 0; k < s->n; k++) {
+            s->v[k].held = has(s->out + (size_t)s->block * s->words, k);
+            s->weight += s->v[k].held ? s->v[k].rows : 0;
+        }
+        uint32_t here = s->weight;
+        for (s->at = (uint32_t)x->b.at[s->block].code.n; s->at-- > 0;) {
+            pl_insn *i = &x->b.at[s->block].code.at[s->at];
+            s->guarded = i->guard != PL_PT;
+            pl_insn_uses(x->p, i, leave_live, s);
+            pl_insn_uses(x->p, i, enter_live, s);
+            uint32_t rows = s->weight + pl_live_temporaries(i->cls);
+            here = rows > here ? rows : here;
+        }
+        s->pressure[s->block] = here;
+        most = here > most ? here : most;
+    }
+    return most;
+}
+
+/* ---- distances ---- */
+
+static bool in_loop(const pl_ir *x, uint32_t block, uint32_t head)
+{
+    for (uint32_t l = x->b.at[block].loop; l != PL_IR_NONE; l = x->b.at[l].outer)
+        if (l == head)
+            return true;
+    return false;
+}
+
+/* Distance of the next use behind the end of block b. */
+static uint32_t far_out(const spiller *s, uint32_t b, uint32_t v)
+{
+    const pl_ir *x = s->x;
+    uint32_t best = NEVER;
+    for (uint32_t e = 0; e < pl_ir_successors(x, b); e++) {
+        uint32_t q = pl_ir_successor(x, b, e), d = s->far_in[(size_t)q * s->n + v];
+        if (d >= NEVER || !has(s->in + (size_t)q * s->words, v))
+            continue;
+        if (x->b.at[b].loop != PL_IR_NONE && !in_loop(x, q, x->b.at[b].loop))
+            d += LOOP_END;
+        best = d < best ? d : best;
+    }
+    return best;
+}
+
+static void note_first(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    spiller *s = ctx;
+    value *v = use & PL_USE_PRED ? NULL : value_of(s, *row);
+    if (!v)
+        return;
+    uint32_t *d = &s->far_in[(size_t)s->block * s->n + (uint32_t)(v - s->v)];
+    if (*d == UINT32_MAX)
+        *d = starts(s, v, rows, use) ? NEVER : s->at;
+}
+
+static bool find_distances(spiller *s)
+{
+    pl_ir *x = s->x;
+    size_t cells = (size_t)s->n * x->b.n;
+    if (!(s->far_in = pl_arena_array(x->tmp, uint32_t, cells + 1)))
+        return false;
+    memset(s->far_in, 0xff, cells * sizeof *s->far_in);
+    uint8_t *known = pl_arena_array(x->tmp, uint8_t, cells + 1); /* the block itself decides */
+    if (!known)
+        return false;
+    for (s->block = 0; s->block < x->b.n; s->block++)
+        for (s->at = 0; s->at < x->b.at[s->block].code.n; s->at++) {
+            pl_insn *i = &x->b.at[s->block].code.at[s->at];
+            s->guarded = i->guard != PL_PT;
+            pl_insn_uses(x->p, i, note_first, s);
+        }
+    for (size_t c = 0; c < cells; c++)
+        if (s->far_in[c] != UINT32_MAX)
+            known[c] = 1;
+        else
+            s->far_in[c] = NEVER;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t j = x->nrpo; j-- > 0;)
+            for (uint32_t v = 0; v < s->n; v++) {
+                uint32_t b = x->rpo[j];
+                size_t c = (size_t)b * s->n + v;
+                if (known[c] || !has(s->in + (size_t)b * s->words, v))
+                    continue;
+                uint32_t d = far_out(s, b, v);
+                d = d < NEVER ? d + (uint32_t)x->b.at[b].code.n : NEVER;
+                if (d < s->far_in[c]) {
+                    s->far_in[c] = d;
+                    changed = true;
+                }
+            }
+    }
+    return true;
+}
+
+/* ---- what registers hold ---- */
+
+typedef struct ranked {
+    uint32_t value, distance;
+} ranked;
+
+static int nearer(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    if (x->distance != y->distance)
+        return x->distance < y->distance ? -1 : 1;
+    return x->value < y->value ? -1 : x->value > y->value;
+}
+
+/* The values in registers where block b starts. */
+static bool choose_entry(spiller *s, uint32_t b)
+{
+    pl_ir *x = s->x;
+    ranked *r = pl_arena_array(x->tmp, ranked, s->n + 1);
+    if (!r)
+        return false;
+    uint32_t n = 0, weight = 0, most = 0;
+    bool head = x->b.at[b].latches > 0;
+    for (uint32_t j = 0; head && j < x->nrpo; j++)
+        if (in_loop(x, x->rpo[j], b) && s->pressure[x->rpo[j]] > most)
+            most = s->pressure[x->rpo[j]];
+    for (uint32_t k = 0; k < s->n; k++) {
+        if (!has(s->in + (size_t)b * s->words, k))
+            continue;
+        bool any = b == 0 || head || s->v[k].pinned;
+        for (uint32_t e = 0; e < x->b.at[b].npred && !any; e++)
+            any = has(s->exit + (size_t)x->preds[x->b.at[b].pred + e] * s->words, k);
+        if (any)
+            r[n++] = (ranked){k, s->v[k].pinned ? 0 : s->far_in[(size_t)b * s->n + k]};
+    }
+    qsort(r, n, sizeof *r, nearer);
+    uint32_t through = 0, left = UINT32_MAX; /* rows of values that only lie across the loop, and what it leaves for them */
+    for (uint32_t k = 0; k < n; k++)
+        through += r[k].distance >= LOOP_END ? s->v[r[k].value].rows : 0;
+    if (head)
+        left = s->room + through > most ? s->room + through - most : 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const value *v = &s->v[r[k].value];
+        bool across = r[k].distance >= LOOP_END;
+        if (!v->pinned && (weight + v->rows > s->room || (across && v->rows > left)))
+            continue;
+        put(s->entry + (size_t)b * s->words, r[k].value);
+        weight += v->rows;
+        left -= across ? v->rows : 0;
+    }
+    return true;
+}
+
+static void list_access(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    spiller *s = ctx;
+    value *v = use & PL_USE_PRED ? NULL : value_of(s, *row);
+    if (!v)
+        return;
+    bool reads = !starts(s, v, rows, use);
+    if (v->next && s->accesses.at[v->next - 1].at == s->at) {
+        s->accesses.at[v->next - 1].reads |= reads;
+        return;
+    }
+    uint32_t next = v->next;
+    *pl_push(s->x->tmp, &s->accesses) = (access){s->at, next, reads};
+    v->next = (uint32_t)s->accesses.n;
+}
+
+static void list_current(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    spiller *s = ctx;
+    (void)rows;
+    value *v = use & PL_USE_PRED ? NULL : value_of(s, *row);
+    if (v)
+        *pl_push(s->x->tmp, &s->now) = (uint32_t)(v - s->v);
+}
+
+/* How far the next use of a value is, seen from behind the current instruction. */
+static uint32_t distance(const spiller *s, const value *v)
+{
+    uint32_t k = (uint32_t)(v - s->v);
+    if (v->next)
+        return s->accesses.at[v->next - 1].reads ? s->accesses.at[v->next - 1].at - s->at : NEVER;
+    if (!has(s->out + (size_t)s->block * s->words, k))
+        return NEVER;
+    uint32_t d = far_out(s, s->block, k);
+    return d < NEVER ? d + (uint32_t)s->x->b.at[s->block].code.n - s->at : NEVER;
+}
+
+/* The value leaves registers somewhere: it gets its place. */
+static void send_away(spiller *s, value *v)
+{
+    if (v->away)
+        return;
+    v->away = true;
+    if (v->again)
+        return;
+    v->slot = s->end; /* a place of its own for now */
+    s->end += 8;
+    *pl_push(s->x->tmp, &s->moved) = (uint32_t)(v - s->v);
+}
+
+static bool touched_now(const spiller *s, uint32_t k)
+{
+    for (size_t n = 0; n < s->now.n; n++)
+        if (s->now.at[n] == k)
+            return true;
+    return false;
+}
+
+/* Values leave until only so many rows are taken. */
+static void make_room(spiller *s, uint32_t rows)
+{
+    while (s->weight > rows) {
+        uint32_t worst = UINT32_MAX, far = 0;
+        for (uint32_t k = 0; k < s->n; k++) {
+            value *v = &s->v[k];
+            if (!v->held || v->pinned || v->rows > 2 || touched_now(s, k))
+                continue;
+            uint32_t d = distance(s, v);
+            d += v->again && d < NEVER ? d / 2 : 0; /* it comes back without memory */
+            if (worst == UINT32_MAX || d > far) {
+                worst = k;
+                far = d;
+            }
+        }
+        if (worst == UINT32_MAX)
+            return;
+        s->v[worst].held = false;
+        if (distance(s, &s->v[worst]) < NEVER)
+            send_away(s, &s->v[worst]);
+        s->weight -= s->v[worst].rows;
+    }
+}
+
+static bool make_move(spiller *s, pl_insn *i, const value *v, bool store, uint32_t line)
+{
+    *i = (pl_insn){.guard = PL_PT, .reconv = UINT32_MAX, .line = line};
+    for (int k = 0; k < PL_INLINE_OPERANDS; k++)
+        i->op[k] = UINT32_MAX;
+    if (!pl_insn_make(i, store ? M_st : M_ld, 3, (const pl_word[]){W_local, v->rows == 2 ? W_b64 : W_b32}, 2))
+        return false;
+    i->op[store ? 0 : 1] = s->frame;
+    i->op[store ? 1 : 0] = v->row;
+    i->imm = v->slot;
+    pl_insn_shape(i);
+    pl_insn_finish(i);
+    return true;
+}
+
+static bool fetch(spiller *s, pl_insn *i, value *v, uint32_t line)
+{
+    send_away(s, v);
+    if (v->again) {
+        *i = pl_ir_clone(s->x, v->again);
+        return true;
+    }
+    return make_move(s, i, v, false, line);
+}
+
+/* The list of instructions becomes the block's. */
+static bool replace_code(spiller *s, uint32_t b)
+{
+    pl_ir *x = s->x;
+    pl_insn *copy = pl_arena_array(x->a, pl_insn, s->code.n + 1);
+    if (!copy)
+        return false;
+    if (s->code.n)
+        memcpy(copy, s->code.at, s->code.n * sizeof *copy);
+    x->b.at[b].code.at = copy;
+    x->b.at[b].code.n = s->code.n;
+    x->b.at[b].code.cap = s->code.n + 1;
+    return true;
+}
+
+/* Walks a block: values come back before they are used. */
+static bool walk(spiller *s, uint32_t b)
+{
+    pl_ir *x = s->x;
+    s->block = b;
+    s->accesses.n = s->code.n = 0;
+    s->weight = 0;
+    for (uint32_t k = 0; k < s->n; k++) {
+        s->v[k].next = 0;
+        s->v[k].held = has(s->entry + (size_t)b * s->words, k);
+        s->weight += s->v[k].held ? s->v[k].rows : 0;
+    }
+    for (s->at = (uint32_t)x->b.at[b].code.n; s->at-- > 0;) {
+        pl_insn *i = &x->b.at[b].code.at[s->at];
+        s->guarded = i->guard != PL_PT;
+        pl_insn_uses(x->p, i, list_access, s);
+    }
+    uint32_t count = (uint32_t)x->b.at[b].code.n;
+    for (s->at = 0; s->at < count; s->at++) {
+        pl_insn i = x->b.at[b].code.at[s->at];
+        s->now.n = 0;
+        pl_insn_uses(x->p, &i, list_current, s);
+        uint32_t room = s->room > pl_live_temporaries(i.cls) ? s->room - pl_live_temporaries(i.cls) : 1;
+        for (size_t n = 0; n < s->now.n; n++) {
+            value *v = &s->v[s->now.at[n]];
+            bool reads = v->next && s->accesses.at[v->next - 1].at == s->at && s->accesses.at[v->next - 1].reads;
+            if (v->held || !reads)
+                continue;
+            v->held = true;
+            s->weight += v->rows;
+            make_room(s, room);
+            pl_insn come;
+            if (!fetch(s, &come, v, i.line))
+                return false;
+            *pl_push(x->tmp, &s->code) = come;
+        }
+        make_room(s, room);
+        for (size_t n = 0; n < s->now.n; n++) { /* what was used last makes room for results */
+            value *v = &s->v[s->now.at[n]];
+            if (v->next && s->accesses.at[v->next - 1].at == s->at)
+                v->next = s->accesses.at[v->next - 1].next;
+        }
+        for (size_t n = 0; n < s->now.n; n++) {
+            value *v = &s->v[s->now.at[n]];
+            if (v->held && !v->pinned && distance(s, v) >= NEVER) {
+                v->held = false;
+                s->weight -= v->rows;
+            }
+        }
+        for (size_t n = 0; n < s->now.n; n++) {
+            value *v = &s->v[s->now.at[n]];
+            if (!v->held && (v->pinned || distance(s, v) < NEVER)) {
+                v->held = true;
+                s->weight += v->rows;
+            }
+        }
+        s->now.n = 0;
+        make_room(s, s->room);
+        *pl_push(x->tmp, &s->code) = i;
+        if (!pl_ir_ok(x))
+            return false;
+    }
+    for (uint32_t k = 0; k < s->n; k++)
+        if (s->v[k].held && has(s->out + (size_t)b * s->words, k))
+            put(s->exit + (size_t)b * s->words, k);
+    return replace_code(s, b);
+}
+
+/* ---- edges ---- */
+
+/* What the start of `to` expects in registers and `from` does not leave there is fetched on the edge between them. */
+static bool mend(spiller *s, uint32_t from, uint32_t edge)
+{
+    pl_ir *x = s->x;
+    uint32_t to = pl_ir_successor(x, from, edge);
+    uint32_t place = PL_IR_NONE;
+    size_t at = 0;
+    for (uint32_t k = 0; k < s->n; k++) {
+        if (!has(s->entry + (size_t)to * s->words, k) || has(s->exit + (size_t)from * s->words, k) || s->v[k].pinned)
+            continue;
+        if (place == PL_IR_NONE) {
+            pl_insn *jump = pl_ir_branch(x, from);
+            uint32_t ways = pl_ir_successors(x, from);
+            if (ways == 1) {
+                place = from;
+                at = x->b.at[from].code.n - (jump ? 1u : 0u);
+            } else if (jump && pl_ir_dominates(x, to, from)) { /* back in a loop: no jump of its own for that */
+                place = from;
+                at = x->b.at[from].code.n - 1;
+            } else if (x->b.at[to].npred == 1) {
+                place = to;
+            } else {
+                place = pl_ir_new_block(x);
+                x->b.at[place].next = to;
+                jump = pl_ir_branch(x, from);
+                if (edge + 1 == ways && x->b.at[from].next != PL_IR_NONE)
+                    x->b.at[from].next = place;
+                else if (pl_forms[jump->form].noperands == 2)
+                    x->p->pool.at[jump->more + edge] = place;
+                else
+                    jump->target = place;
+            }
+        }
+        pl_insn come;
+        uint32_t line = x->b.at[from].code.n ? x->b.at[from].code.at[x->b.at[from].code.n - 1].line : 0;
+        if (!fetch(s, &come, &s->v[k], line))
+            return false;
+        pl_insn *i = pl_ir_insert(x, place, at++);
+        if (!i)
+            return false;
+        *i = come;
+    }
+    return true;
+}
+
+/* ---- stores ---- */
+
+static void list_written(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    spiller *s = ctx;
+    (void)rows;
+    value *v = (use & PL_USE_PRED) || !(use & PL_USE_WRITE) ? NULL : value_of(s, *row);
+    if (v && v->away && !v->again)
+        *pl_push(s->x->tmp, &s->now) = (uint32_t)(v - s->v);
+}
+
+static bool from_slot(const spiller *s, const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_LOCAL && i->op[1] == s->frame && i->imm >= s->base;
+}
+
+static bool to_slot(const spiller *s, const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M_st && i->sel[PL_M_SPACE] == PL_SP_LOCAL && i->op[0] == s->frame && i->imm >= s->base;
+}
+
+static bool store_values(spiller *s)
+{
+    pl_ir *x = s->x;
+    for (size_t b = 0; b < x->b.n; b++) {
+        s->code.n = 0;
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn i = x->b.at[b].code.at[k];
+            *pl_push(x->tmp, &s->code) = i;
+            if (from_slot(s, &i)) {
+                x->f->spill_loads += 1u << i.sel[PL_M_LOG2];
+                continue;
+            }
+            s->now.n = 0;
+            pl_insn_uses(x->p, &i, list_written, s);
+            for (size_t n = 0; n < s->now.n; n++) {
+                pl_insn keep;
+                if (!make_move(s, &keep, &s->v[s->now.at[n]], true, i.line))
+                    return false;
+                x->f->spill_stores += 1u << keep.sel[PL_M_LOG2];
+                keep.guard = i.guard;
+                keep.flags |= (uint16_t)(i.flags & PL_IF_GUARD_NEG);
+                *pl_push(x->tmp, &s->code) = keep;
+            }
+        }
+        if (!replace_code(s, (uint32_t)b))
+            return false;
+    }
+    return true;
+}
+
+/* ---- places ---- */
+
+static void lives_at(value *v, uint32_t at)
+{
+    v->start = at < v->start ? at : v->start;
+    v->end = at > v->end ? at : v->end;
+}
+
+static void lives_here(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    spiller *s = ctx;
+    (void)rows;
+    value *v = use & PL_USE_PRED ? NULL : value_of(s, *row);
+    if (v)
+        lives_at(v, s->at);
+}
+
+static int starts_first(const void *a, const void *b)
+{
+    const value *x = *(value *const *)a, *y = *(value *const *)b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Values that never live at the same time share a place: linear scan over their lives. Words and pairs keep apart. */
+static bool share_places(spiller *s)
+{
+    pl_ir *x = s->x;
+    uint32_t n = (uint32_t)s->moved.n, *free_from = pl_arena_array(x->tmp, uint32_t, n + 1), *width = pl_arena_array(x->tmp, uint32_t, n + 1);
+    value **order = pl_arena_array(x->tmp, value *, n + 1), **of_slot = pl_arena_array(x->tmp, value *, n + 1);
+    if (!free_from || !width || !order || !of_slot)
+        return false;
+    for (uint32_t k = 0; k < n; k++) {
+        order[k] = of_slot[k] = &s->v[s->moved.at[k]];
+        order[k]->start = UINT32_MAX;
+    }
+    uint32_t at = 1;
+    for (uint32_t b = 0; b < x->b.n; b++) { /* liveness was solved before blocks were added: those fetch what lives at both ends */
+        const pl_irb *q = &x->b.at[b];
+        s->at = at;
+        for (uint32_t k = 0; k < n; k++)
+            if (q->order != PL_IR_NONE && b < s->blocks && has(s->in + (size_t)b * s->words, s->moved.at[k]))
+                lives_at(of_slot[k], at);
+        for (uint32_t c = 0; c < q->code.n; c++, s->at++)
+            pl_insn_uses(x->p, &x->b.at[b].code.at[c], lives_here, s);
+        at = s->at + 1;
+        for (uint32_t k = 0; k < n; k++)
+            if (q->order != PL_IR_NONE && b < s->blocks && has(s->out + (size_t)b * s->words, s->moved.at[k]))
+                lives_at(of_slot[k], s->at);
+    }
+    qsort(order, n, sizeof *order, starts_first);
+    uint32_t places = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t c = 0;
+        while (c < places && (free_from[c] > order[k]->start || width[c] != order[k]->rows))
+            c++;
+        places += c == places;
+        free_from[c] = order[k]->end + 1;
+        width[c] = order[k]->rows;
+        order[k]->slot = c;
+    }
+    uint32_t *offset = free_from, end = s->base; /* pairs first */
+    for (uint32_t wide = 2; wide >= 1; wide--)
+        for (uint32_t c = 0; c < places; c++)
+            if (width[c] == wide) {
+                offset[c] = end;
+                end += 4 * wide;
+            }
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            if (from_slot(s, i) || to_slot(s, i))
+                i->imm = offset[of_slot[(i->imm - s->base) / 8]->slot];
+        }
+    s->end = end;
+    return true;
+}
+
+/* ---- the pass ---- */
+
+/* Does it bring its value from where it can be had again at any time? */
+static bool repeatable(const pl_ir *x, const pl_insn *i)
+{
+    uint64_t number;
+    if (i->guard != PL_PT)
+        return false;
+    switch (pl_insn_mnem(i)) {
+    case M__s2r:
+    case M__ldc:
+        return true;
+    case M__mov:
+        return pl_ir_number(x, i->op[1], &number);
+    case M_ld:
+        return x->f->entry && i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX && i->sel[PL_M_COUNT] == 1;
+    default:
+        return false;
+    }
+}
+
+static void find_repeatable(spiller *s)
+{
+    pl_ir *x = s->x;
+    for (uint32_t k = 0; k < s->n; k++) {
+        value *v = &s->v[k];
+        const pl_insn *w = v->writes == 1 ? pl_ir_writer(x, v->row) : NULL;
+        if (!w || !repeatable(x, w))
+            continue;
+        pl_insn *copy = pl_arena_new(x->tmp, pl_insn);
+        *copy = *w;
+        v->again = copy;
+    }
+}
+
+/* The row that holds the start of the frame. */
+static uint32_t frame_row(pl_ir *x)
+{
+    pl_prog_func *f = x->f;
+    for (size_t k = 0; k < f->init.n; k++)
+        if (f->init.at[k].reloc == PL_RELOC_FRAME && !f->init.at[k].bits && f->init.at[k].width == 64)
+            return f->init.at[k].row;
+    uint32_t row = pl_ir_new(x, 2);
+    for (unsigned k = 0; k < 2 && pl_ir_ok(x); k++) {
+        x->kind.at[row + k] = PL_ROW_INIT;
+        x->init.at[row + k] = (uint32_t)f->init.n;
+    }
+    *pl_push(x->p->arena, &f->init) = (pl_row_init){.row = row, .width = 64, .reloc = PL_RELOC_FRAME};
+    return row;
+}
+
+bool pl_pass_spill(pl_ir *x)
+{
+    uint32_t limit = pl_register_limit(x->p, x->f);
+    spiller s = {.x = x, .room = limit > RESERVED + LEAST ? limit - RESERVED : LEAST};
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_count(x))
+        return false;
+    if (x->f->rows <= s.room)
+        return true;
+    s.pressure = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    if (!s.pressure || !find_values(&s))
+        return false;
+    if ((size_t)s.n * x->b.n > MOST_CELLS) /* such a function keeps its registers */
+        return true;
+    if (!find_live(&s))
+        return false;
+    if (measure(&s) <= s.room)
+        return true;
+    if (!find_distances(&s))
+        return false;
+    find_repeatable(&s);
+    s.frame = frame_row(x);
+    s.base = s.end = (x->f->frame_bytes + 7u) & ~7u;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        if (!choose_entry(&s, x->rpo[j]) || !walk(&s, x->rpo[j]))
+            return false;
+    s.blocks = (uint32_t)x->b.n;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (uint32_t e = 0, n = pl_ir_successors(x, x->rpo[j]); e < n; e++)
+            if (!mend(&s, x->rpo[j], e))
+                return false;
+    if (!store_values(&s) || !share_places(&s))
+        return false;
+    x->f->local_bytes += s.end - s.base;
+    x->f->frame_bytes = (s.end + 7u) & ~7u;
+    return pl_ir_graph(x) && pl_ir_ok(x);
+}
