@@ -236,7 +236,7 @@ pl_status pl_case_read(pl_gpu *gpu, const char *path, pl_case **out);
 void pl_case_add_file(pl_case *c, const char *path);
 /* Loads the module of the case. */
 pl_status pl_case_load(pl_case *c, const pl_load_options *options, pl_module **out);
-/* Adds an argument in the notation of the command line: "u32:7", "out:f32[1024]=hash:3,-1,1". */
+/* Adds an argument in the notation of the command line: "u32:7", "out:f32[1024]=hash:3,-1,1"; or of a launch file: {"texture": ...}. */
 pl_status pl_case_add_arg(pl_case *c, const char *text);
 /* Checks the arguments against the kernel, allocates and fills the buffers, and completes *l (kernel, shape, parameters; the other
  * members stay as they are). The module must be that of c->ptx. PL_INTERRUPTED when l->cancel is raised meanwhile. */

@@ -100,7 +100,8 @@ bool pl_pass_materialise(pl_ir *x)
                 if (k >= PL_INLINE_OPERANDS || s->kind != PL_K_VALUE || s->written || i.op[k] == UINT32_MAX)
                     continue;
                 pl_word type = pl_operand_type(f, k, i.mods);
-                unsigned width = pl_type_bits(type) > 32 || ((i.flags & PL_IF_MEM) && (i.sel[PL_M_FLAGS] & PL_MF_WIDE)) ? 2 : 1;
+                bool relaxed = k == (f->operand[0].kind == PL_K_ADDR) && (i.flags & PL_IF_MEM) && (i.sel[PL_M_FLAGS] & PL_MF_WIDE);
+                unsigned width = pl_type_bits(type) > 32 || relaxed ? 2 : 1;
                 if (type == W_pred || pl_type_bits(type) > 64)
                     continue;
                 int count = pl_operand_count(f, k, i.mods);

@@ -5,9 +5,10 @@
  * @in.npy or @in.bin out:f32[100]        a buffer of zeros, shown after the launch
  *   out=y.npy:f32[100]  and saved
  *   struct:f32[4]=...   several elements passed by value
+ *   {"texture": ...}    as in a launch file
  *
  * Messages show the argument with a caret, as they show a line of a file. */
-#include "lib/internal.h"
+#include "lib/launchfile.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -236,6 +237,7 @@ static bool parse(parser *p)
 
 pl_status pl_case_add_arg(pl_case *c, const char *text)
 {
+    if (text[0] == '{') return pl_lf_read_argument(c, text);
     parser p = {.c = c, .gpu = c->more->gpu, .k = c->nargs};
     p.arg = pl_case_push(c, &p.more);
     p.text = p.more->text = pl_arena_strdup(c->more->arena, text);

@@ -80,10 +80,9 @@ pl_loc pl_lf_locate(const pl_lf_reader *r, const pl_lf_place *at, bool key)
     size_t length;
     const char *p = find(r, at, key, &length);
     pl_case_more *own = r->c->more;
-    pl_loc loc = {
-        .file = pl_gpu_source(r->gpu, own->path, own->text, own->bytes, &own->file, &own->epoch),
-        .line = 1,
-        .column = 1};
+    pl_loc loc = {.line = 1, .column = 1};
+    loc.file = r->alone ? pl_case_arg_at(r->c, r->c->nargs - 1).file
+                        : pl_gpu_source(r->gpu, own->path, own->text, own->bytes, &own->file, &own->epoch);
     for (const char *q = r->text; q < p; q++) {
         loc.column++;
         if (*q == '\n') {
@@ -404,6 +403,7 @@ static bool argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
     static const char *const kinds[] = {"scalar", "buffer", "struct"};
     pl_arg_more *a;
     pl_case_arg *arg = pl_case_push(r->c, &a);
+    if (r->alone) a->text = r->text;
     const pl_loc loc = pl_lf_locate(r, at, false);
     a->line = loc.line;
     a->column = loc.column;
@@ -421,6 +421,26 @@ static bool argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
                                        "value",  "count",  "init",   "output",    "save"};
     return pl_lf_only_keys(r, at, v, "an argument", keys, sizeof keys / sizeof *keys) &&
            pl_lf_missing(r, at, "an argument", "scalar' or 'buffer");
+}
+
+pl_status pl_lf_read_argument(pl_case *c, const char *text)
+{
+    pl_case_more *own = c->more;
+    const char *copy = pl_arena_strdup(own->arena, text);
+    if (!copy) return pl_gpu_no_memory(own->gpu, "while reading arguments");
+    const pl_lf_reader r = {.c = c, .gpu = own->gpu, .text = copy, .end = copy + strlen(copy), .alone = true};
+    json_error_t error;
+    json_t *v = json_loads(copy, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
+    bool ok = v && argument(&r, NULL, v);
+    if (!v) {
+        pl_arg_more *a;
+        pl_case_push(c, &a);
+        *a = (pl_arg_more){.text = copy, .line = 1, .column = error.column > 0 ? (uint32_t)error.column : 1, .length = 1};
+        pl_report(&own->gpu->diags, PL_E0401, pl_case_arg_at(c, c->nargs - 1), error.text);
+    }
+    json_decref(v);
+    if (!pl_arena_ok(own->arena)) return pl_gpu_no_memory(own->gpu, "while reading arguments");
+    return ok ? PL_OK : PL_INVALID;
 }
 
 /* ---------------------------------------------------------------- the file */

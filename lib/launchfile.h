@@ -18,6 +18,7 @@ typedef struct pl_lf_reader {
     pl_case *c;
     pl_gpu *gpu;
     const char *text, *end;
+    bool alone; /* the text is one argument of the command line */
 } pl_lf_reader;
 
 /* Where a value, or its key, stands in the text. */
@@ -39,6 +40,9 @@ bool pl_lf_whole(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, uint64
                  uint64_t most, uint64_t *out);
 const pl_element *pl_lf_element(const pl_lf_reader *r, const pl_lf_place *at, json_t *v);
 bool pl_lf_initialiser(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_arg_more *a);
+
+/* Adds the argument that is described by a text of its own, in the notation of launch files. */
+pl_status pl_lf_read_argument(pl_case *c, const char *text);
 
 /* ---- launchresource.c ---- */
 

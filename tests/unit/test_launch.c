@@ -335,11 +335,13 @@ START_TEST(arguments_are_read)
                                        "u32[]=[1,2,3]",
                                        "f64[5]",
                                        "struct:u32[6]=7",
-                                       "f32[4]=0f3f800000"};
+                                       "f32[4]=0f3f800000",
+                                       "{\"texture\": \"f32\", \"width\": 2, \"init\": [5, 7]}"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         ck_assert_msg(pl_case_add_arg(c, good[i]) == PL_OK, "%s: %s", good[i],
                       pl_gpu_diag(gpu, 0, false).rendered);
-    ck_assert_uint_eq(c->nargs, 10);
+    ck_assert_uint_eq(c->nargs, 11);
+    ck_assert(c->more->arg.at[10].resource != NULL);
     ck_assert_uint_eq(c->more->arg.at[2].value, UINT64_MAX);
     ck_assert(c->arg[4].output && !c->arg[3].output);
     ck_assert_str_eq(c->arg[5].save, "a:b.npy");
@@ -377,6 +379,9 @@ static const struct {
     {"out=x.npy", "E0416", 5},
     {"u8[4]=@", "E0416", 7},
     {"f64[9007199254740992]", "E0412", 1},
+    {"{\"scalar\": \"u32\", \"value\": 1", "E0401", 28},
+    {"{\"scalar\": \"u32\", \"valeu\": 1}", "E0402", 19},
+    {"{\"texture\": \"f32\", \"width\": 0}", "E0405", 29},
     {"f32[4]=@/nonexistent.bin", "", 0},
 };
 
