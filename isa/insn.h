@@ -14,7 +14,7 @@ enum {
     PL_LANES = 32,        /* lanes of a warp: the one place that says so */
     PL_PT = 0,            /* predicate register 0 is always true, 1 always false */
     PL_PF = 1,
-    PL_INLINE_OPERANDS = 8,
+    PL_INLINE_OPERANDS = 10, /* of the longest forms: sparse wgmma with transposes, sparse block-scaled mma */
     PL_MAX_MODS = 16      /* >= PL_MAX_SLOTS of form.h */
 };
 

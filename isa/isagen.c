@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SLOTS = 16, MAX_OPS = 12, MAX_INLINE = 8, EXEC_FILES = 8, MAX_VARIANTS = 4096 };
+#include "isa/insn.h"
+
+enum { MAX_SLOTS = 16, MAX_OPS = 12, MAX_INLINE = PL_INLINE_OPERANDS, EXEC_FILES = 8, MAX_VARIANTS = 4096 };
 
 /* ---- small tools ---- */
 
@@ -845,6 +847,8 @@ static void check_form(form *f)
         fail(f->file, f->line, "the form needs a since line");
     if (!f->lane && !f->warp && !f->unsupported)
         fail(f->file, f->line, "the form needs a meaning: lane, warp, or status unsupported");
+    if (f->warp && f->nops > MAX_INLINE)
+        fail(f->file, f->line, "an instruction holds %d operands, and this form has %d", MAX_INLINE, f->nops);
     if (f->lane && f->warp)
         fail(f->file, f->line, "the form has both lane and warp lines");
     for (int k = 0; k < f->nops; k++)

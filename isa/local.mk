@@ -14,7 +14,7 @@ isa_tables = isa/ptx.isa isa/int.isa isa/logic.isa isa/float.isa isa/half.isa is
 	isa/texture.isa isa/misc.isa
 
 isa_isagen = isa/isagen$(BUILD_EXEEXT)
-$(isa_isagen): $(srcdir)/isa/isagen.c
+$(isa_isagen): $(srcdir)/isa/isagen.c $(srcdir)/isa/insn.h
 	$(AM_V_CC)$(MKDIR_P) isa && $(CC_FOR_BUILD) -std=c17 -O1 -g -D_XOPEN_SOURCE=700 -I$(srcdir) -o $@ $(srcdir)/isa/isagen.c
 
 isa/gen.stamp: $(isa_isagen) $(isa_tables)

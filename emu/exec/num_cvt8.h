@@ -158,6 +158,56 @@ static inline uint32_t bf16x2_from_ue8m0x2(uint16_t a)
     return join_halves(bf16_from_ue8m0(a & 0xffu), bf16_from_ue8m0((uint32_t)a >> 8));
 }
 
+/* ---- stochastic rounding (cvt.rs): a random number decides between the two neighbours ---------- */
+
+/* `a` on the grid of a format with `mbits` fraction bits and smallest normal exponent `emin`, as f32: the random number, `rbits`
+ * bits wide, is added to the top of the bits that are cut off, and a carry rounds away from zero. Below the format's smallest
+ * number the neighbours are zero and that number. */
+PL_LANE_INLINE uint32_t f32_stochastic(uint32_t a, uint32_t random, int rbits, int mbits, int emin)
+{
+    uint32_t m = a & PL_F32_MAG, sign = a ^ m;
+    int e = m >> 23 ? (int)(m >> 23) - 127 : -126, cut = 23 - mbits + (e < emin ? emin - e : 0);
+    if (m >= PL_F32_INF) return a;
+    if (cut <= 23) return sign | ((m + (random << (cut - rbits))) & ~0u << cut);
+    uint64_t sig = (m & 0x7fffff) | (m >> 23 ? 0x800000 : 0);
+    bool up = cut < 48 && (sig + ((uint64_t)random << (cut - rbits))) >> cut != 0;
+    return sign | (up ? (uint32_t)(emin - mbits + 127) << 23 : 0);
+}
+
+/* The manual's layout for pairs: 13 bits at 16 and 0 for f16, halves for bf16. */
+static inline uint32_t f16x2_stochastic(uint32_t a, uint32_t b, uint32_t rbits, bool satfinite, bool relu)
+{
+    uint32_t x = f32_stochastic(a, rbits >> 16 & 0x1fff, 13, 10, -14), y = f32_stochastic(b, rbits & 0x1fff, 13, 10, -14);
+    return join_halves(half_relu(half_finite(f16_from_f32(y, PL_RN), satfinite, 0x7c00), relu),
+                       half_relu(half_finite(f16_from_f32(x, PL_RN), satfinite, 0x7c00), relu));
+}
+
+static inline uint32_t bf16x2_stochastic(uint32_t a, uint32_t b, uint32_t rbits, bool satfinite, bool relu)
+{
+    uint32_t x = f32_stochastic(a, rbits >> 16, 16, 7, -126), y = f32_stochastic(b, rbits & 0xffff, 16, 7, -126);
+    return join_halves(half_relu(half_finite(bf16_from_f32(y, PL_RN), satfinite, 0x7f80), relu),
+                       half_relu(half_finite(bf16_from_f32(x, PL_RN), satfinite, 0x7f80), relu));
+}
+
+/* The 16 bits for value i of four. The manual shows them as a figure only; two public measurements on B200s agree: each pair of
+ * values shares 16 bits, which the first of the pair reads in reverse. For e2m1x4 a pair takes one byte of each half. */
+static inline uint32_t stochastic_bits(uint32_t rbits, int i, bool bytes)
+{
+    int pair = i < 2 ? 8 : 0;
+    uint32_t r = bytes ? (rbits >> pair & 0xff) | (rbits >> (pair + 16) & 0xff) << 8 : rbits >> 2 * pair & 0xffff;
+    return i & 1 ? r : b32_brev(r) >> 16;
+}
+
+/* Four values to a format of `mbits` fraction bits, the first to the top; `wide` bits for each. */
+static inline uint32_t small_x4_stochastic(pl_small_from *from, const uint32_t *a, uint32_t rbits, int wide, int mbits, int emin,
+                                           bool relu)
+{
+    uint32_t d = 0;
+    for (int i = 0; i < 4; i++)
+        d = d << wide | from(f32_stochastic(a[i], stochastic_bits(rbits, i, wide == 4), 16, mbits, emin), relu);
+    return d;
+}
+
 /* cvt.pack: saturate a and b to `width` bits and put them side by side, a above b, below the low
  * bits of c. */
 static inline uint32_t cvt_pack(int32_t a, int32_t b, uint32_t c, int width, bool is_signed)

@@ -146,6 +146,30 @@ void exec_mma_sp(pl_warp *w, const pl_insn *i, int shape_word, int d, int a, int
     multiply(w, i, &op, pl_row32(w, i->op[4]));
 }
 
+/* Two 16-bit operands in braces: which byte of the scale register, and which lanes of a quad hold it. The manual asks for the same
+ * values in all lanes. */
+static void scale_place(const pl_warp *w, const pl_insn *i, unsigned k, pl_tensor_scale *s)
+{
+    s->byte = (int)(pl_row32(w, pl_more(w, i, i->op[k]))[0] & 3);
+    s->lane = (int)(pl_row32(w, pl_more(w, i, i->op[k] + 1))[0] & 3);
+}
+
+void exec_mma_scaled(pl_warp *w, const pl_insn *i, int shape_word, int a, int b, int svec, int stype, int sparse)
+{
+    const shape s = shape_of(shape_word);
+    const unsigned at = sparse != W_none ? 6 : 4;
+    const bool packed = s.k == (sparse != W_none ? 128 : 64); /* the mxf4 kinds put two elements into a byte */
+    pl_tensor_scale sa = {.row = pl_row32(w, i->op[at])}, sb = {.row = pl_row32(w, i->op[at + 2])};
+    scale_place(w, i, at + 1, &sa);
+    scale_place(w, i, at + 3, &sb);
+    sa.count = sb.count = svec == W_scale_vec__4X ? 4 : svec == W_scale_vec__2X || packed ? 2 : 1;
+    sa.ue4m3 = sb.ue4m3 = stype == W_ue4m3;
+    const pl_tensor_op op = {.family = PL_TF_MMA, .gen = generation(w), .m = s.m, .n = s.n, .k = s.k,
+                             .a = packed ? PL_TT_E2M1X2 : type_of(a), .b = packed ? PL_TT_E2M1X2 : type_of(b), .c = PL_TT_F32,
+                             .d = PL_TT_F32, .sparse = sparse != W_none, .scale_a = &sa, .scale_b = &sb};
+    multiply(w, i, &op, sparse != W_none ? pl_row32(w, i->op[4]) : NULL);
+}
+
 void exec_wmma_mma(pl_warp *w, const pl_insn *i, int shape_word, int d, int a, int b, int c, int sat, int extra)
 {
     const shape s = shape_of(shape_word);
@@ -346,6 +370,70 @@ void exec_ldmatrix(pl_warp *w, const pl_insn *i, int num, int trans, int ss)
     }
     for (unsigned m = 0; m < count; m++)
         pl_blend32(w, pl_row32(w, pl_more(w, i, i->op[0] + m)), v[m]);
+}
+
+/* One row of 16 bytes as 16 elements of a byte each. 4- and 6-bit elements lie packed at the start of the row, the rest is
+ * padding; each comes into the low bits of its byte. */
+static void spread_row(uint8_t out[16], const uint8_t *row, int fmt)
+{
+    const unsigned bits = fmt == W_b4x16_p64 ? 4 : fmt == W_b6x16_p32 ? 6 : 8;
+    for (unsigned e = 0; e < 16; e++) {
+        const unsigned at = e * bits, byte = at / 8, next = byte < 15 ? byte + 1 : byte;
+        out[e] = (uint8_t)((row[byte] | (unsigned)row[next] << 8) >> at % 8 & ((1u << bits) - 1));
+    }
+}
+
+/* The element of a transposed 8-bit matrix that byte B of register R of a lane holds. Register pairs share a matrix of 16 rows.
+ * Layouts of CUTLASS' copy traits SM100_U8x8_LDSM_T and SM100_U8x4_STSM_T; not recorded, no such machine was at hand. */
+static unsigned load_row(unsigned lane, unsigned r, unsigned b)
+{
+    return 16 * (r / 2) + 4 * (lane % 4) + 2 * (r % 2) + b % 2;
+}
+
+static unsigned store_row(unsigned lane, unsigned r, unsigned b)
+{
+    return 8 * r + 2 * (lane % 4) + b % 2;
+}
+
+static unsigned byte_column(unsigned lane, unsigned b)
+{
+    return lane / 4 + 8 * (b / 2);
+}
+
+/* ldmatrix on elements of 8 bits and less: m8n16 gives a lane four neighbours of one row; m16n16 comes transposed. */
+void exec_ldmatrix_b8(pl_warp *w, const pl_insn *i, int num, int trans, int fmt, int ss)
+{
+    const unsigned tall = trans != W_none ? 2 : 1, regs = matrices(num) * tall;
+    uint8_t *row[PL_LANES], element[PL_LANES][16];
+    (void)ss;
+    if (!matrix_rows(w, i, 1, regs, PL_AC_LOAD, row))
+        return;
+    for (unsigned r = 0; r < 8 * regs; r++)
+        spread_row(element[r], row[r], fmt);
+    for (unsigned r = 0; r < regs; r++) {
+        uint32_t v[PL_LANES] = {0};
+        for (unsigned l = 0; l < PL_LANES; l++)
+            for (unsigned b = 0; b < 4; b++)
+                v[l] |= (uint32_t)(trans != W_none ? element[load_row(l, r, b)][byte_column(l, b)]
+                                                   : element[8 * r + l / 4][l % 4 * 4 + b])
+                        << 8 * b;
+        pl_blend32(w, pl_row32(w, pl_more(w, i, i->op[0] + r)), v);
+    }
+}
+
+void exec_stmatrix_b8(pl_warp *w, const pl_insn *i, int num, int ss)
+{
+    const unsigned regs = matrices(num);
+    uint8_t *row[PL_LANES];
+    (void)ss;
+    if (!matrix_rows(w, i, 0, regs, PL_AC_STORE, row))
+        return;
+    for (unsigned r = 0; r < regs; r++) {
+        const uint32_t *v = pl_row32(w, pl_more(w, i, i->op[1] + r));
+        for (unsigned l = 0; l < PL_LANES; l++)
+            for (unsigned b = 0; b < 4; b++)
+                row[store_row(l, r, b)][byte_column(l, b)] = (uint8_t)(v[l] >> 8 * b);
+    }
 }
 
 void exec_stmatrix(pl_warp *w, const pl_insn *i, int num, int trans, int ss)

@@ -46,6 +46,7 @@ pl_tensor_num pl_tensor_number(const pl_tensor_op *op)
     default: break;
     }
     num.frac = width[op->gen].frac;
+    if (op->scale_a && op->scale_a->ue4m3) num.factor_frac = 6;
     num.block = width[op->gen].bytes * 8 / pl_tensor_bits(op->a);
     if (op->family == PL_TF_MMA && op->m == 8 && op->gen >= PL_TG_A100) num.rule = PL_TR_FMA4;
     if (op->family == PL_TF_MMA && op->m == 8 && op->gen == PL_TG_T4) num.block = 4;
@@ -56,6 +57,58 @@ pl_tensor_num pl_tensor_number(const pl_tensor_op *op)
         if (op->d == PL_TT_F32) num.round = PL_TO_E8M13_RZ;
     }
     return num;
+}
+
+/* ------------------------------------------------------------------ block scales */
+
+/* The scales of one operand: line i (a row of A, a column of B) has COUNT of them along k. */
+typedef struct scales {
+    int count;
+    int32_t sig[PL_TENSOR_MAX_M][4], exp[PL_TENSOR_MAX_M][4];
+    bool nan[PL_TENSOR_MAX_M];
+} scales;
+
+/* A's scales sit in two lanes of each quad, rows r and r + 8; B's in one. Which lanes: measured by
+ * others on an RTX 5090, and so in CUTLASS' SM120 layouts; not recorded here. ue8m0 is a power of
+ * two, ue4m3 an unsigned float with three fraction bits; the top code of both is a NaN. */
+static void read_scales(const pl_tensor_scale *from, int lines, scales *s)
+{
+    s->count = from->count;
+    for (int i = 0; i < lines; i++) {
+        const int lane = lines == N ? 4 * i + from->lane : 4 * (i % 8) + 2 * (from->lane & 1) + i / 8;
+        s->nan[i] = false;
+        for (int c = 0; c < from->count; c++) {
+            const uint32_t x = from->row[lane] >> 8 * ((from->byte + c) & 3) & (from->ue4m3 ? 0x7f : 0xff);
+            const int e = (int)(x >> 3), m = (int)(x & 7);
+            s->nan[i] |= x == (from->ue4m3 ? 0x7f : 0xff);
+            s->sig[i][c] = from->ue4m3 ? (e ? 8 + m : m) : 1;
+            s->exp[i][c] = from->ue4m3 ? (e ? e : 1) - 7 : (int)x - 127;
+        }
+    }
+}
+
+/* Multiplies the element of row ROW of LEFT that is stored at I and belongs to place AT of K. */
+static void scale_left(pl_tensor_left *left, int row, int i, const scales *s, int line, int at, int k)
+{
+    const int c = at * s->count / k;
+    left->sig[row * left->k + i] *= s->sig[line][c];
+    left->exp[row * left->k + i] += s->exp[line][c];
+}
+
+static void scale_right(pl_tensor_factors *f, int i, const scales *s, int at, int k)
+{
+    for (int j = 0; j < N; j++) {
+        f->sig[i][j] = s->sig[j][at * s->count / k];
+        f->exp[i][j] = s->exp[j][at * s->count / k];
+    }
+}
+
+/* Every result that a NaN scale takes part in. */
+static void scale_nans(const scales *a, const scales *b, int m, uint32_t (*d)[N])
+{
+    for (int r = 0; r < m; r++)
+        for (int j = 0; j < N; j++)
+            if (a->nan[r] || b->nan[j]) d[r][j] = 0x7fffffff;
 }
 
 /* ------------------------------------------------------------------ one quad-layout product */
@@ -167,6 +220,33 @@ static void quad_dense(const pl_tensor_num *num, int m, int k, void *const *d,
     pack_sum(d, (const uint32_t(*)[N])sum, m, num->d);
 }
 
+/* Dense mma with block scales. */
+static void quad_scaled(const pl_tensor_op *op, const pl_tensor_num *num, void *const *d,
+                        const void *const *a, const void *const *b, const void *const *c)
+{
+    pl_tensor_left left;
+    pl_tensor_factors factors;
+    pl_tensor_num scaled = *num;
+    scales sa, sb;
+    uint32_t right[PL_TENSOR_MAX_K][N], sum[16][N];
+    left.m = op->m;
+    left.k = op->k;
+    unpack(left.raw, a, op->m, op->k, pl_tensor_bits(num->a), op->k, 1);
+    unpack(right[0], b, N, op->k, pl_tensor_bits(num->b), 1, N);
+    unpack_sum(sum, c, op->m, num->c);
+    read_scales(op->scale_a, op->m, &sa);
+    read_scales(op->scale_b, N, &sb);
+    pl_tensor_prepare(num, &left);
+    for (int i = 0; i < op->k; i++) {
+        scale_right(&factors, i, &sb, i, op->k);
+        for (int r = 0; r < op->m; r++) scale_left(&left, r, i, &sa, r, i, op->k);
+    }
+    scaled.factors = &factors;
+    pl_tensor_tile(&scaled, &left, (const uint32_t(*)[N])right, (const uint32_t(*)[N])sum, sum);
+    scale_nans(&sa, &sb, op->m, sum);
+    pack_sum(d, (const uint32_t(*)[N])sum, op->m, num->d);
+}
+
 /* ------------------------------------------------------------------ sparse A */
 
 /* Which of B's rows the stored elements of one row of A meet. Sparsity is counted in units, four
@@ -227,6 +307,37 @@ void pl_tensor_sparse_tile(const pl_tensor_num *num, int selector, const uint32_
     }
 }
 
+/* A sparse tile with block scales: the scale follows the place along k that an element stands for. */
+static void scaled_sparse_tile(const pl_tensor_op *op, const pl_tensor_num *num,
+                               const uint32_t *meta, const pl_tensor_left *left,
+                               const uint32_t (*b)[N], const uint32_t (*c)[N], uint32_t (*d)[N])
+{
+    const int k = left->k;
+    int rows[PL_TENSOR_MAX_K];
+    uint32_t chosen[PL_TENSOR_MAX_K][N];
+    pl_tensor_factors factors;
+    pl_tensor_num scaled = *num;
+    pl_tensor_left one;
+    scales sa, sb;
+    read_scales(op->scale_a, left->m, &sa);
+    read_scales(op->scale_b, N, &sb);
+    scaled.factors = &factors;
+    one.m = 1;
+    one.k = k;
+    for (int r = 0; r < left->m; r++) {
+        chosen_rows(num, 2 * k, op->selector, meta, r, rows);
+        memcpy(one.raw, left->raw + r * k, sizeof(uint32_t) * (size_t)k);
+        pl_tensor_prepare(num, &one);
+        for (int i = 0; i < k; i++) {
+            memcpy(chosen[i], b[rows[i]], sizeof chosen[i]);
+            scale_left(&one, 0, i, &sa, r, rows[i], 2 * k);
+            scale_right(&factors, i, &sb, rows[i], 2 * k);
+        }
+        pl_tensor_tile(&scaled, &one, (const uint32_t(*)[N])chosen, c + r, d + r);
+    }
+    scale_nans(&sa, &sb, left->m, d);
+}
+
 static void quad_sparse(const pl_tensor_op *op, const pl_tensor_num *num, void *const *d,
                         const void *const *a, const void *const *b, const void *const *c,
                         const uint32_t *meta)
@@ -238,8 +349,12 @@ static void quad_sparse(const pl_tensor_op *op, const pl_tensor_num *num, void *
     unpack(left.raw, a, op->m, left.k, pl_tensor_bits(num->a), left.k, 1);
     unpack(right[0], b, N, op->k, pl_tensor_bits(num->b), 1, N);
     unpack_sum(sum, c, op->m, num->c);
-    pl_tensor_sparse_tile(num, op->selector, meta, &left, (const uint32_t(*)[N])right,
-                          (const uint32_t(*)[N])sum, result);
+    if (op->scale_a)
+        scaled_sparse_tile(op, num, meta, &left, (const uint32_t(*)[N])right,
+                           (const uint32_t(*)[N])sum, result);
+    else
+        pl_tensor_sparse_tile(num, op->selector, meta, &left, (const uint32_t(*)[N])right,
+                              (const uint32_t(*)[N])sum, result);
     pack_sum(d, (const uint32_t(*)[N])result, op->m, num->d);
 }
 
@@ -309,7 +424,9 @@ void pl_tensor_mma(const pl_tensor_op *op, void *const *d, const void *const *a,
         return;
     }
     if (op->family == PL_TF_MMA) {
-        if (op->a == PL_TT_F16 && op->m == 8)
+        if (op->scale_a)
+            quad_scaled(op, &num, d, a, b, c);
+        else if (op->a == PL_TT_F16 && op->m == 8)
             quad_pairs(op, &num, d, a, b, c);
         else
             quad(&num, op->m, op->k, d, a, b, c);

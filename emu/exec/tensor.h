@@ -36,6 +36,7 @@ typedef enum pl_tensor_type {
     PL_TT_E3M2, /* 6- and 4-bit floats sit in byte containers (kind f8f6f4, sm_100 and later) */
     PL_TT_E2M3,
     PL_TT_E2M1,
+    PL_TT_E2M1X2, /* two to a byte, without padding (kinds mxf4, mxf4nvf4) */
     PL_TT_S8,
     PL_TT_U8,
     PL_TT_S4,
@@ -79,6 +80,11 @@ typedef enum pl_tensor_round {
     PL_TO_F16_RN    /* f16, to nearest even */
 } pl_tensor_round;
 
+/* Block scaling: every element of an operand is multiplied by its block's scale, exactly. */
+typedef struct pl_tensor_factors {
+    int32_t sig[PL_TENSOR_MAX_K][PL_TENSOR_N], exp[PL_TENSOR_MAX_K][PL_TENSOR_N];
+} pl_tensor_factors;
+
 /* The arithmetic of one instruction: types, and the widths of the generation that runs it. */
 typedef struct pl_tensor_num {
     pl_tensor_type a, b, c, d;
@@ -88,6 +94,8 @@ typedef struct pl_tensor_num {
     int block;             /* PL_TR_FUSED: products of one fused sum; longer k is a chain of sums */
     bool saturate;         /* PL_TR_INT: clamp to the range of s32 */
     bool bits_and;         /* PL_TR_BITS: and instead of xor */
+    int factor_frac;       /* fraction bits that the scales of both operands add to a product */
+    const pl_tensor_factors *factors; /* B's scales, element by element; NULL: none */
 } pl_tensor_num;
 
 /* The left matrix, decoded once and used for many tiles: element = sig * 2^(exp - fraction bits).
@@ -121,6 +129,14 @@ void pl_tensor_tile_f64(int m, int k, const uint64_t *a, const uint64_t (*b)[PL_
 
 typedef enum pl_tensor_family { PL_TF_MMA, PL_TF_WMMA, PL_TF_WGMMA } pl_tensor_family;
 
+/* The scales of one operand of a block-scaled mma: COUNT bytes for every row of A or column of B,
+ * side by side in one register from byte BYTE on, in one lane of every quad that LANE chooses. */
+typedef struct pl_tensor_scale {
+    const uint32_t *row; /* the register, 32 lanes */
+    int byte, lane, count;
+    bool ue4m3; /* false: ue8m0 */
+} pl_tensor_scale;
+
 typedef struct pl_tensor_op {
     pl_tensor_family family;
     pl_tensor_gen gen;
@@ -131,6 +147,7 @@ typedef struct pl_tensor_op {
     bool bits_and;      /* .and.popc instead of .xor.popc */
     bool sparse;        /* mma.sp */
     int selector;       /* mma.sp: which lanes of a quad hold metadata */
+    const pl_tensor_scale *scale_a, *scale_b; /* mma.block_scale, else NULL */
 } pl_tensor_op;
 
 /* The arithmetic that OP gets on its generation. */

@@ -32,7 +32,8 @@
 enum {
     N = PL_TENSOR_N,
     ZERO_EXP = -8192,  /* exponent of a zero operand: below every real one, even summed */
-    GROUP = 8          /* terms that fit an int32 sum: each is below 2^(frac+2) = 2^27 */
+    GROUP = 8          /* terms that fit an int32 sum: each is below 2^(frac+2) = 2^27; with block
+                        * scales of ue4m3 at most 3 * 3 * 15 * 15 * 2^(frac-8), and 8 of these fit */
 };
 
 /* Floating-point formats. fraction and exponent bits, bias, and what the top exponent means. */
@@ -53,6 +54,7 @@ static const format formats[PL_TT_COUNT] = {
     [PL_TT_E3M2] = { 2, 3, 3, FINITE, 0 },
     [PL_TT_E2M3] = { 3, 2, 1, FINITE, 0 },
     [PL_TT_E2M1] = { 1, 2, 1, FINITE, 2 }, /* bits 2-5 of its byte; not recorded */
+    [PL_TT_E2M1X2] = { 1, 2, 1, FINITE, 0 },
 };
 
 /* The decoded right-hand matrix or addend of one tile. */
@@ -274,13 +276,21 @@ INLINE static inline void tile_fused(const pl_tensor_num *num, const pl_tensor_l
     pl_tensor_type ct = num->c;
     const bool b_special = decode_floats(fb, k * N, b[0], right.sig[0], right.exp[0]);
     memcpy(value, c, sizeof(uint32_t) * N * (size_t)m);
+    if (num->factors) {
+        for (int i = 0; i < k; i++) {
+            for (int j = 0; j < N; j++) {
+                right.sig[i][j] *= num->factors->sig[i][j];
+                right.exp[i][j] += num->factors->exp[i][j];
+            }
+        }
+    }
     for (int first = 0; first < k; first += num->block) {
         const format *fc = &formats[ct];
         const int count = k - first < num->block ? k - first : num->block;
         const bool bc_special = decode_floats(fc, m * N, value[0], csig[0], cexp[0]) || b_special;
         const block x = { m, k, first, count, left->sig, left->exp, &right, csig, cexp,
-                          num->frac - fa->fraction - fb->fraction, num->frac - fc->fraction,
-                          sum, top };
+                          num->frac - fa->fraction - fb->fraction - num->factor_frac,
+                          num->frac - fc->fraction, sum, top };
         fused_block(&x);
         for (int r = 0; r < m; r++) {
             const bool special = bc_special || left->special[r];
@@ -473,8 +483,9 @@ int pl_tensor_bits(pl_tensor_type t)
     static const uint8_t bits[PL_TT_COUNT] = {
         [PL_TT_F16] = 16, [PL_TT_BF16] = 16, [PL_TT_TF32] = 32, [PL_TT_F32] = 32,
         [PL_TT_F64] = 64, [PL_TT_E4M3] = 8,  [PL_TT_E5M2] = 8,  [PL_TT_E3M2] = 8,
-        [PL_TT_E2M3] = 8, [PL_TT_E2M1] = 8,  [PL_TT_S8] = 8,    [PL_TT_U8] = 8,
-        [PL_TT_S4] = 4,   [PL_TT_U4] = 4,    [PL_TT_B1] = 1,    [PL_TT_S32] = 32,
+        [PL_TT_E2M3] = 8, [PL_TT_E2M1] = 8,  [PL_TT_E2M1X2] = 4, [PL_TT_S8] = 8,
+        [PL_TT_U8] = 8,   [PL_TT_S4] = 4,    [PL_TT_U4] = 4,    [PL_TT_B1] = 1,
+        [PL_TT_S32] = 32,
     };
     return bits[t];
 }
