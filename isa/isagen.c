@@ -1341,8 +1341,10 @@ static void write_warp(FILE *o, const form *f, int n, int v, const int *choice)
                 spec = j;
         if (s < 0 && find(&words, a) >= 0)
             fprintf(o, ", W_%s", cname(a));
-        else if (s < 0)
+        else if (s < 0 && strcmp(a, "none") == 0)
             fprintf(o, ", W_none");
+        else if (s < 0)
+            fail(f->file, f->line, "'%s' in a warp line is neither a group nor a word of the table", a);
         else if (spec < 0)
             fprintf(o, ", i->mods[%d]", s);
         else if (choice[spec] < 0)

@@ -465,10 +465,10 @@ void exec_wgmma(pl_warp *w, const pl_insn *i, int shape_word, int d, int a, int 
 {
     const shape s = shape_of(shape_word);
     const unsigned sd = sparse != W_none ? 5 : 3, imm = sd + 1, lane = (unsigned)__builtin_ctz(w->exec | 1u << 31);
-    const bool in_regs = a_regs != W_none, has_imm = tail != W_none, has_trans = tail == W_trans;
+    const bool in_regs = a_regs != W_none, has_signs = d != W_s32, has_trans = tail == W_trans;
     pl_wgmma_op op = {.gen = generation(w), .n = s.n, .k = s.k, .a = type_of(a), .b = type_of(b), .d = type_of(d),
                       .scale_d = pl_pred_read(w, i, sd) >> lane & 1u, .saturate = sat != W_none, .sparse = sparse != W_none};
-    if (has_imm) {
+    if (has_signs) {
         op.negate_a = (int32_t)i->op[imm] < 0;
         op.negate_b = (int32_t)i->op[imm + 1] < 0;
     }

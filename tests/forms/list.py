@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""list.py ISA_FOLDER - every scalar instruction that the instruction table can write, and every mma, one a line.
+"""list.py ISA_FOLDER - every scalar instruction that the instruction table can write, every mma, and wgmma.
 
 Reads the arithmetic families of isa/ (format: isa/README.md) and expands each form's words. A line is
 the instruction's text, its source types and its destination types, separated by tabs; operands are
@@ -228,6 +228,65 @@ def matrix():
                                [('f16x2', 2), ('f16x2', 2), kind[c]], kind[d][0])
 
 
+def warpgroup():
+    """wgmma, dense and sparse: operands from registers or shared memory, both majors, with and without swizzle. A block is one
+    warpgroup; its threads fill shared memory with operands of their own, 8 KiB for A and 4 KiB for B, over and over."""
+    half = {'f16': (16, 'f16x2', 0x8fff8fff, 0x30003000), 'bf16': (16, 'bf16x2', 0x81ff81ff, 0x3e003e00),
+            'tf32': (32, 'f32', 0x81ffffff, 0x3e000000), 'e4m3': (8, 'b32', 0x9f9f9f9f, 0x20202020),
+            'e5m2': (8, 'b32', 0x8f8f8f8f, 0x30303030)}
+    pairs = [('f16', 'f16', 'f16'), ('f32', 'f16', 'f16'), ('f32', 'bf16', 'bf16'), ('f32', 'tf32', 'tf32')]
+    pairs += [(d, a, b) for d in ('f16', 'f32') for a in ('e4m3', 'e5m2') for b in ('e4m3', 'e5m2')]
+    pairs += [('s32' + sat, a, b) for sat in ('', '.satfinite') for a in ('s8', 'u8') for b in ('s8', 'u8')]
+    number = 0
+    for d, a, b in pairs:
+        bits, kind, keep, put = half.get(a, (8, 'b32', 0, 0))
+        keep_b, put_b = half.get(b, (8, 'b32', 0, 0))[2:]
+        for selector in ([None, 0] if bits == 8 else [None, 0, 1]):
+            for in_registers in (False, True):
+                for trans in (range(4) if bits == 16 else [0]):
+                    if in_registers and trans & 1:
+                        continue
+                    for swizzle in (0, 1):
+                        number += 1
+                        n = 16 if number % 3 else 8
+                        calm = put and number % 4
+                        scales = ['1', '1'] if number % 5 else ['-1', '1'] if number % 2 else ['1', '-1']
+                        k = (256 if selector is None else 512) // bits
+                        sums, word = (n // 4, 'f16x2') if d == 'f16' else (n // 2, 'f32' if d == 'f32' else 's32')
+                        kinds = [kind] * 6 + [word] * sums
+                        text = '{.shared .align 1024 .b8 sm[12288]; .reg .b32 %s; .reg .b64 %da,%db; .reg .pred %pd; '
+                        for i in range(6):
+                            if calm:
+                                text += 'and.b32 %%a%d,%%a%d,0x%08x; or.b32 %%a%d,%%a%d,0x%08x; ' % (
+                                    i, i, keep if i < 4 else keep_b, i, i, put if i < 4 else put_b)
+                        for i in range(sums):
+                            text += 'mov.b32 %%d%d,%%a%d; ' % (i, 6 + i)
+                        text += 'mov.u32 %s,%tid.x; shl.b32 %s,%s,4; mov.b32 %c,sm; add.u32 %s,%s,%c; '
+                        for copy in range(4):
+                            text += 'st.shared.v4.b32 [%%s+%d],{%%a0,%%a1,%%a2,%%a3}; ' % (2048 * copy)
+                        text += 'mov.u32 %s,%tid.x; shl.b32 %s,%s,3; add.u32 %s,%s,%c; '
+                        for copy in range(4):
+                            text += 'st.shared.v2.b32 [%%s+%d],{%%a4,%%a5}; ' % (8192 + 1024 * copy)
+                        # descriptor: start, leading and stride offsets in units of 16 bytes; swizzle 1 is 128 bytes
+                        high = (1024 >> 4 if swizzle else 256 >> 4) | (swizzle << 30)
+                        text += ('shr.u32 %%s,%%c,4; or.b32 %%s,%%s,0x%x; mov.b64 %%da,{%%s,0x%x}; add.u32 %%s,%%s,512; '
+                                 'mov.b64 %%db,{%%s,0x%x}; ' % (128 >> 4 << 16, high, high))
+                        text += 'setp.eq.u32 %pd,0,0; fence.proxy.async; bar.sync 0; wgmma.fence.sync.aligned; '
+                        operands = [braces('d', 0, sums), braces('a', 0, 4) if in_registers else '%da', '%db']
+                        if selector is not None:
+                            operands += ['%%a%d' % len(kinds), str(selector)]
+                            kinds.append('meta2' if bits == 32 else 'meta4')
+                        operands.append('%pd')
+                        if d in ('f16', 'f32'):
+                            operands += scales
+                        if bits == 16:
+                            operands += [str(trans >> 1)] if in_registers else [str(trans & 1), str(trans >> 1)]
+                        text += 'wgmma.mma_async%s.sync.aligned.m64n%dk%d.%s.%s.%s%s %s; ' % (
+                            '' if selector is None else '.sp', n, k, d[:3], a, b, d[3:], ','.join(operands))
+                        text += 'wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;}'
+                        yield '%s\t%s\t%s' % (text, ','.join(kinds), ','.join([word] * sums))
+
+
 def main():
     rng = random.Random(1)
     also = random.Random(2)
@@ -242,7 +301,7 @@ def main():
                     if one not in seen:
                         seen.add(one)
                         print(one)
-    for line in itertools.chain(carries(), matrix()):
+    for line in itertools.chain(carries(), matrix(), warpgroup()):
         print(line)
 
 
