@@ -319,11 +319,25 @@ static void dominators(pl_ir *x)
     }
 }
 
+/* A block's subtree of the dominator tree follows it in the walk; `next` is, by block, the first free position among its children. */
+static void number_tree(pl_ir *x, uint32_t *next)
+{
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        x->b.at[x->rpo[j]].size = 1;
+    for (uint32_t j = x->nrpo; j-- > 1;)
+        x->b.at[x->b.at[x->rpo[j]].idom].size += x->b.at[x->rpo[j]].size;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        pl_irb *b = &x->b.at[x->rpo[j]];
+        b->pre = j ? next[b->idom] : 0;
+        if (j)
+            next[b->idom] += b->size;
+        next[x->rpo[j]] = b->pre + 1;
+    }
+}
+
 bool pl_ir_dominates(const pl_ir *x, uint32_t a, uint32_t b)
 {
-    while (x->b.at[b].order > x->b.at[a].order)
-        b = x->b.at[b].idom;
-    return a == b;
+    return x->b.at[b].pre - x->b.at[a].pre < x->b.at[a].size;
 }
 
 /* The natural loop of each head, inner heads first, so that a block keeps the innermost one. `outer` is, by head, the loop around it. */
@@ -391,7 +405,7 @@ bool pl_ir_graph(pl_ir *x)
     for (size_t k = 0; k < n; k++) {
         pl_irb *b = &x->b.at[k];
         b->order = b->idom = b->loop = b->depth = PL_IR_NONE;
-        b->npred = b->latches = 0;
+        b->npred = b->latches = b->pre = b->size = 0;
         edges += pl_ir_successors(x, (uint32_t)k);
     }
     if (!n || !graph_room(x, edges))
@@ -413,6 +427,7 @@ bool pl_ir_graph(pl_ir *x)
             x->preds[b->pred + b->npred++] = x->rpo[j];
         }
     dominators(x);
+    number_tree(x, x->stack);
     loops(x, x->stack, x->edge);
     return true;
 }

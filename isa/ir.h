@@ -20,6 +20,7 @@ typedef struct pl_irb {
     uint32_t npred, pred;     /* number of predecessors; first of them in pl_ir.preds */
     uint32_t order;           /* position in reverse postorder; PL_IR_NONE: not reachable */
     uint32_t idom;            /* immediate dominator, itself for block 0 */
+    uint32_t pre, size;       /* position in a walk over the dominator tree; blocks that it dominates, itself included */
     uint32_t loop;            /* head of the innermost loop, PL_IR_NONE: in no loop */
     uint32_t outer;           /* of a loop head: head of the loop around it */
     uint32_t depth;           /* loops around it */

@@ -25,6 +25,8 @@ static uint32_t common_dominator(const pl_ir *x, uint32_t a, uint32_t b)
 {
     if (a == PL_IR_NONE)
         return b;
+    if (pl_ir_dominates(x, a, b))
+        return a;
     while (a != b) {
         while (x->b.at[a].order > x->b.at[b].order)
             a = x->b.at[a].idom;
