@@ -67,6 +67,8 @@ static uint32_t prepare(divider *d, uint32_t row, pl_word type, uint32_t block, 
 bool pl_pass_divide(pl_ir *x)
 {
     divider d = {.x = x};
+    if (!pl_ir_any(x, divides))
+        return true;
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_count(x))
         return false;
@@ -85,11 +87,16 @@ bool pl_pass_divide(pl_ir *x)
 
 /* ---- atomics ---- */
 
+static bool is_atom(const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M_atom;
+}
+
 /* atom d, [a], b without a reader of d: red [a], b. */
 static void reduce(pl_ir *x, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
-    if (pl_insn_mnem(i) != M_atom || f->noperands < 3 || x->row[i->op[0]].uses || i->op[1] == UINT32_MAX || (f->noperands > 3 && i->op[3] != UINT32_MAX))
+    if (!is_atom(i) || f->noperands < 3 || x->row[i->op[0]].uses || i->op[1] == UINT32_MAX || (f->noperands > 3 && i->op[3] != UINT32_MAX))
         return;
     pl_word words[PL_MAX_MODS];
     unsigned n = 0;
@@ -110,6 +117,8 @@ static void reduce(pl_ir *x, pl_insn *i)
 
 bool pl_pass_atomics(pl_ir *x)
 {
+    if (!pl_ir_any(x, is_atom))
+        return true;
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_count(x))
         return false;

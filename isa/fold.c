@@ -361,29 +361,33 @@ static void branches(fold *f)
     }
 }
 
-typedef struct usage {
+typedef struct cleaner {
     pl_ir *x;
-    bool used, any;
-} usage;
+    uint32_t block, at;
+    bool used, any; /* does the instruction write, and what somebody reads? */
+    bool again;     /* a result behind this place is unused now */
+} cleaner;
 
 static void look(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    usage *u = ctx;
+    cleaner *c = ctx;
     if (!(use & PL_USE_WRITE))
         return;
-    u->any = true;
+    c->any = true;
     if (use & PL_USE_PRED)
-        u->used |= u->x->pred_row[*row].uses != 0;
+        c->used |= c->x->pred_row[*row].uses != 0;
     for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++)
-        u->used |= u->x->row[*row + k].uses != 0;
+        c->used |= c->x->row[*row + k].uses != 0;
 }
 
 static void release(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    pl_ir *x = ctx;
+    cleaner *c = ctx;
     for (unsigned k = 0; (use & PL_USE_READ) && k < (use & PL_USE_PRED ? 1 : rows); k++) {
-        pl_ir_row *r = &(use & PL_USE_PRED ? x->pred_row : x->row)[*row + k];
+        pl_ir_row *r = &(use & PL_USE_PRED ? c->x->pred_row : c->x->row)[*row + k];
         r->uses -= r->uses != 0;
+        if (!r->uses && r->block != PL_IR_NONE)
+            c->again |= r->defs > 1 || r->block > c->block || (r->block == c->block && r->at >= c->at);
     }
 }
 
@@ -395,34 +399,29 @@ static bool removable(const pl_insn *i)
 }
 
 /* Backwards, so that a chain goes in one walk; loops around variables may need another. */
-static bool dead_code(pl_ir *x)
-{
-    bool any = false;
-    for (uint32_t j = (uint32_t)x->b.n; j-- > 0;) {
-        pl_irb *b = &x->b.at[j];
-        for (size_t k = b->code.n; k-- > 0;) {
-            pl_insn *i = &b->code.at[k];
-            if (i->form == PL_IR_DEAD || !removable(i))
-                continue;
-            usage u = {.x = x};
-            pl_insn_uses(x->p, i, look, &u);
-            if (!u.any || u.used)
-                continue;
-            pl_insn_uses(x->p, i, release, x);
-            i->form = PL_IR_DEAD;
-            any = true;
-        }
-    }
-    return any;
-}
-
 bool pl_pass_clean(pl_ir *x)
 {
+    cleaner c = {.x = x};
+    pl_ir_sweep(x);
+    if (!pl_ir_count(x))
+        return false;
     do {
-        pl_ir_sweep(x);
-        if (!pl_ir_count(x))
-            return false;
-    } while (dead_code(x));
+        c.again = false;
+        for (c.block = (uint32_t)x->b.n; c.block-- > 0;) {
+            pl_irb *b = &x->b.at[c.block];
+            for (c.at = (uint32_t)b->code.n; c.at-- > 0;) {
+                pl_insn *i = &b->code.at[c.at];
+                if (i->form == PL_IR_DEAD || !removable(i))
+                    continue;
+                c.any = c.used = false;
+                pl_insn_uses(x->p, i, look, &c);
+                if (!c.any || c.used)
+                    continue;
+                pl_insn_uses(x->p, i, release, &c);
+                i->form = PL_IR_DEAD;
+            }
+        }
+    } while (c.again);
     pl_ir_sweep(x);
     return true;
 }

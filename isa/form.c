@@ -1,5 +1,6 @@
 /* form.c - look-ups in the generated instruction table: words, mnemonics, types, chosen modifiers. */
 #include "isa/form.h"
+#include "isa/types.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,16 +52,14 @@ int pl_sreg_find(const char *name, size_t n)
     return -1;
 }
 
-extern const uint8_t pl_type_of_word[W_count]; /* row of pl_type_rows + 1, or 0; written by isagen, used here only */
-
 int pl_type_bits(pl_word w)
 {
-    return pl_type_of_word[w] ? pl_type_rows[pl_type_of_word[w] - 1].bits : 0;
+    return pl_word_bits[w];
 }
 
 char pl_type_kind(pl_word w)
 {
-    return (char)(pl_type_of_word[w] ? pl_type_rows[pl_type_of_word[w] - 1].kind : 0);
+    return pl_word_kind[w];
 }
 
 pl_word pl_mod(const pl_form *f, const uint16_t *mods, pl_group g)

@@ -507,12 +507,23 @@ bool pl_ir_count(pl_ir *x)
     return pl_ir_count_with(x, 0);
 }
 
+bool pl_ir_any(const pl_ir *x, bool (*wanted)(const pl_insn *i))
+{
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++)
+            if (wanted(&x->b.at[b].code.at[k]))
+                return true;
+    return false;
+}
+
 void pl_ir_sweep(pl_ir *x)
 {
     for (size_t b = 0; b < x->b.n; b++) {
         pl_irb *k = &x->b.at[b];
         size_t n = 0;
-        for (size_t c = 0; c < k->code.n; c++)
+        while (n < k->code.n && k->code.at[n].form != PL_IR_DEAD)
+            n++;
+        for (size_t c = n; c < k->code.n; c++)
             if (k->code.at[c].form != PL_IR_DEAD)
                 k->code.at[n++] = k->code.at[c];
         k->code.n = n;

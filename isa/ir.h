@@ -73,6 +73,8 @@ bool pl_ir_graph(pl_ir *x);
 bool pl_ir_count(pl_ir *x);
 /* The same, with descriptions of `more` rows to come: constants that a pass makes while it works. */
 bool pl_ir_count_with(pl_ir *x, size_t more);
+/* Is there such an instruction? Passes that look for a rare one ask before they analyse the function. */
+bool pl_ir_any(const pl_ir *x, bool (*wanted)(const pl_insn *i));
 /* Takes out instructions whose form is PL_IR_DEAD. */
 void pl_ir_sweep(pl_ir *x);
 

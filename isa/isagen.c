@@ -989,7 +989,7 @@ static void write_forms(void)
             cond_func(f, &f->since.at[k]);
     }
     FILE *o = out_open("gen_forms.c");
-    fprintf(o, "#include \"isa/form.h\"\n\n#define type_bits(w) pl_type_bits((pl_word)(w))\n\n");
+    fprintf(o, "#include \"isa/types.h\"\n\n#define type_bits(w) pl_type_bits((pl_word)(w))\n\n");
     fprintf(o, "const char *const pl_word_text[] = {\"\",\n");
     for (int k = 0; k < words.n; k++) {
         fprintf(o, "    ");
@@ -1014,9 +1014,12 @@ static void write_forms(void)
     fprintf(o, "};\n\nconst pl_type_row pl_type_rows[] = {\n");
     for (int k = 0; k < ntypes; k++)
         fprintf(o, "    {W_%s, %d, '%c'},\n", types[k].name, types[k].bits, types[k].kind);
-    fprintf(o, "};\nconst unsigned pl_ntypes = %d;\nconst uint8_t pl_type_of_word[W_count] = {\n", ntypes);
+    fprintf(o, "};\nconst unsigned pl_ntypes = %d;\nconst uint16_t pl_word_bits[W_count] = {\n", ntypes);
     for (int k = 0; k < ntypes; k++)
-        fprintf(o, "    [W_%s] = %d,\n", types[k].name, k + 1);
+        fprintf(o, "    [W_%s] = %d,\n", types[k].name, types[k].bits);
+    fprintf(o, "};\nconst char pl_word_kind[W_count] = {\n");
+    for (int k = 0; k < ntypes; k++)
+        fprintf(o, "    [W_%s] = '%c',\n", types[k].name, types[k].kind);
     fprintf(o, "};\n\n");
     fprintf(o, "const pl_sreg_info pl_sregs[] = {\n");
     for (int k = 0; k < nsregs; k++) {

@@ -1,7 +1,9 @@
 /* operands.c - walking over the registers of an instruction, driven by the operand descriptions of its form. */
 #include "isa/operands.h"
 
-static unsigned rows_of(int bits)
+#include "isa/types.h"
+
+static unsigned rows_of(unsigned bits)
 {
     return bits > 64 ? 4 : bits > 32 ? 2 : 1;
 }
@@ -33,9 +35,9 @@ void pl_insn_uses(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
         switch ((pl_okind)s->kind) {
         case PL_K_VALUE:
         case PL_K_VAR: {
-            pl_word type = pl_operand_type(f, k, i->mods);
-            int count = pl_operand_count(f, k, i->mods);
-            rows = rows_of(pl_type_bits(type));
+            pl_word type = pl_type_of_operand(f, k, i->mods);
+            int count = pl_operand_may_be_vector(s) ? pl_operand_count(f, k, i->mods) : 0;
+            rows = rows_of(pl_word_bits[type]);
             if (type == W_pred)
                 use |= PL_USE_PRED;
             else if (memory && rows == 1 && (i->sel[PL_M_FLAGS] & PL_MF_WIDE) && k == (f->operand[0].kind == PL_K_ADDR))

@@ -429,7 +429,7 @@ static bool walk(pl_ir *x, chooser *c)
 bool pl_pass_select(pl_ir *x)
 {
     for (unsigned round = 0; round < 2; round++) {
-        if (!pl_ir_graph(x) || !pl_ir_count(x))
+        if (!pl_ir_graph(x))
             return false;
         uint32_t rows = x->f->rows + 64;
         chooser c = {.x = x, .written = pl_arena_array(x->tmp, uint32_t, rows), .written_in = pl_arena_array(x->tmp, uint32_t, rows),

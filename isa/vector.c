@@ -210,8 +210,15 @@ static bool merge(joiner *j, uint32_t at, unsigned n, bool store)
     return pl_arena_ok(x->p->arena);
 }
 
+static bool any_access(const pl_insn *i)
+{
+    return word_access(i, false) || word_access(i, true);
+}
+
 bool pl_pass_vector(pl_ir *x)
 {
+    if (!pl_ir_any(x, any_access))
+        return true;
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_count(x))
         return false;

@@ -11,16 +11,16 @@ static const pl_operand *operand_of(const pl_form *f, const pl_operand *op, pl_o
 
 /* Do elements of these types pass for each other? Untyped ones do for all of their size, integers
  * for integers. */
-static bool agree(const pl_parse *p, pl_word a, pl_word b)
+static bool agree(pl_word a, pl_word b)
 {
-    char ka = p->type_kind[a], kb = p->type_kind[b];
-    if (p->type_bits[a] != p->type_bits[b] || (ka == 'p') != (kb == 'p')) return false;
+    char ka = pl_word_kind[a], kb = pl_word_kind[b];
+    if (pl_word_bits[a] != pl_word_bits[b] || (ka == 'p') != (kb == 'p')) return false;
     return a == b || ka == 'b' || kb == 'b' || (ka != 'f' && kb != 'f');
 }
 
-static bool is_array(const pl_parse *p, const pl_var *v)
+static bool is_array(const pl_var *v)
 {
-    return v->unsized || v->size * 8 > (uint64_t)p->type_bits[v->type] * (v->vec ? v->vec : 1);
+    return v->unsized || v->size * 8 > (uint64_t)pl_word_bits[v->type] * (v->vec ? v->vec : 1);
 }
 
 /* One argument or result against the variable it is bound to (ptxas 13.0: sizes, types and
@@ -35,7 +35,7 @@ static bool passes(pl_parse *p, const pl_operand *o, const pl_var *v)
             return false;
         }
         if (v->unsized) return true;
-        if (x->size != v->size || is_array(p, x) != is_array(p, v) || !agree(p, x->type, v->type)) {
+        if (x->size != v->size || is_array(x) != is_array(v) || !agree(x->type, v->type)) {
             pl_report(p->diags, PL_E0226, o->at, x->name, pl_word_text[x->type],
                       (unsigned long long)x->size, v->name, pl_word_text[v->type],
                       (unsigned long long)v->size);
@@ -49,13 +49,13 @@ static bool passes(pl_parse *p, const pl_operand *o, const pl_var *v)
     }
     if (v->unsized) return true;
     if (o->kind == PL_O_REG) {
-        if (!is_array(p, v) && agree(p, o->reg->type, v->type)) return true;
+        if (!is_array(v) && agree(o->reg->type, v->type)) return true;
         pl_report(p->diags, PL_E0204, o->at, o->reg->name, pl_word_text[o->reg->type], "call",
                   pl_word_text[v->type]);
         return false;
     }
-    if (o->kind == PL_O_IMM && p->type_kind[v->type] != 'b' &&
-        o->is_float != (p->type_kind[v->type] == 'f')) {
+    if (o->kind == PL_O_IMM && pl_word_kind[v->type] != 'b' &&
+        o->is_float != (pl_word_kind[v->type] == 'f')) {
         pl_report(p->diags, PL_E0210, o->at, "call",
                   o->is_float ? "an integer" : "a floating-point number",
                   o->is_float ? "a floating-point number" : "an integer");

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "isa/match.h"
+#include "isa/types.h"
 #include "ptx/ast.h"
 
 /* ---- names
@@ -223,8 +224,6 @@ typedef struct pl_parse {
     bool seen_version, seen_target, seen_address_size, seen_texmode;
     pl_loc version_at;
     pl_matcher *matcher;
-    uint16_t type_bits[W_count]; /* of every word: pl_type_bits and pl_type_kind as arrays */
-    char type_kind[W_count];
 } pl_parse;
 
 /* names.c */

@@ -269,10 +269,6 @@ pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, pl_ast *
     p->line_start = text;
     p->scope = pl_arena_new(arena, pl_scope);
     p->matcher = pl_matcher_new(arena);
-    for (unsigned k = 0; k < pl_ntypes; k++) {
-        p->type_bits[pl_type_rows[k].word] = pl_type_rows[k].bits;
-        p->type_kind[pl_type_rows[k].word] = pl_type_rows[k].kind;
-    }
     pl_node_new(p, PL_N_WRONG, (pl_loc){0});
     memcpy(text, source->text, source->size);
     text[source->size] = text[source->size + 1] = 0;

@@ -22,10 +22,10 @@ static const pl_node *node(const pl_parse *p, uint32_t n)
  * size, signed and unsigned fit each other, floating registers fit their own type or an untyped
  * one. With `relax` (ld, st, cvt) the register may also be wider. `fixed`: the type is the same in
  * every variant of the instruction; a pair of halves then counts as no integer. */
-static bool type_fits(const pl_parse *p, pl_word r, pl_word t, bool relax, bool fixed)
+static bool type_fits(pl_word r, pl_word t, bool relax, bool fixed)
 {
-    int rb = p->type_bits[r], tb = p->type_bits[t];
-    char rk = p->type_kind[r], tk = p->type_kind[t];
+    int rb = pl_word_bits[r], tb = pl_word_bits[t];
+    char rk = pl_word_kind[r], tk = pl_word_kind[t];
     if (rk == 'p' || tk == 'p') return rk == tk;
     if (tb < 8) tb = 8;
     if (rb != tb && !(relax && rb > tb && t != W_bf16)) return false;
@@ -177,17 +177,17 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const 
         if (a->aloud) pl_report(p->diags, PL_E0208, n->sel_at, n->sel->name);
         return false;
     }
-    if (!type_fits(p, r->type, t, relaxed(a), fixed_type(a, s, t)) ||
-        (a->opcode->mnem == M_cvt && p->type_kind[r->type] != 'b' &&
-         (untyped_only(t) || (s->slot < 0 && p->type_kind[t] == 'b' && t != W_tf32))) ) {
+    if (!type_fits(r->type, t, relaxed(a), fixed_type(a, s, t)) ||
+        (a->opcode->mnem == M_cvt && pl_word_kind[r->type] != 'b' &&
+         (untyped_only(t) || (s->slot < 0 && pl_word_kind[t] == 'b' && t != W_tf32))) ) {
         a->close = a->close ? a->close : 1;
         if (a->aloud) {
             pl_diag *d = pl_report(p->diags, PL_E0204, n->at, r->name, pl_word_text[r->type],
                                    pl_full_name(a->p, a->opcode), pl_word_text[t]);
-            if (p->type_bits[r->type] == p->type_bits[t] && p->type_kind[t] != 'p')
+            if (pl_word_bits[r->type] == pl_word_bits[t] && pl_word_kind[t] != 'p')
                 d->help = pl_arena_printf(p->arena,
                                           "move it with mov.b%d into a register of type .%s first",
-                                          p->type_bits[t], pl_word_text[t]);
+                                          pl_word_bits[t], pl_word_text[t]);
         }
         return false;
     }
@@ -205,7 +205,7 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const 
 static bool reads_special(const pl_attempt *a)
 {
     if (!strcmp(a->opcode->name, "cvt"))
-        return a->mods[0] != W_pack && a->p->type_kind[pl_operand_type(a->form, 0, a->mods)] != 'f';
+        return a->mods[0] != W_pack && pl_word_kind[pl_operand_type(a->form, 0, a->mods)] != 'f';
     return !strcmp(a->opcode->name, "mov");
 }
 
@@ -230,8 +230,8 @@ static bool special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const 
         return false;
     }
     if (a->aloud && !pl_module_needs(p, n->at, n->sym->name, info->ptx, info->target)) return false;
-    int tb = p->type_bits[t], sb = p->type_bits[info->type];
-    char tk = p->type_kind[t], sk = p->type_kind[info->type];
+    int tb = pl_word_bits[t], sb = pl_word_bits[info->type];
+    char tk = pl_word_kind[t], sk = pl_word_kind[info->type];
     /* PTX 1.x had 16-bit coordinates, and a 16- and later a 32-bit %gridid; programs of that time
      * still assemble. */
     bool old_width = (info->vector && info->ptx == 10 && tb == 16) ||
@@ -248,7 +248,7 @@ static bool special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const 
 static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, pl_operand *o)
 {
     pl_parse *p = a->p;
-    char kind = p->type_kind[t];
+    char kind = pl_word_kind[t];
     if (!s->read || s->written || s->reg_only)
         return kind_error(a, n, s->written ? "a register to write to" : "a register");
     o->kind = PL_O_IMM;
@@ -262,7 +262,7 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
         double d;
         bool bits_of_float =
             kind == 'b' &&
-            p->type_bits[t] == (n->single ? 32 : 64); /* 0f for .b32, others for .b64 */
+            pl_word_bits[t] == (n->single ? 32 : 64); /* 0f for .b32, others for .b64 */
         o->is_float = true;
         if (kind != 'f' && !bits_of_float) {
             if (a->aloud)
@@ -272,7 +272,7 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
         }
         memcpy(&d, &n->value, sizeof d);
         o->imm = (int64_t)pl_float_bits(d, t, n->single, n->single_bits);
-        o->imm &= p->type_bits[t] < 64 ? (INT64_C(1) << p->type_bits[t]) - 1 : -1;
+        o->imm &= pl_word_bits[t] < 64 ? (INT64_C(1) << pl_word_bits[t]) - 1 : -1;
     } else {
         if (kind == 'f') {
             if (a->aloud)
@@ -282,7 +282,7 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
             return false;
         }
         /* Bits that do not fit are cut off without a word, as ptxas does. */
-        int bits = p->type_bits[t];
+        int bits = pl_word_bits[t];
         o->imm = kind == 'p' ? n->value != 0
                  : bits < 64 ? (int64_t)((uint64_t)n->value & ((UINT64_C(1) << bits) - 1))
                              : n->value;
@@ -315,7 +315,7 @@ static const pl_node *unwrap(const pl_parse *p, const pl_node *n)
 static bool braces_fit(const pl_attempt *a, const pl_ospec *s, pl_word t)
 {
     return s->vslot >= 0 || t == W_bf16 || t == W_bf16x2 || a->opcode->mnem == M_txq ||
-           (a->opcode->mnem == M_mov && !s->written && a->p->type_kind[t] == 'b');
+           (a->opcode->mnem == M_mov && !s->written && pl_word_kind[t] == 'b');
 }
 
 /* The meaning of a name, with a report when there is none. */
@@ -389,8 +389,8 @@ static bool name_value(pl_attempt *a, pl_word t, const pl_node *n, const pl_bind
                        pl_operand *o)
 {
     pl_parse *p = a->p;
-    int bits = p->type_bits[t];
-    if (p->type_kind[t] == 'f' || p->type_kind[t] == 'p' || (bits != 32 && bits != 64) || n->sel) {
+    int bits = pl_word_bits[t];
+    if (pl_word_kind[t] == 'f' || pl_word_kind[t] == 'p' || (bits != 32 && bits != 64) || n->sel) {
         if (a->aloud)
             pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
                       "a register or a number");
@@ -490,15 +490,15 @@ static bool bare_fits(const pl_attempt *a, const pl_ospec *s)
 
 /* The elements of a vector agree with their neighbours: untyped ones with all, signed with unsigned
  * integers. A vector with an untyped element is untyped (ptxas 13.0). */
-static char kind_class(const pl_parse *p, pl_word type)
+static char kind_class(pl_word type)
 {
-    char kind = p->type_kind[type];
+    char kind = pl_word_kind[type];
     return type == W_f16x2 ? 'x' : kind == 's' ? 'u' : kind;
 }
 
-static char element_kind(const pl_parse *p, const pl_operand *o)
+static char element_kind(const pl_operand *o)
 {
-    return o->kind == PL_O_REG ? kind_class(p, o->reg->type)
+    return o->kind == PL_O_REG ? kind_class(o->reg->type)
            : o->kind == PL_O_IMM ? (o->is_float ? 'f' : 'u')
                                  : 'b';
 }
@@ -506,13 +506,13 @@ static char element_kind(const pl_parse *p, const pl_operand *o)
 static pl_word common_type(const pl_attempt *a, const pl_node *n, pl_word t)
 {
     const pl_parse *p = a->p;
-    int bits = p->type_bits[t];
+    int bits = pl_word_bits[t];
     uint32_t e = n->first;
     for (unsigned k = 0; k < n->n; k++, e = node(p, e)->next) {
         const pl_node *x = node(p, e);
         const pl_binding *b =
             x->kind == PL_N_NAME && !x->sel ? pl_name_lookup(a->p, x->sym) : NULL;
-        if (b && b->kind == PL_B_REG && p->type_kind[b->reg->type] == 'b' && !b->reg->vec &&
+        if (b && b->kind == PL_B_REG && pl_word_kind[b->reg->type] == 'b' && !b->reg->vec &&
             n->n > 1)
             return bits == 8    ? W_b8
                    : bits == 16 ? W_b16
@@ -534,7 +534,7 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
         pl_reg *r = n->sym->binding->reg;
         o->kind = PL_O_VEC;
         o->n = (uint16_t)count;
-        if (!type_fits(p, r->type, t, relaxed(a), fixed_type(a, s, t))) {
+        if (!type_fits(r->type, t, relaxed(a), fixed_type(a, s, t))) {
             if (a->aloud)
                 pl_report(p->diags, PL_E0204, n->at, r->name, pl_word_text[r->type],
                           pl_full_name(a->p, a->opcode), pl_word_text[t]);
@@ -588,13 +588,13 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
         pl_operand scratch = {0}, *x = a->out ? &o->elem[k] : &scratch;
         if (!value(a, s, k == 0 && layered ? W_u32 : common, true, node(p, e), x)) return false;
         if (x->kind == PL_O_SINK) continue;
-        char kind = element_kind(p, x);
+        char kind = element_kind(x);
         if (before != 'b' && kind != 'b' && kind != before && !(layered && k == 1)) {
             if (a->aloud) pl_report(p->diags, PL_E0249, x->at);
             return false;
         }
         before = kind;
-        int width = x->kind == PL_O_REG ? p->type_bits[x->reg->type] : 0;
+        int width = x->kind == PL_O_REG ? pl_word_bits[x->reg->type] : 0;
         if (!bits) bits = width;
         if (width && width != bits) {
             if (a->aloud) pl_report(p->diags, PL_E0237, x->at);
@@ -616,8 +616,8 @@ static bool tensor_address(pl_attempt *a, const pl_node *n, pl_operand *o)
         return n->kind == PL_N_WRONG ? false : kind_error(a, n, "a register inside the brackets");
     const pl_binding *b = resolve(a, n);
     if (!b) return false;
-    if (b->kind != PL_B_REG || b->reg->vec || p->type_bits[b->reg->type] != 32 ||
-        p->type_kind[b->reg->type] == 'f') {
+    if (b->kind != PL_B_REG || b->reg->vec || pl_word_bits[b->reg->type] != 32 ||
+        pl_word_kind[b->reg->type] == 'f') {
         if (a->aloud)
             pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
                       "a 32-bit register with an address in tensor memory");
@@ -675,9 +675,9 @@ static bool address(pl_attempt *a, pl_word own, const pl_node *n, pl_operand *o)
                       "a register or a variable");
         return false;
     }
-    char kind = p->type_kind[b->reg->type];
-    if (kind == 'p' || kind == 'f' || p->type_bits[b->reg->type] > 64 || b->reg->vec || n->sel ||
-        (a->opcode->mnem == M_wmma && p->type_bits[b->reg->type] < 32)) {
+    char kind = pl_word_kind[b->reg->type];
+    if (kind == 'p' || kind == 'f' || pl_word_bits[b->reg->type] > 64 || b->reg->vec || n->sel ||
+        (a->opcode->mnem == M_wmma && pl_word_bits[b->reg->type] < 32)) {
         if (a->aloud)
             pl_report(p->diags, PL_E0228, n->at, b->reg->name, pl_word_text[b->reg->type]);
         return false;
@@ -726,8 +726,8 @@ static bool callee(pl_attempt *a, const pl_node *n, pl_operand *o)
         }
         return true;
     }
-    if (b->kind == PL_B_REG && p->type_bits[b->reg->type] >= 32 &&
-        p->type_kind[b->reg->type] != 'f') {
+    if (b->kind == PL_B_REG && pl_word_bits[b->reg->type] >= 32 &&
+        pl_word_kind[b->reg->type] != 'f') {
         o->kind = PL_O_REG;
         o->reg = b->reg;
         return true;
@@ -815,8 +815,8 @@ static bool opaque(pl_attempt *a, const pl_node *n, pl_operand *o)
         o->var = b->var;
         return true;
     }
-    if (b->kind == PL_B_REG && p->type_bits[b->reg->type] == 64 &&
-        p->type_kind[b->reg->type] != 'f') {
+    if (b->kind == PL_B_REG && pl_word_bits[b->reg->type] == 64 &&
+        pl_word_kind[b->reg->type] != 'f') {
         o->kind = PL_O_REG;
         o->reg = b->reg;
         return !a->aloud || pl_module_needs(p, n->at, "a texture or surface in a register", 31, "sm_20");

@@ -189,7 +189,7 @@ static bool constants_agree(const pl_attempt *a)
             if (o->kind != PL_O_IMM || strcmp(limits[k].operand, a->form->operand[j].name) != 0)
                 continue;
             pl_word type = pl_operand_type(a->form, j, a->mods);
-            int64_t value = a->p->type_bits[type] > 32 ? o->imm : (int32_t)o->imm;
+            int64_t value = pl_word_bits[type] > 32 ? o->imm : (int32_t)o->imm;
             if (value < limits[k].low || value > limits[k].high) {
                 pl_report(a->p->diags, PL_E0209, o->at, pl_full_name(a->p, a->opcode),
                           pl_range_text(a->p->arena, limits[k].low, limits[k].high),
