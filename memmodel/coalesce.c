@@ -110,7 +110,17 @@ static bool consecutive(uint32_t mask, const uint64_t *address, uint32_t size)
     return address[0] % size == 0;
 }
 
-uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks, uint32_t width,
+/* Do the lanes agree with their neighbours at this distance, as far as both take part? */
+static bool agree(uint32_t mask, const uint64_t *address, unsigned distance)
+{
+    for (unsigned i = 0; i < PL_COALESCE_LANES; i++) {
+        unsigned j = i ^ distance;
+        if (j > i && mask >> i & 1 && mask >> j & 1 && address[i] != address[j]) return false;
+    }
+    return true;
+}
+
+uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks, uint32_t width, bool load,
                         uint32_t *extra)
 {
     uint32_t lanes = PL_COALESCE_LANES, passes = 0, least = 0;
@@ -121,17 +131,12 @@ uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, u
     uint32_t group = size <= width ? lanes : row / size;
     if (group > lanes) group = lanes;
     if (size >= width && consecutive(mask, address, size)) return lanes / group;
+    if (load && group < lanes && (agree(mask, address, 1) || agree(mask, address, 2))) group *= 2;
     for (uint32_t first = 0; first < lanes; first += group) {
         uint32_t part = group == lanes ? mask : mask & (((1u << group) - 1) << first);
         if (!part) continue;
-        uint32_t p = group_passes(part, address, size, banks, width);
-        passes += p;
+        passes += group_passes(part, address, size, banks, width);
         least++;
-    }
-    /* groups whose union is free of conflicts share a pass: 64-bit broadcasts, lanes that agree in pairs */
-    if (least > 1 && passes == least) {
-        uint32_t all = size <= 8 ? group_passes(mask, address, size, banks, width) : least;
-        if (all < passes) passes = all;
     }
     *extra = passes > least ? passes - least : 0;
     return passes;

@@ -4,6 +4,7 @@
  * Nsight Compute (percent from 0 to 100). Everything derives from pl_sm_stat and pl_memsys_stat, so the printed summary, the trace
  * and the JSON output cannot disagree. */
 #include "emu/sm/counters.h"
+#include <math.h>
 
 static void add(pl_timing_result *out, const char *component, const char *name, const char *unit, double value)
 {
@@ -43,10 +44,12 @@ void pl_counters(pl_timing_result *out, const pl_machine *m, const pl_grid *g, c
     add(out, "launch", "launch__occupancy_limit_warps", "block", out->occupancy.by_warps);
     add(out, "launch", "launch__occupancy_limit_blocks", "block", out->occupancy.by_blocks);
     add(out, "launch", "launch__occupancy_limit_registers", "block", out->occupancy.by_registers);
-    add(out, "launch", "launch__occupancy_limit_shared_mem", "block", out->occupancy.by_shared);
+    const pl_occupancy *o = &out->occupancy; /* the limit as Nsight Compute states it: of the setting, not of the storage */
+    add(out, "launch", "launch__occupancy_limit_shared_mem", "block",
+        o->shared_per_block ? (double)(o->carveout / o->shared_per_block) : o->by_shared);
     add(out, "launch", "launch__shared_mem_config_size", "B", (double)out->occupancy.carveout);
     add(out, "launch", "launch__waves_per_multiprocessor", "",
-        ratio((double)g->grid[0] * g->grid[1] * g->grid[2], sms * out->occupancy.blocks));
+        rint(100 * ratio((double)g->grid[0] * g->grid[1] * g->grid[2], sms * o->blocks)) / 100); /* as reported: two decimals */
     add(out, "launch", "gpc__cycles_elapsed.max", "cycle", (double)cycles);
     add(out, "launch", "gpu__time_duration.sum", "ns", ns);
 
@@ -97,7 +100,9 @@ void pl_counters(pl_timing_result *out, const pl_machine *m, const pl_grid *g, c
     add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_ld_lookup_hit.sum", "sector", (double)t.local_load_hits);
     add(out, "l1", "l1tex__t_sector_hit_rate.pct", "%",
         100 * ratio((double)(t.load_hits + t.local_load_hits), (double)(t.load_sectors + t.local_load_sectors)));
-    add(out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "", (double)t.shared_passes);
+    /* shuffles, special registers that differ by lane, fences and one pass of each barrier go the same way */
+    add(out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "",
+        (double)(t.shared_passes + t.exchanges + t.barriers + t.wgmma_halves / 2));
     add(out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "", (double)t.shared_load_passes);
     add(out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "", (double)t.shared_store_passes);
     add(out, "l1", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "", (double)t.conflicts);

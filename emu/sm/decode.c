@@ -168,10 +168,28 @@ static bool on_either_pipe(const pl_insn *i)
     return false;
 }
 
+/* What a row holds before the program writes it: nothing of interest, or a special register that differs between blocks (fetched by
+ * the uniform datapath) or lanes. */
+enum { FIXED, BY_BLOCK, BY_LANE };
+
 /* A move from a special register that the hardware must fetch, as it stands in unoptimised programs. */
 static bool fetches_special(const pl_insn *i, const uint8_t *fetched, uint32_t rows)
 {
     return pl_forms[i->form].mnem == M_mov && pl_forms[i->form].noperands == 2 && i->op[1] < rows && fetched[i->op[1]];
+}
+
+/* Shuffles, and special registers unless they are the same for a whole block (those, reductions and the choice of a leader are the work
+ * of the uniform datapath). */
+static bool exchanges(const pl_insn *i, const pl_price *p, const uint8_t *fetched, uint32_t rows)
+{
+    bool fetch = pl_forms[i->form].mnem == M_mov || pl_forms[i->form].mnem == M__s2r;
+    if (fetch && pl_forms[i->form].noperands == 2 && i->op[1] < rows && fetched[i->op[1]] == BY_BLOCK) return false;
+    if (strcmp(pl_class_text[i->cls], "redux") == 0 || strcmp(pl_class_text[i->cls], "leader") == 0 || strcmp(pl_class_text[i->cls], "gather") == 0)
+        return false;
+    for (uint32_t k = 0; k < p->npipes; k++) {
+        if (p->pipe[k].pipe == PL_PIPE_MIO) return true;
+    }
+    return false;
 }
 
 /* Marks the rows of a function that hold special registers which differ between blocks or lanes. */
@@ -183,7 +201,8 @@ static void mark_special(uint8_t *fetched, uint32_t rows, const pl_prog_func *f)
         if (!r->sreg || r->row >= rows) continue;
         const char *s = pl_word_text[r->sreg];
         if (*s == '%') s++;
-        fetched[r->row] = strncmp(s, "n", 1) != 0; /* ntid, nctaid, nsmid ...: words of the constant bank */
+        bool block = strncmp(s, "ctaid", 5) == 0 || strncmp(s, "cluster", 7) == 0 || strncmp(s, "smid", 4) == 0;
+        fetched[r->row] = *s == 'n' ? FIXED : block ? BY_BLOCK : BY_LANE; /* ntid, nctaid, nsmid ...: words of the constant bank */
     }
 }
 
@@ -270,6 +289,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->either = on_either_pipe(i);
         d->uniform = uniform_atomic(&lanes, d, i, f, &l);
         if (fetches_special(i, fetched, special_rows)) d->price = &m->sreg;
+        d->exchange = exchanges(i, d->price, fetched, special_rows);
         d->rows = (uint32_t)used;
         d->nread = (uint8_t)l.n[0];
         d->nwrite = (uint8_t)l.n[1];

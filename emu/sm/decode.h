@@ -50,6 +50,7 @@ typedef struct pl_dec {
     bool either;        /* its ALU work may as well go to the multiply-add lanes */
     bool load;          /* reads memory and does not change it */
     bool shared;        /* certainly an access to shared memory */
+    bool exchange;      /* a warp's worth of data goes through the exchange unit: shuffles, special registers that differ by lane */
     bool uniform;       /* integer atomic whose address is the same for all lanes of a block */
     uint8_t stores;     /* ordinary store: spaces it may change, PL_MAY_* */
     uint8_t sees;       /* ordinary load: spaces whose earlier stores it must see */

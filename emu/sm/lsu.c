@@ -79,21 +79,27 @@ static pl_pc_stat *stat_of(const pl_sm *s, uint32_t pc) { return s->g->pc_stat ?
 
 /* --- shared memory --- */
 
-static bool remote(const pl_sm *s, const pl_twarp *t)
+/* Lanes whose address lies in another block of the cluster. */
+static uint32_t remote_lanes(const pl_sm *s, const pl_twarp *t)
 {
-    uint64_t rank = s->fx.addr[__builtin_ctz(s->fx.mask)] >> 24 & 0xff;
-    return rank != t->w->cta->cluster_rank;
+    uint32_t lanes = 0;
+    if (!t->w->cta->cluster) return 0;
+    for (uint32_t m = s->fx.mask; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        if ((s->fx.addr[l] >> 24 & 0xff) != t->w->cta->cluster_rank) lanes |= 1u << l;
+    }
+    return lanes;
 }
 
 static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
 {
     const pl_shared_config *m = &s->m->shared;
     const pl_effect *fx = &s->fx;
-    uint32_t extra, passes = pl_bank_passes(fx->mask, fx->addr, fx->size, m->banks, m->bank, &extra);
+    bool atomic = fx->kind == PL_AC_ATOMIC || fx->kind == PL_AC_REDUCTION, store = fx->kind == PL_AC_STORE, loop = false;
+    uint32_t away = remote_lanes(s, t), own = fx->mask & ~away;
+    uint32_t extra, passes = pl_bank_passes(own, fx->addr, fx->size, m->banks, m->bank, !store && !atomic, &extra);
     if (passes == 0) passes = 1;
-    bool atomic = fx->kind == PL_AC_ATOMIC || fx->kind == PL_AC_REDUCTION;
     uint32_t turns = passes, rounds = 0;
-    bool loop = false;
     if (atomic) {
         pl_coalesce_atomic(&s->lines, fx->mask, fx->addr, fx->size, (uint32_t)s->m->l1.line, (uint32_t)s->m->l1.sector);
         uint32_t depth = 1;
@@ -111,35 +117,37 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     uint64_t latency = loop     ? m->atomic_latency + (uint64_t)(rounds + 1) * m->atomic_loop
                        : atomic ? m->atomic_latency + (uint64_t)(turns - 1) * m->pass_latency
                               : m->latency + (uint64_t)(passes - 1) * m->pass_latency;
-    if (remote(s, t)) {
-        pl_coalesce(&s->lines, fx->mask, fx->addr, fx->size, (uint32_t)s->m->l1.line, (uint32_t)s->m->l1.sector);
+    if (away) {
+        pl_coalesce(&s->lines, away, fx->addr, fx->size, (uint32_t)s->m->l1.line, (uint32_t)s->m->l1.sector);
         uint64_t out = pl_port_enter(&s->remote, start, (uint64_t)s->lines.sectors * m->remote_pass * PL_FINE);
         latency = out - start + m->remote_latency + (uint64_t)(s->lines.sectors - 1) * m->remote_pass;
         if (start + latency > t->remote_done) t->remote_done = start + latency;
+        s->stat.l1_read_sectors += s->lines.sectors; /* there and back through the crossbar */
+        s->stat.l1_write_sectors += s->lines.sectors;
     }
     uint64_t ready = start + latency;
     pl_sm_results(s, t, d, ready << 2 | PL_SB_SHORT);
-    s->stat.shared_passes += turns;
+    s->stat.shared_passes += passes;
     s->stat.conflicts += extra;
     pl_pc_stat *st = stat_of(s, pc);
     if (st) {
         st->requests++;
-        st->wavefronts += turns;
+        st->wavefronts += passes;
         st->conflicts += extra;
         st->latency += ready - now;
     }
     if (atomic) {
         s->stat.shared_atomics++;
-    } else if (fx->kind == PL_AC_STORE) {
+    } else if (store) {
         s->stat.shared_stores++;
-        s->stat.shared_store_passes += turns;
+        s->stat.shared_store_passes += passes;
         s->stat.store_conflicts += extra;
     } else {
         s->stat.shared_loads++;
-        s->stat.shared_load_passes += turns;
+        s->stat.shared_load_passes += passes;
         s->stat.load_conflicts += extra;
     }
-    emit(s, t, pc, now, seq, 0, turns, remote(s, t) ? PL_LV_REMOTE_SHARED : PL_LV_SHARED, ready - now, PL_NO_TOKEN);
+    emit(s, t, pc, now, seq, 0, passes, away ? PL_LV_REMOTE_SHARED : PL_LV_SHARED, ready - now, PL_NO_TOKEN);
 }
 
 /* --- constant memory --- */
@@ -270,6 +278,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             s->stat.l1_read_sectors += (uint32_t)__builtin_popcount(ask);
         }
         if (d->kind == PL_KIND_COPY) {
+            s->stat.exchanges++; /* its data go into shared memory */
             s->token[slot].copy = true;
             s->token[slot].group = t->open_group;
             t->copies[t->open_group]++;
@@ -431,6 +440,7 @@ void pl_lsu_issue(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_
         return;
     }
     if (!s->fx.mask) { /* no lane accessed memory: only the address unit was busy */
+        s->stat.exchanges += d->shared;
         pl_port_enter(&s->pipe[PL_PIPE_LSU], now, PL_FINE);
         return;
     }

@@ -95,8 +95,9 @@ typedef struct pl_const_config {
 } pl_const_config;
 
 typedef struct pl_shared_config {
-    uint64_t per_sm, per_block, reserved, unit;
+    uint64_t per_sm, per_block, reserved, unit, carveout_half, carveout_idle;
     pl_conf_list carveouts;
+    uint32_t carveout_room;
     uint32_t banks, bank, latency, pass_latency, pass, link_pass, atomic_latency, atomic_pass, atomic_loop, remote_latency, remote_pass, matrix_latency;
 } pl_shared_config;
 

@@ -9,6 +9,21 @@ static uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / un
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
+/* The setting of an SM whose blocks need so many bytes: the smallest that holds them. The driver likes some room: it takes a setting for
+ * carveout_room times as much, up to carveout_half of the storage, and twice that again, up to carveout_idle, for kernels without
+ * shared memory of their own. (launch__shared_mem_config_size of 92 launches: H200, driver 580.159.04, 2026-11.) */
+static uint64_t carveout(const pl_machine *m, uint64_t own, uint64_t need)
+{
+    uint64_t most = own ? m->shared.carveout_half : m->shared.carveout_idle, want = need * m->shared.carveout_room * (own ? 1 : 2);
+    if (want > most) want = most;
+    if (want < need) want = need;
+    uint64_t best = m->shared.carveouts.at[m->shared.carveouts.n - 1];
+    for (uint32_t i = m->shared.carveouts.n; i-- > 0;) {
+        if (m->shared.carveouts.at[i] >= want && m->shared.carveouts.at[i] < best) best = m->shared.carveouts.at[i];
+    }
+    return best;
+}
+
 pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers, uint64_t shared)
 {
     pl_occupancy o = {0};
@@ -28,11 +43,6 @@ pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers
                   : o.shared_per_block          ? (uint32_t)((m->shared.per_sm) / o.shared_per_block)
                                                 : m->sm.blocks;
     o.blocks = least(least(o.by_blocks, o.by_warps), least(o.by_registers, o.by_shared));
-    /* the smallest setting that holds all blocks which the other resources allow */
-    uint64_t want = (uint64_t)o.blocks * o.shared_per_block;
-    o.carveout = m->shared.carveouts.at[m->shared.carveouts.n - 1];
-    for (uint32_t i = m->shared.carveouts.n; i-- > 0;) {
-        if (m->shared.carveouts.at[i] >= want && m->shared.carveouts.at[i] < o.carveout) o.carveout = m->shared.carveouts.at[i];
-    }
+    o.carveout = carveout(m, shared, (uint64_t)o.blocks * o.shared_per_block);
     return o;
 }

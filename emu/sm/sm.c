@@ -153,8 +153,8 @@ static void end_warp(pl_sm *s, pl_twarp *t, uint64_t now)
     b->cta = NULL;
 }
 
-/* Warps of a block that the functional model has released from a barrier go on at cycle `at`. */
-static void release_barrier(pl_sm *s, const pl_tcta *b, uint64_t now, uint64_t at);
+/* Warps of a block that the functional model has released from a barrier go on at cycle `at`; tells whether there were any. */
+static bool release_barrier(pl_sm *s, const pl_tcta *b, uint64_t now, uint64_t at);
 
 /* When the data of earlier stores to these spaces are there. */
 static uint64_t stored_by(const pl_sm *s, const pl_twarp *t, uint8_t spaces)
@@ -324,15 +324,18 @@ static void advance(pl_sm *s, pl_twarp *t, uint64_t now)
     }
 }
 
-static void release_barrier(pl_sm *s, const pl_tcta *b, uint64_t now, uint64_t at)
+static bool release_barrier(pl_sm *s, const pl_tcta *b, uint64_t now, uint64_t at)
 {
+    bool any = false;
     for (uint32_t i = 0; i < s->m->sm.warps; i++) {
         pl_twarp *t = &s->warp[i];
         if (!t->w || t->cta != b || t->block != PL_BK_BARRIER || t->w->state != PL_WARP_READY) continue;
         t->hold = at;
         t->hold_why = PL_STALL_BARRIER;
+        any = true;
         advance(s, t, now);
     }
+    return any;
 }
 
 void pl_sm_wake(pl_sm *s, uint32_t warp, uint64_t now)
@@ -451,6 +454,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     pl_warp_step(w, d->wants_effect ? &s->fx : NULL);
 
     uint32_t lanes = (uint32_t)__builtin_popcount(mask);
+    s->stat.exchanges += d->exchange;
     s->stat.inst += p->issues;
     s->stat.thread_inst += (uint64_t)p->issues * lanes;
     if (st) {
@@ -497,6 +501,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         break;
     case PL_KIND_COMMIT: t->open_group = (uint8_t)((t->open_group + 1u) % PL_GROUPS); break;
     case PL_KIND_WGMMA: {
+        s->stat.wgmma_halves += 8u + d->scale; /* rows of the banks that a warp reads, times two: a quarter of A (2 KiB) and of B */
         uint64_t done = c->pipe[PL_PIPE_TENSOR].free / PL_FINE + latency;
         if (done > t->wgmma_done) t->wgmma_done = done;
         break;
@@ -507,6 +512,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         t->hold_why = PL_STALL_MEMBAR;
         break;
     case PL_KIND_FENCE_GPU:
+        s->stat.exchanges += 2;
         t->hold = now + s->m->sync.fence_gpu;
         t->hold_why = PL_STALL_MEMBAR;
         pl_l1_invalidate(&s->l1);
@@ -532,7 +538,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         if (d->nwrite || d->npwrite) at += s->m->sync.barrier_reduce;
         t->hold = at;
         t->hold_why = PL_STALL_BARRIER;
-        release_barrier(s, t->cta, now, at);
+        s->stat.barriers += release_barrier(s, t->cta, now, at) || t->cta->live == 1;
         break;
     }
     case PL_KIND_CLUSTER_ARRIVE: /* what it did to other SMs must be seen there */

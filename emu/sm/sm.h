@@ -119,6 +119,7 @@ typedef struct pl_sm_stat {
     uint64_t load_sectors, store_sectors, atomic_sectors, red_sectors, load_hits;
     uint64_t local_loads, local_stores, local_load_sectors, local_store_sectors, local_load_hits;
     uint64_t shared_loads, shared_stores, shared_atomics, shared_passes, shared_load_passes, shared_store_passes;
+    uint64_t exchanges, barriers, wgmma_halves;
     uint64_t conflicts, load_conflicts, store_conflicts;
     uint64_t const_requests, const_misses, code_requests, code_misses;
     uint64_t l1_read_sectors, l1_write_sectors;

@@ -103,19 +103,30 @@ START_TEST(bank_passes_are_those_measured)
         uint64_t stride; /* in elements */
         uint32_t passes;
     } t[] = {{4, 0, 1}, {4, 1, 1}, {4, 2, 2}, {4, 3, 1}, {4, 4, 4}, {4, 8, 8}, {4, 16, 16}, {4, 32, 32}, {4, 33, 1},
-             {8, 0, 1}, {8, 1, 2}, {8, 2, 4}, {8, 4, 8}, {8, 8, 16}, {8, 16, 32}, {16, 1, 4}, {16, 2, 8}, {16, 4, 16}, {16, 8, 32}};
+             {8, 0, 1}, {8, 1, 2}, {8, 2, 4}, {8, 4, 8}, {8, 8, 16}, {8, 16, 32}, {16, 0, 2}, {16, 1, 4}, {16, 2, 8}, {16, 4, 16}, {16, 8, 32}};
     uint64_t addr[32];
     uint32_t extra;
     for (size_t k = 0; k < sizeof t / sizeof *t; k++) {
         strided(addr, 0, t[k].stride * t[k].size);
-        ck_assert_msg(pl_bank_passes(UINT32_MAX, addr, t[k].size, 32, 4, &extra) == t[k].passes, "%u bytes, stride %u: not %u passes",
+        ck_assert_msg(pl_bank_passes(UINT32_MAX, addr, t[k].size, 32, 4, true, &extra) == t[k].passes, "%u bytes, stride %u: not %u passes",
                       t[k].size, (unsigned)t[k].stride, t[k].passes);
     }
+    /* lanes that share addresses: patterns pairs_same, quads_same, halves_same, quarters_same, bcast2rows, bcast4rows */
+    static const struct {
+        uint32_t size, shift, mask, step, load, store;
+    } same[] = {{8, 1, 31, 8, 1, 2},   {8, 2, 31, 8, 1, 2},    {8, 0, 15, 8, 2, 2},    {8, 0, 7, 8, 2, 2},     {8, 0, 1, 128, 2, 4},
+                {8, 0, 3, 128, 8, 8},  {16, 1, 31, 16, 2, 4}, {16, 2, 31, 16, 2, 4}, {16, 0, 15, 16, 4, 4}, {16, 0, 7, 16, 4, 4},
+                {16, 0, 1, 128, 4, 8}, {16, 0, 3, 128, 16, 16}};
+    for (size_t k = 0; k < sizeof same / sizeof *same; k++) {
+        for (unsigned l = 0; l < 32; l++) addr[l] = (l >> same[k].shift & same[k].mask) * same[k].step;
+        ck_assert_uint_eq(pl_bank_passes(UINT32_MAX, addr, same[k].size, 32, 4, true, &extra), same[k].load);
+        ck_assert_uint_eq(pl_bank_passes(UINT32_MAX, addr, same[k].size, 32, 4, false, &extra), same[k].store);
+    }
     strided(addr, 0, 4);
-    ck_assert_uint_eq(pl_bank_passes(0xff, addr, 4, 32, 4, &extra), 1);
+    ck_assert_uint_eq(pl_bank_passes(0xff, addr, 4, 32, 4, true, &extra), 1);
     ck_assert_uint_eq(extra, 0);
     strided(addr, 0, 128);
-    pl_bank_passes(UINT32_MAX, addr, 4, 32, 4, &extra);
+    pl_bank_passes(UINT32_MAX, addr, 4, 32, 4, true, &extra);
     ck_assert_uint_eq(extra, 31);
 }
 END_TEST

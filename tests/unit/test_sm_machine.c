@@ -52,6 +52,19 @@ START_TEST(occupancy_is_what_the_h200_reports)
         ck_assert_msg(o.by_registers == t[k].registers_limit, "%u threads, %u registers: %u blocks, recorded %u", t[k].threads,
                       t[k].registers, o.by_registers, t[k].registers_limit);
     }
+    /* launch__shared_mem_config_size of alloca_local, vecadd, reduce_interleaved, vecadd_b1024, attention_naive, cluster_hist,
+     * conv2d_3x3, dgemm, mma_tf32, flash_tile, tma1d_copy, transpose_shared, hgemm_async, bigsmem_lowocc */
+    static const struct {
+        uint32_t threads, registers;
+        uint64_t shared, setting;
+    } s[] = {{128, 20, 0, 32768},     {256, 16, 0, 32768},      {512, 16, 0, 16384},    {1024, 16, 0, 8192},   {128, 30, 1296, 102400},
+             {256, 18, 1024, 32768},  {256, 55, 5184, 65536},   {256, 40, 8448, 135168}, {128, 47, 13824, 167936}, {32, 93, 8192, 200704},
+             {128, 22, 4104, 135168}, {256, 24, 4096, 102400}, {128, 68, 29184, 233472}, {256, 16, 163840, 167936}};
+    for (size_t k = 0; k < sizeof s / sizeof *s; k++) {
+        pl_occupancy o = pl_occupy(m, s[k].threads, s[k].registers, s[k].shared);
+        ck_assert_msg(o.carveout == s[k].setting, "%u threads, %u registers, %u bytes: setting %u, recorded %u", s[k].threads, s[k].registers,
+                      (unsigned)s[k].shared, (unsigned)o.carveout, (unsigned)s[k].setting);
+    }
     ck_assert_uint_eq(pl_occupy(m, 256, 32, 227 * 1024).blocks, 1);
     ck_assert_uint_eq(pl_occupy(m, 256, 32, 228 * 1024).blocks, 0);
     ck_assert_uint_eq(pl_occupy(m, 1024, 255, 0).blocks, 0);
