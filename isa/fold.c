@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "isa/passes.h"
+#include "isa/plan.h"
 
 typedef struct value {
     uint32_t block, at, next; /* next: in the same bucket, plus one */
@@ -414,7 +415,7 @@ bool pl_pass_clean(pl_ir *x)
                 if (i->form == PL_IR_DEAD || !removable(i))
                     continue;
                 c.any = c.used = false;
-                pl_insn_uses(x->p, i, look, &c);
+                pl_insn_uses_here(x->p, i, look, &c);
                 if (!c.any || c.used)
                     continue;
                 pl_insn_uses(x->p, i, release, &c);

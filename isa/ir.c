@@ -3,6 +3,7 @@
  * Dominators: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", 2001. Loops are the natural loops of back edges
  * whose head dominates the tail; a block belongs to the innermost one. */
 #include "isa/ir.h"
+#include "isa/plan.h"
 
 #include <string.h>
 
@@ -497,7 +498,7 @@ bool pl_ir_count_with(pl_ir *x, size_t more)
     for (c.block = 0; c.block < x->b.n; c.block++)
         for (c.at = 0; c.at < x->b.at[c.block].code.n; c.at++)
             if (x->b.at[c.block].code.at[c.at].form != PL_IR_DEAD)
-                pl_insn_uses(x->p, &x->b.at[c.block].code.at[c.at], count, &c);
+                pl_insn_uses_here(x->p, &x->b.at[c.block].code.at[c.at], count, &c);
     interface(x, pin, x);
     return true;
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "isa/cfg.h"
-#include "isa/operands.h"
+#include "isa/plan.h"
 
 /* Registers that ptxas takes beyond what is live at once, because it moves more than loads and forms addresses early; and the fewest of
  * a function that calls, whose callees own the first ones: fitted to `registers` of h200/suite (H200, ptxas 13.0, 2026-11). */
@@ -347,8 +347,7 @@ static uint32_t pressure(live *l)
             pl_insn *i = &l->p->code.at[pc];
             l->at = pc - l->f->first;
             l->guarded = i->guard != PL_PT;
-            pl_insn_uses(l->p, i, kill, l);
-            pl_insn_uses(l->p, i, revive, l);
+            pl_insn_uses_twice(l->p, i, kill, revive, l);
             if (!l->temporary[i->cls])
                 l->temporary[i->cls] = (uint8_t)(pl_live_temporaries(i->cls) + 1u);
             uint32_t rows = l->rows + l->temporary[i->cls] - 1u;
@@ -382,17 +381,15 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
     for (l.block = 0; l.block < l.g.n; l.block++)
         for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
             l.at = pc - f->first;
-            pl_insn_uses(p, &p->code.at[pc], locate_read, &l);
-            pl_insn_uses(p, &p->code.at[pc], locate_write, &l);
+            pl_insn_uses_twice(p, &p->code.at[pc], locate_read, locate_write, &l);
         }
     for (l.block = 0; l.block < l.g.n; l.block++)
         for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
             pl_insn *i = &p->code.at[pc];
             l.guarded = i->guard != PL_PT;
             l.at = pc - f->first;
-            pl_insn_uses(p, i, summarise_reads, &l);
-            pl_insn_uses(p, i, summarise_writes, &l);
-            pl_insn_uses(p, i, reach, &l);
+            pl_insn_uses_twice(p, i, summarise_reads, summarise_writes, &l);
+            pl_insn_uses_here(p, i, reach, &l);
         }
     if (!pl_arena_ok(a))
         return PL_NOMEM;

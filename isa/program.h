@@ -90,6 +90,8 @@ typedef struct pl_prog_source {
     uint32_t lines_before; /* lines of the text in front of it */
 } pl_prog_source;
 
+typedef struct pl_plans pl_plans; /* isa/operands.h */
+
 typedef struct pl_program {
     pl_arena *arena; /* owned: closing it frees the program */
     uint16_t ptx, sm;
@@ -105,6 +107,7 @@ typedef struct pl_program {
     struct { const char **at; size_t n, cap; } files; /* .file paths; the first entry is not used */
     struct { pl_prog_source *at; size_t n, cap; } sources; /* the PTX files, one behind the other in the text */
     int opt_level;
+    pl_plans *plans; /* while it is assembled, else NULL */
     const char *text; /* the PTX, for messages and listings */
     size_t text_bytes;
 } pl_program;

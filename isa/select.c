@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "isa/passes.h"
+#include "isa/plan.h"
 
 typedef struct chooser {
     pl_ir *x;
@@ -18,6 +19,7 @@ typedef struct chooser {
     uint32_t *written_in; /* by row: block (plus one) that position belongs to */
     uint32_t *takers;     /* by row: uses that could take over its computation */
     bool counting;        /* first walk: only count */
+    bool changed;
 } chooser;
 
 static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -398,7 +400,7 @@ static void visit(chooser *c, pl_insn *i)
     if (m == UINT16_MAX)
         return;
     if (c->counting && takes_signs(i))
-        pl_insn_uses(c->x->p, i, count_signs, c);
+        pl_insn_uses_here(c->x->p, i, count_signs, c);
     for (unsigned bits = 32; bits <= 64; bits += 32)
         if ((m == M_add || m == M_sub) && plain_integer(i, bits) && pl_forms[i->form].noperands == 3) {
             if ((m == M_add && multiply_add(c, i, bits)) || three_sums(c, i, bits))
@@ -418,9 +420,11 @@ static bool walk(pl_ir *x, chooser *c)
         c->block = x->rpo[j];
         pl_irb *b = &x->b.at[c->block];
         for (c->at = 0; c->at < b->code.n; c->at++) {
+            const pl_insn before = b->code.at[c->at];
             visit(c, &b->code.at[c->at]);
+            c->changed |= memcmp(&before, &b->code.at[c->at], sizeof before) != 0;
             if (b->code.at[c->at].form != PL_IR_DEAD)
-                pl_insn_uses(x->p, &b->code.at[c->at], note_write, c);
+                pl_insn_uses_here(x->p, &b->code.at[c->at], note_write, c);
         }
     }
     return pl_ir_ok(x);
@@ -443,6 +447,8 @@ bool pl_pass_select(pl_ir *x)
             return false;
         if (!pl_pass_clean(x))
             return false;
+        if (!c.changed)
+            break;
     }
     return true;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "isa/passes.h"
+#include "isa/plan.h"
 
 typedef struct var {
     uint32_t row, rows;   /* or the number of a predicate */
@@ -185,8 +186,7 @@ static void walk(webs *w, int phase)
             if (i->form == PL_IR_DEAD)
                 continue;
             w->guarded = i->guard != PL_PT;
-            pl_insn_uses(x->p, i, step_read, w);
-            pl_insn_uses(x->p, i, step_write, w);
+            pl_insn_uses_twice(x->p, i, step_read, step_write, w);
         }
     }
 }
@@ -229,7 +229,7 @@ bool pl_pass_webs(pl_ir *x)
         return false;
     for (size_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            pl_insn_uses(x->p, &x->b.at[b].code.at[k], survey, &w);
+            pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], survey, &w);
     if (!pl_ir_ok(x))
         return false;
     for (size_t k = 0; k < w.v.n; k++) {

@@ -12,6 +12,7 @@
 
 #include "isa/cfg.h"
 #include "isa/live.h"
+#include "isa/operands.h"
 #include "isa/opt.h"
 #include "isa/resources.h"
 #include "isa/tidy.h"
@@ -892,6 +893,7 @@ pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **
     lower c = {.ast = ast, .p = p, .scratch = scratch, .work = work, .pass = pass, .source = opt ? opt->source : NULL, .sources = opt ? opt->sources : 0};
     *p = (pl_program){.arena = arena, .ptx = ast->ptx, .sm = ast->sm, .sm_suffix = ast->sm_suffix, .target = ast->target,
                       .opt_level = opt ? opt->opt_level : 0, .text = opt ? opt->text : NULL, .text_bytes = opt ? opt->text_bytes : 0};
+    p->plans = pl_plans_new(scratch);
     for (size_t k = 0; k < ast->funcs.n; k++) {
         ast->funcs.at[k]->index = (uint32_t)k;
         *pl_push(arena, &p->funcs) = (pl_prog_func){.name = ast->funcs.at[k]->name};
@@ -937,6 +939,7 @@ pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **
         st = PL_NOMEM;
     else if (c.unsupported)
         st = PL_UNSUPPORTED;
+    p->plans = NULL;
     pl_arena_close(scratch);
     pl_arena_close(work);
     pl_arena_close(pass);
