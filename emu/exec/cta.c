@@ -445,6 +445,31 @@ static pl_cluster *cluster_of(pl_grid *g, pl_cta *c)
     return x;
 }
 
+void pl_block_id(const pl_grid *g, uint64_t order, uint32_t id[3])
+{
+    uint32_t size[3], count[3];
+    for (unsigned d = 0; d < 3; d++) {
+        size[d] = g->cluster[0] ? g->cluster[d] : 1;
+        count[d] = g->grid[d] / size[d];
+    }
+    uint32_t blocks = size[0] * size[1] * size[2], n = (uint32_t)(order / blocks), r = (uint32_t)(order % blocks);
+    id[0] = n % count[0] * size[0] + r % size[0];
+    id[1] = n / count[0] % count[1] * size[1] + r / size[0] % size[1];
+    id[2] = n / count[0] / count[1] * size[2] + r / size[0] / size[1];
+}
+
+bool pl_block_cancel(pl_grid *g, uint32_t id[3])
+{
+    uint64_t blocks = g->cluster[0] ? (uint64_t)g->cluster[0] * g->cluster[1] * g->cluster[2] : 1;
+    if (g->next_block + blocks > (uint64_t)g->grid[0] * g->grid[1] * g->grid[2])
+        return false;
+    pl_block_id(g, g->next_block, id);
+    g->next_block += blocks;
+    g->cancelled += blocks;
+    g->advances++;
+    return true;
+}
+
 pl_cta *pl_cta_start(pl_grid *g, uint32_t linear, uint32_t sm)
 {
     pl_cta *c = NULL;
@@ -455,19 +480,8 @@ pl_cta *pl_cta_start(pl_grid *g, uint32_t linear, uint32_t sm)
     if (!c)
         return NULL;
     c->used = true;
-    c->linear = linear;
-    if (g->cluster[0]) { /* the blocks of a cluster start one after the other */
-        uint32_t size = g->cluster[0] * g->cluster[1] * g->cluster[2], n = linear / size, r = linear % size;
-        uint32_t nx = g->grid[0] / g->cluster[0], ny = g->grid[1] / g->cluster[1];
-        c->id[0] = n % nx * g->cluster[0] + r % g->cluster[0];
-        c->id[1] = n / nx % ny * g->cluster[1] + r / g->cluster[0] % g->cluster[1];
-        c->id[2] = n / nx / ny * g->cluster[2] + r / g->cluster[0] / g->cluster[1];
-        c->linear = c->id[0] + g->grid[0] * (c->id[1] + g->grid[1] * c->id[2]);
-    } else {
-        c->id[0] = linear % g->grid[0];
-        c->id[1] = linear / g->grid[0] % g->grid[1];
-        c->id[2] = linear / g->grid[0] / g->grid[1];
-    }
+    pl_block_id(g, linear, c->id);
+    c->linear = c->id[0] + g->grid[0] * (c->id[1] + g->grid[1] * c->id[2]);
     c->sm = sm;
     c->done = 0;
     c->nthreads = c->live = g->pool->nthreads;

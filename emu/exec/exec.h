@@ -199,11 +199,13 @@ typedef struct pl_grid {
     bool simt_stack;
     bool random;               /* functional mode: warps and splits in random order */
     uint64_t draw;             /* state of the generator */
+    uint64_t next_block;       /* blocks that have started or were cancelled, in the order of starting */
     /* results */
     pl_fault_info failed;      /* an assertion: the launch runs on and fails at its end */
     pl_fault_info fault;
     uint64_t executed, lane_executed, cycles;
     uint64_t blocks_done;
+    uint64_t cancelled;        /* blocks that never start because another took their work (clusterlaunchcontrol) */
     uint64_t seq;              /* next event number */
     uint64_t advances;         /* lanes that ended or met, barriers and phases passed: a sign of life for spinning launches */
     struct pl_exec_pool *pool; /* recycled block storage, owned by cta.c */
@@ -213,6 +215,10 @@ typedef struct pl_grid {
 pl_status pl_grid_open(pl_grid *g);  /* checks the launch, prepares storage */
 void pl_grid_close(pl_grid *g);
 pl_cta *pl_cta_start(pl_grid *g, uint32_t linear, uint32_t sm); /* NULL: out of memory */
+/* Coordinates of the block that starts as number `order`: the blocks of a cluster start one after the other. */
+void pl_block_id(const pl_grid *g, uint64_t order, uint32_t id[3]);
+/* The next cluster (or block) that has not started never does; id: of its first block. False: all have started. */
+bool pl_block_cancel(pl_grid *g, uint32_t id[3]);
 void pl_cta_end(pl_cta *c);          /* all warps done: storage goes back to the pool */
 
 /* --- warps (warp.c) --- */

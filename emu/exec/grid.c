@@ -119,7 +119,7 @@ static uint64_t turn(pl_cta *c, bool *paused)
 
 pl_status pl_grid_run(pl_grid *g)
 {
-    uint64_t total = (uint64_t)g->grid[0] * g->grid[1] * g->grid[2], started = 0;
+    uint64_t total = (uint64_t)g->grid[0] * g->grid[1] * g->grid[2];
     uint32_t cluster = g->cluster[0] ? g->cluster[0] * g->cluster[1] * g->cluster[2] : 1;
     uint32_t most = g->max_resident > cluster ? g->max_resident : cluster;
     pl_status st = pl_grid_open(g);
@@ -132,11 +132,11 @@ pl_status pl_grid_run(pl_grid *g)
     if (!live)
         st = PL_NOMEM;
     bool more = true; /* another block should start */
-    while (st == PL_OK && (n || started < total)) {
-        while (more && started < total && n + cluster <= most && st == PL_OK) {
-            for (uint32_t k = 0; k < cluster && started < total; k++) {
-                live[n] = pl_cta_start(g, (uint32_t)started, (uint32_t)(started % (g->nsm ? g->nsm : 1)));
-                started++;
+    while (st == PL_OK && (n || g->next_block < total)) {
+        while (more && g->next_block < total && n + cluster <= most && st == PL_OK) {
+            for (uint32_t k = 0; k < cluster && g->next_block < total; k++) {
+                live[n] = pl_cta_start(g, (uint32_t)g->next_block, (uint32_t)(g->next_block % (g->nsm ? g->nsm : 1)));
+                g->next_block++;
                 if (!live[n++])
                     st = PL_NOMEM;
             }
@@ -163,7 +163,7 @@ pl_status pl_grid_run(pl_grid *g)
             more = n < cluster;
             idle = 0;
             if (g->progress)
-                g->progress(g->progress_ctx, g->blocks_done, total, g->executed);
+                g->progress(g->progress_ctx, g->blocks_done + g->cancelled, total, g->executed);
         } else if (executed && !paused && cluster == 1) {
             idle = 0; /* it gets on: the same block again */
         } else {
@@ -174,7 +174,7 @@ pl_status pl_grid_run(pl_grid *g)
                 more = true; /* everybody waits or polls: perhaps for a block that has not started */
             }
         }
-        if (idle > (n + 1) * IDLE_ROUNDS && g->blocks_done == before && (started == total || n + cluster > most)) {
+        if (idle > (n + 1) * IDLE_ROUNDS && g->blocks_done == before && (g->next_block == total || n + cluster > most)) {
             bool sleeping = false;
             for (size_t k = 0; k < n; k++)
                 for (uint32_t j = 0; j < live[k]->nwarps; j++)
@@ -185,7 +185,7 @@ pl_status pl_grid_run(pl_grid *g)
             }
         }
         looking = paused && g->blocks_done == before && g->advances == advances ? looking + 1 : 0;
-        if (looking > SPIN_ROUNDS * (g->random ? 16 : 1) && looking / SPIN_ROUNDS > n && (started == total || n + cluster > most)) {
+        if (looking > SPIN_ROUNDS * (g->random ? 16 : 1) && looking / SPIN_ROUNDS > n && (g->next_block == total || n + cluster > most)) {
             pl_hang_report(g, live, n, true);
             break;
         }

@@ -208,6 +208,37 @@ void exec_red_async_global(pl_warp *w, const pl_insn *i, int type)
     exec_red(w, i, W_add, type);
 }
 
+/* ---- clusterlaunchcontrol: a running block takes over the work of one that has not started ---- */
+
+/* The answer has 16 bytes whose meaning is ours (PTX manual: opaque): the coordinates of the cancelled cluster's first block, and one
+ * for success. With multicast every block of the cluster gets it at the same place, and an event at its own mbarrier. */
+void exec_cancel_launch(pl_warp *w, const pl_insn *i, int multicast)
+{
+    uint64_t to[PL_LANES], bar[PL_LANES];
+    places(w, i, 0, 0, to);
+    places(w, i, 1, 1, bar);
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        uint32_t answer[4] = {0};
+        answer[3] = pl_block_cancel(w->grid, answer);
+        uint32_t copies = multicast != W_none && w->cta->cluster ? w->cta->cluster->size : 1;
+        for (uint32_t r = 0; r < copies; r++) {
+            uint64_t slice = (copies > 1 ? r : w->cta->cluster_rank) * (uint64_t)PL_SHARED_SLICE;
+            pl_async_op o = {.kind = PL_ASYNC_COPY, .family = PL_ASYNC_MBAR, .bytes = sizeof answer, .mask = 0xffff};
+            memcpy(o.value, answer, sizeof answer);
+            if (!(o.to = pl_access(w, l, PL_SP_SHARED, to[l] % PL_SHARED_SLICE + slice, sizeof answer, 16, "answer to a cancellation")) ||
+                !(o.bar = pl_access(w, l, PL_SP_SHARED, bar[l] % PL_SHARED_SLICE + slice, 8, 8, "mbarrier object of a cancellation")))
+                return;
+            const char *wrong = pl_async_start(w, o);
+            if (wrong) {
+                refuse(w, l, to[l], wrong);
+                return;
+            }
+        }
+    }
+    pl_record(w, PL_SP_SHARED, PL_AC_STORE, 16, w->exec, to, i->sel[PL_M_FLAGS]);
+}
+
 /* st.bulk: zeros a piece of shared memory. */
 void exec_st_bulk(pl_warp *w, const pl_insn *i)
 {

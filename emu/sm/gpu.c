@@ -27,7 +27,7 @@ typedef struct gpu {
         uint32_t sm;
     } *freed;              /* places that become free, by time */
     uint32_t nfreed, cap_freed;
-    uint64_t blocks, next_block, done, last_place;
+    uint64_t blocks, done, last_place;
     uint32_t cluster;      /* blocks of a cluster, 1 without */
     uint64_t instructions;
 } gpu;
@@ -95,9 +95,9 @@ static pl_status place(gpu *x, uint32_t sm, uint64_t now)
     if (at < x->place_after[sm]) at = x->place_after[sm];
     if (at < l->start) at = l->start;
     if (at < now) at = now;
-    pl_cta *c = pl_cta_start(x->g, (uint32_t)x->next_block, sm);
+    pl_cta *c = pl_cta_start(x->g, (uint32_t)x->g->next_block, sm);
     if (!c) return PL_NOMEM;
-    x->next_block++;
+    x->g->next_block++;
     x->last_place = at;
     x->place_after[sm] = at + l->sm_interval;
     x->resident[sm]++;
@@ -128,7 +128,7 @@ static pl_status schedule(gpu *x, uint64_t now, uint64_t until)
         x->freed[k] = x->freed[--x->nfreed];
     }
     uint32_t groups = x->cluster > 1 ? m->mem.groups : 1;
-    while (x->next_block < x->blocks) {
+    while (x->g->next_block < x->blocks) {
         if (x->last_place + m->launch.block_interval >= until && x->last_place) break;
         uint32_t first = 0, last = m->sm.count, best = 0;
         if (x->cluster > 1) {
@@ -224,11 +224,11 @@ static pl_status run(gpu *x)
         if (g->cancel && *g->cancel) return PL_INTERRUPTED;
         if (g->progress && x->done > reported) {
             reported = x->done;
-            g->progress(g->progress_ctx, x->done, x->blocks, g->executed);
+            g->progress(g->progress_ctx, x->done + g->cancelled, x->blocks, g->executed);
         }
-        if (x->done == x->blocks) return PL_OK;
+        if (x->done + g->cancelled == x->blocks) return PL_OK;
         uint64_t next = next_event(x);
-        bool waiting = x->next_block < x->blocks && room(x, 0, x->m->sm.count) >= x->cluster;
+        bool waiting = x->g->next_block < x->blocks && room(x, 0, x->m->sm.count) >= x->cluster;
         if (next == PL_NEVER && clusters) { /* the last arrival may have been this window's */
             for (uint32_t k = 0; k < x->m->sm.count; k++) {
                 if (x->sm[k].live_warps) pl_sm_poll(&x->sm[k], until);
