@@ -53,6 +53,7 @@ typedef struct pl_var {
     uint8_t *init;        /* size bytes, or NULL: zero */
     struct { pl_ast_reloc *at; size_t n, cap; } reloc;
     struct pl_func *owner; /* NULL at module scope */
+    uint32_t block, depth; /* the { } that it is declared in: its number in the file and its nesting */
     uint64_t offset;       /* in its space: set by lower.c */
     uint32_t index;        /* among the program's variables: set by lower.c */
     struct pl_var *link;   /* the definition that took this one's place, or NULL: set by link.c */

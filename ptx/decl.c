@@ -340,6 +340,8 @@ void pl_decl_var(pl_parse *p, pl_sym *s, pl_loc at)
     if (!kept) return;
     p->init.var = kept;
     if (kept == v) {
+        v->block = p->scope->number;
+        v->depth = p->depth;
         if (p->func)
             *pl_push(p->arena, &p->func->vars) = v;
         else

@@ -93,6 +93,7 @@ typedef struct pl_scope {
     pl_label_use *uses, *last_use;
     bool has_labels;
     pl_loc at;
+    uint32_t number; /* in the file */
     struct pl_scope *outer;
 } pl_scope;
 
@@ -186,6 +187,7 @@ typedef struct pl_parse {
         size_t n, cap;
     } syms;
     pl_scope *scope;
+    uint32_t nscopes; /* opened so far */
     uint32_t depth;
     uint32_t max_depth_reported;
 

@@ -527,18 +527,46 @@ static uint64_t align_up(uint64_t x, uint64_t a)
     return a > 1 ? (x + a - 1) / a * a : x;
 }
 
+/* Arguments and results of the calls that f makes. Those of calls in different { } share their place: a frame is no larger than the
+ * largest call needs, which counts when functions call themselves. Returns the end. */
+static uint64_t place_arguments(lower *c, const pl_func *f, uint64_t at)
+{
+    struct {
+        uint32_t block, depth;
+        uint64_t start;
+    } open[16]; /* what is nested deeper shares nothing */
+    size_t n = 0;
+    uint64_t end = at;
+    for (size_t k = 0; k < f->vars.n; k++) {
+        pl_var *v = f->vars.at[k];
+        if (v->space != PL_SP_PARAM || !in_frame(c, v))
+            continue;
+        while (n && (open[n - 1].depth > v->depth || (open[n - 1].depth == v->depth && open[n - 1].block != v->block)))
+            at = open[--n].start;
+        if ((!n || open[n - 1].block != v->block) && n < sizeof open / sizeof *open) {
+            open[n].block = v->block;
+            open[n].depth = v->depth;
+            open[n++].start = at;
+        }
+        at = align_up(at, v->align);
+        v->offset = at;
+        at += v->size;
+        end = at > end ? at : end;
+    }
+    return end;
+}
+
 static void place_frame(lower *c, const pl_func *f)
 {
     uint64_t at = 0;
     for (size_t k = 0; k < f->vars.n; k++) {
         pl_var *v = f->vars.at[k];
-        if (!in_frame(c, v))
+        if (v->space != PL_SP_LOCAL)
             continue;
         at = align_up(at, v->align);
         v->offset = at;
         at += v->size;
-        if (v->space == PL_SP_LOCAL)
-            c->out->local_bytes = (uint32_t)align_up(align_up(c->out->local_bytes, v->align) + v->size, 4);
+        c->out->local_bytes = (uint32_t)align_up(align_up(c->out->local_bytes, v->align) + v->size, 4);
     }
     for (int which = 0; which < 2 && !f->entry; which++)
         for (size_t k = 0; k < (which ? f->rets.n : f->params.n); k++) {
@@ -549,6 +577,7 @@ static void place_frame(lower *c, const pl_func *f)
             v->offset = at;
             at += v->size;
         }
+    at = place_arguments(c, f, at);
     c->out->frame_bytes = (uint32_t)align_up(at, 8);
 }
 

@@ -252,6 +252,7 @@ void pl_scope_open(pl_parse *p, pl_loc at)
     pl_scope *s = pl_arena_new(p->arena, pl_scope);
     if (p->depth == PL_MAX_NESTING) pl_report(p->diags, PL_E0108, at, (int)PL_MAX_NESTING);
     s->at = at;
+    s->number = ++p->nscopes;
     s->outer = p->scope;
     p->scope = s;
     p->depth++;

@@ -238,6 +238,9 @@ void pl_warp_exit(pl_warp *w, uint32_t lanes);
 void pl_warp_wait(pl_warp *w, uint8_t kind);
 /* A _sync instruction: true when all lanes of the mask are here and it may execute now; else the split waits or parts. */
 bool pl_warp_sync(pl_warp *w, uint32_t mask);
+/* A _sync instruction whose mask is operand k: true when the lanes came with different masks, and each group has executed it by itself
+ * or will. */
+bool pl_warp_groups(pl_warp *w, const pl_insn *i, unsigned k);
 /* Enters a function with the executing lanes (all of the current split) / leaves it. */
 void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_call *c);
 void pl_warp_return(pl_warp *w, uint32_t lanes);

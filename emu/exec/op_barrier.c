@@ -28,6 +28,8 @@ void exec_bar_red(pl_warp *w, const pl_insn *i, int op)
 
 void exec_bar_warp(pl_warp *w, const pl_insn *i)
 {
+    if (pl_warp_groups(w, i, 0))
+        return;
     uint32_t mask = uniform(w, i->op[0]) & w->lanes & ~w->exited;
     pl_warp_sync(w, mask);
 }

@@ -4,7 +4,7 @@
  * will come to this instruction, and the last one lets all go on together. */
 #include "emu/exec/access.h"
 
-/* Member mask operand k; the first lane's value counts (the manual demands the same in all). */
+/* Member mask operand k, of the first lane. */
 static uint32_t member_mask(const pl_warp *w, const pl_insn *i, unsigned k)
 {
     return pl_row32(w, i->op[k])[__builtin_ctz(w->exec)];
@@ -14,13 +14,16 @@ static uint32_t member_mask(const pl_warp *w, const pl_insn *i, unsigned k)
 static bool gather(pl_warp *w, uint32_t mask)
 {
     mask &= w->lanes & ~w->exited;
-    return (mask & ~w->exec) == 0 || pl_warp_sync(w, mask);
+    if (mask & ~w->exec)
+        return pl_warp_sync(w, mask);
+    w->split[w->current].synced = false;
+    return true;
 }
 
 void exec_shfl(pl_warp *w, const pl_insn *i, int mode)
 {
     const pl_form *f = &pl_forms[i->form];
-    if (f->noperands == 6 && !gather(w, member_mask(w, i, 5)))
+    if (f->noperands == 6 && (pl_warp_groups(w, i, 5) || !gather(w, member_mask(w, i, 5))))
         return;
     const uint32_t *a = pl_row32(w, i->op[2]), *b = pl_row32(w, i->op[3]), *c = pl_row32(w, i->op[4]);
     uint32_t v[PL_LANES], p = 0;
@@ -68,7 +71,7 @@ static void put_all(pl_warp *w, uint32_t row, uint32_t value)
 void exec_vote(pl_warp *w, const pl_insn *i, int mode)
 {
     uint32_t mask = member_mask(w, i, 2);
-    if (!gather(w, mask))
+    if (pl_warp_groups(w, i, 2) || !gather(w, mask))
         return;
     uint32_t in = mask & w->exec, p = pl_pred_read(w, i, 1) & in;
     if (mode == W_ballot) {
@@ -84,7 +87,7 @@ void exec_match(pl_warp *w, const pl_insn *i, int mode, int type)
     const pl_form *f = &pl_forms[i->form];
     unsigned k = f->noperands - 2u;
     uint32_t mask = member_mask(w, i, k + 1);
-    if (!gather(w, mask))
+    if (pl_warp_groups(w, i, k + 1) || !gather(w, mask))
         return;
     uint32_t in = mask & w->exec, v[PL_LANES] = {0};
     uint64_t x[PL_LANES];
@@ -115,7 +118,7 @@ void exec_activemask(pl_warp *w, const pl_insn *i)
 void exec_redux(pl_warp *w, const pl_insn *i, int op, int type)
 {
     uint32_t mask = member_mask(w, i, 2);
-    if (!gather(w, mask))
+    if (pl_warp_groups(w, i, 2) || !gather(w, mask))
         return;
     const uint32_t *a = pl_row32(w, i->op[1]);
     uint32_t in = mask & w->exec, r = a[__builtin_ctz(in ? in : w->exec)];
@@ -138,7 +141,7 @@ void exec_redux(pl_warp *w, const pl_insn *i, int op, int type)
 void exec_redux_f32(pl_warp *w, const pl_insn *i, int op, int abs, int nan)
 {
     uint32_t mask = member_mask(w, i, 2);
-    if (!gather(w, mask))
+    if (pl_warp_groups(w, i, 2) || !gather(w, mask))
         return;
     const uint32_t *a = pl_row32(w, i->op[1]);
     uint32_t in = mask & w->exec, sign = abs ? PL_F32_MAG : UINT32_MAX, r = a[__builtin_ctz(in ? in : w->exec)] & sign;
@@ -153,7 +156,7 @@ void exec_redux_f32(pl_warp *w, const pl_insn *i, int op, int abs, int nan)
 void exec_elect(pl_warp *w, const pl_insn *i)
 {
     uint32_t mask = member_mask(w, i, 2);
-    if (!gather(w, mask))
+    if (pl_warp_groups(w, i, 2) || !gather(w, mask))
         return;
     uint32_t in = mask & w->exec, lane = (uint32_t)__builtin_ctz(in ? in : w->exec);
     put_all(w, i->op[0], lane);

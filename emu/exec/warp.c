@@ -315,6 +315,37 @@ bool pl_warp_sync(pl_warp *w, uint32_t mask)
     return false;
 }
 
+/* What __match_any_sync or a labelled partition of cooperative groups returns serves as mask: every group of lanes has its own. Where
+ * all groups are complete they execute one after the other in place, else they part. */
+bool pl_warp_groups(pl_warp *w, const pl_insn *i, unsigned k)
+{
+    const uint32_t *row = w->regs + (size_t)i->op[k] * PL_LANES, all = w->exec, first = row[__builtin_ctz(all)], alive = w->lanes & ~w->exited;
+    uint32_t differ = 0, group[PL_LANES], n = 0;
+    for (unsigned l = 0; l < PL_LANES; l++)
+        differ |= (row[l] ^ first) & w->mask[l];
+    if (!differ)
+        return false;
+    bool complete = true;
+    for (uint32_t left = all; left; left &= ~group[n++]) {
+        uint32_t mask = row[__builtin_ctz(left)];
+        group[n] = 0;
+        for (unsigned l = 0; l < PL_LANES; l++)
+            group[n] |= (uint32_t)(row[l] == mask) << l & left;
+        complete &= group[n] == (mask & alive);
+    }
+    if (!complete) {
+        pl_warp_part(w, group[0], w->pc, w->pc, UINT32_MAX);
+        return true;
+    }
+    for (uint32_t g = 0; g < n; g++) {
+        widen(w, group[g]);
+        i->exec(w, i);
+    }
+    widen(w, all);
+    w->split[w->current].synced = false;
+    return true;
+}
+
 /* ---- calls ---- */
 
 /* A free call node, and the end of all frames in use: rows and predicates. Frames of splits that have parted must not overlap,
