@@ -17,6 +17,7 @@ typedef struct prepared {
 typedef struct divider {
     pl_ir *x;
     struct { prepared *at; size_t n, cap; } done;
+    bool calls;     /* preparations are not kept across calls: they serve their block up to the next one */
 } divider;
 
 static bool divides(const pl_insn *i)
@@ -44,10 +45,10 @@ static uint32_t prepare(divider *d, uint32_t row, pl_word type, uint32_t block, 
     pl_ir *x = d->x;
     if (x->row[row].defs != 1)
         return row;
-    uint32_t where = earliest(x, row, block);
+    uint32_t where = d->calls ? block : earliest(x, row, block);
     for (size_t k = 0; k < d->done.n; k++) {
         const prepared *p = &d->done.at[k];
-        if (p->from == row && p->type == type && pl_ir_dominates(x, p->block, where))
+        if (p->from == row && p->type == type && (d->calls ? p->block == block : pl_ir_dominates(x, p->block, where)))
             return p->to;
     }
     size_t position = where == block ? *at : x->b.at[where].code.n - (pl_ir_branch(x, where) ? 1u : 0u);
@@ -72,8 +73,13 @@ bool pl_pass_divide(pl_ir *x)
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_count(x))
         return false;
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++)
+            d.calls |= (pl_insn_effects(&x->b.at[b].code.at[k]) & PL_EF_CALL) != 0;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n && pl_ir_ok(x); k++) {
+            if (pl_insn_effects(&x->b.at[x->rpo[j]].code.at[k]) & PL_EF_CALL)
+                d.done.n = 0;
             if (!divides(&x->b.at[x->rpo[j]].code.at[k]))
                 continue;
             pl_word type = pl_insn_type(&x->b.at[x->rpo[j]].code.at[k]);

@@ -574,6 +574,21 @@ uint32_t pl_ir_constant(pl_ir *x, uint64_t bits, unsigned width)
     return row;
 }
 
+uint32_t pl_ir_frame(pl_ir *x)
+{
+    pl_prog_func *f = x->f;
+    for (size_t k = 0; k < f->init.n; k++)
+        if (f->init.at[k].reloc == PL_RELOC_FRAME && !f->init.at[k].bits && f->init.at[k].width == 64)
+            return f->init.at[k].row;
+    uint32_t row = pl_ir_new(x, 2);
+    for (unsigned k = 0; k < 2 && pl_ir_ok(x); k++) {
+        x->kind.at[row + k] = PL_ROW_INIT;
+        x->init.at[row + k] = (uint32_t)f->init.n;
+    }
+    *pl_push(x->p->arena, &f->init) = (pl_row_init){.row = row, .width = 64, .reloc = PL_RELOC_FRAME};
+    return row;
+}
+
 bool pl_ir_number(const pl_ir *x, uint32_t row, uint64_t *bits)
 {
     if (row >= x->f->rows || x->kind.at[row] != PL_ROW_INIT)

@@ -90,6 +90,8 @@ uint32_t pl_ir_new(pl_ir *x, unsigned rows);
 uint32_t pl_ir_new_pred(pl_ir *x);
 /* The row that holds this number (32 or 64 bits wide). */
 uint32_t pl_ir_constant(pl_ir *x, uint64_t bits, unsigned width);
+/* The row that holds the start of the frame in local memory. */
+uint32_t pl_ir_frame(pl_ir *x);
 /* Is the row a plain number? */
 bool pl_ir_number(const pl_ir *x, uint32_t row, uint64_t *bits);
 /* The special register behind a row, W_none. */

@@ -36,6 +36,10 @@ bool pl_pass_converge(pl_ir *x);
 bool pl_pass_coalesce(pl_ir *x);
 /* schedule.c: loads are issued in batches, as early as their addresses are known. */
 bool pl_pass_schedule(pl_ir *x);
+/* calls.c: a function returns in one place. */
+bool pl_pass_returns(pl_ir *x);
+/* calls.c: return addresses, copies of arguments, registers that are saved around calls. */
+bool pl_pass_calls(pl_ir *x);
 /* spill.c: values that find no register go to local memory. */
 bool pl_pass_spill(pl_ir *x);
 

@@ -441,7 +441,7 @@ bool pl_pass_converge(pl_ir *x)
         const pl_irb *m = &x->b.at[meet];
         if (m->code.n && pl_forms[m->code.at[0].form].effects & PL_EF_EXIT) /* nothing left to do together */
             continue;
-        if (m->code.n == 1 && pl_insn_mnem(&m->code.at[0]) == M_ret)
+        if (x->f->entry && m->code.n == 1 && pl_insn_mnem(&m->code.at[0]) == M_ret)
             continue;
         from[meet] = common_dominator(x, from[meet], b);
     }

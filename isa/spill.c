@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/flow.h"
 #include "isa/live.h"
 #include "isa/passes.h"
 #include "isa/tidy.h"
@@ -21,9 +22,7 @@ enum { RESERVED = 1, LEAST = 12 };
 
 typedef struct value {
     uint32_t row, rows;
-    uint32_t block, born;   /* the only block that touches it, UINT32_MAX: several do; where it is written first there */
     uint32_t next;          /* at the current instruction: first of its accesses in `accesses`, plus one */
-    uint32_t writes;
     uint32_t start, end;    /* of its life, in positions of all instructions */
     uint32_t slot;          /* offset in the frame */
     const pl_insn *again;   /* computes it anywhere */
@@ -38,10 +37,9 @@ typedef struct access {
 
 typedef struct spiller {
     pl_ir *x;
-    uint32_t n, words, room, blocks; /* values; words of a set; rows for values; blocks before edges were mended */
-    uint32_t *of;           /* by row: value, plus one */
-    value *v;
-    uint64_t *in, *out, *use, *def; /* liveness, words for each block */
+    pl_flow f;
+    uint32_t n, room, blocks; /* values; rows for them; blocks before edges were mended */
+    value *v;                 /* as in f */
     uint32_t *far_in;       /* n for each block: distance of the next use from its start */
     uint64_t *entry, *exit; /* values in registers */
     uint32_t *pressure;     /* by block: most rows needed at once */
@@ -50,150 +48,19 @@ typedef struct spiller {
     struct { uint32_t *at; size_t n, cap; } moved; /* values with a place in memory */
     struct { uint32_t *at; size_t n, cap; } now; /* values that the current instruction touches */
     uint32_t block, at, weight;
-    bool guarded;
     uint32_t frame;         /* row that holds the start of the frame */
     uint32_t base, end;     /* bytes of the frame: behind its variables, behind all */
 } spiller;
 
-static bool has(const uint64_t *set, uint32_t k)
+static value *value_of(spiller *s, uint32_t row, unsigned use)
 {
-    return set[k / 64] >> (k % 64) & 1;
+    uint32_t k = pl_flow_of(&s->f, row, use);
+    return k ? &s->v[k - 1] : NULL;
 }
 
-static void put(uint64_t *set, uint32_t k)
-{
-    set[k / 64] |= 1ull << (k % 64);
-}
-
-/* ---- values, and where they are live ---- */
-
-static void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    spiller *s = ctx;
-    if ((use & PL_USE_PRED) || s->x->kind.at[*row] != PL_ROW_REG)
-        return;
-    for (unsigned k = 1; k < rows; k++)
-        s->of[*row + k] = UINT32_MAX;
-}
-
-static value *value_of(spiller *s, uint32_t row)
-{
-    return s->of[row] ? &s->v[s->of[row] - 1] : NULL;
-}
-
-static void locate(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    spiller *s = ctx;
-    value *v = use & PL_USE_PRED ? NULL : value_of(s, *row);
-    if (!v)
-        return;
-    if (v->block == PL_IR_NONE) {
-        v->block = s->block;
-        v->born = (use & PL_USE_READ) || rows != v->rows ? UINT32_MAX : s->at;
-    } else if (v->block != s->block)
-        v->block = UINT32_MAX - 1;
-    v->writes += (use & PL_USE_WRITE) != 0;
-}
-
-/* Does this access start the value anew, whatever its register held? A guarded write does only when nothing was there before. */
 static bool starts(const spiller *s, const value *v, unsigned rows, unsigned use)
 {
-    if (!(use & PL_USE_WRITE) || (use & PL_USE_READ) || rows != v->rows)
-        return false;
-    return !s->guarded || (v->block == s->block && v->born == s->at);
-}
-
-static void summarise(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    spiller *s = ctx;
-    value *v = use & PL_USE_PRED ? NULL : value_of(s, *row);
-    if (!v)
-        return;
-    uint32_t k = (uint32_t)(v - s->v);
-    uint64_t *u = s->use + (size_t)s->block * s->words, *d = s->def + (size_t)s->block * s->words;
-    if (starts(s, v, rows, use)) {
-        if (!has(u, k))
-            put(d, k);
-    } else if (!has(d, k))
-        put(u, k);
-}
-
-static void reads_only(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    if (use & PL_USE_READ)
-        summarise(ctx, row, rows, use);
-}
-
-static void writes_only(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    if (!(use & PL_USE_READ))
-        summarise(ctx, row, rows, use);
-}
-
-static bool find_values(spiller *s)
-{
-    pl_ir *x = s->x;
-    uint32_t rows = x->f->rows;
-    s->of = pl_arena_array(x->tmp, uint32_t, rows + 4);
-    s->v = pl_arena_array(x->tmp, value, rows + 1);
-    if (!s->of || !s->v)
-        return false;
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            pl_insn_uses(x->p, &x->b.at[b].code.at[k], join, s);
-    for (uint32_t r = 0; r < rows; r++) {
-        if (x->kind.at[r] != PL_ROW_REG) {
-            s->of[r] = 0;
-            continue;
-        }
-        if (s->of[r] != UINT32_MAX)
-            s->v[s->n++] = (value){.row = r, .block = PL_IR_NONE, .pinned = x->row[r].pinned};
-        s->of[r] = s->n;
-        s->v[s->n - 1].rows++;
-    }
-    s->words = (s->n + 63) / 64;
-    for (s->block = 0; s->block < x->b.n; s->block++)
-        for (s->at = 0; s->at < x->b.at[s->block].code.n; s->at++)
-            pl_insn_uses(x->p, &x->b.at[s->block].code.at[s->at], locate, s);
-    return true;
-}
-
-static void solve(spiller *s)
-{
-    pl_ir *x = s->x;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t j = x->nrpo; j-- > 0;) {
-            size_t b = (size_t)x->rpo[j] * s->words;
-            for (uint32_t e = 0; e < pl_ir_successors(x, x->rpo[j]); e++)
-                for (uint32_t w = 0; w < s->words; w++)
-                    s->out[b + w] |= s->in[(size_t)pl_ir_successor(x, x->rpo[j], e) * s->words + w];
-            for (uint32_t w = 0; w < s->words; w++) {
-                uint64_t v = s->use[b + w] | (s->out[b + w] & ~s->def[b + w]);
-                changed |= v != s->in[b + w];
-                s->in[b + w] = v;
-            }
-        }
-    }
-}
-
-static bool find_live(spiller *s)
-{
-    pl_ir *x = s->x;
-    size_t set = (size_t)s->words * x->b.n + 1;
-    uint64_t **all[] = {&s->in, &s->out, &s->use, &s->def, &s->entry, &s->exit};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        if (!(*all[k] = pl_arena_array(x->tmp, uint64_t, set)))
-            return false;
-    for (s->block = 0; s->block < x->b.n; s->block++)
-        for (s->at = 0; s->at < x->b.at[s->block].code.n; s->at++) {
-            pl_insn *i = &x->b.at[s->block].code.at[s->at];
-            s->guarded = i->guard != PL_PT;
-            pl_insn_uses(x->p, i, reads_only, s);
-            pl_insn_uses(x->p, i, writes_only, s);
-        }
-    solve(s);
-    return true;
+    return pl_flow_starts(&s->f, (uint32_t)(v - s->v), rows, use);
 }
 
 /* ---- pressure ---- */
@@ -201,7 +68,7 @@ static bool find_live(spiller *s)
 static void leave_live(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
-    value *v = use & PL_USE_PRED ? NULL : value_of(s, *row);
+    value *v = value_of(s, *row, use);
     if (v && starts(s, v, rows, use) && v->held) {
         v->held = false;
         s->weight -= v->rows;
@@ -211,7 +78,7 @@ static void leave_live(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static void enter_live(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
-    value *v = use & PL_USE_PRED ? NULL : value_of(s, *row);
+    value *v = value_of(s, *row, use);
     if (v && !starts(s, v, rows, use) && !v->held) {
         v->held = true;
         s->weight += v->rows;
@@ -227,13 +94,13 @@ static uint32_t measure(spiller *s)
         s->block = x->rpo[j];
         s->weight = 0;
         for (uint32_t k = 0; k < s->n; k++) {
-            s->v[k].held = has(s->out + (size_t)s->block * s->words, k);
+            s->v[k].held = pl_flow_has(&s->f, s->f.out, s->block, k);
             s->weight += s->v[k].held ? s->v[k].rows : 0;
         }
         uint32_t here = s->weight;
         for (s->at = (uint32_t)x->b.at[s->block].code.n; s->at-- > 0;) {
             pl_insn *i = &x->b.at[s->block].code.at[s->at];
-            s->guarded = i->guard != PL_PT;
+            pl_flow_visit(&s->f, s->block, s->at);
             pl_insn_uses(x->p, i, leave_live, s);
             pl_insn_uses(x->p, i, enter_live, s);
             uint32_t rows = s->weight + pl_live_temporaries(i->cls);
@@ -262,7 +129,7 @@ static uint32_t far_out(const spiller *s, uint32_t b, uint32_t v)
     uint32_t best = NEVER;
     for (uint32_t e = 0; e < pl_ir_successors(x, b); e++) {
         uint32_t q = pl_ir_successor(x, b, e), d = s->far_in[(size_t)q * s->n + v];
-        if (d >= NEVER || !has(s->in + (size_t)q * s->words, v))
+        if (d >= NEVER || !pl_flow_has(&s->f, s->f.in, q, v))
             continue;
         if (x->b.at[b].loop != PL_IR_NONE && !in_loop(x, q, x->b.at[b].loop))
             d += LOOP_END;
@@ -274,7 +141,7 @@ static uint32_t far_out(const spiller *s, uint32_t b, uint32_t v)
 static void note_first(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
-    value *v = use & PL_USE_PRED ? NULL : value_of(s, *row);
+    value *v = value_of(s, *row, use);
     if (!v)
         return;
     uint32_t *d = &s->far_in[(size_t)s->block * s->n + (uint32_t)(v - s->v)];
@@ -295,7 +162,7 @@ static bool find_distances(spiller *s)
     for (s->block = 0; s->block < x->b.n; s->block++)
         for (s->at = 0; s->at < x->b.at[s->block].code.n; s->at++) {
             pl_insn *i = &x->b.at[s->block].code.at[s->at];
-            s->guarded = i->guard != PL_PT;
+            pl_flow_visit(&s->f, s->block, s->at);
             pl_insn_uses(x->p, i, note_first, s);
         }
     for (size_t c = 0; c < cells; c++)
@@ -309,7 +176,7 @@ static bool find_distances(spiller *s)
             for (uint32_t v = 0; v < s->n; v++) {
                 uint32_t b = x->rpo[j];
                 size_t c = (size_t)b * s->n + v;
-                if (known[c] || !has(s->in + (size_t)b * s->words, v))
+                if (known[c] || !pl_flow_has(&s->f, s->f.in, b, v))
                     continue;
                 uint32_t d = far_out(s, b, v);
                 d = d < NEVER ? d + (uint32_t)x->b.at[b].code.n : NEVER;
@@ -349,11 +216,11 @@ static bool choose_entry(spiller *s, uint32_t b)
         if (in_loop(x, x->rpo[j], b) && s->pressure[x->rpo[j]] > most)
             most = s->pressure[x->rpo[j]];
     for (uint32_t k = 0; k < s->n; k++) {
-        if (!has(s->in + (size_t)b * s->words, k))
+        if (!pl_flow_has(&s->f, s->f.in, b, k))
             continue;
         bool any = b == 0 || head || s->v[k].pinned;
         for (uint32_t e = 0; e < x->b.at[b].npred && !any; e++)
-            any = has(s->exit + (size_t)x->preds[x->b.at[b].pred + e] * s->words, k);
+            any = pl_flow_has(&s->f, s->exit, x->preds[x->b.at[b].pred + e], k);
         if (any)
             r[n++] = (ranked){k, s->v[k].pinned ? 0 : s->far_in[(size_t)b * s->n + k]};
     }
@@ -368,7 +235,7 @@ static bool choose_entry(spiller *s, uint32_t b)
         bool across = r[k].distance >= LOOP_END;
         if (!v->pinned && (weight + v->rows > s->room || (across && v->rows > left)))
             continue;
-        put(s->entry + (size_t)b * s->words, r[k].value);
+        pl_flow_put(&s->f, s->entry, b, r[k].value);
         weight += v->rows;
         left -= across ? v->rows : 0;
     }
@@ -378,7 +245,7 @@ static bool choose_entry(spiller *s, uint32_t b)
 static void list_access(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
-    value *v = use & PL_USE_PRED ? NULL : value_of(s, *row);
+    value *v = value_of(s, *row, use);
     if (!v)
         return;
     bool reads = !starts(s, v, rows, use);
@@ -395,7 +262,7 @@ static void list_current(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
     (void)rows;
-    value *v = use & PL_USE_PRED ? NULL : value_of(s, *row);
+    value *v = value_of(s, *row, use);
     if (v)
         *pl_push(s->x->tmp, &s->now) = (uint32_t)(v - s->v);
 }
@@ -406,7 +273,7 @@ static uint32_t distance(const spiller *s, const value *v)
     uint32_t k = (uint32_t)(v - s->v);
     if (v->next)
         return s->accesses.at[v->next - 1].reads ? s->accesses.at[v->next - 1].at - s->at : NEVER;
-    if (!has(s->out + (size_t)s->block * s->words, k))
+    if (!pl_flow_has(&s->f, s->f.out, s->block, k))
         return NEVER;
     uint32_t d = far_out(s, s->block, k);
     return d < NEVER ? d + (uint32_t)s->x->b.at[s->block].code.n - s->at : NEVER;
@@ -498,6 +365,26 @@ static bool replace_code(spiller *s, uint32_t b)
     return true;
 }
 
+/* Behind a call of a function that shares registers with its callers, parameters and numbers are fetched again. */
+static bool forgets(const pl_ir *x, const pl_insn *i)
+{
+    if (!(pl_insn_effects(i) & PL_EF_CALL))
+        return false;
+    uint32_t callee = x->p->calls.at[i->target].callee;
+    return callee != UINT32_MAX && !x->p->funcs.at[callee].linked;
+}
+
+static void forget(spiller *s)
+{
+    for (uint32_t k = 0; k < s->n; k++) {
+        value *v = &s->v[k];
+        if (!v->held || !v->again || pl_insn_mnem(v->again) == M__s2r)
+            continue;
+        v->held = false;
+        s->weight -= v->rows;
+    }
+}
+
 /* Walks a block: values come back before they are used. */
 static bool walk(spiller *s, uint32_t b)
 {
@@ -507,12 +394,12 @@ static bool walk(spiller *s, uint32_t b)
     s->weight = 0;
     for (uint32_t k = 0; k < s->n; k++) {
         s->v[k].next = 0;
-        s->v[k].held = has(s->entry + (size_t)b * s->words, k);
+        s->v[k].held = pl_flow_has(&s->f, s->entry, b, k);
         s->weight += s->v[k].held ? s->v[k].rows : 0;
     }
     for (s->at = (uint32_t)x->b.at[b].code.n; s->at-- > 0;) {
         pl_insn *i = &x->b.at[b].code.at[s->at];
-        s->guarded = i->guard != PL_PT;
+        pl_flow_visit(&s->f, b, s->at);
         pl_insn_uses(x->p, i, list_access, s);
     }
     uint32_t count = (uint32_t)x->b.at[b].code.n;
@@ -555,14 +442,16 @@ static bool walk(spiller *s, uint32_t b)
             }
         }
         s->now.n = 0;
+        if (forgets(x, &i))
+            forget(s);
         make_room(s, s->room);
         *pl_push(x->tmp, &s->code) = i;
         if (!pl_ir_ok(x))
             return false;
     }
     for (uint32_t k = 0; k < s->n; k++)
-        if (s->v[k].held && has(s->out + (size_t)b * s->words, k))
-            put(s->exit + (size_t)b * s->words, k);
+        if (s->v[k].held && pl_flow_has(&s->f, s->f.out, b, k))
+            pl_flow_put(&s->f, s->exit, b, k);
     return replace_code(s, b);
 }
 
@@ -576,7 +465,7 @@ static bool mend(spiller *s, uint32_t from, uint32_t edge)
     uint32_t place = PL_IR_NONE;
     size_t at = 0;
     for (uint32_t k = 0; k < s->n; k++) {
-        if (!has(s->entry + (size_t)to * s->words, k) || has(s->exit + (size_t)from * s->words, k) || s->v[k].pinned)
+        if (!pl_flow_has(&s->f, s->entry, to, k) || pl_flow_has(&s->f, s->exit, from, k) || s->v[k].pinned)
             continue;
         if (place == PL_IR_NONE) {
             pl_insn *jump = pl_ir_branch(x, from);
@@ -619,7 +508,7 @@ static void list_written(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
     (void)rows;
-    value *v = (use & PL_USE_PRED) || !(use & PL_USE_WRITE) ? NULL : value_of(s, *row);
+    value *v = use & PL_USE_WRITE ? value_of(s, *row, use) : NULL;
     if (v && v->away && !v->again)
         *pl_push(s->x->tmp, &s->now) = (uint32_t)(v - s->v);
 }
@@ -676,7 +565,7 @@ static void lives_here(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
     (void)rows;
-    value *v = use & PL_USE_PRED ? NULL : value_of(s, *row);
+    value *v = value_of(s, *row, use);
     if (v)
         lives_at(v, s->at);
 }
@@ -706,13 +595,13 @@ static bool share_places(spiller *s)
         const pl_irb *q = &x->b.at[b];
         s->at = at;
         for (uint32_t k = 0; k < n; k++)
-            if (q->order != PL_IR_NONE && b < s->blocks && has(s->in + (size_t)b * s->words, s->moved.at[k]))
+            if (q->order != PL_IR_NONE && b < s->blocks && pl_flow_has(&s->f, s->f.in, b, s->moved.at[k]))
                 lives_at(of_slot[k], at);
         for (uint32_t c = 0; c < q->code.n; c++, s->at++)
             pl_insn_uses(x->p, &x->b.at[b].code.at[c], lives_here, s);
         at = s->at + 1;
         for (uint32_t k = 0; k < n; k++)
-            if (q->order != PL_IR_NONE && b < s->blocks && has(s->out + (size_t)b * s->words, s->moved.at[k]))
+            if (q->order != PL_IR_NONE && b < s->blocks && pl_flow_has(&s->f, s->f.out, b, s->moved.at[k]))
                 lives_at(of_slot[k], s->at);
     }
     qsort(order, n, sizeof *order, starts_first);
@@ -769,29 +658,13 @@ static void find_repeatable(spiller *s)
     pl_ir *x = s->x;
     for (uint32_t k = 0; k < s->n; k++) {
         value *v = &s->v[k];
-        const pl_insn *w = v->writes == 1 ? pl_ir_writer(x, v->row) : NULL;
+        const pl_insn *w = s->f.v[k].writes == 1 ? pl_ir_writer(x, v->row) : NULL;
         if (!w || !repeatable(x, w))
             continue;
         pl_insn *copy = pl_arena_new(x->tmp, pl_insn);
         *copy = *w;
         v->again = copy;
     }
-}
-
-/* The row that holds the start of the frame. */
-static uint32_t frame_row(pl_ir *x)
-{
-    pl_prog_func *f = x->f;
-    for (size_t k = 0; k < f->init.n; k++)
-        if (f->init.at[k].reloc == PL_RELOC_FRAME && !f->init.at[k].bits && f->init.at[k].width == 64)
-            return f->init.at[k].row;
-    uint32_t row = pl_ir_new(x, 2);
-    for (unsigned k = 0; k < 2 && pl_ir_ok(x); k++) {
-        x->kind.at[row + k] = PL_ROW_INIT;
-        x->init.at[row + k] = (uint32_t)f->init.n;
-    }
-    *pl_push(x->p->arena, &f->init) = (pl_row_init){.row = row, .width = 64, .reloc = PL_RELOC_FRAME};
-    return row;
 }
 
 bool pl_pass_spill(pl_ir *x)
@@ -801,21 +674,32 @@ bool pl_pass_spill(pl_ir *x)
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_count(x))
         return false;
-    if (x->f->rows <= s.room)
+    bool calls = false;
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++)
+            calls |= forgets(x, &x->b.at[b].code.at[k]);
+    if (x->f->rows <= s.room && !calls)
         return true;
-    s.pressure = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
-    if (!s.pressure || !find_values(&s))
+    if (!pl_flow_values(&s.f, x))
         return false;
+    s.n = s.f.n;
     if ((size_t)s.n * x->b.n > MOST_CELLS) /* such a function keeps its registers */
         return true;
-    if (!find_live(&s))
+    size_t set = (size_t)s.f.words * x->b.n + 1;
+    s.pressure = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    s.entry = pl_arena_array(x->tmp, uint64_t, set);
+    s.exit = pl_arena_array(x->tmp, uint64_t, set);
+    s.v = pl_arena_array(x->tmp, value, s.n + 1);
+    if (!s.pressure || !s.entry || !s.exit || !s.v || !pl_flow_live(&s.f))
         return false;
-    if (measure(&s) <= s.room)
+    for (uint32_t k = 0; k < s.n; k++)
+        s.v[k] = (value){.row = s.f.v[k].row, .rows = s.f.v[k].rows, .pinned = s.f.v[k].pinned};
+    if (measure(&s) <= s.room && !calls)
         return true;
     if (!find_distances(&s))
         return false;
     find_repeatable(&s);
-    s.frame = frame_row(x);
+    s.frame = pl_ir_frame(x);
     s.base = s.end = (x->f->frame_bytes + 7u) & ~7u;
     for (uint32_t j = 0; j < x->nrpo; j++)
         if (!choose_entry(&s, x->rpo[j]) || !walk(&s, x->rpo[j]))

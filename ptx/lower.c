@@ -16,6 +16,7 @@
 #include "isa/opt.h"
 #include "isa/resources.h"
 #include "isa/tidy.h"
+#include "ptx/callgraph.h"
 
 typedef struct constant {
     uint64_t bits;
@@ -938,6 +939,12 @@ pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **
         *pl_push(arena, &p->files) = ast->files.at[k];
     c.dynamic = pl_arena_array(scratch, uint64_t, ast->funcs.n + 1);
     place_shared(&c);
+    uint8_t *linked = pl_arena_array(c.scratch, uint8_t, ast->funcs.n + 1);
+    if (linked) {
+        pl_find_linked(ast, c.scratch, linked);
+        for (size_t k = 0; k < ast->funcs.n; k++)
+            p->funcs.at[k].linked = linked[k];
+    }
     for (size_t k = 0; k < ast->vars.n; k++)
         lower_variable(&c, ast->vars.at[k]);
     for (size_t k = 0; k < ast->funcs.n; k++) /* .global and .const variables declared in functions */
