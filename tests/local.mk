@@ -61,7 +61,8 @@ script_tests = tests/compilers.sh tests/isagen.sh tests/adding.sh tests/pages.sh
 TESTS = $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 
 # Figures rather than verdicts, and the long version of the fuzzer.
-EXTRA_PROGRAMS = tests/accuracy/cycles tests/accuracy/micro tests/accuracy/speed tests/accuracy/traces tests/accuracy/mufu_all
+EXTRA_PROGRAMS = tests/accuracy/cycles tests/accuracy/micro tests/accuracy/speed tests/accuracy/traces tests/accuracy/mufu_all \
+	tests/accuracy/rates
 tests_accuracy_cycles_SOURCES = tests/accuracy/cycles.c tests/accuracy/figures.c tests/accuracy/figures.h
 tests_accuracy_micro_SOURCES = tests/accuracy/micro.c tests/accuracy/figures.c tests/accuracy/figures.h
 tests_accuracy_cycles_LDADD = libpl_harness.la libptxloom.la
@@ -69,8 +70,9 @@ tests_accuracy_micro_LDADD = libpl_harness.la libptxloom.la -lm
 tests_accuracy_speed_LDADD = libpl_harness.la libptxloom.la
 tests_accuracy_traces_LDADD = libpl_harness.la libptxloom.la
 tests_accuracy_mufu_all_LDADD = libpl_harness.la libptxloom.la
+tests_accuracy_rates_LDADD = libptxloom.la
 CLEANFILES += tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT) tests/accuracy/speed$(EXEEXT) \
-	tests/accuracy/traces$(EXEEXT) tests/accuracy/mufu_all$(EXEEXT)
+	tests/accuracy/traces$(EXEEXT) tests/accuracy/mufu_all$(EXEEXT) tests/accuracy/rates$(EXEEXT)
 accuracy: ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/micro
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/cycles
@@ -80,7 +82,8 @@ accuracy-update: ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tests/accuracy/
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/cycles --update
 accuracy-mufu: tests/accuracy/mufu_all$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/mufu_all
-bench: ptxloom$(EXEEXT) tests/accuracy/speed$(EXEEXT) tests/accuracy/traces$(EXEEXT)
+bench: ptxloom$(EXEEXT) tests/accuracy/speed$(EXEEXT) tests/accuracy/traces$(EXEEXT) tests/accuracy/rates$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) tests/accuracy/rates
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/traces
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/speed
 fuzz: ptxloom$(EXEEXT) tests/fuzz/fuzz$(EXEEXT) tests/fuzz/objects$(EXEEXT)
