@@ -12,6 +12,7 @@
 
 #define FIRST_BLOCK ((size_t)4096)
 #define LARGEST_BLOCK ((size_t)1 << 20)
+#define LARGE_VECTOR ((size_t)1 << 18)
 #define RESERVE ((size_t)8192)
 #define DEFAULT_ALIGN ((size_t)16)
 #define MAX_ALIGN ((size_t)4096)
@@ -25,6 +26,7 @@ typedef struct block {
 struct pl_arena {
     block *blocks;
     block *spare;              /* blocks that a reset took back */
+    block *large;              /* vectors that have a block of their own, freed when they grow */
     unsigned char *free, *end; /* unused part of the newest block; all zero */
     size_t next_size, handed_out;
     bool failed;
@@ -58,6 +60,7 @@ void pl_arena_close(pl_arena *a)
     if (!a) return;
     free_blocks(a->blocks);
     free_blocks(a->spare);
+    free_blocks(a->large);
     free(a);
 }
 
@@ -76,7 +79,8 @@ void pl_arena_reset(pl_arena *a)
         b->next = a->spare;
         a->spare = b;
     }
-    a->blocks = NULL;
+    free_blocks(a->large);
+    a->blocks = a->large = NULL;
     a->free = a->end = NULL;
     a->handed_out = 0;
 }
@@ -186,17 +190,40 @@ size_t pl_arena_bytes(const pl_arena *a)
     return a->handed_out;
 }
 
+static void *large_vector(pl_arena *a, size_t bytes)
+{
+    block *b = calloc(1, sizeof *b + bytes + DEFAULT_ALIGN);
+    if (!b) return fail(a, SIZE_MAX);
+    b->next = a->large;
+    a->large = b;
+    a->handed_out += bytes;
+    return align_up((unsigned char *)(b + 1), DEFAULT_ALIGN);
+}
+
+static void free_large_vector(pl_arena *a, const void *at)
+{
+    for (block **from = &a->large; *from; from = &(*from)->next)
+        if (align_up((unsigned char *)(*from + 1), DEFAULT_ALIGN) == at) {
+            block *b = *from;
+            *from = b->next;
+            free(b);
+            return;
+        }
+}
+
 void *pl_vec_grow_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem)
 {
     size_t wanted = *cap ? *cap * 2 : 8;
     assert(elem <= RESERVE);
-    void *bigger = wanted > SIZE_MAX / 2 / elem ? fail(a, SIZE_MAX) : pl_arena_alloc(a, wanted * elem);
+    size_t bytes = wanted > SIZE_MAX / 2 / elem ? SIZE_MAX : wanted * elem;
+    void *bigger = bytes == SIZE_MAX ? fail(a, bytes) : bytes >= LARGE_VECTOR ? large_vector(a, bytes) : pl_arena_alloc(a, bytes);
     if (a->failed) { /* start again in the reserve: the phase ends in PL_NOMEM, contents no longer matter */
         *n = 0;
         *cap = RESERVE / elem;
         return fail(a, RESERVE);
     }
     if (*n > 0) memcpy(bigger, at, *n * elem);
+    if (*cap * elem >= LARGE_VECTOR) free_large_vector(a, at);
     *cap = wanted;
     return bigger;
 }

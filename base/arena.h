@@ -28,7 +28,8 @@ size_t pl_arena_bytes(const pl_arena *a); /* bytes handed out, for statistics */
 #define pl_arena_new(a, type) ((type *)pl_arena_alloc((a), sizeof(type)))
 #define pl_arena_array(a, type, n) ((type *)pl_arena_alloc((a), sizeof(type) * (size_t)(n)))
 
-/* Growable array in an arena: grows by doubling, the old copy stays in the arena until it closes.
+/* Growable array in an arena: grows by doubling. A small old copy stays in the arena until it closes, a large one is freed: nothing
+ * may point at elements of an array that still grows.
  * Usage: struct { T *at; size_t n, cap; } v = {0}; *pl_push(arena, &v) = x; */
 void *pl_vec_grow_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem);
 #define pl_push(a, v) \
