@@ -38,6 +38,7 @@ enum option_id {
     O_ASYNC,
     O_SIMT,
     O_SCHEDULE,
+    O_CONSISTENCY,
     O_COOPERATIVE,
     O_CHECK,
     O_TIMEOUT,
@@ -85,6 +86,8 @@ static const cli_option option[O_COUNT] = {
                 "divergence: independent thread scheduling, or the stack before Volta (its)"},
     [O_SCHEDULE] = {"schedule", 0, "random:SEED",
                     "functional mode: warps and lanes go on in an order drawn from SEED"},
+    [O_CONSISTENCY] = {"consistency", 0, "strong|weak",
+                       "memory as all threads see it at once, or as the PTX memory model promises at least (strong)"},
     [O_COOPERATIVE] = {"cooperative", 0, NULL,
                        "a cooperative launch: the blocks may wait for each other"},
     [O_CHECK] = {"check", 0, "mem,race,init,sync", "look for mistakes while running"},
@@ -105,7 +108,7 @@ typedef struct options {
     const char *kernel, *arch, *trace, *command, *metrics;
     uint32_t grid[3], block[3], cluster[3];
     uint64_t seed, shared, stack, trace_limit, threads, timeout;
-    bool has_shared, has_stack, async_late, async_timed, simt_stack, random, cooperative, progress, json, summary, packed;
+    bool has_shared, has_stack, async_late, async_timed, simt_stack, random, weak, cooperative, progress, json, summary, packed;
     int opt_level;
     pl_mode mode;
     pl_trace_level trace_level;
@@ -269,6 +272,8 @@ static bool read_option(cli_args *a, options *o, int k)
         return true;
     case O_SIMT:
         return choice(a, "--simt", "its", "stack", &o->simt_stack);
+    case O_CONSISTENCY:
+        return choice(a, "--consistency", "strong", "weak", &o->weak);
     case O_COOPERATIVE: o->cooperative = true; return true;
     case O_SCHEDULE: {
         char *end = NULL;
@@ -380,6 +385,7 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
                    .simt_stack = o->simt_stack,
                    .cooperative = o->cooperative,
                    .random = o->random,
+                   .weak = o->weak,
                    .seed = o->seed,
                    .cancel = (const volatile int *)&stop_flag,
                    .progress_ctx = s};

@@ -69,3 +69,7 @@ pl_exec_sources += emu/exec/op_tensor.c emu/exec/op_texture.c
 libptxloom_la_SOURCES += emu/exec/tensormap.c emu/exec/tensormap.h emu/exec/tma.c emu/exec/tma.h \
 	emu/exec/tma_operands.c emu/exec/tma_operands.h \
 	emu/exec/texture.c emu/exec/texture.h
+
+# Weak consistency.
+libptxloom_la_SOURCES += emu/exec/weak.c emu/exec/weak.h emu/exec/history.c emu/exec/history.h
+unit_tests += tests/unit/test_history

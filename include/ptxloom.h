@@ -179,7 +179,9 @@ typedef struct pl_launch {
     bool simt_stack;         /* pre-Volta divergence */
     bool cooperative;        /* all blocks run at once and may wait for each other (grid barrier) */
     bool random;             /* functional mode: which warp and which lanes go on is drawn at random */
-    uint64_t seed;           /* of those draws */
+    uint64_t seed;           /* of those draws, and of those of weak consistency */
+    uint32_t turn;           /* random: a warp goes on for 1 to `turn` instructions before others may; 0: default */
+    bool weak;               /* threads see memory only as consistently as the PTX memory model promises */
     const pl_sink *sink;     /* or NULL */
     const volatile int *cancel;
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions);
@@ -201,6 +203,37 @@ typedef struct pl_result {
     double theoretical_occupancy; /* 0..1, timing mode */
 } pl_result;
 pl_status pl_launch_kernel(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out);
+
+/* ---- litmus tests: small programs of several threads, and what a memory model lets them do ---- */
+typedef struct pl_litmus pl_litmus;
+/* Reads a test (ptxloom-litmus(5)), finds out what the axioms of the PTX memory model allow it, and assembles it at that level of
+ * optimisation. PL_INVALID, PL_IO: see the diagnostics; *out is then NULL. */
+pl_status pl_litmus_load(pl_gpu *gpu, const char *path, int opt_level, pl_litmus **out);
+/* Runs the test so many times under schedules drawn from the seed, with strong or weak consistency, and counts outcomes. */
+pl_status pl_litmus_run(pl_litmus *l, bool weak, uint64_t runs, uint64_t seed);
+/* One outcome. */
+typedef struct pl_litmus_row {
+    const char *text;      /* "1:r0=1 1:r1=0" */
+    bool holds;            /* the condition is true of it */
+    bool allowed;          /* by the axioms */
+    bool sequential;       /* some interleaving of the threads gives it */
+    uint64_t strong, weak; /* how often it was seen */
+} pl_litmus_row;
+typedef struct pl_litmus_report {
+    const char *name, *title;
+    const char *condition;       /* as the file has it */
+    const char *unseen;          /* why an outcome of the condition is not expected to be seen, or "" */
+    const pl_litmus_row *row;    /* every outcome that is allowed or was seen */
+    size_t n;
+    uint64_t runs_strong, runs_weak;
+    bool agrees;                 /* what the test claims is what the axioms say */
+    bool possible;               /* the axioms allow an outcome of which the condition is true */
+    uint64_t seen;               /* runs with weak consistency of which the condition was true */
+    size_t forbidden, never;     /* outcomes seen though not allowed; allowed, but never seen with weak consistency */
+} pl_litmus_report;
+/* Valid until the next call for this test. PL_NOMEM. */
+pl_status pl_litmus_result(pl_litmus *l, pl_litmus_report *out);
+void pl_litmus_close(pl_litmus *l);
 
 /* ---- launch files ---- */
 

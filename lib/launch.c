@@ -2,6 +2,7 @@
  * the two modes, and reports. */
 #include "lib/internal.h"
 #include "emu/exec/async.h"
+#include "emu/exec/weak.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,7 +226,11 @@ static pl_status prepare_system(pl_gpu *gpu, const pl_program *p, bool cooperati
 static pl_status run_grid(pl_module *m, const pl_launch *l, pl_grid *g, pl_result *out)
 {
     g->failed.set = false;
+    g->weak = l->weak ? pl_weak_open(m->program, l->seed) : NULL;
+    if (l->weak && !g->weak) return PL_NOMEM;
     pl_status st = l->mode == PL_MODE_TIMING ? pl_timing(m, g, out) : pl_grid_run(g);
+    pl_weak_close(g->weak);
+    g->weak = NULL;
     if (g->failed.set && !g->fault.set) { /* a failed assertion */
         g->fault = g->failed;
         st = PL_FAULT;
@@ -401,6 +406,7 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
                    .simt_stack = l->simt_stack,
                    .random = l->random,
                    .draw = l->seed,
+                   .turn = l->turn,
                    .system = &gpu->system,
                    .workspace = l->cooperative ? gpu->system.workspace : 0};
     memcpy(g->grid, l->grid, sizeof g->grid);

@@ -13,6 +13,7 @@
 
 #include "emu/exec/atomic.h"
 #include "emu/exec/tma.h"
+#include "emu/exec/weak.h"
 
 enum {
     TIMED_DELAY = 600, /* timed mode: cycles (functional mode: instructions) from issue to effect, about a DRAM latency */
@@ -121,6 +122,8 @@ static const char *apply(pl_async_op *o)
     case PL_ASYNC_ARRIVE:
         return pl_mbar_arrive(o->bar, 1, false);
     }
+    if (o->weak)
+        pl_weak_written(o->weak, o->to, o->kind == PL_ASYNC_TENSOR ? 0 : (size_t)o->bytes + o->fill);
     return o->bar ? pl_mbar_transact(o->bar, -(int64_t)o->bytes) : NULL;
 }
 
@@ -155,8 +158,13 @@ const char *pl_async_start(pl_warp *w, pl_async_op o)
 {
     if (!o.mask)
         o.mask = 0xffff;
-    if (w->grid->async_mode == PL_ASYNC_EAGER)
-        return apply(&o);
+    if (w->grid->weak)
+        pl_weak_source(w, &o);
+    if (w->grid->async_mode == PL_ASYNC_EAGER) {
+        const char *wrong = apply(&o);
+        free(o.own);
+        return wrong;
+    }
     if (!w->async)
         w->async = calloc(1, sizeof *w->async);
     struct pl_async *a = w->async;
@@ -170,8 +178,10 @@ const char *pl_async_start(pl_warp *w, pl_async_op o)
     }
     pl_tma_copy *tensor = o.tensor ? malloc(sizeof *tensor) : NULL;
     if (!a || a->n == a->cap || (o.tensor && !tensor)) { /* without memory to wait in, it happens now */
+        const char *wrong = apply(&o);
         free(tensor);
-        return apply(&o);
+        free(o.own);
+        return wrong;
     }
     if (tensor) {
         *tensor = *o.tensor;

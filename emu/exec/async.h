@@ -45,6 +45,7 @@ typedef struct pl_async_op {
     uint32_t mask;         /* bit k: byte k of every 16 is written */
     uint32_t group;        /* number of the group it belongs to */
     int16_t op, type;      /* reductions: words of the instruction */
+    struct pl_weak *weak;  /* weak consistency: who must hear that bytes were written; set by pl_async_start */
     uint64_t due;          /* timed mode: clock of the warp at which it happens */
 } pl_async_op;
 

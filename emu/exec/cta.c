@@ -9,6 +9,7 @@
 
 #include "emu/exec/async.h"
 #include "emu/exec/exec.h"
+#include "emu/exec/weak.h"
 
 typedef struct pl_exec_pool {
     pl_cta **cta; /* all blocks ever made: used or free */
@@ -284,6 +285,7 @@ static void free_cta(pl_cta *c)
     }
     free(c->warp);
     free(c->shared);
+    pl_weak_end(c->weak);
     free(c);
 }
 
@@ -497,6 +499,8 @@ pl_cta *pl_cta_start(pl_grid *g, uint32_t linear, uint32_t sm)
         return NULL;
     c->cluster_rank = c->cluster ? c->cluster_rank : 0;
     c->shared_base = c->cluster_rank * PL_SHARED_SLICE;
+    if (g->weak && !pl_weak_start(c))
+        return NULL;
     for (uint32_t k = 0; k < c->nwarps; k++)
         start_warp(c, k);
     return c;

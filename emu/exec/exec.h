@@ -161,6 +161,7 @@ typedef struct pl_cta {
     uint32_t cluster_rank;
     pl_cluster *cluster; /* NULL without clusters */
     uint32_t sm;                /* where it runs (timing), for %smid */
+    struct pl_weak_cta *weak;   /* weak consistency: what its warps have seen; owned */
     bool used;
 } pl_cta;
 
@@ -200,6 +201,8 @@ typedef struct pl_grid {
     bool random;               /* functional mode: warps and splits in random order */
     uint64_t draw;             /* state of the generator */
     uint64_t next_block;       /* blocks that have started or were cancelled, in the order of starting */
+    uint32_t turn;             /* random: most instructions of a turn, 0: default */
+    struct pl_weak *weak;      /* weak consistency, or NULL; not owned */
     /* results */
     pl_fault_info failed;      /* an assertion: the launch runs on and fails at its end */
     pl_fault_info fault;

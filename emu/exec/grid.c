@@ -35,7 +35,7 @@ static uint16_t sectors(const pl_effect *fx)
     return (uint16_t)n;
 }
 
-/* pl_warp_run with events for whoever listens; the time of an event is the warp's own instruction count. */
+/* pl_warp_run one instruction at a time, with events for whoever listens; the time of an event is the warp's own instruction count. */
 static pl_warp_state run_traced(pl_warp *w, uint64_t limit)
 {
     pl_grid *g = w->grid;
@@ -54,7 +54,7 @@ static pl_warp_state run_traced(pl_warp *w, uint64_t limit)
         }
         s = pl_warp_step(w, &fx);
         uint64_t seq = g->seq++;
-        if (sink->inst) {
+        if (sink && sink->inst) {
             pl_inst_event e = {.seq = seq, .cycle = w->clock, .block = w->cta->linear, .warp = w->index, .pc = pc, .mask = mask};
             sink->inst(sink->ctx, &e);
         }
@@ -64,7 +64,7 @@ static pl_warp_state run_traced(pl_warp *w, uint64_t limit)
                 g->pc_stat[pc].requests++;
                 g->pc_stat[pc].sectors += touched;
             }
-            if (sink->mem) {
+            if (sink && sink->mem) {
                 pl_mem_event e = {.seq = seq, .cycle = w->clock, .block = w->cta->linear, .warp = w->index, .pc = pc, .mask = fx.mask,
                                   .space = fx.space, .kind = fx.kind, .size = fx.size, .sectors = touched, .addr = fx.addr};
                 sink->mem(sink->ctx, &e);
@@ -94,7 +94,7 @@ static uint64_t turn(pl_cta *c, bool *paused)
     *paused = true;
     for (uint32_t n = 0; n < c->nwarps; n++) {
         uint32_t k = first + n < c->nwarps ? first + n : first + n - c->nwarps;
-        uint64_t limit = g->random ? 1 + draw(g) % RANDOM_TURN : TURN;
+        uint64_t limit = g->random ? 1 + draw(g) % (g->turn ? g->turn : RANDOM_TURN) : TURN;
         pl_warp *w = &c->warp[k];
         if (w->state == PL_WARP_DONE)
             continue;
@@ -103,7 +103,7 @@ static uint64_t turn(pl_cta *c, bool *paused)
         uint64_t before = w->executed;
         if (g->random && w->nsplits > 1)
             pl_warp_shuffle(w, draw(g));
-        pl_warp_state s = g->sink ? run_traced(w, limit) : pl_warp_run(w, limit);
+        pl_warp_state s = g->sink || g->turn ? run_traced(w, limit) : pl_warp_run(w, limit);
         executed += w->executed - before;
         if (s == PL_WARP_DONE)
             c->done++;

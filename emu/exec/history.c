@@ -1,0 +1,206 @@
+/* history.c - versions of memory locations and sets of them. See history.h. */
+#include "emu/exec/history.h"
+
+#include <string.h>
+
+void pl_history_init(pl_history *h)
+{
+    memset(h, 0, sizeof *h);
+    h->next = 1;
+    for (unsigned k = 0; k < PL_WINDOW; k++)
+        h->bucket[k] = PL_NO_VERSION;
+    for (unsigned k = 0; k < PL_GRAINS; k++)
+        h->grain[k].next = (uint16_t)(k + 1 < PL_GRAINS ? k + 1 : PL_NO_VERSION);
+}
+
+/* ---- views ---- */
+
+/* Forgets the versions that have left the window since the set was last used: their places hold newer ones. */
+static void refresh(const pl_history *h, pl_view *v)
+{
+    if (h->next - v->upto >= PL_WINDOW) {
+        memset(v->seen, 0, sizeof v->seen);
+        memset(v->fenced, 0, sizeof v->fenced);
+    } else {
+        for (uint64_t n = v->upto; n < h->next; n++) {
+            uint64_t bit = 1ull << n % 64;
+            v->seen[n % PL_WINDOW / 64] &= ~bit;
+            v->fenced[n % PL_WINDOW / 64] &= ~bit;
+        }
+    }
+    v->upto = h->next;
+}
+
+bool pl_view_has(const pl_history *h, pl_view *v, uint64_t number)
+{
+    refresh(h, v);
+    return v->seen[number % PL_WINDOW / 64] >> number % 64 & 1;
+}
+
+void pl_view_add(const pl_history *h, pl_view *v, uint64_t number)
+{
+    refresh(h, v);
+    v->seen[number % PL_WINDOW / 64] |= 1ull << number % 64;
+}
+
+void pl_view_join(const pl_history *h, pl_view *to, pl_view *from)
+{
+    refresh(h, to);
+    refresh(h, from);
+    for (unsigned k = 0; k < PL_VIEW_WORDS; k++) {
+        to->seen[k] |= from->seen[k];
+        to->fenced[k] |= from->fenced[k];
+    }
+}
+
+void pl_view_fence(const pl_history *h, pl_view *v)
+{
+    refresh(h, v);
+    memcpy(v->fenced, v->seen, sizeof v->fenced);
+}
+
+pl_view pl_view_fenced(const pl_history *h, pl_view *v)
+{
+    refresh(h, v);
+    pl_view f = {.upto = v->upto};
+    memcpy(f.seen, v->fenced, sizeof f.seen);
+    return f;
+}
+
+/* ---- grains ---- */
+
+static unsigned bucket_of(const uint8_t *at)
+{
+    uint64_t x = (uint64_t)(uintptr_t)at / PL_GRAIN * 0x9e3779b97f4a7c15ull;
+    return (unsigned)(x >> 40) % PL_WINDOW;
+}
+
+pl_grain *pl_grain_find(pl_history *h, const uint8_t *at)
+{
+    for (uint16_t k = h->bucket[bucket_of(at)]; k != PL_NO_VERSION; k = h->grain[k].next)
+        if (h->grain[k].at == at)
+            return &h->grain[k];
+    return NULL;
+}
+
+/* A grain without versions that nobody is using goes back. */
+static void drop(pl_history *h, pl_grain *g)
+{
+    uint16_t self = (uint16_t)(g - h->grain), *link = &h->bucket[bucket_of(g->at)];
+    if (g->n || g->held)
+        return;
+    while (*link != self)
+        link = &h->grain[*link].next;
+    *link = g->next;
+    g->at = NULL;
+    g->next = h->unused;
+    h->unused = self;
+}
+
+/* The versions up to place p become what everybody sees. */
+static void settle(pl_history *h, pl_grain *g, unsigned p)
+{
+    pl_grain_bytes(h, g, p + 1, g->base);
+    for (unsigned k = 0; k <= p; k++)
+        h->version[g->version[k]].number = 0;
+    g->n = (uint8_t)(g->n - (p + 1));
+    memmove(g->version, g->version + p + 1, g->n * sizeof *g->version);
+}
+
+pl_grain *pl_grain_hold(pl_history *h, uint8_t *at)
+{
+    pl_grain *g = pl_grain_find(h, at);
+    if (g) { /* none of its versions may leave before the instruction ends */
+        unsigned old = g->n == PL_GRAIN_VERSIONS;
+        for (unsigned k = 0; k < g->n; k++)
+            if (h->next - h->version[g->version[k]].number >= PL_WINDOW - PL_HELD)
+                old = k + 1;
+        if (old)
+            settle(h, g, old - 1);
+        g->held = true;
+        return g;
+    }
+    g = &h->grain[h->unused];
+    h->unused = g->next;
+    unsigned b = bucket_of(at);
+    g->at = at;
+    g->n = 0;
+    g->next = h->bucket[b];
+    h->bucket[b] = (uint16_t)(g - h->grain);
+    memcpy(g->base, at, PL_GRAIN);
+    g->held = true;
+    return g;
+}
+
+void pl_grain_release(pl_history *h, pl_grain *g)
+{
+    g->held = false;
+    drop(h, g);
+}
+
+unsigned pl_grain_floor(const pl_history *h, const pl_grain *g, pl_view *v, uint16_t mask)
+{
+    for (unsigned k = g->n; k > 0; k--) {
+        const pl_version *x = &h->version[g->version[k - 1]];
+        if ((x->mask & mask) && pl_view_has(h, v, x->number))
+            return k;
+    }
+    return 0;
+}
+
+void pl_grain_bytes(const pl_history *h, const pl_grain *g, unsigned end, uint8_t out[PL_GRAIN])
+{
+    memmove(out, g->base, PL_GRAIN);
+    for (unsigned k = 0; k < end; k++) {
+        const pl_version *x = &h->version[g->version[k]];
+        for (unsigned b = 0; b < PL_GRAIN; b++)
+            if (x->mask >> b & 1)
+                out[b] = x->bytes[b];
+    }
+}
+
+pl_version *pl_grain_insert(pl_history *h, pl_grain *g, unsigned place)
+{
+    uint16_t slot = (uint16_t)(h->next % PL_WINDOW);
+    pl_version *x = &h->version[slot];
+    if (x->number) { /* it leaves the window */
+        pl_grain *o = &h->grain[x->grain];
+        unsigned p = 0;
+        while (o->version[p] != slot)
+            p++;
+        settle(h, o, p);
+        drop(h, o);
+    }
+    memmove(g->version + place + 1, g->version + place, (g->n - place) * sizeof *g->version);
+    g->version[place] = slot;
+    g->n++;
+    x->number = h->next++;
+    x->grain = (uint16_t)(g - h->grain);
+    x->heirs = 0;
+    return x;
+}
+
+/* Nobody looks below the newest bytes of a grain any more. */
+static void forget(pl_history *h, pl_grain *g)
+{
+    if (g->n)
+        settle(h, g, g->n - 1u);
+    drop(h, g);
+}
+
+void pl_history_forget(pl_history *h, const uint8_t *from, size_t bytes)
+{
+    const uint8_t *first = from - (uintptr_t)from % PL_GRAIN;
+    size_t size = (size_t)(from - first) + bytes;
+    if (from && size <= 32 * PL_GRAIN) {
+        for (size_t k = 0; k < size; k += PL_GRAIN) {
+            pl_grain *g = pl_grain_find(h, first + k);
+            if (g)
+                forget(h, g);
+        }
+        return;
+    }
+    for (unsigned k = 0; k < PL_GRAINS; k++)
+        if (h->grain[k].at && (!from || (uintptr_t)h->grain[k].at - (uintptr_t)first < size))
+            forget(h, &h->grain[k]);
+}

@@ -1,0 +1,105 @@
+/* test_history.c - versions of memory locations and views of them (emu/exec/history.h). */
+#include "emu/exec/history.h"
+#include "tests/unit/unit.h"
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+
+static alignas(16) uint8_t memory[1 << 16];
+
+static pl_history *fresh(void)
+{
+    pl_history *h = malloc(sizeof *h);
+    ck_assert_ptr_nonnull(h);
+    memset(memory, 0, sizeof memory);
+    pl_history_init(h);
+    return h;
+}
+
+/* Writes one byte as a new version, the newest unless place says otherwise. */
+static uint64_t write_byte(pl_history *h, unsigned at, uint8_t value, int place)
+{
+    pl_grain *g = pl_grain_hold(h, memory + at / 16 * 16);
+    pl_version *v = pl_grain_insert(h, g, place < 0 ? g->n : (unsigned)place);
+    v->mask = (uint16_t)(1u << at % 16);
+    v->bytes[at % 16] = value;
+    pl_grain_release(h, g);
+    return v->number;
+}
+
+static uint8_t byte_below(pl_history *h, unsigned at, unsigned end)
+{
+    uint8_t b[16];
+    pl_grain_bytes(h, pl_grain_find(h, memory + at / 16 * 16), end, b);
+    return b[at % 16];
+}
+
+START_TEST(versions_keep_their_order)
+{
+    pl_history *h = fresh();
+    write_byte(h, 3, 1, -1);
+    write_byte(h, 3, 3, -1);
+    write_byte(h, 3, 2, 1); /* between them */
+    for (unsigned end = 0; end <= 3; end++) ck_assert_uint_eq(byte_below(h, 3, end), end);
+    ck_assert_uint_eq(byte_below(h, 4, 3), 0); /* the neighbour is not touched */
+    free(h);
+}
+END_TEST
+
+START_TEST(a_view_holds_what_it_was_given)
+{
+    pl_history *h = fresh();
+    pl_view a = {0}, b = {0};
+    uint64_t one = write_byte(h, 0, 1, -1), two = write_byte(h, 1, 2, -1);
+    const pl_grain *g = pl_grain_find(h, memory);
+    pl_view_add(h, &a, one);
+    ck_assert(pl_view_has(h, &a, one) && !pl_view_has(h, &a, two));
+    ck_assert_uint_eq(pl_grain_floor(h, g, &a, 1), 1);
+    ck_assert_uint_eq(pl_grain_floor(h, g, &a, 2), 0); /* of the other byte it has seen nothing */
+    pl_view_add(h, &b, two);
+    pl_view_join(h, &b, &a);
+    ck_assert_uint_eq(pl_grain_floor(h, g, &b, 3), 2);
+    pl_view f = pl_view_fenced(h, &b);
+    ck_assert(!pl_view_has(h, &f, one));
+    pl_view_fence(h, &b);
+    f = pl_view_fenced(h, &b);
+    ck_assert(pl_view_has(h, &f, one) && pl_view_has(h, &f, two));
+    free(h);
+}
+END_TEST
+
+START_TEST(old_versions_become_memory_for_all)
+{
+    pl_history *h = fresh();
+    pl_view v = {0};
+    uint64_t first = write_byte(h, 0, 7, -1);
+    pl_view_add(h, &v, first);
+    for (unsigned n = 0; n < PL_WINDOW; n++) write_byte(h, 16 + 16 * n, 1, -1);
+    ck_assert_ptr_null(pl_grain_find(h, memory)); /* nothing older than the newest can be read there */
+    ck_assert(!pl_view_has(h, &v, first + PL_WINDOW)); /* its place in the set is another's now */
+    for (unsigned n = 0; n < 2 * PL_GRAIN_VERSIONS; n++) write_byte(h, 40000, (uint8_t)n, -1);
+    ck_assert_uint_eq(pl_grain_find(h, memory + 40000)->n, PL_GRAIN_VERSIONS);
+    ck_assert_uint_eq(byte_below(h, 40000, 0), PL_GRAIN_VERSIONS - 1); /* what everybody sees has moved on */
+    free(h);
+}
+END_TEST
+
+START_TEST(writes_past_the_history_end_it)
+{
+    pl_history *h = fresh();
+    for (unsigned n = 0; n < 64; n++) write_byte(h, 16 * n, 1, -1);
+    pl_history_forget(h, memory + 20, 8);
+    ck_assert_ptr_null(pl_grain_find(h, memory + 16));
+    ck_assert_ptr_nonnull(pl_grain_find(h, memory));
+    ck_assert_ptr_nonnull(pl_grain_find(h, memory + 32));
+    pl_history_forget(h, memory + 32, 40 * 16); /* a large piece */
+    ck_assert_ptr_null(pl_grain_find(h, memory + 32));
+    ck_assert_ptr_nonnull(pl_grain_find(h, memory + 16 * 63));
+    pl_history_forget(h, NULL, 0);
+    ck_assert_ptr_null(pl_grain_find(h, memory));
+    free(h);
+}
+END_TEST
+
+UNIT_MAIN("history", versions_keep_their_order, a_view_holds_what_it_was_given, old_versions_become_memory_for_all,
+          writes_past_the_history_end_it)
