@@ -24,6 +24,7 @@ int cmd_dis(int argc, char **argv);
 int cmd_fmt(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_occupancy(int argc, char **argv);
+int cmd_litmus(int argc, char **argv);
 int cmd_query(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_diff(int argc, char **argv);

@@ -16,6 +16,7 @@ static const struct {
     {"explain", cmd_explain, "explain TOPIC",
      "explain an instruction, a diagnostic, a machine key or a metric"},
     {"occupancy", cmd_occupancy, "occupancy K.ptx -b BLOCK | -b BLOCK -r REGISTERS", "say how many blocks fit a multiprocessor"},
+    {"litmus", cmd_litmus, "litmus T.litmus ...", "compare what threads see of memory with what the memory model allows"},
     {"query", cmd_query, "query F.db \"SELECT ...\" | NAME", "ask a trace"},
     {"report", cmd_report, "report F.db -o report.html [--baseline B.db]",
      "show a trace as one HTML page"},

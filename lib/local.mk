@@ -3,7 +3,7 @@
 # The public header is installed as PREFIX/include/ptxloom/ptxloom.h, with the headers of base that it needs beside
 # it (pkgincludebase_HEADERS, in base/local.mk); ptxloom.pc gives the -I flag.
 pkginclude_HEADERS += include/ptxloom.h
-libptxloom_la_SOURCES += lib/source.c lib/load.c lib/occupancy.c
+libptxloom_la_SOURCES += lib/source.c lib/load.c lib/occupancy.c lib/litmus.c
 libptxloom_la_SOURCES += lib/internal.h lib/gpu.c lib/memory.c lib/resource.c lib/file.c lib/module.c lib/launch.c lib/timing.c \
 	lib/trace.c lib/report.c lib/explain.c \
 	lib/element.c lib/element.h lib/fill.c lib/fill.h lib/npy.c lib/npy.h \

@@ -57,7 +57,7 @@ AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)' abs_srcdir='$(abs_srcdir)' CK_TAP_LOG_
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 TEST_EXTENSIONS = .ptx
 PTX_LOG_COMPILER = tests/ptxcheck
-script_tests = tests/compilers.sh tests/isagen.sh tests/adding.sh tests/pages.sh tests/traces.sh tests/advice.sh tests/format.sh tests/differences.sh
+script_tests = tests/compilers.sh tests/isagen.sh tests/adding.sh tests/pages.sh tests/traces.sh tests/advice.sh tests/format.sh tests/differences.sh tests/litmus.sh
 TESTS = $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 
 # Figures rather than verdicts, and the long version of the fuzzer.
@@ -107,7 +107,7 @@ schedules: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT)
 .PHONY: suite-levels schedules accuracy accuracy-update accuracy-mufu bench fuzz docs-update
 
 noinst_HEADERS += tests/unit/unit.h
-EXTRA_DIST += tests/data tests/ptx tests/advice examples tests/isagen $(script_tests) tests/scratch.sh tests/unit/num_sums.c
+EXTRA_DIST += tests/data tests/ptx tests/advice tests/litmus examples tests/isagen $(script_tests) tests/scratch.sh tests/unit/num_sums.c
 # Run by hand, once; doc/numerics.md points to it.
 EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu tools/ptxas
 

@@ -14,7 +14,7 @@
 
 /* What the files of a folder may include, besides their own folder. */
 static const struct {
-    const char *folder, *may[10];
+    const char *folder, *may[12];
 } permitted[] = {
     {"base", {NULL}},
     {"isa", {"base"}},
@@ -22,10 +22,11 @@ static const struct {
     {"emu/exec", {"isa", "base"}},
     {"memmodel", {"base"}},
     {"traces", {"isa", "base"}},
+    {"litmus", {"base"}},
     {"emu/sm", {"emu/exec", "memmodel", "isa", "base", "arch"}},
     {"arch", {"base"}},
     {"include", {"base"}}, /* base/status.h and base/event.h are installed with it */
-    {"lib", {"include", "emu/sm", "emu/exec", "memmodel", "traces", "ptx", "isa", "arch", "base"}},
+    {"lib", {"include", "emu/sm", "emu/exec", "memmodel", "traces", "ptx", "isa", "arch", "litmus", "base"}},
     {"cli", {"include"}},
     {"cudart", {"include"}},
     {"labs", {"include"}},
@@ -47,7 +48,7 @@ static int folder_of(const char *path)
 static bool allowed(int from, int to)
 {
     if (from == to) return true;
-    for (size_t i = 0; i < 10 && permitted[from].may[i]; i++) {
+    for (size_t i = 0; i < 12 && permitted[from].may[i]; i++) {
         if (strcmp(permitted[from].may[i], permitted[to].folder) == 0) return true;
     }
     return false;

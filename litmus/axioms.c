@@ -1,0 +1,387 @@
+/* axioms.c - the outcomes that the axioms of the PTX memory model allow a litmus test.
+ *
+ * PTX ISA 9.0, chapter "Memory Consistency Model"; in relations: Lustig, Sahasrabuddhe, Giroux, "A Formal Analysis of the NVIDIA PTX
+ * Memory Consistency Model", ASPLOS 2019. An execution is a choice of the write that every read returns (reads-from), of the order of
+ * morally strong fence.sc (Fence-SC order), and of the order of morally strong writes to a location (coherence order, which is
+ * partial: writes that race with each other stay unordered). All choices are tried; what survives the axioms gives the outcomes. */
+#include "litmus/litmus.h"
+
+#include <string.h>
+
+enum { NOBODY = -1 };
+
+typedef uint64_t set; /* of events */
+_Static_assert(PL_LITMUS_EVENTS <= 64, "an event is a bit of a word");
+
+typedef struct event {
+    int thread, var; /* thread: NOBODY for an initial value; var: NOBODY for fences and barriers */
+    uint8_t kind, order, scope, number; /* number: barriers of this kind and number before it in the thread */
+    bool read, write;
+    const pl_litmus_op *op;
+} event;
+
+typedef struct search {
+    const pl_litmus_test *t;
+    pl_litmus_set *out;
+    bool memory; /* is left */
+    event e[PL_LITMUS_EVENTS];
+    unsigned n;
+    set po[PL_LITMUS_EVENTS], strong[PL_LITMUS_EVENTS]; /* program order; morally strong pairs */
+    unsigned read[PL_LITMUS_EVENTS], nreads;
+    unsigned rf[PL_LITMUS_EVENTS];      /* by event: the write that it reads */
+    bool writes[PL_LITMUS_EVENTS];      /* in this execution: a compare-and-swap that fails does not */
+    uint32_t in[PL_LITMUS_EVENTS], stored[PL_LITMUS_EVENTS]; /* values read and written */
+    uint32_t reg[PL_LITMUS_THREADS][PL_LITMUS_REGS];
+    set obs[PL_LITMUS_EVENTS], sync[PL_LITMUS_EVENTS], sc[PL_LITMUS_EVENTS], cause[PL_LITMUS_EVENTS];
+} search;
+
+static bool has(const set *relation, unsigned a, unsigned b)
+{
+    return relation[a] >> b & 1;
+}
+
+static void add(set *relation, unsigned a, unsigned b)
+{
+    relation[a] |= 1ull << b;
+}
+
+static void transitive(set *relation, unsigned n)
+{
+    for (unsigned k = 0; k < n; k++)
+        for (unsigned a = 0; a < n; a++)
+            if (has(relation, a, k))
+                relation[a] |= relation[k];
+}
+
+static bool acyclic(const set *relation, unsigned n)
+{
+    set r[PL_LITMUS_EVENTS];
+    memcpy(r, relation, n * sizeof *r);
+    transitive(r, n);
+    for (unsigned k = 0; k < n; k++)
+        if (has(r, k, k))
+            return false;
+    return true;
+}
+
+/* ---- events, and the relations that no choice changes ---- */
+
+static pl_litmus_scope distance(const pl_litmus_test *t, int a, int b)
+{
+    uint32_t x = t->thread[a].cta, y = t->thread[b].cta;
+    return x == y ? PL_LITMUS_CTA : x / t->cluster == y / t->cluster ? PL_LITMUS_CLUSTER : PL_LITMUS_GPU;
+}
+
+/* Two operations of one thread; or both strong with scopes that include each other's threads. Memory operations: to one location. */
+static bool morally_strong(const search *x, const event *a, const event *b)
+{
+    if (a->var != NOBODY && b->var != NOBODY && a->var != b->var)
+        return false;
+    if (a->thread == NOBODY || b->thread == NOBODY || a->thread == b->thread)
+        return true;
+    pl_litmus_scope d = distance(x->t, a->thread, b->thread);
+    return a->order != PL_LITMUS_WEAK && b->order != PL_LITMUS_WEAK && a->scope >= d && b->scope >= d;
+}
+
+static void make_events(search *x)
+{
+    const pl_litmus_test *t = x->t;
+    for (unsigned k = 0; k < t->nvars; k++) {
+        x->e[x->n] = (event){.thread = NOBODY, .var = (int)k, .kind = PL_LITMUS_STORE, .order = PL_LITMUS_RELAXED,
+                             .scope = PL_LITMUS_SYS, .write = true};
+        x->stored[x->n++] = t->var[k].init;
+    }
+    for (unsigned k = 0; k < t->nthreads; k++) {
+        unsigned first = x->n;
+        for (unsigned m = 0; m < t->thread[k].nops; m++) {
+            const pl_litmus_op *o = &t->thread[k].op[m];
+            if (o->kind == PL_LITMUS_ALU)
+                continue;
+            event *e = &x->e[x->n];
+            *e = (event){.thread = (int)k, .var = o->var, .kind = o->kind, .order = o->order, .scope = o->scope, .op = o};
+            bool atomic = o->kind == PL_LITMUS_ATOM || o->kind == PL_LITMUS_RED;
+            e->read = o->kind == PL_LITMUS_LOAD || atomic;
+            e->write = o->kind == PL_LITMUS_STORE || atomic;
+            for (unsigned q = first; q < x->n; q++) {
+                add(x->po, q, x->n);
+                uint8_t kind = o->kind == PL_LITMUS_WAIT ? PL_LITMUS_ARRIVE : o->kind;
+                e->number = (uint8_t)(e->number + (x->e[q].kind == kind && x->e[q].op->barrier == o->barrier));
+            }
+            if (o->kind == PL_LITMUS_WAIT)
+                e->number--; /* the number of its arrival */
+            if (e->read)
+                x->read[x->nreads++] = x->n;
+            x->n++;
+        }
+    }
+    for (unsigned a = 0; a < x->n; a++)
+        for (unsigned b = 0; b < x->n; b++)
+            if (a != b && morally_strong(x, &x->e[a], &x->e[b]))
+                add(x->strong, a, b);
+}
+
+/* ---- values ---- */
+
+/* Runs the threads as far as the values of their reads are known, until nothing changes. False: some never are, because they would
+ * have to come out of thin air. */
+static bool evaluate(search *x)
+{
+    const pl_litmus_test *t = x->t;
+    bool known[PL_LITMUS_EVENTS] = {false}, changed = true, all = false;
+    for (unsigned k = 0; k < t->nvars; k++)
+        known[k] = x->writes[k] = true;
+    while (changed && !all) {
+        changed = false;
+        all = true;
+        unsigned at = t->nvars;
+        for (unsigned k = 0; k < t->nthreads; k++) {
+            uint32_t *reg = x->reg[k];
+            bool valid[PL_LITMUS_REGS]; /* a read whose value is not known yet does not stop the thread */
+            memset(valid, true, sizeof valid);
+            memset(reg, 0, sizeof x->reg[k]);
+            for (unsigned m = 0; m < t->thread[k].nops; m++) {
+                const pl_litmus_op *o = &t->thread[k].op[m];
+                uint32_t a = o->a.reg ? reg[o->a.bits] : o->a.bits, b = o->b.reg ? reg[o->b.bits] : o->b.bits;
+                bool ready = (!o->a.reg || valid[o->a.bits]) && (!o->b.reg || valid[o->b.bits]);
+                if (o->kind == PL_LITMUS_ALU) {
+                    reg[o->dst] = pl_litmus_compute(o->fn, a, b, 0);
+                    valid[o->dst] = ready;
+                    continue;
+                }
+                unsigned e = at++;
+                bool got = !x->e[e].read || known[x->rf[e]];
+                x->in[e] = x->e[e].read && got ? x->stored[x->rf[e]] : 0;
+                if (o->dst >= 0) {
+                    reg[o->dst] = x->in[e];
+                    valid[o->dst] = got;
+                }
+                all &= got && ready;
+                if (known[e] || !ready || !got)
+                    continue;
+                known[e] = changed = true;
+                x->writes[e] = x->e[e].write && !(o->fn == PL_LITMUS_CAS && o->kind == PL_LITMUS_ATOM && x->in[e] != a);
+                x->stored[e] = o->kind == PL_LITMUS_STORE ? a : x->e[e].write ? pl_litmus_compute(o->fn, x->in[e], a, b) : 0;
+            }
+        }
+    }
+    for (unsigned k = 0; k < x->nreads; k++) /* a failed compare-and-swap has written nothing that could be read */
+        all &= x->writes[x->rf[x->read[k]]];
+    return all;
+}
+
+/* ---- synchronisation ---- */
+
+static void find_observation(search *x)
+{
+    memset(x->obs, 0, sizeof x->obs);
+    for (unsigned k = 0; k < x->nreads; k++) {
+        unsigned r = x->read[k];
+        if (has(x->strong, x->rf[r], r))
+            add(x->obs, x->rf[r], r);
+    }
+    transitive(x->obs, x->n); /* only atomic operations read and write, so chains go through them */
+}
+
+/* Operations that begin a release pattern which this write ends. */
+static set releases(const search *x, unsigned w)
+{
+    const event *e = &x->e[w];
+    set r = e->order & PL_LITMUS_RELEASE ? 1ull << w : 0;
+    for (unsigned k = 0; e->order != PL_LITMUS_WEAK && k < x->n; k++)
+        if (has(x->po, k, w) && (x->e[k].order & PL_LITMUS_RELEASE) &&
+            (x->e[k].kind == PL_LITMUS_FENCE || (x->e[k].var == e->var && x->writes[k])))
+            r |= 1ull << k;
+    return r;
+}
+
+/* Operations that end an acquire pattern which this read begins. */
+static set acquires(const search *x, unsigned r)
+{
+    const event *e = &x->e[r];
+    set a = e->order & PL_LITMUS_ACQUIRE ? 1ull << r : 0;
+    for (unsigned k = 0; e->order != PL_LITMUS_WEAK && k < x->n; k++)
+        if (has(x->po, r, k) && (x->e[k].order & PL_LITMUS_ACQUIRE) &&
+            (x->e[k].kind == PL_LITMUS_FENCE || (x->e[k].var == e->var && x->e[k].read)))
+            a |= 1ull << k;
+    return a;
+}
+
+static void find_synchronisation(search *x)
+{
+    memset(x->sync, 0, sizeof x->sync);
+    for (unsigned w = 0; w < x->n; w++)
+        for (unsigned r = 0; r < x->n; r++) {
+            if (!has(x->obs, w, r) || x->e[w].thread == NOBODY)
+                continue;
+            set from = releases(x, w), to = acquires(x, r);
+            for (unsigned a = 0; a < x->n; a++)
+                if (from >> a & 1)
+                    x->sync[a] |= to & x->strong[a];
+        }
+    for (unsigned a = 0; a < x->n; a++)
+        for (unsigned b = 0; b < x->n; b++) {
+            const event *p = &x->e[a], *q = &x->e[b];
+            if (p->thread == q->thread || p->thread == NOBODY || q->thread == NOBODY || p->number != q->number)
+                continue;
+            pl_litmus_scope d = distance(x->t, p->thread, q->thread);
+            if ((p->kind == PL_LITMUS_BARRIER && q->kind == PL_LITMUS_BARRIER && d == PL_LITMUS_CTA && p->op->barrier == q->op->barrier) ||
+                (p->kind == PL_LITMUS_ARRIVE && q->kind == PL_LITMUS_WAIT && d <= PL_LITMUS_CLUSTER && p->order == PL_LITMUS_RELEASE))
+                add(x->sync, a, b);
+        }
+}
+
+/* ---- coherence order, the axioms about it, and outcomes ---- */
+
+static bool is_write(const search *x, unsigned k)
+{
+    return x->e[k].write && x->writes[k];
+}
+
+/* SC-per-location, atomicity and causality, for a coherence order that is closed. */
+static bool consistent(const search *x, const set *co)
+{
+    set com[PL_LITMUS_EVENTS];
+    for (unsigned a = 0; a < x->n; a++) { /* communication between morally strong operations, with program order */
+        com[a] = co[a] & x->strong[a];
+        for (unsigned b = 0; b < x->n; b++)
+            if (has(x->po, a, b) && x->e[a].var != NOBODY && x->e[a].var == x->e[b].var)
+                add(com, a, b);
+    }
+    for (unsigned k = 0; k < x->nreads; k++) {
+        unsigned r = x->read[k], w = x->rf[r];
+        if (has(x->strong, w, r))
+            add(com, w, r);
+        com[r] |= co[w] & x->strong[r] & ~(1ull << r);
+        if (has(x->cause, r, w))
+            return false; /* causality: it reads what it causes */
+        for (unsigned v = 0; v < x->n; v++) {
+            if (!has(co, w, v) || v == r)
+                continue;
+            if (has(x->cause, v, r))
+                return false; /* causality: it overlooks what it must have seen */
+            if (x->writes[r] && has(x->strong, v, r) && has(co, v, r))
+                return false; /* atomicity: v comes between the two halves */
+        }
+    }
+    return acyclic(com, x->n);
+}
+
+/* Every choice of a last write to each variable, from `var` on. */
+static void emit(search *x, const set *co, unsigned var, uint32_t final[PL_LITMUS_VARS])
+{
+    const pl_litmus_test *t = x->t;
+    if (var == t->nvars) {
+        pl_litmus_outcome o = {{0}};
+        for (unsigned k = 0; k < t->nobserved; k++) {
+            const pl_litmus_observed *p = &t->observed[k];
+            o.value[k] = p->thread < 0 ? final[p->var] : x->reg[p->thread][p->reg];
+        }
+        x->memory &= pl_litmus_set_add(x->out, t, &o);
+        return;
+    }
+    for (unsigned w = 0; w < x->n; w++)
+        if (is_write(x, w) && x->e[w].var == (int)var && !co[w]) {
+            final[var] = x->stored[w];
+            emit(x, co, var + 1, final);
+        }
+}
+
+/* Orders the pairs of morally strong writes from pair (a, b) on in every way. co is closed and without cycles. */
+static void order_writes(search *x, const set *co, unsigned a, unsigned b)
+{
+    for (; a < x->n; a++, b = a + 1)
+        for (; b < x->n; b++) {
+            if (!is_write(x, a) || !is_write(x, b) || x->e[a].var != x->e[b].var || !has(x->strong, a, b) || has(co, a, b) || has(co, b, a))
+                continue;
+            for (int way = 0; way < 2; way++) {
+                set next[PL_LITMUS_EVENTS];
+                memcpy(next, co, sizeof next);
+                add(next, way ? b : a, way ? a : b);
+                transitive(next, x->n);
+                order_writes(x, next, a, b + 1);
+            }
+            return;
+        }
+    uint32_t final[PL_LITMUS_VARS];
+    if (consistent(x, co))
+        emit(x, co, 0, final);
+}
+
+/* Base causality order without proxies, causality order, and what follows for the order of writes. */
+static void order_by_cause(search *x)
+{
+    set base[PL_LITMUS_EVENTS], same[PL_LITMUS_EVENTS], co[PL_LITMUS_EVENTS] = {0};
+    for (unsigned k = 0; k < x->n; k++)
+        base[k] = x->po[k] | x->sync[k] | x->sc[k];
+    transitive(base, x->n);
+    for (unsigned a = 0; a < x->n; a++)
+        if (base[a] & 1ull << a && x->e[a].kind == PL_LITMUS_FENCE)
+            return; /* Fence-SC order would contradict causality order */
+    for (unsigned a = 0; a < x->n; a++) {
+        same[a] = 0;
+        for (unsigned b = 0; b < x->n; b++)
+            if (has(base, a, b) && x->e[a].var != NOBODY && x->e[a].var == x->e[b].var)
+                add(same, a, b);
+    }
+    for (unsigned a = 0; a < x->n; a++) {
+        x->cause[a] = same[a];
+        for (unsigned z = 0; z < x->n; z++)
+            if (has(x->obs, a, z))
+                x->cause[a] |= same[z];
+    }
+    for (unsigned a = 0; a < x->n; a++)
+        for (unsigned b = 0; b < x->n; b++)
+            if (is_write(x, a) && is_write(x, b) && x->e[a].var == x->e[b].var &&
+                (has(x->cause, a, b) || (x->e[a].thread == NOBODY && a != b)))
+                add(co, a, b);
+    if (!acyclic(co, x->n))
+        return; /* coherence */
+    transitive(co, x->n);
+    order_writes(x, co, 0, 1);
+}
+
+/* Orders the pairs of morally strong fence.sc from pair (a, b) on in every way. */
+static void order_fences(search *x, unsigned a, unsigned b)
+{
+    for (; a < x->n; a++, b = a + 1)
+        for (; b < x->n; b++) {
+            if (x->e[a].order != PL_LITMUS_SC || x->e[b].order != PL_LITMUS_SC || !has(x->strong, a, b) ||
+                x->e[a].thread == x->e[b].thread)
+                continue;
+            add(x->sc, a, b);
+            order_fences(x, a, b + 1);
+            x->sc[a] &= ~(1ull << b);
+            add(x->sc, b, a);
+            order_fences(x, a, b + 1);
+            x->sc[b] &= ~(1ull << a);
+            return;
+        }
+    order_by_cause(x);
+}
+
+/* Lets read number k return every write to its location in turn. */
+static void choose_reads(search *x, unsigned k)
+{
+    if (k == x->nreads) {
+        if (!evaluate(x))
+            return;
+        find_observation(x);
+        find_synchronisation(x);
+        order_fences(x, 0, 1);
+        return;
+    }
+    unsigned r = x->read[k];
+    for (unsigned w = 0; w < x->n; w++)
+        if (w != r && x->e[w].write && x->e[w].var == x->e[r].var) {
+            x->rf[r] = w;
+            choose_reads(x, k + 1);
+        }
+}
+
+pl_status pl_litmus_allowed(const pl_litmus_test *t, pl_litmus_set *out)
+{
+    search x = {.t = t, .out = out, .memory = true};
+    make_events(&x);
+    choose_reads(&x, 0);
+    return x.memory ? PL_OK : PL_NOMEM;
+}

@@ -1,0 +1,40 @@
+#!/bin/sh
+# litmus.sh - does memory show to the threads of a program what the PTX memory model allows, and nothing else?
+#
+#   tests/litmus/NAME.litmus       strong consistency gives only what interleavings of the threads give; weak consistency everything
+#                                  that the axioms allow, unless the test says why not; and the condition is what the axioms say
+#   tests/litmus/bad/NAME.litmus   refused with the message and at the place that its first line names: // LINE:COLUMN ID
+#
+# Adding a test is adding a file.
+srcdir=${srcdir:-.}
+. "$srcdir/tests/scratch.sh"
+
+report() {
+    n=$((n + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $n - $2"
+    else
+        echo "not ok $n - $2"
+        sed 's/^/#   /' said
+    fi
+}
+
+for file in "$root"/tests/litmus/*.litmus; do
+    "$loom" litmus --strict -q --runs 512 "$file" >said 2>&1
+    report $? "$(basename "$file" .litmus)"
+done
+
+# The order in which an assembler puts the instructions is allowed, too.
+"$loom" litmus -O2 -q --consistency weak --runs 256 "$root"/tests/litmus/*.litmus >said 2>&1
+report $? "all at -O2"
+
+for file in "$root"/tests/litmus/bad/*.litmus; do
+    read -r _ place id <"$file"
+    "$loom" litmus "$file" >said 2>&1
+    status=$?
+    [ "$status" -eq 2 ] || echo "exit status $status, not 2" >>said
+    grep -q "^$file:$place: error: .*\[$id\]$" said || status=1
+    [ "$(grep -c ': error: ' said)" -eq 1 ] || status=1
+    report $((status != 2)) "bad/$(basename "$file" .litmus)"
+done
+echo "1..$n"
