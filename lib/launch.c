@@ -294,10 +294,13 @@ static pl_status run_children(pl_module *m, const pl_launch *l, pl_grid *parent,
         g->max_resident = o.blocks * m->gpu->machine->sm.count;
         g->launch_id = ++m->gpu->launches;
         g->pool = NULL;
+        g->next_block = g->cancelled = g->blocks_done = 0;
+        g->executed = g->lane_executed = g->cycles = g->advances = 0;
         st = run_grid(m, l, g, &r);
         out->cycles += r.cycles;
         out->inst_executed += r.inst_executed;
         out->thread_inst_executed += r.thread_inst_executed;
+        parent->seq = g->seq; /* numbers of events go on */
         if (g->fault.set) {
             parent->fault = g->fault;
             parent->entry = f;

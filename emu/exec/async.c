@@ -156,6 +156,7 @@ void pl_async_free(struct pl_async *a)
 
 const char *pl_async_start(pl_warp *w, pl_async_op o)
 {
+    w->wrote = true;
     if (!o.mask)
         o.mask = 0xffff;
     if (w->grid->weak)

@@ -357,7 +357,10 @@ static void start_warp(pl_cta *c, uint32_t index)
     w->state = PL_WARP_READY;
     w->carry = 0;
     w->polls = w->spins = 0;
-    w->yield = w->stop = false;
+    w->yield = w->stop = w->wrote = w->timed = w->patient = false;
+    w->nlooked = 0;
+    w->advances = w->pause_at = 0;
+    w->idle = 0;
     w->hit = NULL;
     w->fx = NULL;
     w->conv_used = 1;

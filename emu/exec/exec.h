@@ -13,6 +13,8 @@
 #include "emu/exec/memory.h"
 #include "isa/program.h"
 
+enum { PL_IDLE_STEP = 16, PL_IDLE_HANG = 64 * PL_IDLE_STEP }; /* a warp spins for nothing when its `idle` is so large */
+
 enum { PL_MAX_SPLITS = PL_LANES, PL_MAX_FRAMES = 64, PL_NAMED_BARRIERS = 16 };
 
 typedef enum pl_warp_state {
@@ -46,6 +48,7 @@ typedef struct pl_split {
     bool cluster_arrived; /* has arrived at the cluster barrier and may wait for phase `cluster_phase` */
     uint64_t cluster_phase;
     uint32_t ran;    /* instructions since it was last chosen */
+    uint32_t look;   /* behind the instruction that last looked at memory others may change, 0: none has */
     uint32_t born;   /* --simt stack: the youngest goes first */
     uint64_t wake;   /* clock when a sleeping split goes on */
 } pl_split;
@@ -122,6 +125,14 @@ typedef struct pl_warp {
     uint32_t spins;   /* pauses for polling since lanes last met */
     bool yield;       /* the current split asked to let others run */
     bool paused;      /* the last step ended in a pause for polling: other warps should get their turn */
+    bool wrote;       /* has written to memory since the last pause */
+    bool timed;       /* has read a clock since the last pause: the loop may end with the time */
+    bool patient;     /* had done so at the last pause */
+    uint8_t nlooked;
+    uint64_t looked[4];  /* addresses polled last: those who poll others are getting on */
+    uint64_t advances;   /* grid->advances at the last pause */
+    uint64_t pause_at;   /* instructions executed until then */
+    uint32_t idle;       /* pauses since grid->advances changed, PL_IDLE_STEP each; 1 each when a clock is read in between */
     const pl_alloc *hit; /* allocation of the last global access */
     uint16_t conv_used;  /* highest conv index in use + 1 */
     uint32_t births;     /* splits ever made */
@@ -210,7 +221,7 @@ typedef struct pl_grid {
     uint64_t blocks_done;
     uint64_t cancelled;        /* blocks that never start because another took their work (clusterlaunchcontrol) */
     uint64_t seq;              /* next event number */
-    uint64_t advances;         /* lanes that ended or met, barriers and phases passed: a sign of life for spinning launches */
+    uint64_t advances;         /* lanes that ended, phases passed, memory written: a sign of life for spinning launches */
     struct pl_exec_pool *pool; /* recycled block storage, owned by cta.c */
 } pl_grid;
 
@@ -233,6 +244,8 @@ const pl_insn *pl_warp_peek(pl_warp *w);
 pl_warp_state pl_warp_step(pl_warp *w, pl_effect *fx);
 /* Lanes of the current split part: `there` go to pc `to`, the rest go on at `from`; they meet at `reconv`. */
 void pl_warp_part(pl_warp *w, uint32_t there, uint32_t to, uint32_t from, uint32_t reconv);
+/* The warp looks at memory that others may change, at the first lane's address. */
+void pl_warp_look(pl_warp *w, uint64_t address);
 /* Another split that is ready goes on next, chosen by a number. */
 void pl_warp_shuffle(pl_warp *w, uint64_t number);
 /* The given lanes of the current split end. */

@@ -11,7 +11,8 @@
 enum {
     TURN = 1 << 16,     /* instructions of a warp's turn */
     IDLE_ROUNDS = 3,    /* turns of a block without an instruction before the next block starts */
-    SPIN_ROUNDS = 1 << 13, /* turns in which all that run do is look: then nothing else will happen */
+    SPIN_ROUNDS = 1 << 13, /* turns in which all that run do is look: then nothing else will happen. PL_IDLE_STEP times as many when
+                            * they look at a clock as well */
     RANDOM_TURN = 96,   /* random schedule: most instructions of a turn */
     RANDOM_BLOCKS = 24  /* random schedule: blocks that run side by side */
 };
@@ -184,8 +185,12 @@ pl_status pl_grid_run(pl_grid *g)
                 break;
             }
         }
-        looking = paused && g->blocks_done == before && g->advances == advances ? looking + 1 : 0;
-        if (looking > SPIN_ROUNDS * (g->random ? 16 : 1) && looking / SPIN_ROUNDS > n && (g->next_block == total || n + cluster > most)) {
+        bool patient = false;
+        for (uint32_t k = 0; k < c->nwarps; k++)
+            patient |= c->warp[k].patient;
+        looking = paused && g->blocks_done == before && g->advances == advances ? looking + (patient ? 1 : PL_IDLE_STEP) : 0;
+        uint64_t rounds = SPIN_ROUNDS * PL_IDLE_STEP * (g->random ? 16u : 1u);
+        if (looking > rounds && looking / rounds > n && (g->next_block == total || n + cluster > most)) {
             pl_hang_report(g, live, n, true);
             break;
         }

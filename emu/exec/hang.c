@@ -23,9 +23,11 @@ static void put(text *t, const char *format, ...)
     t->n = n > 0 && t->n + (size_t)n < t->cap ? t->n + (size_t)n : n > 0 ? t->cap - 1 : t->n;
 }
 
-/* The instruction that lanes stand at: behind a barrier instruction they wait for it. */
+/* The instruction that lanes stand at: behind a barrier instruction they wait for it; those who look at memory stand where they look. */
 static uint32_t place(const pl_warp *w, const pl_split *s)
 {
+    if ((s->wait == PL_SPLIT_READY || s->wait == PL_SPLIT_SLEEP) && s->look)
+        return s->look - 1;
     if (s->wait == PL_SPLIT_READY && s == &w->split[w->current])
         return w->pc;
     return s->wait == PL_SPLIT_BARRIER || s->wait == PL_SPLIT_SLEEP || s->wait == PL_SPLIT_CLUSTER ? s->pc - (s->pc > 0) : s->pc;
@@ -68,7 +70,7 @@ static void reason(text *t, const pl_warp *w, const pl_split *s)
         put(t, "wait where the lanes of their warp meet again%s", w->grid->simt_stack ? " (with --simt its they would be let go)" : "");
         return;
     case PL_SPLIT_SLEEP:
-        put(t, "sleep");
+        put(t, s->look ? "spin: they look at memory again and again" : "sleep");
         return;
     default:
         if (w->grid->simt_stack && s != &w->split[w->current]) {

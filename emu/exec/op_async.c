@@ -130,6 +130,7 @@ static uint64_t token(const uint8_t *p)
 void exec_mbarrier_arrive(pl_warp *w, const pl_insn *i, int expect, int drop)
 {
     uint64_t addr[PL_LANES], old[PL_LANES] = {0};
+    w->wrote = true;
     addresses(w, i, 1, addr);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
@@ -191,7 +192,7 @@ void exec_mbarrier_wait(pl_warp *w, const pl_insn *i, int how, int parity)
     }
     pl_pred_write(w, i->op[0], done);
     if ((done & w->exec) != w->exec) {
-        w->polls++;
+        pl_warp_look(w, addr[__builtin_ctz(w->exec)]);
         w->yield |= how == W_try_wait;
     } else
         w->grid->advances++;

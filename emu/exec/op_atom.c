@@ -39,6 +39,7 @@ static void atomic128(pl_warp *w, const pl_insn *i, int op, uint64_t *addr, pl_s
             const uint64_t *v = op == W_exch ? b : pl_row64(w, i->op[3]);
             memcpy(p, &v[l], 8);
             memcpy(p + 8, &v[PL_LANES + l], 8);
+            w->wrote |= v[l] != have[0] || v[PL_LANES + l] != have[1];
         }
     }
     if (i->op[0] != PL_NO_OPERAND)
@@ -89,6 +90,7 @@ static void atomic_vector(pl_warp *w, const pl_insn *i, int op, int type, int d,
             memcpy(p + k * bytes, &have, bytes);
         }
     }
+    w->wrote = true;
     for (unsigned k = 0; d >= 0 && i->op[d] != PL_NO_OPERAND && k < count; k++) {
         uint32_t row = pl_more(w, i, i->op[d] + k);
         if (row != PL_NO_OPERAND)
@@ -107,7 +109,8 @@ static void atomic(pl_warp *w, const pl_insn *i, int op, int type, int d, unsign
     pl_space space = (pl_space)i->sel[PL_M_SPACE], real = space;
     uint64_t addr[PL_LANES], old[PL_LANES] = {0};
     pl_addresses(w, i, a, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
-    w->polls += d >= 0;
+    if (d >= 0)
+        pl_warp_look(w, addr[__builtin_ctz(w->exec)]);
     if (bytes == 16) {
         atomic128(w, i, op, addr, space);
         return;
@@ -128,12 +131,14 @@ static void atomic(pl_warp *w, const pl_insn *i, int op, int type, int d, unsign
             memcpy(&v, p, 4);
             old[l] = v;
             v += pl_row32(w, i->op[a + 1])[l];
+            w->wrote |= v != (uint32_t)old[l];
             memcpy(p, &v, 4);
             continue;
         }
         memcpy(&have, p, bytes);
         old[l] = have;
         uint64_t next = pl_atomic_step(op, type, place_of(space, real), have, lane_value(w, i->op[a + 1], l, bytes), op == W_cas ? lane_value(w, i->op[a + 2], l, bytes) : 0);
+        w->wrote |= next != have;
         memcpy(p, &next, bytes);
     }
     if (d >= 0 && i->op[d] != PL_NO_OPERAND) {

@@ -163,14 +163,14 @@ void exec_ld(pl_warp *w, const pl_insn *i)
 {
     unsigned log2 = i->sel[PL_M_LOG2], count = i->sel[PL_M_COUNT], flags = i->sel[PL_M_FLAGS];
     pl_space space = (pl_space)i->sel[PL_M_SPACE];
-    if (flags & PL_MF_POLL)
-        w->polls++;
     if (space == PL_SP_PARAM && i->op[1] == PL_NO_OPERAND && log2 < 4) {
         load_param(w, i, log2, count);
         return;
     }
     uint64_t addr[PL_LANES];
     pl_addresses(w, i, 1, flags & PL_MF_ADDR32, i->imm, addr);
+    if (flags & PL_MF_POLL)
+        pl_warp_look(w, addr[__builtin_ctz(w->exec)]);
     if (log2 == 4) {
         load128(w, i, space, addr);
         return;
@@ -225,6 +225,7 @@ void exec_st(pl_warp *w, const pl_insn *i)
 {
     unsigned log2 = i->sel[PL_M_LOG2], count = i->sel[PL_M_COUNT], flags = i->sel[PL_M_FLAGS], bytes = 1u << log2;
     pl_space space = (pl_space)i->sel[PL_M_SPACE], real = space;
+    w->wrote |= space != PL_SP_LOCAL;
     uint64_t addr[PL_LANES];
     pl_addresses(w, i, 0, flags & PL_MF_ADDR32, i->imm, addr);
     span s;

@@ -386,6 +386,7 @@ void pl_system_call(pl_warp *w, const pl_prog_func *f, const pl_prog_call *c)
 {
     const call k = {.w = w, .c = c, .node = pl_warp_node(w)};
     uint32_t lanes = w->exec;
+    w->wrote = true;
     for (uint32_t m = lanes; m && !w->grid->fault.set; m &= m - 1)
         functions[f->system - 1].run(&k, (unsigned)__builtin_ctz(m));
     if (functions[f->system - 1].run == call_assertfail)

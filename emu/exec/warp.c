@@ -17,6 +17,7 @@
 enum {
     SPLIT_QUANTUM = 4096, /* instructions before another ready split gets its turn */
     POLL_YIELD = 24,      /* polls after which other warps get their turn */
+    PAUSE_WORK = 1 << 12, /* a warp that executes more between two pauses does more than look (timing mode; else it has a turn) */
     SPIN_RELEASE = 4      /* such turns after which splits that wait to converge are let go */
 };
 
@@ -121,7 +122,6 @@ static void merge(pl_warp *w, uint16_t f)
     }
     c->used = false;
     w->spins = 0;
-    w->grid->advances++;
 }
 
 /* After lanes left (exit, release): frames that have become complete or empty. */
@@ -670,6 +670,33 @@ void pl_warp_shuffle(pl_warp *w, uint64_t number)
             rotate(w);
 }
 
+void pl_warp_look(pl_warp *w, uint64_t address)
+{
+    const unsigned n = sizeof w->looked / sizeof *w->looked;
+    w->polls++;
+    w->split[w->current].look = w->pc + 1;
+    for (unsigned k = 0; k < n; k++)
+        if (w->looked[k] == address)
+            return;
+    w->looked[w->nlooked++ % n] = address;
+    w->wrote = true; /* it walks through memory: as good a sign of life */
+}
+
+/* A pause for polling: has anything come of the instructions since the last one? */
+static void note_pause(pl_warp *w)
+{
+    pl_grid *g = w->grid;
+    if (w->wrote || w->executed - w->pause_at > PAUSE_WORK)
+        g->advances++;
+    if (w->advances != g->advances)
+        w->idle = 0;
+    w->idle += w->timed ? 1 : PL_IDLE_STEP;
+    w->patient = w->timed;
+    w->wrote = w->timed = false;
+    w->advances = g->advances;
+    w->pause_at = w->executed;
+}
+
 /* After an instruction with PL_IF_CONTROL. Spinning splits make room for others: true when the warp should pause. */
 static bool after_control(pl_warp *w)
 {
@@ -683,6 +710,7 @@ static bool after_control(pl_warp *w)
     if (w->polls >= POLL_YIELD || w->yield) {
         w->polls = 0;
         w->yield = false;
+        note_pause(w);
         if (w->nsplits > 1 && !w->grid->simt_stack) {
             if (++w->spins >= SPIN_RELEASE && release_waiting(w))
                 w->spins = 0;

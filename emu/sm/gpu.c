@@ -12,6 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+    SHOWN = 64,           /* blocks that an explanation may name */
+    CHECK_EVERY = 1 << 16 /* cycles between two looks whether all warps spin for nothing */
+};
+
 typedef struct gpu {
     pl_grid *g;
     const pl_machine *m;
@@ -170,20 +175,45 @@ static uint64_t next_event(const gpu *x)
     return at;
 }
 
-static void report_deadlock(gpu *x)
+/* Blocks that run: at most max of them go to live; the number of all of them. */
+static size_t running(const gpu *x, pl_cta **live, size_t max)
 {
-    pl_cta *live[64];
     size_t n = 0;
     for (uint32_t k = 0; k < x->m->sm.count; k++) {
-        for (uint32_t b = 0; b < x->sm[k].ncta && n < sizeof live / sizeof *live; b++) {
-            if (x->sm[k].cta[b].cta) live[n++] = x->sm[k].cta[b].cta;
+        for (uint32_t b = 0; b < x->sm[k].ncta; b++) {
+            if (x->sm[k].cta[b].cta && n++ < max) live[n - 1] = x->sm[k].cta[b].cta;
         }
     }
-    pl_hang_report(x->g, live, n, false);
+    return n;
+}
+
+static void report_deadlock(gpu *x, bool spinning)
+{
+    pl_cta *live[SHOWN];
+    size_t n = running(x, live, SHOWN);
+    pl_hang_report(x->g, live, n < SHOWN ? n : SHOWN, spinning);
     if (!n) {
         snprintf(x->g->fault.text, sizeof x->g->fault.text, "deadlock: %llu of %llu blocks have ended, and no other can start",
                  (unsigned long long)x->done, (unsigned long long)x->blocks);
     }
+}
+
+/* Does every warp that is not waiting do nothing but look at memory, for so long that nothing else will happen? */
+static bool spins_for_nothing(const gpu *x)
+{
+    bool any = false;
+    for (uint32_t k = 0; k < x->m->sm.count; k++) {
+        for (uint32_t b = 0; b < x->sm[k].ncta; b++) {
+            const pl_cta *c = x->sm[k].cta[b].cta;
+            for (uint32_t n = 0; c && n < c->nwarps; n++) {
+                const pl_warp *w = &c->warp[n];
+                if (w->state == PL_WARP_DONE || w->state == PL_WARP_BARRIER) continue;
+                if (w->idle < PL_IDLE_HANG || w->wrote || w->advances != x->g->advances) return false;
+                any = true;
+            }
+        }
+    }
+    return any;
 }
 
 /* Blocks that ended in the window just simulated. */
@@ -205,7 +235,7 @@ static pl_status run(gpu *x)
 {
     pl_grid *g = x->g;
     const uint64_t window = x->m->mem.xbar_latency;
-    uint64_t now = x->m->launch.start / window * window, reported = 0;
+    uint64_t now = x->m->launch.start / window * window, reported = 0, check = CHECK_EVERY;
     bool clusters = x->cluster > 1;
     for (;;) {
         uint64_t until = now + window;
@@ -236,8 +266,15 @@ static pl_status run(gpu *x)
             next = next_event(x);
         }
         if (next == PL_NEVER && !waiting) {
-            report_deadlock(x);
+            report_deadlock(x, false);
             return PL_FAULT;
+        }
+        if (now >= check) {
+            check = now + CHECK_EVERY;
+            if (!waiting && spins_for_nothing(x)) {
+                report_deadlock(x, true);
+                return PL_FAULT;
+            }
         }
         now = until;
         if (!waiting && !clusters && next > until + window) now = next / window * window;
