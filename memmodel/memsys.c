@@ -6,7 +6,7 @@
 #include "memmodel/memsys.h"
 #include <string.h>
 
-enum { WHEEL = 8192 };
+enum { WHEEL = 8192, READS = 16384 };
 #define NONE UINT32_MAX
 
 typedef enum stage { AT_SLICE, AT_DRAM, FILLED, IDLE } stage;
@@ -14,6 +14,8 @@ typedef enum stage { AT_SLICE, AT_DRAM, FILLED, IDLE } stage;
 typedef struct record {
     pl_mem_req r;
     uint32_t next; /* in a list of the wheel, of waiters, or of free records */
+    uint32_t same; /* reads: next one under way in the same bucket of pl_memsys.reads */
+    uint32_t followers; /* list, by next: reads of the same sectors by SMs of one coalescer, served together with this one */
     uint32_t line; /* FILLED: index in the slice's cache, NONE when it bypasses */
     uint16_t slice;
     uint8_t stage, level;
@@ -34,6 +36,7 @@ struct pl_memsys {
     record *rec;
     uint32_t nrec, free, used;
     uint32_t head[WHEEL], tail[WHEEL];
+    uint32_t reads[READS];           /* reads under way that others may join, by hash of line and coalescer */
     uint64_t busy[WHEEL / 64];       /* which lists are not empty */
     uint32_t beyond;                 /* records due after the wheel's end */
     uint64_t now;                    /* all events before it are played */
@@ -72,6 +75,7 @@ pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *c)
         m->rec[i].stage = IDLE;
     }
     for (unsigned i = 0; i < WHEEL; i++) m->head[i] = NONE;
+    for (unsigned i = 0; i < READS; i++) m->reads[i] = NONE;
     m->beyond = NONE;
     for (uint32_t s = 0; s < c->slices; s++) {
         pl_cache_init(&m->l2[s], a, c->l2_bytes / c->slices, c->line_bytes, c->l2_ways, true);
@@ -246,26 +250,81 @@ static uint32_t distance(const pl_memsys *m, uint32_t node, uint32_t slice)
     return there * 2 * m->c->spread / n;
 }
 
+static uint32_t group_of(const pl_memsys *m, uint32_t node) { return node * m->c->groups / m->c->nodes; }
+
+static uint32_t coalescer_of(const pl_memsys *m, uint32_t node) { return node * m->c->coalescers / m->c->nodes; }
+
+/* --- reads that join others ---
+ *
+ * Between some SMs and the L2 stands a coalescer: a read whose sectors another SM of the set has asked for already, and not
+ * received yet, does not go to the L2; the reply comes to both. (sgemm_reg on an H200: its L1s receive 270,336 sectors, the L2
+ * reads 137,762 for them.) */
+
+static uint32_t *bucket_of(pl_memsys *m, uint32_t coalescer, uint64_t line)
+{
+    return &m->reads[((line / m->c->line_bytes + coalescer * 0x51EDull) * 0x9E3779B97F4A7C15ull >> 32) % READS];
+}
+
+/* Makes read i known to those who may join it; or joins one that is under way: true. */
+static bool join(pl_memsys *m, uint32_t i)
+{
+    record *x = &m->rec[i];
+    uint32_t coalescer = coalescer_of(m, x->r.node), *bucket = bucket_of(m, coalescer, x->r.line);
+    for (uint32_t k = *bucket; k != NONE; k = m->rec[k].same) {
+        record *y = &m->rec[k];
+        if (y->r.line != x->r.line || coalescer_of(m, y->r.node) != coalescer || (x->r.sectors & ~y->r.sectors)) continue;
+        x->next = y->followers;
+        y->followers = i;
+        return true;
+    }
+    x->same = *bucket;
+    *bucket = i;
+    return false;
+}
+
+static void leave(pl_memsys *m, uint32_t i)
+{
+    uint32_t *link = bucket_of(m, coalescer_of(m, m->rec[i].r.node), m->rec[i].r.line);
+    while (*link != i) link = &m->rec[*link].same;
+    *link = m->rec[i].same;
+}
+
+/* Sends the reply of record i, whose data leave the way into its group at `at`, and frees the record. */
+static void reply(pl_memsys *m, uint32_t i, uint64_t at, uint8_t level)
+{
+    record *x = &m->rec[i];
+    const pl_mem_req *r = &x->r;
+    uint32_t data = r->op == PL_MEM_READ ? (uint32_t)__builtin_popcount(r->sectors) : r->op == PL_MEM_ATOMIC ? 1u : 0;
+    at = pl_port_pass_later(&m->down[r->node], m->now, at, (uint64_t)m->down_sector * data);
+    pl_mem_reply out = {.time = at,
+                        .order = m->order++,
+                        .line = r->line,
+                        .token = r->token,
+                        .client = r->client,
+                        .sectors = r->sectors,
+                        .level = level};
+    heap_push(m, &m->reply[r->node], out);
+    x->stage = IDLE;
+    x->next = m->free;
+    m->free = i;
+    m->used--;
+}
+
 static void answer(pl_memsys *m, uint32_t i, uint64_t at)
 {
     record *x = &m->rec[i];
     const pl_mem_req *r = &x->r;
     uint32_t data = r->op == PL_MEM_READ ? (uint32_t)__builtin_popcount(r->sectors) : r->op == PL_MEM_ATOMIC ? 1u : 0;
-    uint32_t group = r->node * m->c->groups / m->c->nodes;
-    at = pl_port_pass_later(&m->group_down[group], m->now, at, (uint64_t)m->group_sector * data);
-    at = pl_port_pass_later(&m->down[r->node], m->now, at, (uint64_t)m->down_sector * data);
-    pl_mem_reply reply = {.time = at,
-                          .order = m->order++,
-                          .line = r->line,
-                          .token = r->token,
-                          .client = r->client,
-                          .sectors = r->sectors,
-                          .level = x->level};
-    heap_push(m, &m->reply[r->node], reply);
-    x->stage = IDLE;
-    x->next = m->free;
-    m->free = i;
-    m->used--;
+    uint32_t follower = r->op == PL_MEM_READ ? x->followers : NONE;
+    uint8_t level = x->level;
+    at = pl_port_pass_later(&m->group_down[group_of(m, r->node)], m->now, at, (uint64_t)m->group_sector * data);
+    if (r->op == PL_MEM_READ) leave(m, i);
+    reply(m, i, at, level);
+    while (follower != NONE) {
+        uint32_t next = m->rec[follower].next;
+        reply(m, follower, at, level);
+        follower = next;
+    }
 }
 
 void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box)
@@ -284,6 +343,7 @@ void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box)
         x->slice = (uint16_t)slice_of(m, x->r.line, side_of(m, x->r.node));
         x->level = PL_LV_L2;
         x->away = false;
+        x->followers = NONE;
         uint32_t cost = m->header_cost;
         if (x->r.op != PL_MEM_READ) cost += m->up_sector * x->r.bytes * 4 / m->c->sector_bytes;
         if (x->r.op == PL_MEM_ATOMIC || x->r.op == PL_MEM_REDUCE) {
@@ -291,6 +351,7 @@ void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box)
             if (packets > cost) cost = packets;
         }
         uint64_t at = pl_port_pass_later(&m->up[x->r.node], m->sent < x->r.time ? m->sent : x->r.time, x->r.time, cost) + distance(m, x->r.node, x->slice);
+        if (x->r.op == PL_MEM_READ && join(m, i)) continue;
         file(m, i, at);
     }
     box->n = 0;
@@ -358,8 +419,8 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
     switch (r->op) {
     case PL_MEM_READ: m->stat.read_sectors += n; break;
     case PL_MEM_WRITE: m->stat.write_sectors += n; break;
-    case PL_MEM_ATOMIC: m->stat.atomic_sectors += n; break;
-    default: m->stat.reduce_sectors += n; break;
+    case PL_MEM_ATOMIC: m->stat.atomic_sectors += r->depth; break;
+    default: m->stat.reduce_sectors += r->depth; break;
     }
     if (!owned && r->op != PL_MEM_READ) { /* only the owner changes a line */
         m->stat.hit_sectors += n;

@@ -121,13 +121,14 @@ void pl_counters(pl_timing_result *out, const pl_machine *m, const pl_grid *g, c
     add(out, "l1", "sm__icc_requests.sum", "request", (double)t.code_requests);
     add(out, "l1", "sm__icc_requests_lookup_miss.sum", "request", (double)t.code_misses);
 
-    add(out, "l2", "lts__t_requests.sum", "request", (double)x->requests);
+    double own = m->launch.l2_requests; /* of the launch itself */
+    add(out, "l2", "lts__t_requests.sum", "request", (double)x->requests + own);
     add(out, "l2", "lts__t_sectors_op_read.sum", "sector", (double)x->read_sectors);
     add(out, "l2", "lts__t_sectors_op_write.sum", "sector", (double)x->write_sectors);
     add(out, "l2", "lts__t_sectors_op_atom.sum", "sector", (double)x->atomic_sectors);
     add(out, "l2", "lts__t_sectors_op_red.sum", "sector", (double)x->reduce_sectors);
-    add(out, "l2", "lts__t_sectors.sum", "sector", (double)(x->read_sectors + x->write_sectors + x->atomic_sectors + x->reduce_sectors));
-    add(out, "l2", "lts__t_sectors_lookup_hit.sum", "sector", (double)x->hit_sectors);
+    add(out, "l2", "lts__t_sectors.sum", "sector", (double)(x->read_sectors + x->write_sectors + x->atomic_sectors + x->reduce_sectors) + own);
+    add(out, "l2", "lts__t_sectors_lookup_hit.sum", "sector", (double)x->hit_sectors + own);
     add(out, "l2", "lts__t_sectors_lookup_miss.sum", "sector", (double)x->miss_sectors);
     add(out, "l2", "lts__t_sector_hit_rate.pct", "%", 100 * ratio((double)x->hit_sectors, (double)(x->hit_sectors + x->miss_sectors)));
     add(out, "l2", "lts__d_sectors_fill_device.sum", "sector", (double)x->fills);

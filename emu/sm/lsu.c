@@ -217,6 +217,46 @@ static uint32_t line_payload(const pl_sm *s, uint32_t k)
 /* Name of a warp in requests that only acknowledge: its slot, and its age because slots are used again. */
 static uint32_t warp_name(const pl_sm *s, const pl_twarp *t) { return pl_warp_index(s, t) | t->age << 8; }
 
+/* --- stores on their way out ---
+ *
+ * A store stays in the L1 for a moment (l1.miss); another one to the same line that its warp sends meanwhile joins it. Four stores that
+ * fill a sector word by word reach the L2 as one (l1tex__m_l1tex2xbar_write_sectors of sgemm_reg: a quarter of what it stores). */
+
+static void let_go(pl_sm *s, pl_mem_req *r)
+{
+    s->stat.l1_write_sectors += (uint32_t)__builtin_popcount(r->sectors);
+    pl_sm_request(s, *r);
+    r->sectors = 0;
+}
+
+/* True: joined to one that is there. Else it waits for others. */
+static bool join_store(pl_sm *s, const pl_mem_req *r, uint64_t now)
+{
+    pl_mem_req *w = &s->writes[(r->line / s->m->l1.line * 0x9E3779B1u >> 7) % PL_WRITES];
+    if (w->sectors && w->line == r->line && w->token == r->token && w->time > now) {
+        uint32_t most = (uint32_t)s->m->l1.line / 4, sum = (uint32_t)w->bytes + r->bytes;
+        w->sectors |= r->sectors;
+        w->bytes = (uint8_t)(sum > most ? most : sum);
+        return true;
+    }
+    if (w->sectors) let_go(s, w);
+    *w = *r;
+    s->writes_until = r->time > s->writes_until ? r->time : s->writes_until;
+    return false;
+}
+
+void pl_lsu_let_go(pl_sm *s, uint64_t until)
+{
+    if (s->writes_until == 0) return;
+    uint64_t latest = 0;
+    for (uint32_t k = 0; k < PL_WRITES; k++) {
+        pl_mem_req *w = &s->writes[k];
+        if (w->sectors && w->time < until) let_go(s, w);
+        if (w->sectors && w->time > latest) latest = w->time;
+    }
+    s->writes_until = latest;
+}
+
 static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
 {
     const pl_l1_config *m = &s->m->l1;
@@ -230,6 +270,8 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
      * population count, one atomic; seen in machine code for sm_70 to sm_120). */
     if (atomic && d->uniform && s->lines.unique == 1) s->lines.at[0].depth = s->lines.at[0].chain = 1;
     const pl_lines *lines = &s->lines;
+    uint32_t sectors = lines->sectors; /* of atomics: one for each turn, as many as the busiest address of the sector needs */
+    for (uint32_t k = 0; atomic && k < lines->n; k++) sectors += lines->at[k].chain - (uint32_t)__builtin_popcount(lines->at[k].mask);
     uint32_t bytes = (uint32_t)__builtin_popcount(fx->mask) * fx->size, passes = (bytes + m->width - 1) / m->width;
     if (passes < lines->n) passes = lines->n;
     uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, (uint64_t)passes * PL_FINE);
@@ -246,11 +288,12 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
                             .op = store ? PL_MEM_WRITE : PL_MEM_REDUCE, .client = PL_CL_STORE, .sectors = lines->at[k].mask,
                             .bytes = (uint8_t)line_payload(s, k), .alu = d->alu, .depth = lines->at[k].chain, .turns = lines->at[k].depth};
             pl_l1_store(&s->l1, r.line, r.sectors, is_local);
-            pl_sm_request(s, r);
+            if (store && join_store(s, &r, now)) continue;
+            if (!store) pl_sm_request(s, r);
             t->stores++;
             s->requests_out++;
         }
-        s->stat.l1_write_sectors += lines->sectors;
+        if (!store) s->stat.l1_write_sectors += sectors;
     } else if (fx->kind == PL_AC_ATOMIC) {
         slot = pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
         s->token[slot].remaining = lines->n;
@@ -261,6 +304,8 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             pl_sm_request(s, r);
             s->requests_out++;
         }
+        s->stat.l1_write_sectors += sectors;
+        s->stat.l1_read_sectors += sectors;
         pending = true;
         pl_sm_results(s, t, d, s->token[slot].id);
     } else {
@@ -294,7 +339,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     pl_pc_stat *st = stat_of(s, pc);
     if (st) {
         st->requests++;
-        st->sectors += lines->sectors;
+        st->sectors += sectors;
         st->wavefronts += passes;
         st->l1_hits += hits;
         if (!pending && !store && !atomic) st->latency += ready - now;
@@ -310,10 +355,10 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         }
     } else if (fx->kind == PL_AC_ATOMIC) {
         s->stat.atomics++;
-        s->stat.atomic_sectors += lines->sectors;
+        s->stat.atomic_sectors += sectors;
     } else if (fx->kind == PL_AC_REDUCTION) {
         s->stat.reds++;
-        s->stat.red_sectors += lines->sectors;
+        s->stat.red_sectors += sectors;
     } else if (store) {
         s->stat.stores++;
         s->stat.store_sectors += lines->sectors;
@@ -324,7 +369,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         s->stat.load_hits += hits;
         s->stat.load_bytes += bytes;
     }
-    emit(s, t, pc, now, seq, lines->sectors, passes, pending || store || atomic ? PL_LV_L2 : PL_LV_L1, pending ? 0 : ready - now, slot);
+    emit(s, t, pc, now, seq, sectors, passes, pending || store || atomic ? PL_LV_L2 : PL_LV_L1, pending ? 0 : ready - now, slot);
 }
 
 /* --- bulk copies and mbarriers --- */
@@ -360,6 +405,7 @@ static void send_line(line_sender *x)
     x->start += s->m->async.bulk_line;
     x->sent++;
     x->sectors_sent += (uint32_t)__builtin_popcount(x->sectors);
+    *(x->load ? &s->stat.l1_read_sectors : &s->stat.l1_write_sectors) += (uint32_t)__builtin_popcount(x->sectors);
 }
 
 static void send_bytes(line_sender *x, uint64_t address, uint64_t bytes)

@@ -115,6 +115,8 @@ static const pl_conf_key l1_keys[] = {
 #define MEM(member, name, kind, unit_, lo, hi, text) KEY(pl_memsys_config, member, name, kind, unit_, lo, hi, text)
 static const pl_conf_key xbar_keys[] = {
     MEM(groups, "groups", U32, "", 1, 64, "groups of SMs (GPCs) that share a way out of the crossbar"),
+    MEM(coalescers, "coalescers", U32, "", 1, 1024,
+        "sets of SMs within which a read joins an equal one that is under way; as many as SMs: none does"),
     MEM(xbar_latency, "latency", U32, CY, 1, 1000, "cycles through the crossbar, one way"),
     MEM(far_latency, "far_latency", U32, CY, 0, 1000, "cycles between the halves of the L2, one way"),
     MEM(spread, "spread", U32, CY, 0, 1000, "further cycles to the slice that is farthest away, there and back"),
@@ -179,6 +181,8 @@ static const pl_conf_key launch_keys[] = {
     KEY(pl_launch_config, sm_interval, "sm_interval", U32, CY, 0, 10000, "cycles between two blocks placed on one SM"),
     KEY(pl_launch_config, block_end, "block_end", U32, CY, 0, 100000, "cycles from the exit of a block's last warp until its place is free"),
     KEY(pl_launch_config, end, "end", U32, CY, 0, 1000000, "cycles from the last effect of a kernel until it is reported"),
+    KEY(pl_launch_config, l2_requests, "l2_requests", U32, "", 0, 1000000,
+        "requests of one sector to the L2 that a launch costs beyond those of its program, for counters only"),
 };
 #define PIPE_WORD(name, word, shared, text) word " "
 static const pl_conf_key op_keys[] = {

@@ -115,7 +115,7 @@ typedef struct pl_async_config {
 } pl_async_config;
 
 typedef struct pl_launch_config {
-    uint32_t start, block_start, block_interval, sm_interval, block_end, end;
+    uint32_t start, block_start, block_interval, sm_interval, block_end, end, l2_requests;
 } pl_launch_config;
 
 typedef struct pl_machine {

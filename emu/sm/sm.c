@@ -613,6 +613,8 @@ void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
         if (now < s->now) now = s->now;
         if (now >= until || s->fault) {
             s->next = now;
+            /* with nothing to do in the next window there is nothing that could join a store */
+            pl_lsu_let_go(s, now < until + s->m->mem.xbar_latency ? until : PL_NEVER);
             return;
         }
         s->now = now;

@@ -17,7 +17,7 @@
 #include "memmodel/coalesce.h"
 #include "memmodel/l1.h"
 
-enum { PL_LOOKAHEAD = 64, PL_SM_WARPS = 64, PL_SUBCORES = 8, PL_QUEUE = 64, PL_GROUPS = 16, PL_CONST_WAITS = 512 };
+enum { PL_LOOKAHEAD = 64, PL_SM_WARPS = 64, PL_SUBCORES = 8, PL_QUEUE = 64, PL_GROUPS = 16, PL_CONST_WAITS = 512, PL_WRITES = 128 };
 #define PL_NEVER UINT64_MAX
 #define PL_NO_TOKEN UINT32_MAX
 
@@ -159,6 +159,8 @@ typedef struct pl_sm {
     uint32_t requests_out;       /* stores and atomics under way */
     uint64_t bulk_free;          /* copy engine */
     pl_mem_outbox out;
+    pl_mem_req writes[PL_WRITES]; /* stores that others may still join, by hash of the line; no sectors: free */
+    uint64_t writes_until;        /* when the last of them leaves */
     pl_effect fx;
     pl_lines lines;
     pl_sm_stat stat;
@@ -192,6 +194,8 @@ void pl_lsu_reply(pl_sm *s, const pl_mem_reply *r, uint64_t now);
 /* The memory event that was kept for this token; those of all tokens that never got done. */
 void pl_lsu_tell(pl_sm *s, uint32_t token);
 void pl_lsu_tell_rest(pl_sm *s);
+/* Stores that leave before this cycle go to the outbox. */
+void pl_lsu_let_go(pl_sm *s, uint64_t until);
 /* Cycle from which the queues of the sub-core take another instruction. */
 uint64_t pl_lsu_room(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint64_t now);
 uint32_t pl_token_new(pl_sm *s, pl_twarp *t, uint32_t pc, uint64_t now, uint64_t seq, uint8_t kind);

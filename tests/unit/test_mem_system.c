@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const pl_memsys_config small = {
-    .nodes = 4, .groups = 2, .line_bytes = 128, .sector_bytes = 32, .xbar_latency = 20, .partitions = 1, .up_bytes = 32, .down_bytes = 32,
+    .nodes = 4, .groups = 2, .coalescers = 4, .line_bytes = 128, .sector_bytes = 32, .xbar_latency = 20, .partitions = 1, .up_bytes = 32, .down_bytes = 32,
     .group_down_bytes = 64, .header_bytes = 8, .l2_bytes = 64 * 1024, .slices = 2, .l2_ways = 4, .l2_latency = 40, .slice_bytes = 32,
     .atomic_sector = {4, 4, 4}, .atomic_same = {2, 2, 8}, .l2_fill_sectors = 1, .partial_write = 2,
     .dram = {.channels = 2, .banks = 4, .row_bytes = 1024, .atom_bytes = 32, .bytes_per_cycle = 16, .latency = 60, .row_miss = 40, .row_cycle = 100},
@@ -45,6 +45,36 @@ START_TEST(a_miss_takes_the_sum_of_its_parts)
     ck_assert(pl_memsys_reply(m, 0, 20000, &r));
     ck_assert_uint_eq(r.level, PL_LV_L2);
     ck_assert_uint_eq(pl_memsys_stats(m)->fills, 1);
+    ck_assert_uint_eq(pl_memsys_pending(m), 0);
+    pl_arena_close(a);
+}
+END_TEST
+
+/* Nodes 0 and 1 share a coalescer, 2 and 3 another: four reads of one line ask the L2 twice; after the replies it is asked again. */
+START_TEST(equal_reads_of_neighbours_are_joined)
+{
+    pl_memsys_config c = small;
+    c.coalescers = 2;
+    pl_arena *a = pl_arena_open();
+    pl_memsys *m = pl_memsys_open(a, &c);
+    pl_mem_reply r;
+    for (unsigned round = 0; round < 2; round++) {
+        uint64_t now = round * 10000;
+        for (unsigned n = 0; n < 4; n++) {
+            pl_mem_outbox b = outbox(n);
+            put(&b, n, now + n * 5, 0x4000, PL_MEM_READ, n == 3 ? 1 : 3, 10 + n);
+            pl_memsys_send(m, &b);
+        }
+        pl_memsys_run(m, now + 10000);
+        for (unsigned n = 0; n < 4; n++) {
+            ck_assert(pl_memsys_reply(m, n, now + 10000, &r));
+            ck_assert_uint_eq(r.token, 10 + n);
+            ck_assert_uint_eq(r.sectors, n == 3 ? 1 : 3);
+            ck_assert(!pl_memsys_reply(m, n, now + 10000, &r));
+        }
+        ck_assert_uint_eq(pl_memsys_stats(m)->requests, 2 + 2 * round);
+        ck_assert_uint_eq(pl_memsys_stats(m)->read_sectors, 4 + 4 * round);
+    }
     ck_assert_uint_eq(pl_memsys_pending(m), 0);
     pl_arena_close(a);
 }
@@ -154,5 +184,5 @@ START_TEST(bandwidth_of_memory_is_the_configured_one)
 }
 END_TEST
 
-UNIT_MAIN("memory system", a_miss_takes_the_sum_of_its_parts, operations_on_one_address_take_turns,
+UNIT_MAIN("memory system", a_miss_takes_the_sum_of_its_parts, equal_reads_of_neighbours_are_joined, operations_on_one_address_take_turns,
           order_of_nodes_and_windows_cannot_matter, bandwidth_of_memory_is_the_configured_one)
