@@ -20,40 +20,37 @@ static bool gather(pl_warp *w, uint32_t mask)
     return true;
 }
 
+/* The lane that each lane reads, and which of them lie inside their segment. MODE is a constant in each copy, and nothing branches,
+ * so that the loop becomes vectors. */
+__attribute__((always_inline)) static inline uint32_t sources(int mode, const uint32_t *b, const uint32_t *c, uint32_t from[PL_LANES])
+{
+    uint32_t inside = 0;
+    for (uint32_t l = 0; l < PL_LANES; l++) {
+        uint32_t n = b[l] & 31u, clamp = c[l] & 31u, seg = (c[l] >> 8) & 31u;
+        uint32_t max = (l & seg) | (clamp & ~seg), min = l & seg;
+        uint32_t j = mode == W_up ? l - n : mode == W_down ? l + n : mode == W_bfly ? l ^ n : min | (n & ~seg);
+        uint32_t in = mode == W_up ? -(uint32_t)((int32_t)j >= (int32_t)max) : -(uint32_t)((int32_t)j <= (int32_t)max);
+        from[l] = ((j & in) | (l & ~in)) & 31u;
+        inside |= 1u << l & in;
+    }
+    return inside;
+}
+
 void exec_shfl(pl_warp *w, const pl_insn *i, int mode)
 {
     const pl_form *f = &pl_forms[i->form];
     if (f->noperands == 6 && (pl_warp_groups(w, i, 5) || !gather(w, member_mask(w, i, 5))))
         return;
     const uint32_t *a = pl_row32(w, i->op[2]), *b = pl_row32(w, i->op[3]), *c = pl_row32(w, i->op[4]);
-    uint32_t v[PL_LANES], p = 0;
-    for (unsigned l = 0; l < PL_LANES; l++) {
-        uint32_t n = b[l] & 31u, clamp = c[l] & 31u, seg = (c[l] >> 8) & 31u;
-        uint32_t max = (l & seg) | (clamp & ~seg), min = l & seg, j = l;
-        bool in;
-        switch (mode) {
-        case W_up:
-            j = l - n;
-            in = (int32_t)j >= (int32_t)max;
-            break;
-        case W_down:
-            j = l + n;
-            in = j <= max;
-            break;
-        case W_bfly:
-            j = l ^ n;
-            in = j <= max;
-            break;
-        default:
-            j = min | (n & ~seg);
-            in = j <= max;
-            break;
-        }
-        if (!in)
-            j = l;
-        p |= (uint32_t)in << l;
-        v[l] = a[j & 31u];
+    uint32_t v[PL_LANES], from[PL_LANES], p;
+    switch (mode) {
+    case W_up: p = sources(W_up, b, c, from); break;
+    case W_down: p = sources(W_down, b, c, from); break;
+    case W_bfly: p = sources(W_bfly, b, c, from); break;
+    default: p = sources(W_idx, b, c, from); break;
     }
+    for (unsigned l = 0; l < PL_LANES; l++)
+        v[l] = a[from[l]];
     if (i->op[0] != PL_NO_OPERAND)
         pl_blend32(w, pl_row32(w, i->op[0]), v);
     pl_pred_write(w, i->op[1], p);
