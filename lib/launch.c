@@ -401,6 +401,7 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
                    .cancel = l->cancel,
                    .progress = l->progress,
                    .progress_ctx = l->progress_ctx,
+                   .threads = l->threads > 1 ? (uint32_t)l->threads : 1,
                    .nsm = gpu->machine->sm.count,
                    .capability = gpu->machine->capability,
                    .shared_reserved = (uint32_t)gpu->machine->shared.reserved,

@@ -9,8 +9,7 @@ void pl_cache_init(pl_cache *c, pl_arena *a, uint64_t bytes, uint32_t line_bytes
     if (ways == 0 || ways > lines) ways = (uint32_t)lines;
     *c = (pl_cache){.ways = ways, .sets = (uint32_t)(lines / ways), .hashed = hashed};
     while ((1u << c->line_shift) < line_bytes) c->line_shift++;
-    c->line = pl_arena_array(a, pl_cache_line, (size_t)c->sets * c->ways);
-    if (c->line) pl_cache_clear(c);
+    c->line = pl_arena_array(a, pl_cache_line, (size_t)c->sets * c->ways); /* zeroed: all empty. A line gets its list when it is claimed */
 }
 
 void pl_cache_clear(pl_cache *c)

@@ -10,15 +10,14 @@ void pl_l1_init(pl_l1 *l, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint
     l->miss = pl_arena_array(a, pl_l1_miss, l->nmiss);
     l->waiter = pl_arena_array(a, pl_l1_waiter, l->nwaiter);
     if (!pl_arena_ok(a)) return;
-    for (uint32_t i = 0; i < l->nmiss; i++) l->miss[i].next = i + 1 < l->nmiss ? i + 1 : PL_NO_LINE;
-    for (uint32_t i = 0; i < l->nwaiter; i++) l->waiter[i].next = i + 1 < l->nwaiter ? i + 1 : PL_NO_LINE;
+    l->free_miss = l->free_waiter = PL_NO_LINE;
 }
 
 static void wait_for(pl_l1 *l, pl_l1_miss *m, uint32_t token)
 {
-    uint32_t w = l->free_waiter;
-    assert(w != PL_NO_LINE && "pl_l1_room was asked before the access");
-    l->free_waiter = l->waiter[w].next;
+    uint32_t w = l->free_waiter != PL_NO_LINE ? l->free_waiter : l->fresh_waiter++;
+    assert(w < l->nwaiter && "pl_l1_room was asked before the access");
+    if (w == l->free_waiter) l->free_waiter = l->waiter[w].next;
     l->used_waiter++;
     l->waiter[w] = (pl_l1_waiter){.token = token, .next = m->waiters};
     m->waiters = w;
@@ -50,9 +49,9 @@ uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, bo
             slot = pl_cache_claim(&l->tags, line, &old);
         }
     }
-    uint32_t i = l->free_miss;
-    assert(i != PL_NO_LINE && "pl_l1_room was asked before the access");
-    l->free_miss = l->miss[i].next;
+    uint32_t i = l->free_miss != PL_NO_LINE ? l->free_miss : l->fresh_miss++;
+    assert(i < l->nmiss && "pl_l1_room was asked before the access");
+    if (i == l->free_miss) l->free_miss = l->miss[i].next;
     l->used_miss++;
     l->misses += (uint32_t)__builtin_popcount(missing);
     l->miss[i] = (pl_l1_miss){.line = line, .waiters = PL_NO_LINE, .next = PL_NO_LINE, .slot = slot, .sectors = missing};

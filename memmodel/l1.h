@@ -31,6 +31,7 @@ typedef struct pl_l1 {
     pl_l1_miss *miss;
     pl_l1_waiter *waiter;
     uint32_t nmiss, nwaiter, free_miss, free_waiter, used_miss, used_waiter;
+    uint32_t fresh_miss, fresh_waiter; /* entries from here on were never used */
     uint32_t sector_bytes;
     uint64_t hits, merges, misses; /* sectors */
 } pl_l1;

@@ -26,15 +26,20 @@ typedef struct record {
     uint32_t home_line;
 } record;
 
-typedef struct heap {
-    pl_mem_reply *at;
-    uint32_t n, cap;
-} heap;
+/* What goes back to one node. Its own thread reads `due` and `landed` while another thread plays events, which adds to `made`. */
+typedef struct replies {
+    _Alignas(64) pl_mem_reply *due; /* heap, the earliest on top */
+    pl_mem_reply *landed;           /* handed over, not in the heap yet */
+    pl_mem_reply *made;             /* by pl_memsys_play since the last hand-over */
+    uint32_t ndue, nlanded, nmade, cap;
+    uint64_t first_landed;
+} replies;
 
 struct pl_memsys {
     const pl_memsys_config *c; /* not owned */
     record *rec;
     uint32_t nrec, free, used;
+    uint32_t fresh;                  /* records from here on were never used */
     uint32_t head[WHEEL], tail[WHEEL];
     uint32_t reads[READS];           /* reads under way that others may join, by hash of line and coalescer */
     uint64_t busy[WHEEL / 64];       /* which lists are not empty */
@@ -46,7 +51,7 @@ struct pl_memsys {
     pl_port *slice;
     pl_port *atomic;                 /* arithmetic of a slice */
     pl_port *up, *down, *group_down; /* by node, by node, by group */
-    heap *reply;                     /* by node */
+    replies *reply;                  /* by node */
     pl_dram dram;
     pl_memsys_stat stat;
     uint64_t order;
@@ -68,12 +73,9 @@ pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *c)
     m->up = pl_arena_array(a, pl_port, c->nodes);
     m->down = pl_arena_array(a, pl_port, c->nodes);
     m->group_down = pl_arena_array(a, pl_port, c->groups);
-    m->reply = pl_arena_array(a, heap, c->nodes);
+    m->reply = pl_arena_alloc_aligned(a, sizeof *m->reply * c->nodes, _Alignof(replies));
     if (!pl_arena_ok(a)) return NULL;
-    for (uint32_t i = 0; i < m->nrec; i++) {
-        m->rec[i].next = i + 1 < m->nrec ? i + 1 : NONE;
-        m->rec[i].stage = IDLE;
-    }
+    m->free = NONE;
     for (unsigned i = 0; i < WHEEL; i++) m->head[i] = NONE;
     for (unsigned i = 0; i < READS; i++) m->reads[i] = NONE;
     m->beyond = NONE;
@@ -85,7 +87,10 @@ pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *c)
         m->up[n].latency = c->xbar_latency;
         m->down[n].latency = 1;
         m->reply[n].cap = m->nrec / c->nodes + 64;
-        m->reply[n].at = pl_arena_array(a, pl_mem_reply, m->reply[n].cap);
+        m->reply[n].due = pl_arena_array(a, pl_mem_reply, m->reply[n].cap);
+        m->reply[n].landed = pl_arena_array(a, pl_mem_reply, m->reply[n].cap);
+        m->reply[n].made = pl_arena_array(a, pl_mem_reply, m->reply[n].cap);
+        m->reply[n].first_landed = UINT64_MAX;
     }
     for (uint32_t g = 0; g < c->groups; g++) m->group_down[g].latency = c->xbar_latency;
     pl_dram_init(&m->dram, a, &c->dram);
@@ -180,41 +185,77 @@ static bool earlier(const pl_mem_reply *a, const pl_mem_reply *b)
     return a->time != b->time ? a->time < b->time : a->order < b->order;
 }
 
-static void heap_push(pl_memsys *m, heap *h, pl_mem_reply r)
+static void make_reply(pl_memsys *m, replies *h, pl_mem_reply r)
 {
-    if (h->n == h->cap) {
+    if (h->nmade == h->cap) {
         m->overflow = true;
         return;
     }
-    uint32_t i = h->n++;
-    while (i > 0 && earlier(&r, &h->at[(i - 1) / 2])) {
-        h->at[i] = h->at[(i - 1) / 2];
-        i = (i - 1) / 2;
+    h->made[h->nmade++] = r;
+}
+
+void pl_memsys_hand_over(pl_memsys *m)
+{
+    for (uint32_t n = 0; n < m->c->nodes; n++) {
+        replies *h = &m->reply[n];
+        if (h->nmade == 0) continue;
+        if (h->nmade + h->nlanded + h->ndue > h->cap) {
+            m->overflow = true;
+            return;
+        }
+        for (uint32_t k = 0; k < h->nmade; k++) {
+            if (h->made[k].time < h->first_landed) h->first_landed = h->made[k].time;
+        }
+        if (h->nlanded == 0) {
+            pl_mem_reply *empty = h->landed;
+            h->landed = h->made;
+            h->made = empty;
+        } else {
+            memcpy(h->landed + h->nlanded, h->made, h->nmade * sizeof *h->made);
+        }
+        h->nlanded += h->nmade;
+        h->nmade = 0;
     }
-    h->at[i] = r;
+}
+
+static void take_landed(replies *h)
+{
+    for (uint32_t k = 0; k < h->nlanded; k++) {
+        const pl_mem_reply *r = &h->landed[k];
+        uint32_t i = h->ndue++;
+        while (i > 0 && earlier(r, &h->due[(i - 1) / 2])) {
+            h->due[i] = h->due[(i - 1) / 2];
+            i = (i - 1) / 2;
+        }
+        h->due[i] = *r;
+    }
+    h->nlanded = 0;
+    h->first_landed = UINT64_MAX;
 }
 
 uint64_t pl_memsys_reply_time(const pl_memsys *m, uint32_t node)
 {
-    return m->reply[node].n ? m->reply[node].at[0].time : UINT64_MAX;
+    const replies *h = &m->reply[node];
+    return h->ndue && h->due[0].time < h->first_landed ? h->due[0].time : h->first_landed;
 }
 
 bool pl_memsys_reply(pl_memsys *m, uint32_t node, uint64_t now, pl_mem_reply *out)
 {
-    heap *h = &m->reply[node];
-    if (h->n == 0 || h->at[0].time > now) return false;
-    *out = h->at[0];
-    pl_mem_reply last = h->at[--h->n];
+    replies *h = &m->reply[node];
+    if (h->nlanded) take_landed(h);
+    if (h->ndue == 0 || h->due[0].time > now) return false;
+    *out = h->due[0];
+    pl_mem_reply last = h->due[--h->ndue];
     uint32_t i = 0;
     for (;;) {
         uint32_t child = 2 * i + 1;
-        if (child >= h->n) break;
-        if (child + 1 < h->n && earlier(&h->at[child + 1], &h->at[child])) child++;
-        if (!earlier(&h->at[child], &last)) break;
-        h->at[i] = h->at[child];
+        if (child >= h->ndue) break;
+        if (child + 1 < h->ndue && earlier(&h->due[child + 1], &h->due[child])) child++;
+        if (!earlier(&h->due[child], &last)) break;
+        h->due[i] = h->due[child];
         i = child;
     }
-    if (h->n) h->at[i] = last;
+    if (h->ndue) h->due[i] = last;
     return true;
 }
 
@@ -303,7 +344,7 @@ static void reply(pl_memsys *m, uint32_t i, uint64_t at, uint8_t level)
                         .client = r->client,
                         .sectors = r->sectors,
                         .level = level};
-    heap_push(m, &m->reply[r->node], out);
+    make_reply(m, &m->reply[r->node], out);
     x->stage = IDLE;
     x->next = m->free;
     m->free = i;
@@ -330,12 +371,12 @@ static void answer(pl_memsys *m, uint32_t i, uint64_t at)
 void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box)
 {
     for (uint32_t k = 0; k < box->n; k++) {
-        if (m->free == NONE) {
+        if (m->free == NONE && m->fresh == m->nrec) {
             m->overflow = true;
             break;
         }
-        uint32_t i = m->free;
-        m->free = m->rec[i].next;
+        uint32_t i = m->free != NONE ? m->free : m->fresh++;
+        if (i == m->free) m->free = m->rec[i].next;
         m->used++;
         record *x = &m->rec[i];
         x->r = box->at[k];
@@ -570,9 +611,17 @@ static void fill(pl_memsys *m, uint32_t i, uint64_t now)
     filled(m, i, now);
 }
 
+void pl_memsys_from(pl_memsys *m, uint64_t cycle) { m->sent = cycle; }
+
 void pl_memsys_run(pl_memsys *m, uint64_t until)
 {
-    m->sent = until > m->c->xbar_latency ? until - m->c->xbar_latency : 0;
+    pl_memsys_from(m, until > m->c->xbar_latency ? until - m->c->xbar_latency : 0);
+    pl_memsys_play(m, until);
+    pl_memsys_hand_over(m);
+}
+
+void pl_memsys_play(pl_memsys *m, uint64_t until)
+{
     for (;;) {
         if (m->used == 0) {
             m->now = m->drawn = until;

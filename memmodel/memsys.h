@@ -5,8 +5,10 @@
  *
  * Time advances in windows: the SMs run up to some cycle and leave their requests in outboxes; then pl_memsys_run plays all events up to
  * a cycle that no further request can precede, in the order of their cycles, and puts replies where the SMs find them.
- * The crossbar takes at least `min_latency` cycles, so a window may be that long. Events of one cycle are played in the order of
- * requesters, so the result does not depend on the order in which SMs ran, nor on how many threads ran them. */
+ * The crossbar takes `xbar_latency` cycles each way, so a window may be that long, and the events up to the end of one window make replies
+ * for the next one at the earliest: events may be played (pl_memsys_play) while the nodes run, by another thread. Events of one
+ * cycle are played in the order of requesters, so the result does not depend on the order in which SMs ran, nor on how many threads
+ * ran them. */
 #ifndef PL_MEMMODEL_MEMSYS_H
 #define PL_MEMMODEL_MEMSYS_H
 
@@ -55,7 +57,13 @@ typedef struct pl_memsys pl_memsys;
 pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *config);
 /* Takes the requests of an outbox (all with time >= the last `until`) and empties it. Call once for each node, in order. */
 void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box);
-/* Plays events before cycle `until`. */
+/* No request sent from now on leaves its node before this cycle. */
+void pl_memsys_from(pl_memsys *m, uint64_t cycle);
+/* Plays events before cycle `until`. Nodes may take replies meanwhile, in other threads: of those handed over before. */
+void pl_memsys_play(pl_memsys *m, uint64_t until);
+/* Lets the nodes see the replies that have been made. Nobody may play or take replies meanwhile. */
+void pl_memsys_hand_over(pl_memsys *m);
+/* All three, for a caller who does one thing after the other: requests leave at the earliest a crossbar's latency before `until`. */
 void pl_memsys_run(pl_memsys *m, uint64_t until);
 /* Earliest cycle with an event, or UINT64_MAX. */
 uint64_t pl_memsys_next(const pl_memsys *m);

@@ -14,7 +14,7 @@ libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c test
 # The long ones first, so that they overlap with the rest.
 data_tests = tests/suite_timing tests/suite_functional tests/suite_random tests/fuzz/fuzz tests/statements tests/vectors tests/forms/forms \
 	tests/docs tests/report tests/looking tests/browser
-data_tests += tests/objects tests/fuzz/objects
+data_tests += tests/objects tests/fuzz/objects tests/threads
 check_PROGRAMS += $(data_tests) tests/ptxcheck
 tests_suite_timing_SOURCES = tests/suite.c
 tests_suite_timing_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"timing"'
@@ -37,6 +37,7 @@ tests_looking_LDADD = libpl_harness.la $(SQLITE_LIBS) $(JANSSON_LIBS)
 tests_report_LDADD = libpl_harness.la $(SQLITE_LIBS) $(JANSSON_LIBS)
 tests_objects_LDADD = libpl_harness.la $(JANSSON_LIBS)
 tests_fuzz_objects_LDADD = libpl_harness.la libptxloom.la
+tests_threads_LDADD = libpl_harness.la $(JANSSON_LIBS)
 tests_ptxcheck_LDADD = libptxloom.la
 
 # Recorded probes of the machine's edges (tests/data/probes).
@@ -67,7 +68,7 @@ tests_accuracy_cycles_SOURCES = tests/accuracy/cycles.c tests/accuracy/figures.c
 tests_accuracy_micro_SOURCES = tests/accuracy/micro.c tests/accuracy/figures.c tests/accuracy/figures.h
 tests_accuracy_cycles_LDADD = libpl_harness.la libptxloom.la
 tests_accuracy_micro_LDADD = libpl_harness.la libptxloom.la -lm
-tests_accuracy_speed_LDADD = libpl_harness.la libptxloom.la
+tests_accuracy_speed_LDADD = libpl_harness.la libptxloom.la -lm
 tests_accuracy_traces_LDADD = libpl_harness.la libptxloom.la
 tests_accuracy_mufu_all_LDADD = libpl_harness.la libptxloom.la
 tests_accuracy_rates_LDADD = libptxloom.la

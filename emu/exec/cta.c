@@ -12,8 +12,10 @@
 #include "emu/exec/weak.h"
 
 typedef struct pl_exec_pool {
-    pl_cta **cta; /* all blocks ever made: used or free */
+    pl_cta **cta; /* all blocks ever made */
     size_t n, cap;
+    pl_cta **idle; /* those that no block of the grid uses; as large as cta */
+    size_t nidle;
     pl_cluster **cluster;
     size_t nclusters, capclusters;
     uint32_t *image;   /* register frame of the entry function with its constants */
@@ -98,13 +100,9 @@ void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned k, uint64_t out[PL_LA
 
 /* ---- faults ---- */
 
-void pl_fault(pl_warp *w, uint32_t lanes, uint64_t address, const char *error, const char *fmt, ...)
+/* All of a fault but `set`. */
+static void describe(const pl_warp *w, pl_fault_info *f, uint32_t lanes, uint64_t address, const char *error, const char *fmt, va_list ap)
 {
-    pl_fault_info *f = &w->grid->fault;
-    w->stop = true;
-    if (f->set)
-        return;
-    f->set = true;
     f->error = error;
     f->pc = w->pc;
     f->address = address;
@@ -114,10 +112,33 @@ void pl_fault(pl_warp *w, uint32_t lanes, uint64_t address, const char *error, c
     f->thread[0] = t % x;
     f->thread[1] = t / x % y;
     f->thread[2] = t / x / y;
+    vsnprintf(f->text, sizeof f->text, fmt, ap);
+}
+
+void pl_fault(pl_warp *w, uint32_t lanes, uint64_t address, const char *error, const char *fmt, ...)
+{
+    pl_grid *g = w->grid;
+    w->stop = true;
+    if (g->in_order) /* of several faults the first counts */
+        g->in_order(w->cta);
+    if (g->fault.set)
+        return;
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(f->text, sizeof f->text, fmt, ap);
+    describe(w, &g->fault, lanes, address, error, fmt, ap);
     va_end(ap);
+    __atomic_store_n(&g->fault.set, true, __ATOMIC_RELAXED);
+}
+
+void pl_fault_note(pl_warp *w, pl_fault_info *f, uint32_t lanes, const char *error, const char *fmt, ...)
+{
+    if (f->set)
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    describe(w, f, lanes, 0, error, fmt, ap);
+    va_end(ap);
+    f->set = true;
 }
 
 /* ---- barriers ---- */
@@ -143,7 +164,7 @@ static void deliver(pl_warp *w, pl_split *s, const pl_barrier *b)
 
 static void release(pl_cta *c, uint32_t id)
 {
-    c->grid->advances++;
+    ++*c->advances;
     pl_barrier *b = &c->barrier[id];
     for (uint32_t n = 0; n < c->nwarps; n++) {
         pl_warp *w = &c->warp[n];
@@ -289,17 +310,20 @@ static void free_cta(pl_cta *c)
     free(c);
 }
 
-/* Storage for one more block. */
+/* One more block, without its storage. */
 static pl_cta *make_cta(pl_grid *g)
 {
     pl_exec_pool *p = g->pool;
-    const pl_prog_func *f = g->entry;
     if (p->n == p->cap) {
         size_t cap = p->cap ? 2 * p->cap : 16;
         pl_cta **a = realloc(p->cta, cap * sizeof *a);
         if (!a)
             return NULL;
         p->cta = a;
+        a = realloc(p->idle, cap * sizeof *a);
+        if (!a)
+            return NULL;
+        p->idle = a;
         p->cap = cap;
     }
     pl_cta *c = calloc(1, sizeof *c);
@@ -309,16 +333,21 @@ static pl_cta *make_cta(pl_grid *g)
     c->nwarps = p->nwarps;
     c->shared_start = g->shared_reserved;
     c->shared_end = c->shared_start + p->shared_bytes;
+    p->cta[p->n++] = c;
+    return c;
+}
+
+/* Storage of a block; what has been allocated before a failure goes with the pool. */
+static bool fill_cta(pl_cta *c)
+{
+    const pl_exec_pool *p = c->grid->pool;
+    const pl_prog_func *f = c->grid->entry;
     c->shared = calloc(1, (size_t)c->shared_end + 64);
     c->warp = aligned_alloc(64, (sizeof *c->warp * p->nwarps + 63) / 64 * 64);
-    if (!c->shared || !c->warp) {
-        free(c->warp);
-        c->warp = NULL;
-        free_cta(c);
-        return NULL;
-    }
+    if (!c->warp)
+        return false;
     memset(c->warp, 0, sizeof *c->warp * p->nwarps);
-    bool ok = true;
+    bool ok = c->shared != NULL;
     for (uint32_t k = 0; k < c->nwarps; k++) {
         pl_warp *w = &c->warp[k];
         w->file_rows = (f->rows + 1u) & ~1u;
@@ -331,12 +360,7 @@ static pl_cta *make_cta(pl_grid *g)
         w->local = f->frame_bytes ? calloc(PL_LANES, f->frame_bytes) : NULL;
         ok &= w->file && w->predfile && w->call && (w->local || !f->frame_bytes);
     }
-    if (!ok) {
-        free_cta(c);
-        return NULL;
-    }
-    p->cta[p->n++] = c;
-    return c;
+    return ok;
 }
 
 static void start_warp(pl_cta *c, uint32_t index)
@@ -471,42 +495,59 @@ bool pl_block_cancel(pl_grid *g, uint32_t id[3])
     pl_block_id(g, g->next_block, id);
     g->next_block += blocks;
     g->cancelled += blocks;
-    g->advances++;
     return true;
 }
 
-pl_cta *pl_cta_start(pl_grid *g, uint32_t linear, uint32_t sm)
+pl_cta *pl_cta_take(pl_grid *g, uint32_t linear, uint32_t sm)
 {
-    pl_cta *c = NULL;
-    for (size_t k = 0; k < g->pool->n && !c; k++)
-        c = g->pool->cta[k]->used ? NULL : g->pool->cta[k];
-    if (!c)
-        c = make_cta(g);
+    pl_exec_pool *p = g->pool;
+    pl_cta *c = p->nidle ? p->idle[--p->nidle] : make_cta(g);
     if (!c)
         return NULL;
-    c->used = true;
     pl_block_id(g, linear, c->id);
     c->linear = c->id[0] + g->grid[0] * (c->id[1] + g->grid[1] * c->id[2]);
+    c->advances = &g->advances;
     c->sm = sm;
     c->done = 0;
     c->nthreads = c->live = g->pool->nthreads;
     memset(c->barrier, 0, sizeof c->barrier);
+    c->cluster = cluster_of(g, c);
+    if (g->cluster[0] && !c->cluster)
+        return NULL;
+    c->cluster_rank = c->cluster ? c->cluster_rank : 0;
+    c->shared_base = c->cluster_rank * PL_SHARED_SLICE;
+    return c;
+}
+
+bool pl_cta_begin(pl_cta *c)
+{
+    const pl_grid *g = c->grid;
+    if (!c->warp && !fill_cta(c))
+        return false;
     memset(c->shared, 0, c->shared_end);
     for (size_t k = 0; k < g->program->vars.n; k++) { /* initialised shared variables of the module */
         const pl_prog_var *v = &g->program->vars.at[k];
         if (v->space == PL_SP_SHARED && v->init && c->shared_start + v->address + v->size <= c->shared_end)
             memcpy(c->shared + c->shared_start + v->address, v->init, v->size);
     }
-    c->cluster = cluster_of(g, c);
-    if (g->cluster[0] && !c->cluster)
-        return NULL;
-    c->cluster_rank = c->cluster ? c->cluster_rank : 0;
-    c->shared_base = c->cluster_rank * PL_SHARED_SLICE;
     if (g->weak && !pl_weak_start(c))
-        return NULL;
+        return false;
     for (uint32_t k = 0; k < c->nwarps; k++)
         start_warp(c, k);
-    return c;
+    return true;
+}
+
+pl_cta *pl_cta_start(pl_grid *g, uint32_t linear, uint32_t sm)
+{
+    pl_cta *c = pl_cta_take(g, linear, sm);
+    return c && pl_cta_begin(c) ? c : NULL;
+}
+
+/* The next block may have its storage. */
+static void give_back(pl_cta *c)
+{
+    pl_exec_pool *p = c->grid->pool;
+    p->idle[p->nidle++] = c;
 }
 
 void pl_cta_end(pl_cta *c)
@@ -524,12 +565,12 @@ void pl_cta_end(pl_cta *c)
         if (++x->ended == x->size) {
             for (uint32_t r = 0; r < x->size; r++)
                 if (x->cta[r])
-                    x->cta[r]->used = false;
+                    give_back(x->cta[r]);
             x->used = false;
         }
         return;
     }
-    c->used = false;
+    give_back(c);
 }
 
 /* ---- grids ---- */
@@ -580,6 +621,7 @@ void pl_grid_close(pl_grid *g)
     for (size_t k = 0; k < p->nclusters; k++)
         free(p->cluster[k]);
     free(p->cta);
+    free(p->idle);
     free(p->cluster);
     free(p->image);
     free(p);

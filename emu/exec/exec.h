@@ -173,7 +173,8 @@ typedef struct pl_cta {
     pl_cluster *cluster; /* NULL without clusters */
     uint32_t sm;                /* where it runs (timing), for %smid */
     struct pl_weak_cta *weak;   /* weak consistency: what its warps have seen; owned */
-    bool used;
+    void *place;                /* timing with several threads: for pl_grid.in_order */
+    uint64_t *advances;         /* where its signs of life count: pl_grid.advances, or in timing mode a counter of its SM, added up later */
 } pl_cta;
 
 /* A fault of the emulated program. */
@@ -201,6 +202,8 @@ typedef struct pl_grid {
     const volatile int *cancel; /* or NULL: stop when it becomes non-zero */
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions); /* or NULL */
     void *progress_ctx;
+    uint32_t threads;          /* host threads of timing mode; the result does not depend on it */
+    void (*in_order)(struct pl_cta *c); /* with several: returns when all that one thread does before it is done; or NULL */
     uint32_t nsm;              /* %nsmid */
     uint32_t capability;       /* compute capability of the machine times ten: the tensor cores' arithmetic */
     uint32_t shared_reserved;  /* bytes that the system keeps at the start of every block's shared memory */
@@ -225,6 +228,9 @@ typedef struct pl_grid {
     struct pl_exec_pool *pool; /* recycled block storage, owned by cta.c */
 } pl_grid;
 
+/* Has the launch failed? Threads ask while another one says so. */
+static inline bool pl_failed(const pl_grid *g) { return __atomic_load_n(&g->fault.set, __ATOMIC_RELAXED); }
+
 /* --- blocks (cta.c) --- */
 pl_status pl_grid_open(pl_grid *g);  /* checks the launch, prepares storage */
 void pl_grid_close(pl_grid *g);
@@ -233,6 +239,10 @@ pl_cta *pl_cta_start(pl_grid *g, uint32_t linear, uint32_t sm); /* NULL: out of 
 void pl_block_id(const pl_grid *g, uint64_t order, uint32_t id[3]);
 /* The next cluster (or block) that has not started never does; id: of its first block. False: all have started. */
 bool pl_block_cancel(pl_grid *g, uint32_t id[3]);
+/* The same in two steps. The second, which is most of the work, may be done by different threads for different blocks at once; the
+ * blocks of a cluster see each other from the first step on. */
+pl_cta *pl_cta_take(pl_grid *g, uint32_t linear, uint32_t sm); /* NULL: out of memory */
+bool pl_cta_begin(pl_cta *c);                                  /* false: out of memory */
 void pl_cta_end(pl_cta *c);          /* all warps done: storage goes back to the pool */
 
 /* --- warps (warp.c) --- */
@@ -285,6 +295,9 @@ pl_status pl_grid_run(pl_grid *g);
 
 /* Stops the launch: error is CUDA's name; the text gets block, thread, line and address added. */
 void pl_fault(pl_warp *w, uint32_t lanes, uint64_t address, const char *error, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+/* The same for a fault that does not stop the launch: only fills `f`, unless that is set already. */
+void pl_fault_note(pl_warp *w, pl_fault_info *f, uint32_t lanes, const char *error, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
 #endif

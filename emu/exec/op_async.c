@@ -195,7 +195,7 @@ void exec_mbarrier_wait(pl_warp *w, const pl_insn *i, int how, int parity)
         pl_warp_look(w, addr[__builtin_ctz(w->exec)]);
         w->yield |= how == W_try_wait;
     } else
-        w->grid->advances++;
+        ++*w->cta->advances;
 }
 
 void exec_mbarrier_pending(pl_warp *w, const pl_insn *i)

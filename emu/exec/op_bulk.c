@@ -221,6 +221,7 @@ void exec_cancel_launch(pl_warp *w, const pl_insn *i, int multicast)
         unsigned l = (unsigned)__builtin_ctz(m);
         uint32_t answer[4] = {0};
         answer[3] = pl_block_cancel(w->grid, answer);
+        *w->cta->advances += answer[3];
         uint32_t copies = multicast != W_none && w->cta->cluster ? w->cta->cluster->size : 1;
         for (uint32_t r = 0; r < copies; r++) {
             uint64_t slice = (copies > 1 ? r : w->cta->cluster_rank) * (uint64_t)PL_SHARED_SLICE;

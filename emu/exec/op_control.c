@@ -1,6 +1,13 @@
 /* op_control.c - branches, calls, returns and exits: what they do to the splits of a warp (warp.c). */
 #include "emu/exec/access.h"
 
+/* Lanes part. Several threads may say so at once. */
+static inline void count_divergence(const pl_warp *w)
+{
+    if (w->grid->pc_stat)
+        __atomic_fetch_add(&w->grid->pc_stat[w->pc].divergent, 1, __ATOMIC_RELAXED);
+}
+
 /* Lanes in w->exec go to `target`; the others of the split go on behind the instruction. */
 static inline void branch_to(pl_warp *w, const pl_insn *i, uint32_t target)
 {
@@ -8,8 +15,7 @@ static inline void branch_to(pl_warp *w, const pl_insn *i, uint32_t target)
         w->next = target;
         return;
     }
-    if (w->grid->pc_stat)
-        w->grid->pc_stat[w->pc].divergent++;
+    count_divergence(w);
     pl_warp_part(w, w->exec, target, w->pc + 1, i->reconv);
 }
 
@@ -45,8 +51,7 @@ void exec_brx(pl_warp *w, const pl_insn *i)
         w->next = target;
         return;
     }
-    if (w->grid->pc_stat)
-        w->grid->pc_stat[w->pc].divergent++;
+    count_divergence(w);
     /* one group leaves for its label, the rest stands at this instruction again (or behind it when its guard is false) */
     pl_warp_part(w, same, target, w->exec == w->active ? w->pc : w->pc + 1, i->reconv);
     if (w->exec != w->active && (w->exec & ~same))

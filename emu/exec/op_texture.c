@@ -200,7 +200,7 @@ static uint8_t *texels(pl_warp *w, const pl_insn *i, const pl_object *o, int geo
 
 static bool failed(const pl_warp *w)
 {
-    return w->grid->fault.set;
+    return pl_failed(w->grid);
 }
 
 /* Element e of the data operand: 64-bit registers for .b64, and wider ones where the form allows. */

@@ -112,7 +112,7 @@ static void call_vprintf(const call *k, unsigned lane)
     int taken = -1;
     if (text && string_at(k->w, lane, text, format, sizeof format))
         taken = pl_print_format(&k->w->grid->system->out, format, &from);
-    if (k->w->grid->fault.set)
+    if (pl_failed(k->w->grid))
         return;
     give(k, lane, (uint64_t)(int64_t)taken);
 }
@@ -133,12 +133,7 @@ static void call_assertfail(const call *k, unsigned lane)
     int n = snprintf(text, sizeof text, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", f ? f : "", line,
                      fn ? fn : "", w->cta->id[0], w->cta->id[1], w->cta->id[2], t % x, t / x % y, t / x / y, m ? m : "");
     pl_print_add(&g->system->err, text, n > 0 ? (size_t)n : 0, 64);
-    if (!g->failed.set) {
-        pl_fault(w, 1u << lane, 0, "CUDA_ERROR_ASSERT", "assertion `%.200s` failed in %.200s", m ? m : "", fn ? fn : "");
-        g->failed = g->fault;
-        g->fault.set = false;
-        w->stop = false;
-    }
+    pl_fault_note(w, &g->failed, 1u << lane, "CUDA_ERROR_ASSERT", "assertion `%.200s` failed in %.200s", m ? m : "", fn ? fn : "");
 }
 
 /* ---- malloc, free ---- */
@@ -387,7 +382,7 @@ void pl_system_call(pl_warp *w, const pl_prog_func *f, const pl_prog_call *c)
     const call k = {.w = w, .c = c, .node = pl_warp_node(w)};
     uint32_t lanes = w->exec;
     w->wrote = true;
-    for (uint32_t m = lanes; m && !w->grid->fault.set; m &= m - 1)
+    for (uint32_t m = lanes; m && !pl_failed(w->grid); m &= m - 1)
         functions[f->system - 1].run(&k, (unsigned)__builtin_ctz(m));
     if (functions[f->system - 1].run == call_assertfail)
         pl_warp_exit(w, lanes);

@@ -217,7 +217,7 @@ void pl_warp_part(pl_warp *w, uint32_t there, uint32_t to, uint32_t from, uint32
 void pl_warp_exit(pl_warp *w, uint32_t lanes)
 {
     w->exited |= lanes;
-    w->grid->advances++;
+    ++*w->cta->advances;
     w->active &= ~lanes;
     w->split[w->current].mask = w->active;
     for (uint16_t f = 1; f < w->conv_used; f++)
@@ -607,7 +607,7 @@ static bool choose(pl_warp *w)
 
 static pl_warp_state waiting_state(pl_warp *w)
 {
-    if (w->grid->fault.set)
+    if (pl_failed(w->grid))
         return PL_WARP_FAULT;
     if (!w->nsplits)
         return PL_WARP_DONE;
@@ -622,7 +622,7 @@ static bool ready(pl_warp *w)
 {
     for (;;) {
         if (w->stop || !w->nsplits || w->split[w->current].wait != PL_SPLIT_READY) {
-            if (w->grid->fault.set || !w->nsplits || !choose(w))
+            if (pl_failed(w->grid) || !w->nsplits || !choose(w))
                 return false;
         }
         if (!(w->code[w->pc].flags & PL_IF_SYNC_POINT) || converge(w))
@@ -687,7 +687,7 @@ static void note_pause(pl_warp *w)
 {
     pl_grid *g = w->grid;
     if (w->wrote || w->executed - w->pause_at > PAUSE_WORK)
-        g->advances++;
+        ++*w->cta->advances;
     if (w->advances != g->advances)
         w->idle = 0;
     w->idle += w->timed ? 1 : PL_IDLE_STEP;
@@ -702,7 +702,7 @@ static bool after_control(pl_warp *w)
 {
     if (w->async)
         pl_async_tick(w);
-    if (w->grid->fault.set || !w->nsplits)
+    if (pl_failed(w->grid) || !w->nsplits)
         return false;
     if (w->stop)
         return false;
@@ -752,7 +752,7 @@ pl_warp_state pl_warp_step(pl_warp *w, pl_effect *fx)
         w->paused = after_control(w);
     else
         w->pc = w->next;
-    return (pl_warp_state)(w->state = (uint8_t)(w->nsplits && !w->grid->fault.set ? PL_WARP_READY : waiting_state(w)));
+    return (pl_warp_state)(w->state = (uint8_t)(w->nsplits && !pl_failed(w->grid) ? PL_WARP_READY : waiting_state(w)));
 }
 
 /* The loop of functional mode. Counts are kept in locals; memory events are off (pl_warp_step serves traces). */

@@ -237,6 +237,26 @@ static bool uniform_atomic(variance *x, const pl_dec *d, const pl_insn *i, const
     return uniform;
 }
 
+/* Calls of the driver's functions, and calls that may be. */
+static bool calls_system(const pl_program *p, const pl_insn *i, const pl_form *f)
+{
+    if (!(f->effects & PL_EF_CALL)) return false;
+    if (i->target >= p->calls.n) return true;
+    uint32_t callee = p->calls.at[i->target].callee;
+    return callee >= p->funcs.n || p->funcs.at[callee].system;
+}
+
+/* May it order what different SMs do? */
+static bool is_ordered(const pl_program *p, const pl_insn *i, const pl_form *f, pl_kind kind)
+{
+    if (calls_system(p, i, f)) return true;
+    if (kind == PL_KIND_FENCE_GPU || kind == PL_KIND_FENCE_SYS) return true;
+    if (f->mnem == M_clusterlaunchcontrol) return true;
+    if (!(f->effects & (PL_EF_ATOMIC | PL_EF_VOLATILE)) || kind == PL_KIND_MBARRIER || kind == PL_KIND_MBARRIER_WAIT) return false;
+    pl_space space = (pl_space)i->sel[PL_M_SPACE];
+    return !(i->flags & PL_IF_MEM) || (space != PL_SP_SHARED && space != PL_SP_LOCAL);
+}
+
 bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machine *m)
 {
     size_t n = p->code.n, used = 0;
@@ -286,6 +306,8 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
             mark_special(fetched, special_rows, &p->funcs.at[k]);
             start_variance(&lanes, &p->funcs.at[k]);
         }
+        d->ordered = is_ordered(p, i, f, (pl_kind)d->kind);
+        out->late_atomics |= (f->effects & PL_EF_ATOMIC) != 0 && (f->effects & PL_EF_ASYNC) != 0;
         d->either = on_either_pipe(i);
         d->uniform = uniform_atomic(&lanes, d, i, f, &l);
         if (fetches_special(i, fetched, special_rows)) d->price = &m->sreg;

@@ -51,6 +51,7 @@ typedef struct pl_dec {
     bool load;          /* reads memory and does not change it */
     bool shared;        /* certainly an access to shared memory */
     bool exchange;      /* a warp's worth of data goes through the exchange unit: shuffles, special registers that differ by lane */
+    bool ordered;       /* may order what different SMs do: atomics, strong accesses to global memory, fences, the driver's functions */
     bool uniform;       /* integer atomic whose address is the same for all lanes of a block */
     uint8_t stores;     /* ordinary store: spaces it may change, PL_MAY_* */
     uint8_t sees;       /* ordinary load: spaces whose earlier stores it must see */
@@ -64,6 +65,7 @@ typedef struct pl_decoded {
     uint32_t *rows;
     uint32_t max_row, max_pred; /* scoreboard sizes: powers of two */
     uint32_t bytes;             /* of code */
+    bool late_atomics;          /* copy engines may change global memory by atomic operations, some time after the instruction */
 } pl_decoded;
 
 /* False: out of memory. */

@@ -3,11 +3,13 @@
  *     launch -> block scheduler -> SM 0 .. n -> outboxes -> memory system -> replies -> SMs
  *
  * Time advances in windows as long as the crossbar's latency: within one window no SM can feel what another does, so SMs are run
- * one after the other (or by several threads), and their requests are handed over in the order of their numbers. Windows in which
- * nothing can happen are skipped. When nothing can happen ever again although blocks are left, the launch is deadlocked. */
+ * one after the other or by several threads, and their requests are handed over in the order of their numbers. What the memory system
+ * makes of the requests of one window reaches no SM in the next, so that it works on them while the SMs go on (one job more for
+ * the threads). Windows in which nothing can happen are skipped. When nothing can happen ever again although blocks are left, the launch is deadlocked. */
 #include "emu/exec/hang.h"
 #include "emu/sm/counters.h"
 #include "emu/sm/sm.h"
+#include "emu/sm/team.h"
 #include "emu/sm/timing.h"
 #include <stdio.h>
 #include <string.h>
@@ -34,8 +36,19 @@ typedef struct gpu {
     uint32_t nfreed, cap_freed;
     uint64_t blocks, done, last_place;
     uint32_t cluster;      /* blocks of a cluster, 1 without */
-    uint64_t instructions;
+    /* one window's work: job 0 is the memory system, the others are `unit` */
+    pl_team *team;         /* NULL: one thread */
+    pl_pc_stat **stat;     /* by worker */
+    struct {
+        uint32_t first, last; /* SMs of the job */
+    } *unit;
+    uint32_t nunit;
+    uint64_t now, until, before; /* before: the end of the last window that was simulated */
+    bool unsent;           /* the outboxes `sending` have requests */
+    uint64_t from;         /* of a window that began here or later */
 } gpu;
+
+enum { WORTH = 8 }; /* resident warps for which it pays to wake other threads */
 
 /* Registers that a thread of the kernel has on this machine. */
 static uint32_t registers_of(const pl_grid *g, const pl_machine *m)
@@ -66,6 +79,7 @@ static pl_status open_gpu(gpu *x)
     x->place_after = pl_arena_array(x->arena, uint64_t, m->sm.count);
     x->cap_freed = m->sm.count * m->sm.blocks;
     x->freed = pl_arena_alloc(x->arena, x->cap_freed * sizeof *x->freed);
+    x->unit = pl_arena_alloc(x->arena, m->sm.count * sizeof *x->unit);
     x->mem = pl_memsys_open(x->arena, &m->mem);
     if (!x->sm || !x->mem || !pl_arena_ok(x->arena)) return PL_NOMEM;
     uint64_t l1 = m->l1.size - x->occupancy.carveout;
@@ -100,13 +114,17 @@ static pl_status place(gpu *x, uint32_t sm, uint64_t now)
     if (at < x->place_after[sm]) at = x->place_after[sm];
     if (at < l->start) at = l->start;
     if (at < now) at = now;
-    pl_cta *c = pl_cta_start(x->g, (uint32_t)x->g->next_block, sm);
+    pl_cta *c = pl_cta_take(x->g, (uint32_t)x->g->next_block, sm);
     if (!c) return PL_NOMEM;
+    c->place = &x->sm[sm];
+    c->advances = &x->sm[sm].advances;
     x->g->next_block++;
     x->last_place = at;
     x->place_after[sm] = at + l->sm_interval;
     x->resident[sm]++;
-    return pl_sm_place(&x->sm[sm], c, at + l->block_start, 0) ? PL_OK : PL_NOMEM;
+    if (x->cluster == 1) return pl_sm_place_later(&x->sm[sm], c, at + l->block_start) ? PL_OK : PL_NOMEM;
+    /* others of its cluster may look at its shared memory as soon as they run */
+    return pl_cta_begin(c) && pl_sm_place(&x->sm[sm], c, at + l->block_start) ? PL_OK : PL_NOMEM;
 }
 
 /* Free places of SMs of one group, or of the whole GPU without clusters. */
@@ -158,21 +176,28 @@ static pl_status schedule(gpu *x, uint64_t now, uint64_t until)
     return PL_OK;
 }
 
-/* Earliest cycle at which anything can happen. */
-static uint64_t next_event(const gpu *x)
+/* Earliest cycle at which an SM can do something, with what it knows now. */
+static uint64_t sm_event(const gpu *x, uint32_t k)
 {
-    uint64_t at = pl_memsys_next(x->mem);
-    for (uint32_t k = 0; k < x->m->sm.count; k++) {
-        uint64_t reply = pl_memsys_reply_time(x->mem, k);
-        if (reply < at) at = reply;
-        for (uint32_t q = 0; q < x->sm[k].nsub; q++) {
-            if (x->sm[k].sub[q].next < at) at = x->sm[k].sub[q].next;
-        }
-    }
-    for (uint32_t k = 0; k < x->nfreed; k++) {
-        if (x->freed[k].time < at) at = x->freed[k].time;
+    uint64_t at = pl_memsys_reply_time(x->mem, k);
+    for (uint32_t q = 0; q < x->sm[k].nsub; q++) {
+        if (x->sm[k].sub[q].next < at) at = x->sm[k].sub[q].next;
     }
     return at;
+}
+
+/* Earliest cycle at which an SM can do something or has room again. */
+static uint64_t next_event(const gpu *x)
+{
+    uint64_t next = PL_NEVER;
+    for (uint32_t k = 0; k < x->m->sm.count; k++) {
+        uint64_t at = sm_event(x, k);
+        if (at < next) next = at;
+    }
+    for (uint32_t k = 0; k < x->nfreed; k++) {
+        if (x->freed[k].time < next) next = x->freed[k].time;
+    }
+    return next;
 }
 
 /* Blocks that run: at most max of them go to live; the number of all of them. */
@@ -216,11 +241,13 @@ static bool spins_for_nothing(const gpu *x)
     return any;
 }
 
-/* Blocks that ended in the window just simulated. */
-static void retire(gpu *x)
+/* Blocks that ended in the window just simulated. False: there was no memory for one that began. */
+static bool retire(gpu *x)
 {
+    bool ok = true;
     for (uint32_t k = 0; k < x->m->sm.count; k++) {
         pl_sm *s = &x->sm[k];
+        ok &= !s->no_memory;
         for (uint32_t e = 0; e < s->nended; e++) {
             pl_cta_end(s->ended[e].cta);
             x->freed[x->nfreed].time = s->ended[e].time + x->m->launch.block_end;
@@ -228,6 +255,91 @@ static void retire(gpu *x)
             x->done++;
         }
         s->nended = 0;
+        x->g->advances += s->advances;
+        s->advances = 0;
+    }
+    return ok;
+}
+
+/* --- one window --- */
+
+/* The memory system: takes the requests of the window before, and plays the events before the end of this one. */
+static void memory(gpu *x)
+{
+    if (x->unsent) {
+        pl_memsys_from(x->mem, x->from);
+        for (uint32_t k = 0; k < x->m->sm.count; k++) pl_memsys_send(x->mem, &x->sm[k].sending);
+        x->unsent = false;
+    }
+    pl_memsys_play(x->mem, x->until);
+}
+
+static void work(void *ctx, uint32_t job, uint32_t worker)
+{
+    gpu *x = ctx;
+    if (job == 0) {
+        memory(x);
+        return;
+    }
+    bool waits = x->team != NULL;
+    for (uint32_t k = x->unit[job - 1].first; k < x->unit[job - 1].last && !pl_failed(x->g); k++) {
+        pl_sm *s = &x->sm[k];
+        s->team = x->team;
+        s->job = job;
+        s->in_turn = !waits;
+        s->pc_stat = x->stat[worker];
+        if (x->cluster > 1 && s->live_warps) pl_sm_poll(s, x->now);
+        pl_sm_run(s, x->mem, x->until);
+        waits = !s->in_turn;
+        s->in_turn = true;
+    }
+}
+
+/* SMs with something to do. The blocks of a cluster touch each other's shared memory: with clusters the SMs of a group are one job. */
+static void gather(gpu *x)
+{
+    uint32_t sms = x->m->sm.count, groups = x->cluster > 1 ? x->m->mem.groups : sms;
+    x->nunit = 0;
+    for (uint32_t q = 0; q < groups; q++) {
+        uint32_t first = q * sms / groups, last = (q + 1) * sms / groups;
+        if (x->cluster == 1 && sm_event(x, q) >= x->until && x->sm[q].nplaced == 0) continue;
+        x->unit[x->nunit].first = first;
+        x->unit[x->nunit++].last = last;
+    }
+}
+
+/* Simulates cycles x->now .. x->until. */
+static void simulate(gpu *x)
+{
+    gather(x);
+    uint32_t warps = 0;
+    for (uint32_t k = 0; k < x->nunit && warps < WORTH; k++) {
+        for (uint32_t s = x->unit[k].first; s < x->unit[k].last; s++) warps += x->sm[s].live_warps + x->sm[s].nplaced * WORTH;
+    }
+    pl_team *team = x->team;
+    if (team && x->nunit > 1 && warps >= WORTH) {
+        pl_team_run(team, x->nunit + 1, 1);
+    } else {
+        x->team = NULL;
+        for (uint32_t k = 0; k <= x->nunit; k++) work(x, k, 0);
+        x->team = team;
+    }
+}
+
+/* Between two windows: replies and requests change hands. An SM that has something to do in the next window keeps stores that others
+ * may still join. */
+static void exchange(gpu *x)
+{
+    pl_memsys_hand_over(x->mem);
+    for (uint32_t k = 0; k < x->m->sm.count; k++) {
+        pl_sm *s = &x->sm[k];
+        if (s->writes_until) pl_lsu_let_go(s, sm_event(x, k) < x->until + x->m->mem.xbar_latency ? x->until : PL_NEVER);
+        if (s->out.n == 0) continue;
+        pl_mem_outbox empty = s->sending;
+        s->sending = s->out;
+        s->out = empty;
+        x->unsent = true;
+        x->from = x->before;
     }
 }
 
@@ -235,22 +347,18 @@ static pl_status run(gpu *x)
 {
     pl_grid *g = x->g;
     const uint64_t window = x->m->mem.xbar_latency;
-    uint64_t now = x->m->launch.start / window * window, reported = 0, check = CHECK_EVERY;
+    uint64_t reported = 0, until = 0, check = CHECK_EVERY;
     bool clusters = x->cluster > 1;
+    x->now = x->m->launch.start / window * window;
     for (;;) {
-        uint64_t until = now + window;
-        pl_status st = schedule(x, now, until);
+        x->before = until;
+        x->until = until = x->now + window;
+        pl_status st = schedule(x, x->now, until);
         if (st != PL_OK) return st;
-        for (uint32_t k = 0; k < x->m->sm.count; k++) {
-            pl_sm *s = &x->sm[k];
-            if (clusters && s->live_warps) pl_sm_poll(s, now);
-            pl_sm_run(s, x->mem, until);
-            if (s->fault || g->fault.set) return PL_FAULT;
-        }
-        for (uint32_t k = 0; k < x->m->sm.count; k++) pl_memsys_send(x->mem, &x->sm[k].out);
-        pl_memsys_run(x->mem, until + window);
-        if (pl_memsys_overflowed(x->mem)) return PL_NOMEM;
-        retire(x);
+        simulate(x);
+        if (g->fault.set) return PL_FAULT;
+        exchange(x);
+        if (!retire(x)) return PL_NOMEM;
         if (g->cancel && *g->cancel) return PL_INTERRUPTED;
         if (g->progress && x->done > reported) {
             reported = x->done;
@@ -265,20 +373,64 @@ static pl_status run(gpu *x)
             }
             next = next_event(x);
         }
+        if (next > until + window) { /* nothing for the SMs in the next window: let the memory system catch up */
+            x->until = until + window;
+            memory(x);
+            pl_memsys_hand_over(x->mem);
+            uint64_t event = pl_memsys_next(x->mem);
+            next = next_event(x);
+            if (event < next) next = event;
+        }
+        if (pl_memsys_overflowed(x->mem)) return PL_NOMEM;
         if (next == PL_NEVER && !waiting) {
             report_deadlock(x, false);
             return PL_FAULT;
         }
-        if (now >= check) {
-            check = now + CHECK_EVERY;
+        if (x->now >= check) {
+            check = x->now + CHECK_EVERY;
             if (!waiting && spins_for_nothing(x)) {
                 report_deadlock(x, true);
                 return PL_FAULT;
             }
         }
-        now = until;
-        if (!waiting && !clusters && next > until + window) now = next / window * window;
+        x->now = until;
+        if (!waiting && !clusters && next > until + window) x->now = next / window * window;
     }
+}
+
+/* What the workers have counted comes together. */
+static void add_up(const gpu *x)
+{
+    uint64_t *to = (uint64_t *)(void *)x->g->pc_stat;
+    size_t n = x->g->program->code.n * (sizeof(pl_pc_stat) / sizeof *to);
+    for (uint32_t w = 1; to && x->team && w < pl_team_size(x->team); w++) {
+        const uint64_t *from = (const uint64_t *)(const void *)x->stat[w];
+        for (size_t k = 0; k < n; k++) to[k] += from[k];
+    }
+}
+_Static_assert(sizeof(pl_pc_stat) % sizeof(uint64_t) == 0, "pl_pc_stat holds 64-bit sums only");
+
+static void in_order(pl_cta *c) { pl_sm_turn(c->place); }
+
+/* Several threads, when asked for. Listeners hear of the instructions in their order, so that with one there is one thread. */
+static pl_status open_team(gpu *x)
+{
+    pl_grid *g = x->g;
+    uint32_t n = g->sink || (x->dec.late_atomics && g->async_mode) ? 1 : g->threads;
+    if (n > 1) {
+        x->team = pl_team_open(n, work, x);
+        if (!x->team) return PL_NOMEM;
+        n = pl_team_size(x->team);
+    }
+    x->stat = pl_arena_array(x->arena, pl_pc_stat *, n);
+    if (!x->stat) return PL_NOMEM;
+    x->stat[0] = g->pc_stat;
+    for (uint32_t w = 1; w < n && g->pc_stat; w++) {
+        x->stat[w] = pl_arena_array(x->arena, pl_pc_stat, g->program->code.n);
+        if (!x->stat[w]) return PL_NOMEM;
+    }
+    g->in_order = n > 1 ? in_order : NULL;
+    return PL_OK;
 }
 
 pl_status pl_timing_run(pl_grid *g, const pl_machine *m, pl_timing_result *out)
@@ -288,10 +440,17 @@ pl_status pl_timing_run(pl_grid *g, const pl_machine *m, pl_timing_result *out)
     if (!x.arena) return PL_NOMEM;
     g->nsm = m->sm.count;
     pl_status st = open_gpu(&x);
-    if (st == PL_OK) st = run(&x);
+    if (st == PL_OK) st = open_team(&x);
+    if (st == PL_OK) {
+        st = run(&x);
+        add_up(&x);
+    }
+    pl_team_close(x.team);
+    g->in_order = NULL;
     if (x.sm && x.mem) {
         uint64_t end = 0;
-        pl_memsys_run(x.mem, UINT64_MAX / 4);
+        x.until = UINT64_MAX / 4;
+        memory(&x);
         for (uint32_t k = 0; k < m->sm.count; k++) {
             if (x.sm[k].last_exit > end) end = x.sm[k].last_exit;
             pl_lsu_tell_rest(&x.sm[k]);

@@ -75,7 +75,7 @@ void pl_lsu_tell_rest(pl_sm *s)
         if (s->token[k].told_later) pl_lsu_tell(s, k);
 }
 
-static pl_pc_stat *stat_of(const pl_sm *s, uint32_t pc) { return s->g->pc_stat ? &s->g->pc_stat[pc] : NULL; }
+static pl_pc_stat *stat_of(const pl_sm *s, uint32_t pc) { return s->pc_stat ? &s->pc_stat[pc] : NULL; }
 
 /* --- shared memory --- */
 

@@ -11,15 +11,17 @@
 
 bool pl_sm_init(pl_sm *s, pl_arena *a, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id, uint64_t l1_bytes)
 {
-    memset(s, 0, sizeof *s);
     s->m = m;
     s->dec = dec;
     s->g = g;
+    s->pc_stat = g->pc_stat;
+    s->in_turn = true;
     s->id = id;
     s->next = PL_NEVER;
     s->nsub = m->sm.subcores;
     s->ncta = m->sm.blocks;
     s->cta = pl_arena_array(a, pl_tcta, s->ncta);
+    s->placed = pl_arena_alloc(a, s->ncta * sizeof *s->placed);
     s->ntoken = m->l1.misses * 2 + m->l1.stores + 256;
     if (s->ntoken > 65536) s->ntoken = 65536;
     s->token = pl_arena_array(a, pl_token, s->ntoken);
@@ -27,6 +29,8 @@ bool pl_sm_init(pl_sm *s, pl_arena *a, const pl_machine *m, const pl_decoded *de
     s->token_queue = pl_arena_array(a, uint32_t, s->ntoken);
     s->out.cap = m->l1.misses + m->l1.stores + 2048;
     s->out.at = pl_arena_array(a, pl_mem_req, s->out.cap);
+    s->sending.cap = s->out.cap;
+    s->sending.at = pl_arena_array(a, pl_mem_req, s->out.cap);
     pl_l1_init(&s->l1, a, l1_bytes, (uint32_t)m->l1.line, (uint32_t)m->l1.sector, m->l1.ways, m->l1.misses, m->l1.misses * 8);
     pl_cache_init(&s->icache, a, m->fetch.l1_size, (uint32_t)m->fetch.line, m->fetch.l1_ways, false);
     pl_cache_init(&s->cconst, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways, false);
@@ -268,13 +272,21 @@ static uint64_t bank_entry(pl_sm *s, pl_twarp *t, const pl_insn *i, uint32_t pc,
     return at << 2 > v ? at << 2 | PL_SB_FIXED : v;
 }
 
+void pl_sm_turn(pl_sm *s)
+{
+    if (s->in_turn) return;
+    pl_team_turn(s->team, s->job);
+    s->in_turn = true;
+}
+
 /* An instruction that costs nothing: executed at once, its results are there when its operands are. */
 static void execute_free(pl_sm *s, pl_twarp *t, const pl_insn *i, const pl_dec *d, uint32_t pc, uint64_t now)
 {
     uint64_t v = dependences(s, t, d);
     bool bank = reads_bank(t, i, d);
+    if (d->ordered) pl_sm_turn(s);
     pl_warp_step(t->w, NULL);
-    if (s->g->pc_stat) s->g->pc_stat[pc].executed++; /* lanes count by issues, of which there are none */
+    if (s->pc_stat) s->pc_stat[pc].executed++; /* lanes count by issues, of which there are none */
     if (bank) v = bank_entry(s, t, i, pc, now, v);
     pl_sm_results(s, t, d, v);
 }
@@ -423,7 +435,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     const pl_price *p = d->price;
     pl_warp *w = t->w;
     uint32_t pc = w->pc, mask = w->active, pred = w->pred[w->code[pc].guard];
-    uint64_t seq = s->g->seq++;
+    uint64_t seq = s->g->sink ? s->g->seq++ : 0;
     uint8_t throttle = t->throttle;
     t->throttle = PL_STALL_NOT_SELECTED;
     if (w->code[pc].guard != PL_PT) mask &= w->code[pc].flags & PL_IF_GUARD_NEG ? ~pred : pred;
@@ -432,7 +444,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     uint64_t from = t->issued + 1, known = t->operands > t->hold ? t->operands : t->hold;
     uint8_t why = t->operands >= t->hold ? t->why : t->hold_why, main_why = PL_STALL_NONE;
     if (known > now) known = now;
-    pl_pc_stat *st = s->g->pc_stat ? &s->g->pc_stat[pc] : NULL;
+    pl_pc_stat *st = s->pc_stat ? &s->pc_stat[pc] : NULL;
     if (known > from) {
         s->stat.stall[why] += known - from;
         if (st) st->stall[why] += known - from;
@@ -451,6 +463,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     bool bank = reads_bank(t, &w->code[pc], d);
     uint32_t splits = w->nsplits;
     s->fx.mask = 0;
+    if (d->ordered) pl_sm_turn(s);
     pl_warp_step(w, d->wants_effect ? &s->fx : NULL);
 
     uint32_t lanes = (uint32_t)__builtin_popcount(mask);
@@ -528,8 +541,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         s->stat.branches++;
         if (st) st->branches++;
         if (w->nsplits > splits) {
-            s->stat.divergent++;
-            if (st) st->divergent++;
+            s->stat.divergent++; /* pc_stat counts it where lanes part (op_control.c) */
             t->hold += s->m->issue.divergence;
         }
         break;
@@ -603,8 +615,19 @@ static void subcore_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
     c->next = next > now ? next : now + 1;
 }
 
+/* Blocks that were placed since the last window get their storage and their slots. */
+static void settle_in(pl_sm *s)
+{
+    for (uint32_t k = 0; k < s->nplaced; k++) {
+        if (pl_cta_begin(s->placed[k].cta) && pl_sm_place(s, s->placed[k].cta, s->placed[k].at)) continue;
+        s->no_memory = true;
+    }
+    s->nplaced = 0;
+}
+
 void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
 {
+    settle_in(s);
     for (;;) {
         uint64_t now = pl_memsys_reply_time(mem, s->id);
         for (uint32_t k = 0; k < s->nsub; k++) {
@@ -613,8 +636,6 @@ void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
         if (now < s->now) now = s->now;
         if (now >= until || s->fault) {
             s->next = now;
-            /* with nothing to do in the next window there is nothing that could join a store */
-            pl_lsu_let_go(s, now < until + s->m->mem.xbar_latency ? until : PL_NEVER);
             return;
         }
         s->now = now;
@@ -647,14 +668,22 @@ void pl_sm_poll(pl_sm *s, uint64_t now)
     }
 }
 
-bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at, uint64_t local_base)
+bool pl_sm_place_later(pl_sm *s, pl_cta *c, uint64_t at)
+{
+    if (s->nplaced == s->ncta) return false;
+    s->placed[s->nplaced].at = at;
+    s->placed[s->nplaced++].cta = c;
+    return true;
+}
+
+bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at)
 {
     pl_tcta *b = NULL;
     for (uint32_t k = 0; k < s->ncta && !b; k++) {
         if (!s->cta[k].cta) b = &s->cta[k];
     }
     if (!b) return false;
-    *b = (pl_tcta){.cta = c, .live = c->nwarps, .local_base = local_base, .started = at};
+    *b = (pl_tcta){.cta = c, .live = c->nwarps, .started = at};
     s->stat.blocks++;
     if (s->live_warps == 0) s->busy_since = at;
     if (s->now < at && s->live_warps == 0) s->now = at;

@@ -7,13 +7,15 @@
  *   memory system (memmodel/memsys.h)
  *
  * An SM is simulated up to a given cycle; nothing that happens elsewhere before that cycle can reach it, because the crossbar
- * takes longer. It skips cycles in which nothing can happen. */
+ * takes longer. It skips cycles in which nothing can happen. Several threads may simulate an SM each: all that an SM changes is its own
+ * but for the memory of the program, and there whatever could order the accesses of two SMs (pl_dec.ordered) waits its turn. */
 #ifndef PL_EMU_SM_SM_H
 #define PL_EMU_SM_SM_H
 
 #include "emu/exec/exec.h"
 #include "emu/sm/decode.h"
 #include "emu/sm/machine.h"
+#include "emu/sm/team.h"
 #include "memmodel/coalesce.h"
 #include "memmodel/l1.h"
 
@@ -91,7 +93,6 @@ typedef struct pl_twarp {
 typedef struct pl_tcta {
     pl_cta *cta;            /* NULL: free */
     uint32_t live;          /* warps not done */
-    uint64_t local_base;    /* where its local memory lies in the address space of the memory system */
     uint64_t started;
 } pl_tcta;
 
@@ -132,12 +133,22 @@ typedef struct pl_sm {
     const pl_machine *m;   /* not owned */
     const pl_decoded *dec; /* not owned */
     pl_grid *g;            /* not owned */
+    pl_pc_stat *pc_stat;   /* the thread's that simulates it; NULL: nobody asks */
+    pl_team *team;         /* NULL: one thread */
+    uint32_t job;          /* of the team: the SM is part of it */
+    bool in_turn;          /* all jobs before it are done */
     uint32_t id;
     uint64_t next;         /* earliest cycle with something to do; PL_NEVER: idle */
     uint64_t now;
     pl_twarp warp[PL_SM_WARPS];
     pl_tcta *cta;          /* sm.blocks entries */
     uint32_t ncta, live_warps, arrivals;
+    struct {
+        pl_cta *cta;
+        uint64_t at;
+    } *placed;                   /* blocks that start in the next window; sm.blocks entries */
+    uint32_t nplaced;
+    bool no_memory;              /* for one of them */
     uint32_t nsub;
     pl_subcore sub[PL_SUBCORES];
     pl_port pipe[PL_PIPE_COUNT]; /* those shared by the sub-cores */
@@ -158,7 +169,8 @@ typedef struct pl_sm {
     uint32_t nconst_wait;
     uint32_t requests_out;       /* stores and atomics under way */
     uint64_t bulk_free;          /* copy engine */
-    pl_mem_outbox out;
+    pl_mem_outbox out;           /* requests of this window */
+    pl_mem_outbox sending;       /* of the one before, on their way */
     pl_mem_req writes[PL_WRITES]; /* stores that others may still join, by hash of the line; no sectors: free */
     uint64_t writes_until;        /* when the last of them leaves */
     pl_effect fx;
@@ -172,17 +184,23 @@ typedef struct pl_sm {
     } ended[PL_SM_WARPS];
     uint32_t nended;
     uint64_t last_exit;
+    uint64_t advances;           /* signs of life of its blocks; the launch adds them up between two windows */
     bool fault;
 } pl_sm;
 
 /* sm.c */
+/* s must be zeroed. */
 bool pl_sm_init(pl_sm *s, pl_arena *a, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id, uint64_t l1_bytes);
 /* A block starts; its warps may issue from cycle `at`. False: no room (the caller counts). */
-bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at, uint64_t local_base);
+bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at);
+/* The same, later: pl_sm_run begins with it. */
+bool pl_sm_place_later(pl_sm *s, pl_cta *c, uint64_t at);
 /* Simulates cycles before `until`. Replies are taken from `mem`. */
 void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until);
 /* Looks again at warps that wait for other SMs (cluster barriers); `now` is the start of a window. */
 void pl_sm_poll(pl_sm *s, uint64_t now);
+/* Returns when what other SMs did before this one in the order of their numbers is done. */
+void pl_sm_turn(pl_sm *s);
 /* Enters `value` as the scoreboard entry of everything that d writes. */
 void pl_sm_results(const pl_sm *s, pl_twarp *t, const pl_dec *d, uint64_t value);
 /* A warp's next instruction or wait is worked out anew (lsu.c and fetch.c call it when something they waited for has come). */
