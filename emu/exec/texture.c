@@ -529,19 +529,56 @@ static void gather(const pl_memory *m, const pl_image_set *s, const pl_image *i,
 
 /* ---- mipmap levels ---- */
 
-/* The level whose texels are as far apart as neighbouring pixels: the logarithm of the longer axis of the ellipse that a unit circle
- * of the screen becomes. The hardware approximates the axis, within 0.11 of a level of what is computed here where the derivatives
- * are not parallel to the axes of the texture, and exactly elsewhere (H200, probe tex.mipmap). Anisotropic filters take the shorter
- * axis and average along the longer one; only the level follows here. */
+/* x without the bits of its mantissa behind the ninth. */
+static double nine_bits(double x)
+{
+    int e;
+    double m = frexp(x, &e);
+    return ldexp(trunc(ldexp(m, 10)), e - 10);
+}
+
+/* The length of a vector as the hardware takes it: the longer component and 11/32 of the other one. */
+static double rough_length(double x, double y)
+{
+    double a = fabs(x), b = fabs(y);
+    return a > b ? a + b * (11.0 / 32) : b + a * (11.0 / 32);
+}
+
+/* How far apart neighbouring pixels are on the texture, in texels: the longer axis of the ellipse that a unit circle of the screen
+ * becomes. The hardware takes the longest of both derivatives and of 11/16 of their sum and difference: what half of the circle's
+ * diagonals become (worked out from the recordings of an H200, probe tex.mipmap: 86 of 106 levels come out exactly, the others within
+ * two 256th). */
+static double longer_axis(const double x[2], const double y[2])
+{
+    double a[2], b[2], sum[2], difference[2];
+    for (unsigned k = 0; k < 2; k++) {
+        a[k] = nine_bits(x[k]);
+        b[k] = nine_bits(y[k]);
+        sum[k] = nine_bits(a[k] + b[k]);
+        difference[k] = nine_bits(a[k] - b[k]);
+    }
+    double across = rough_length(a[0], a[1]), down = rough_length(b[0], b[1]);
+    double one = rough_length(sum[0], sum[1]) * (11.0 / 16), other = rough_length(difference[0], difference[1]) * (11.0 / 16);
+    return fmax(fmax(across, down), fmax(one, other));
+}
+
+/* The level whose texels are as far apart as neighbouring pixels. Textures of three dimensions, and anisotropic filters, which take
+ * the shorter axis and average along the longer one, follow the formula of the ellipse; only the level follows there. */
 static float gradient_lod(const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f)
 {
     const double size[3] = {s->level[0].width, s->level[0].height, s->level[0].depth};
-    double xx = 0, yy = 0, xy = 0;
+    double xx = 0, yy = 0, xy = 0, dx[3] = {0}, dy[3] = {0};
     for (unsigned k = 0; k < f->dims; k++) {
         double n = p->normalized ? size[k] : 1, x = f->ddx[k] * n, y = f->ddy[k] * n;
+        dx[k] = x;
+        dy[k] = y;
         xx += x * x;
         yy += y * y;
         xy += x * y;
+    }
+    if (f->dims < 3 && p->anisotropy <= 1) {
+        double apart = longer_axis(dx, dy);
+        return apart > 0 ? (float)(floor(log2(apart) * ONE + 0.5) / ONE) : -INFINITY;
     }
     double half = (xx - yy) / 2, spread = f->dims == 1 ? fabs(half) : sqrt(half * half + xy * xy), longer = (xx + yy) / 2 + spread;
     double shorter = (xx + yy) / 2 - spread, most = p->anisotropy;

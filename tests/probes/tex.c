@@ -739,7 +739,7 @@ int main(void)
     replay("tex.address", open_address, 0);
     replay("tex.layered", open_layered, 0);
     replay("tex.gather", open_gather, 0);
-    replay("tex.mipmap", open_mipmap, 2400);
+    replay("tex.mipmap", open_mipmap, 2135);
     formats();
     linear_memory();
     surfaces("tex.surface");
