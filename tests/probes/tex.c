@@ -730,6 +730,41 @@ static void mipmaps_3d(void)
     probe_close(&p);
 }
 
+/* ---- queries: one module each, since the driver refuses a whole module for some of them ---- */
+
+static void queries_of_objects(void)
+{
+    probe p;
+    probe_open(&p, "tex.queries", "tex2");
+    texture t = plain(10, 6, 0);
+    static const float texels[60];
+    uint64_t surface = 0;
+    bool made = make(&p, &t, texels) && pl_surface_create(p.gpu, t.array_handle, 0, &surface, NULL) == PL_OK;
+    for (size_t k = 0; k < p.lines; k++) {
+        char text[512], got[64] = "no answer";
+        int n = (int)strcspn(p.line[k], "\t");
+        bool of_surface = p.line[k][0] == 's';
+        snprintf(text, sizeof text,
+                 ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 h, .param .u64 o)\n{\n"
+                 ".reg .b32 %%r; .reg .b64 %%h, %%o;\nld.param.u64 %%h, [h];\nld.param.u64 %%o, [o];\n%.*s.b32 %%r, [%%h];\n"
+                 "st.global.u32 [%%o], %%r;\n}\n", n, p.line[k]);
+        pl_module *m = NULL;
+        pl_result r;
+        uint64_t parameters[2] = {of_surface ? surface : t.handle, 0};
+        uint32_t answer = 0;
+        pl_launch l = {.kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}, .params = parameters, .param_bytes = sizeof parameters};
+        if (made && pl_alloc_device(p.gpu, 4, "answer", &parameters[1]) == PL_OK &&
+            pl_module_load(p.gpu, "query.ptx", text, strlen(text), NULL, &m) == PL_OK && pl_launch_kernel(p.gpu, m, &l, &r) == PL_OK &&
+            pl_copy_from_device(p.gpu, &answer, parameters[1], sizeof answer) == PL_OK)
+            snprintf(got, sizeof got, "0\t%u", answer);
+        probe_verdict(&p, p.line[k], strcmp(p.line[k] + n + 1, got) == 0, got);
+        pl_module_close(m);
+        pl_gpu_diag_clear(p.gpu);
+    }
+    drop(&p, &t);
+    probe_close(&p);
+}
+
 int main(void)
 {
     results = calloc(MOST_QUERIES, sizeof *results);
@@ -748,6 +783,7 @@ int main(void)
     halves();
     surface_reductions();
     mipmaps_3d();
+    queries_of_objects();
     free(results);
     return tap_done();
 }

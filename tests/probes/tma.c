@@ -722,6 +722,155 @@ static void prefetches(void)
     probe_close(&p);
 }
 
+/* ---- copies that fail ---- */
+
+enum { VALID, ZERO, ONES, IM2COL, UNMAPPED, VALID_3D, RANDOM, SWIZZLED };
+
+/* Offsets of the tile, the barrier and the map; where the map is (global, constant or shared memory); the instruction: dimensions of a
+ * load, plus 10 for im2col, 20 for a store, 30 for a store of im2col; coordinates; the map. As the recording program had them. */
+static const struct bad {
+    const char *name;
+    uint32_t tile, bar, map_at;
+    int where, instruction, c[3], map;
+} bad[] = {
+    {"ok", 0, 0, 0, 0, 2, {0}, VALID},
+    {"dst+16", 16, 0, 0, 0, 2, {0}, VALID},
+    {"dst+32", 32, 0, 0, 0, 2, {0}, VALID},
+    {"dst+64", 64, 0, 0, 0, 2, {0}, VALID},
+    {"dst+8", 8, 0, 0, 0, 2, {0}, VALID},
+    {"dst+1", 1, 0, 0, 0, 2, {0}, VALID},
+    {"swizzle128 dst+128", 128, 0, 0, 0, 2, {0}, SWIZZLED},
+    {"swizzle128 dst+64", 64, 0, 0, 0, 2, {0}, SWIZZLED},
+    {"bar+4", 0, 4, 0, 0, 2, {0}, VALID},
+    {"bar+1", 0, 1, 0, 0, 2, {0}, VALID},
+    {"bar+8", 0, 8, 0, 0, 2, {0}, VALID},
+    {"store src+16", 16, 0, 0, 0, 22, {0}, VALID},
+    {"store src+64", 64, 0, 0, 0, 22, {0}, VALID},
+    {"store src+8", 8, 0, 0, 0, 22, {0}, VALID},
+    {"map+16", 0, 0, 16, 0, 2, {0}, VALID},
+    {"map+32", 0, 0, 32, 0, 2, {0}, VALID},
+    {"map+64", 0, 0, 64, 0, 2, {0}, VALID},
+    {"map+8", 0, 0, 8, 0, 2, {0}, VALID},
+    {"map const ok", 0, 0, 0, 1, 2, {0}, VALID},
+    {"map const+32", 0, 0, 32, 1, 2, {0}, VALID},
+    {"map shared", 0, 0, 0, 2, 2, {0}, VALID},
+    {"zero map 1d", 0, 0, 0, 0, 1, {0}, ZERO},
+    {"zero map 2d", 0, 0, 0, 0, 2, {0}, ZERO},
+    {"ones map", 0, 0, 0, 0, 2, {0}, ONES},
+    {"random map", 0, 0, 0, 0, 2, {0}, RANDOM},
+    {"zero map store", 0, 0, 0, 0, 22, {0}, ZERO},
+    {"2d map, 1d instr", 0, 0, 0, 0, 1, {0}, VALID},
+    {"2d map, 3d instr", 0, 0, 0, 0, 3, {0}, VALID},
+    {"2d map, 5d instr", 0, 0, 0, 0, 5, {0}, VALID},
+    {"3d map, 2d instr", 0, 0, 0, 0, 2, {0}, VALID_3D},
+    {"2d map, 3d store", 0, 0, 0, 0, 23, {0}, VALID},
+    {"3d map, 2d store", 0, 0, 0, 0, 22, {0}, VALID_3D},
+    {"tiled 3d map, im2col instr", 0, 0, 0, 0, 13, {0}, VALID_3D},
+    {"im2col map, tiled instr", 0, 0, 0, 0, 3, {0}, IM2COL},
+    {"im2col 3d map, 4d im2col instr", 0, 0, 0, 0, 14, {0}, IM2COL},
+    {"im2col map, tiled store", 0, 0, 0, 0, 23, {0}, IM2COL},
+    {"tiled map, im2col store", 0, 0, 0, 0, 33, {0}, VALID_3D},
+    {"unmapped global load", 0, 0, 0, 0, 2, {0}, UNMAPPED},
+    {"unmapped global store", 0, 0, 0, 0, 22, {0}, UNMAPPED},
+    {"unmapped global, fully OOB coords load", 0, 0, 0, 0, 2, {1000, 1000}, UNMAPPED},
+    {"store negative c0", 0, 0, 0, 0, 22, {-4}, VALID},
+    {"store negative c1", 0, 0, 0, 0, 22, {0, -1}, VALID},
+    {"store fully outside", 0, 0, 0, 0, 22, {1000, 1000}, VALID},
+    {"dst beyond shared (+200 KiB)", 200 * 1024, 0, 0, 0, 2, {0}, VALID},
+    {"dst beyond shared (+1 MiB)", 1 << 20, 0, 0, 0, 2, {0}, VALID},
+    {"dst tail crosses the end", 14 * 1024 + 896, 0, 0, 0, 2, {0}, VALID},
+    {"src beyond shared store", 200 * 1024, 0, 0, 0, 22, {0}, VALID},
+    {"im2col store negative", 0, 0, 0, 0, 33, {0, -1}, IM2COL},
+    {"im2col store c beyond", 0, 0, 0, 0, 33, {0, 50}, IM2COL},
+};
+
+static uint64_t recorded_random(uint64_t seed, uint64_t i)
+{
+    uint64_t z = seed * 0x9E3779B97F4A7C15ull + (i + 1) * 0xD1342543DE82EF95ull;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+}
+
+/* The 256 bytes that hold the map, or what is there instead. */
+static bool bad_map(const struct bad *b, pl_ptr tensor, uint8_t bytes[256])
+{
+    pl_tensor_desc d = {.type = PL_TENSOR_U8, .rank = 2, .address = b->map == UNMAPPED ? 0x700000000000 : tensor,
+                        .dim = {64, 64, 1, 1, 1}, .stride = {64}, .box = {32, 64, 1, 1, 1}, .element_stride = {1, 1, 1, 1, 1}};
+    if (b->map == SWIZZLED)
+        d.swizzle = 3;
+    if (b->map == VALID_3D || b->map == IM2COL) {
+        d.rank = 3;
+        d.dim[1] = b->map == IM2COL ? 32 : 64;
+        d.dim[2] = b->map == IM2COL ? 16 : 4;
+        d.stride[1] = 64 * d.dim[1];
+        d.box[1] = 8;
+        d.box[2] = 2;
+    }
+    if (b->map == IM2COL) {
+        d.mode = PL_TENSOR_IM2COL;
+        d.channels = 32;
+        d.pixels = 8;
+    }
+    memset(bytes, b->map == ONES ? 0xff : 0, 256);
+    for (unsigned i = 0; b->map == RANDOM && i < 256; i++)
+        bytes[i] = (uint8_t)recorded_random(3, i);
+    uint8_t map[PL_TENSORMAP_BYTES];
+    bool ok = pl_tensor_map(&d, map, NULL) == PL_OK;
+    if (ok && b->map != ZERO && b->map != ONES && b->map != RANDOM)
+        memcpy(bytes + b->map_at, map, sizeof map);
+    return ok;
+}
+
+static void fault_row(probe *p, const struct bad *b, const char *row)
+{
+    uint8_t bytes[256];
+    uint32_t answer[3] = {0}, arguments[8] = {b->tile, b->bar, b->map_at, (uint32_t)b->where, (uint32_t)b->instruction,
+                                              (uint32_t)b->c[0], (uint32_t)b->c[1], (uint32_t)b->c[2]};
+    char got[128];
+    probe_kernel(p, "k_bad");
+    probe_shape(p, 1, 32);
+    p->launch.dynamic_shared = 16384;
+    pl_ptr constant, map = probe_buffer(p, 0, NULL, 1024), tensor = probe_buffer(p, 3, NULL, GLOBAL_BYTES);
+    uint64_t size;
+    bool encoded = bad_map(b, tensor, bytes);
+    pl_copy_to_device(p->gpu, map, bytes, sizeof bytes);
+    if (pl_module_symbol(p->module, "c_map", &constant, &size) == PL_OK)
+        pl_copy_to_device(p->gpu, constant, bytes, sizeof bytes);
+    probe_arg(p, 1, arguments);
+    pl_ptr out = probe_buffer(p, 2, NULL, sizeof answer);
+    if (strstr(row, "enc=")) {
+        bool same = encoded == (strstr(row, "enc=0") != NULL); /* exceptions are about the launch */
+        p->same += same;
+        p->wrong += !same;
+    } else if (probe_run(p)) {
+        probe_read(p, out, answer, sizeof answer);
+        snprintf(got, sizeof got, "OK\t%08x", answer[0]);
+        probe_verdict(p, row, strstr(row, got) != NULL, got); /* the word of the barrier was not captured */
+    } else {
+        snprintf(got, sizeof got, "sync=%s\t", probe_error(p->result.error));
+        probe_verdict(p, row, strstr(row, got) != NULL, got);
+    }
+    probe_done(p);
+}
+
+static void faults(void)
+{
+    probe p;
+    probe_open(&p, "tma.faults", "tma");
+    for (size_t k = 0; k < p.lines; k++) {
+        const char *name = p.line[k] + strlen("FAULT ");
+        size_t length = strcspn(name, "\t"), i = 0;
+        while (i < sizeof bad / sizeof *bad && (strlen(bad[i].name) != length || strncmp(bad[i].name, name, length) != 0))
+            i++;
+        if (i < sizeof bad / sizeof *bad)
+            fault_row(&p, &bad[i], p.line[k]);
+        else
+            probe_row(&p, p.line[k], "no such case");
+    }
+    probe_close(&p);
+}
+
 int main(void)
 {
     for (int k = 0; k < PASSES; k++)
@@ -746,6 +895,7 @@ int main(void)
     wide_maps();
     multicasts();
     prefetches();
+    faults();
     for (int k = 0; k < PASSES; k++)
         free(plane[k]);
     free(text);
