@@ -16,7 +16,7 @@
 
 /* Registers that ptxas takes beyond what is live at once, because it moves more than loads and forms addresses early; and the fewest of
  * a function that calls, whose callees own the first ones: fitted to `registers` of h200/suite (H200, ptxas 13.0, 2026-11). */
-enum { SCHEDULING = 5, WITH_CALLS = 22, FEWEST = 10 };
+enum { SCHEDULING = 3, WITH_CALLS = 22, FEWEST = 10 };
 
 /* Registers of a thread that code can name; rows of a register file; the step in which a thread gets them; the fewest it gets by launch
  * bounds (CUDA C++ Programming Guide, "Compute Capabilities"; before sm_32 an instruction has 6 bits for a register). */

@@ -1,11 +1,17 @@
-/* schedule.c - loads are issued in batches, as early as their addresses are known.
+/* schedule.c - the order of the instructions of a block.
  *
- * ptxas fills the time that a load takes with further loads: of a stretch of code without barriers it first issues several loads
- * with the arithmetic of their addresses, then what waits for them (its output for sm_90, 2026-11). The order of everything else
- * stays. A load moves up only past instructions that neither make what it needs nor use or write what it writes, and past stores to
- * other spaces. */
+ * Warps issue in order, so the assembler fills the time that a result takes with other work. First loads are gathered in batches, as early as
+ * their addresses are known: of a stretch of code without barriers ptxas issues several loads with the arithmetic of their addresses, then what
+ * waits for them (its output for sm_90, 2026-11). Then each stretch is list-scheduled: of the instructions whose operands are there, the
+ * one at the start of the longest chain of latencies comes first, as long as there are registers (Gibbons and Muchnick, "Efficient
+ * Instruction Scheduling for a Pipelined Architecture", 1986; Goodman and Hsu, "Code Scheduling and Register Allocation in Large Basic
+ * Blocks", 1988).
+ *
+ * What stays in order: writes and reads of a register; stores, and the loads that may see them; what other lanes or threads can observe;
+ * additions with carry. Arithmetic moves past barriers and atomics. */
 #include <string.h>
 
+#include "isa/live.h"
 #include "isa/passes.h"
 
 /* Rows that the loads of a batch fill; instructions looked ahead; rows noted for one instruction. */
@@ -143,33 +149,494 @@ static void stretch(scheduler *s)
     }
 }
 
+/* ---- list scheduling ---- */
+
+/* Cycles from an instruction to its reader, as the assembler expects them: fixed latencies of sm_80 to sm_100, and typical ones of what a
+ * scoreboard ends (h200/micro, 2026-11). The start of the name of its class decides; everything else takes FIXED. */
+enum { FIXED = 5, TO_GUARD = 13, FAR_LOAD = 400, NEAR_LOAD = 30, BANK_LOAD = 40 };
+static const struct { const char *class_name; uint16_t cycles; } latencies[] = {
+    {"mma_f64", 32}, {"mma_fp8", 48}, {"mma_", 26}, {"wmma_mma", 34}, {"redux", 44}, {"gather", 44}, {"shfl", 26}, {"match", 28}, {"movmatrix", 34},
+    {"sreg", 24}, {"mufu_scaled", 40}, {"mufu_trig", 28}, {"mufu", 24}, {"div", 60}, {"rem", 60}, {"sqrt", 60}, {"rcp", 60}, {"rsqrt", 60},
+    {"popc", 18}, {"clz", 22}, {"brev", 22}, {"cvt_f2i", 24}, {"cvt_rnd", 24}, {"cvt_64", 24}, {"fp64", 8}, {"imad_wide", 6}, {"imad_hi", 6},
+    {"mul64", 17}, {"half", 6}, {"atom", FAR_LOAD}, {"mapa", 20}, {"vote", 12}};
+
+/* Registers that a stretch may take: as many as in the order of the text, or FREE if that is more: 32 with those that live.c adds, a step of
+ * the occupancy that ptxas keeps to. With less than ROOM left, chains that have begun go before others. Instructions looked ahead. */
+enum { FREE = 29, ROOM = 6, AHEAD = 256 };
+
+typedef struct edge {
+    uint32_t from, cycles, next; /* next: index of a further edge to the same instruction, PL_IR_NONE */
+} edge;
+
+typedef struct use {
+    uint32_t slot; /* register row, or number of rows + predicate */
+    bool write, guard;
+} use;
+
+typedef struct reader {
+    uint32_t at, next;
+} reader;
+
+typedef struct node {
+    uint32_t edges, after;     /* first of the edges from what must come before; how many that must come behind are not placed yet */
+    uint32_t depth, earliest;  /* cycles from the start of the stretch; least distance from its end */
+    uint32_t uses, nuses;      /* range in list.uses */
+    uint32_t cycles;           /* until its result */
+} node;
+
+typedef struct list {
+    pl_ir *x;
+    pl_insn *code, *out;
+    uint32_t n, at;
+    node *node;
+    uint32_t *ready, nready;
+    struct { edge *at; size_t n, cap; } edges;
+    struct { use *at; size_t n, cap; } uses;
+    struct { reader *at; size_t n, cap; } readers;
+    uint32_t *writer, *read; /* by slot: last write in this stretch; first of the readers since then; PL_IR_NONE */
+    bool *live, *before, *behind; /* by slot: holds a value now; in front of the stretch; behind it */
+    uint32_t *turned;        /* slots that an instruction made live or not */
+    uint32_t slots;
+    int many, limit;         /* registers live behind the stretch; that a thread may have */
+    uint64_t *in, *use, *kill; /* bit sets by block: live at its start; read before written there; written there */
+    size_t words, block;
+    unsigned phase;          /* PL_USE_READ or PL_USE_WRITE, while uses are visited */
+} list;
+
+static uint32_t latency_of(const pl_insn *i)
+{
+    const char *c = pl_class_text[i->cls];
+    if (pl_insn_effects(i) & PL_EF_LOAD)
+        switch ((pl_space)i->sel[PL_M_SPACE]) {
+        case PL_SP_SHARED: return NEAR_LOAD;
+        case PL_SP_CONST:
+        case PL_SP_PARAM: return BANK_LOAD;
+        default: return FAR_LOAD;
+        }
+    for (size_t k = 0; k < sizeof latencies / sizeof *latencies; k++)
+        if (strncmp(c, latencies[k].class_name, strlen(latencies[k].class_name)) == 0)
+            return latencies[k].cycles;
+    return FIXED;
+}
+
+/* Registers only: what lanes exchange, matrix instructions. */
+static bool lane_exchange(const pl_insn *i)
+{
+    return pl_insn_effects(i) == PL_EF_CONVERGE && i->cls != C_warp_sync;
+}
+
+static bool any_load(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & ~(uint32_t)PL_EF_CONVERGE) == PL_EF_LOAD && !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
+}
+
+/* Ends a stretch: nothing moves past it. */
+static bool wall(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || i->cls == C_sreg_clock || i->cls == C_sleep || i->cls == C_wgmma ||
+           i->cls == C_wgmma_fence || i->cls == C_wgmma_commit || i->cls == C_wgmma_wait || i->cls == C_setmaxnreg ||
+           pl_insn_mnem(i) == M_activemask || pl_insn_mnem(i) == M_griddepcontrol || strncmp(pl_class_text[i->cls], "tcgen05", 7) == 0;
+}
+
+static void join(list *l, uint32_t from, uint32_t to, uint32_t cycles)
+{
+    if (from == PL_IR_NONE || from == to)
+        return;
+    edge *e = pl_push(l->x->tmp, &l->edges);
+    if (!e)
+        return;
+    *e = (edge){from, cycles, l->node[to].edges};
+    l->node[to].edges = (uint32_t)(l->edges.n - 1);
+    l->node[from].after++;
+}
+
+static void note_use(void *ctx, uint32_t *row, unsigned count, unsigned how)
+{
+    list *l = ctx;
+    bool pred = how & PL_USE_PRED;
+    for (unsigned k = 0; k < (pred ? 1 : count); k++)
+        for (unsigned w = 0; w < 2; w++) {
+            if (!(how & (w ? PL_USE_WRITE : PL_USE_READ)))
+                continue;
+            use *u = pl_push(l->x->tmp, &l->uses);
+            if (!u)
+                return;
+            *u = (use){pred ? l->x->f->rows + *row : *row + k, w == 1, pred && *row == l->code[l->at].guard};
+            l->node[l->at].nuses++;
+        }
+}
+
+/* Edges by registers: a reader follows the write; a write follows the write before and its readers. */
+static void register_order(list *l, uint32_t at)
+{
+    const node *n = &l->node[at];
+    for (uint32_t k = n->uses; k < n->uses + n->nuses; k++) {
+        const use *u = &l->uses.at[k];
+        uint32_t from = l->writer[u->slot];
+        if (u->write)
+            continue;
+        if (from != PL_IR_NONE)
+            join(l, from, at, u->guard && l->node[from].cycles < TO_GUARD ? TO_GUARD : l->node[from].cycles);
+        reader *r = pl_push(l->x->tmp, &l->readers);
+        if (!r)
+            return;
+        *r = (reader){at, l->read[u->slot]};
+        l->read[u->slot] = (uint32_t)(l->readers.n - 1);
+    }
+    for (uint32_t k = n->uses; k < n->uses + n->nuses; k++) {
+        const use *u = &l->uses.at[k];
+        if (!u->write)
+            continue;
+        join(l, l->writer[u->slot], at, 1);
+        for (uint32_t r = l->read[u->slot]; r != PL_IR_NONE; r = l->readers.at[r].next)
+            join(l, l->readers.at[r].at, at, 0);
+        l->writer[u->slot] = at;
+        l->read[u->slot] = PL_IR_NONE;
+    }
+}
+
+static uint32_t address_row(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
+        if (f->operand[k].kind == PL_K_ADDR)
+            return i->op[k];
+    return PL_IR_NONE;
+}
+
+/* Two accesses through one value, to different bytes. */
+static bool apart(const list *l, const pl_insn *a, const pl_insn *b)
+{
+    uint32_t row = address_row(a);
+    if (row == PL_IR_NONE || row >= l->x->f->rows || row != address_row(b) || l->x->row[row].defs != 1 || a->sel[PL_M_SPACE] != b->sel[PL_M_SPACE])
+        return false;
+    int64_t m = (int64_t)a->sel[PL_M_COUNT] << a->sel[PL_M_LOG2], n = (int64_t)b->sel[PL_M_COUNT] << b->sel[PL_M_LOG2];
+    return a->imm + m <= b->imm || b->imm + n <= a->imm;
+}
+
+/* Must the store and the load, in whichever order they stand, stay so? */
+static bool conflict(const list *l, const pl_insn *load, const pl_insn *store)
+{
+    return may_see(load, store) && !apart(l, load, store);
+}
+
+/* Edges by memory and by the carry flag. *last: the one before that orders all memory, *flags: that touched the flag, or PL_IR_NONE. */
+static void memory_order(list *l, uint32_t at, uint32_t *last, uint32_t *flags)
+{
+    const pl_insn *i = &l->code[at];
+    bool load = any_load(i), store = plain_store(i);
+    if (pl_insn_pure(i) || lane_exchange(i) || (load && pl_insn_has(i, W_nc)))
+        return; /* nobody writes what .nc reads (PTX manual, ld.global.nc): ptxas moves it past barriers */
+    if (!pl_insn_effects(i) && !(i->flags & (PL_IF_CONTROL | PL_IF_MEM))) {
+        join(l, *flags, at, FIXED);
+        *flags = at;
+        return;
+    }
+    uint32_t first = *last == PL_IR_NONE ? 0 : *last;
+    for (uint32_t k = first; k < at; k++) {
+        const pl_insn *o = &l->code[k];
+        bool before = plain_store(o), loads = any_load(o) && !pl_insn_has(o, W_nc);
+        if (k == *last)
+            join(l, k, at, 1);
+        else if (load ? before && conflict(l, i, o) : store ? before || (loads && conflict(l, o, i)) : before || loads)
+            join(l, k, at, before ? 1 : 0);
+    }
+    if (!load && !store)
+        *last = at;
+}
+
+/* Registers more or less when instruction `at` is put in front of what has been placed; `for_good`: it is. */
+static int pressure(list *l, uint32_t at, bool for_good)
+{
+    const node *n = &l->node[at];
+    bool guarded = l->code[at].guard != PL_PT;
+    uint32_t turned = 0;
+    int d = 0;
+    for (unsigned w = 2; w-- > 0;)
+        for (uint32_t k = n->uses; k < n->uses + n->nuses; k++) {
+            const use *u = &l->uses.at[k];
+            if (u->write != (w == 1) || u->slot >= l->x->f->rows || (u->write && guarded) || l->live[u->slot] != u->write)
+                continue;
+            if (l->x->row[u->slot].kind == PL_ROW_REG)
+                d += u->write ? -1 : 1;
+            l->live[u->slot] = !u->write;
+            l->turned[turned++] = u->slot;
+        }
+    while (!for_good && turned > 0) {
+        turned--;
+        l->live[l->turned[turned]] = !l->live[l->turned[turned]];
+    }
+    return d;
+}
+
+/* Walks the stretch backwards in the order of the text, from what is live behind it (`live`): the most registers at once. Afterwards `live` is what is
+ * live in front of it. */
+static int text_order(list *l)
+{
+    int now = 0, most;
+    for (uint32_t r = 0; r < l->x->f->rows; r++)
+        now += l->live[r] && l->x->row[r].kind == PL_ROW_REG;
+    most = l->many = now;
+    for (uint32_t at = l->n; at-- > 0;) {
+        const node *n = &l->node[at];
+        bool guarded = l->code[at].guard != PL_PT;
+        for (unsigned w = 2; w-- > 0;)
+            for (uint32_t k = n->uses; k < n->uses + n->nuses; k++) {
+                const use *u = &l->uses.at[k];
+                if (u->write != (w == 1) || u->slot >= l->x->f->rows || (u->write && guarded) || l->live[u->slot] != u->write)
+                    continue;
+                l->live[u->slot] = !u->write;
+                if (l->x->row[u->slot].kind == PL_ROW_REG)
+                    now += u->write ? -1 : 1;
+            }
+        most = now > most ? now : most;
+    }
+    return most;
+}
+
+typedef enum tightness { LOOSE, TIGHT, FULL } tightness;
+
+/* Which of the ready instructions comes next (backwards): index in `ready`. */
+static uint32_t pick(list *l, uint32_t cycle, uint32_t youngest, tightness tight)
+{
+    uint32_t best = PL_IR_NONE;
+    int best_d = 0;
+    for (uint32_t k = 0; k < l->nready; k++) {
+        uint32_t a = l->ready[k];
+        if (a + AHEAD < youngest)
+            continue;
+        const node *n = &l->node[a];
+        int d = tight ? pressure(l, a, false) : 0;
+        bool better = best == PL_IR_NONE;
+        if (!better) {
+            uint32_t o = l->ready[best];
+            const node *m = &l->node[o];
+            bool now = n->earliest <= cycle, then = m->earliest <= cycle;
+            if (tight == FULL && (d > 0) != (best_d > 0))
+                better = d <= 0;
+            else if (tight == FULL && d > 0)
+                better = a > o;
+            else if (now != then)
+                better = now;
+            else if (!now && n->earliest != m->earliest)
+                better = n->earliest < m->earliest;
+            else if (tight && (d > 0) != (best_d > 0))
+                better = d <= 0;
+            else if (tight && d > 0)
+                better = a > o;
+            else if (tight == FULL && d != best_d)
+                better = d < best_d;
+            else
+                better = n->depth > m->depth || (n->depth == m->depth && a > o);
+        }
+        if (better) {
+            best = k;
+            best_d = d;
+        }
+    }
+    return best;
+}
+
+static bool schedule_stretch(list *l)
+{
+    uint32_t last = PL_IR_NONE, flags = PL_IR_NONE, cycle = 0, left = l->n, youngest = l->n - 1;
+    l->edges.n = l->uses.n = l->readers.n = 0;
+    for (l->at = 0; l->at < l->n; l->at++) {
+        l->node[l->at] = (node){.edges = PL_IR_NONE, .uses = (uint32_t)l->uses.n, .cycles = latency_of(&l->code[l->at])};
+        pl_insn_uses(l->x->p, &l->code[l->at], note_use, l);
+    }
+    if (!pl_arena_ok(l->x->tmp))
+        return false;
+    for (size_t k = 0; k < l->uses.n; k++) {
+        uint32_t slot = l->uses.at[k].slot;
+        l->writer[slot] = l->read[slot] = PL_IR_NONE;
+    }
+    for (uint32_t at = 0; at < l->n; at++) {
+        register_order(l, at);
+        memory_order(l, at, &last, &flags);
+    }
+    if (!pl_arena_ok(l->x->tmp))
+        return false;
+    memcpy(l->behind, l->live, l->x->f->rows * sizeof *l->live);
+    int most = text_order(l);
+    most = most > FREE ? most : FREE;
+    most = most < l->limit ? most : l->limit;
+    memcpy(l->before, l->live, l->x->f->rows * sizeof *l->live);
+    memcpy(l->live, l->behind, l->x->f->rows * sizeof *l->live);
+    l->nready = 0;
+    for (uint32_t at = 0; at < l->n; at++)
+        for (uint32_t e = l->node[at].edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
+            uint32_t d = l->node[l->edges.at[e].from].depth + l->edges.at[e].cycles;
+            l->node[at].depth = d > l->node[at].depth ? d : l->node[at].depth;
+        }
+    for (uint32_t at = 0; at < l->n; at++)
+        if (!l->node[at].after)
+            l->ready[l->nready++] = at;
+    for (int live = l->many; left;) {
+        uint32_t k = pick(l, cycle, youngest, live >= most ? FULL : live >= most - ROOM ? TIGHT : LOOSE), at = l->ready[k];
+        node *n = &l->node[at];
+        l->ready[k] = l->ready[--l->nready];
+        cycle = n->earliest > cycle ? n->earliest : cycle;
+        l->out[--left] = l->code[at];
+        n->after = PL_IR_NONE;
+        live += pressure(l, at, true);
+            for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
+            node *o = &l->node[l->edges.at[e].from];
+            if (o->earliest < cycle + l->edges.at[e].cycles)
+                o->earliest = cycle + l->edges.at[e].cycles;
+            if (--o->after == 0)
+                l->ready[l->nready++] = l->edges.at[e].from;
+        }
+        cycle++;
+        while (youngest && l->node[youngest].after == PL_IR_NONE)
+            youngest--;
+    }
+    memcpy(l->live, l->before, l->x->f->rows * sizeof *l->live);
+    memcpy(l->code, l->out, l->n * sizeof *l->code);
+    return true;
+}
+
+/* ---- the pass ---- */
+
+static void batches(scheduler *s, pl_irb *k)
+{
+    for (size_t at = 0; at < k->code.n;) {
+        size_t end = at;
+        while (end < k->code.n && !fixed(&k->code.at[end]))
+            end++;
+        s->code = k->code.at + at;
+        s->n = (uint32_t)(end - at);
+        s->nout = 0;
+        for (uint32_t i = 0; i < s->n; i++) {
+            s->r[i] = (rows){0};
+            pl_insn_uses(s->x->p, &s->code[i], note, &s->r[i]);
+        }
+        stretch(s);
+        memcpy(s->code, s->out, s->n * sizeof *s->code);
+        at = end + 1;
+    }
+}
+
+static void set_bits(void *ctx, uint32_t *row, unsigned count, unsigned how)
+{
+    list *l = ctx;
+    if (how & PL_USE_PRED)
+        return;
+    for (unsigned k = 0; k < count; k++) {
+        size_t word = l->block * l->words + (*row + k) / 64;
+        uint64_t bit = 1ull << (*row + k) % 64;
+        if (how & PL_USE_READ && !(l->kill[word] & bit))
+            l->use[word] |= bit;
+    }
+}
+
+static void kill_bits(void *ctx, uint32_t *row, unsigned count, unsigned how)
+{
+    list *l = ctx;
+    if (!(how & PL_USE_PRED) && how & PL_USE_WRITE)
+        for (unsigned k = 0; k < count; k++)
+            l->kill[l->block * l->words + (*row + k) / 64] |= 1ull << (*row + k) % 64;
+}
+
+/* What is live at the start of every block. */
+static bool liveness(list *l)
+{
+    pl_ir *x = l->x;
+    l->words = x->f->rows / 64 + 1;
+    l->in = pl_arena_array(x->tmp, uint64_t, x->b.n * l->words);
+    l->use = pl_arena_array(x->tmp, uint64_t, x->b.n * l->words);
+    l->kill = pl_arena_array(x->tmp, uint64_t, x->b.n * l->words);
+    if (!pl_arena_ok(x->tmp))
+        return false;
+    for (l->block = 0; l->block < x->b.n; l->block++)
+        for (size_t k = 0; k < x->b.at[l->block].code.n; k++) {
+            pl_insn *i = &x->b.at[l->block].code.at[k];
+            pl_insn_uses(x->p, i, set_bits, l);
+            if (i->guard == PL_PT)
+                pl_insn_uses(x->p, i, kill_bits, l);
+        }
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t o = x->nrpo; o-- > 0;) {
+            uint32_t b = x->rpo[o];
+            for (size_t w = 0; w < l->words; w++) {
+                uint64_t live = 0, *in = &l->in[b * l->words + w];
+                for (uint32_t k = 0; k < pl_ir_successors(x, b); k++)
+                    live |= l->in[pl_ir_successor(x, b, k) * l->words + w];
+                live = (live & ~l->kill[b * l->words + w]) | l->use[b * l->words + w];
+                again |= live != *in;
+                *in = live;
+            }
+        }
+    }
+    return true;
+}
+
+/* A wall keeps its place: what it writes is not live in front of it, what it reads is. */
+static void pass_wall(void *ctx, uint32_t *row, unsigned count, unsigned how)
+{
+    list *l = ctx;
+    if (!(how & PL_USE_PRED))
+        for (unsigned k = 0; k < count; k++)
+            if (how & l->phase)
+                l->live[*row + k] = l->phase == PL_USE_READ;
+}
+
+static bool lists(list *l, uint32_t b)
+{
+    pl_ir *x = l->x;
+    pl_irb *k = &x->b.at[b];
+    for (uint32_t r = 0; r < x->f->rows; r++) {
+        l->live[r] = false;
+        for (uint32_t n = 0; n < pl_ir_successors(x, b); n++)
+            l->live[r] |= l->in[pl_ir_successor(x, b, n) * l->words + r / 64] >> r % 64 & 1;
+    }
+    for (size_t end = k->code.n; end > 0;) {
+        size_t at = end;
+        while (at > 0 && !wall(&k->code.at[at - 1]))
+            at--;
+        l->code = k->code.at + at;
+        l->n = (uint32_t)(end - at);
+        if (l->n > 0 && !schedule_stretch(l))
+            return false;
+        if (at > 0) {
+            l->phase = PL_USE_WRITE;
+            if (k->code.at[at - 1].guard == PL_PT)
+                pl_insn_uses(x->p, &k->code.at[at - 1], pass_wall, l);
+            l->phase = PL_USE_READ;
+            pl_insn_uses(x->p, &k->code.at[at - 1], pass_wall, l);
+            at--;
+        }
+        end = at;
+    }
+    return true;
+}
+
 bool pl_pass_schedule(pl_ir *x)
 {
     size_t most = 0;
     pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_count(x))
+        return false;
     for (size_t b = 0; b < x->b.n; b++)
         most = x->b.at[b].code.n > most ? x->b.at[b].code.n : most;
     scheduler s = {.x = x, .r = pl_arena_array(x->tmp, rows, most + 1), .emitted = pl_arena_array(x->tmp, uint8_t, most + 1),
                    .chosen = pl_arena_array(x->tmp, uint8_t, most + 1), .out = pl_arena_array(x->tmp, pl_insn, most + 1)};
-    if (!s.r || !s.emitted || !s.chosen || !s.out)
+    list l = {.x = x, .slots = x->f->rows + x->f->preds + 1, .out = s.out, .node = pl_arena_array(x->tmp, node, most + 1),
+              .ready = pl_arena_array(x->tmp, uint32_t, most + 1)};
+    l.limit = (int)pl_register_limit(x->p, x->f) - (32 - FREE);
+    l.writer = pl_arena_array(x->tmp, uint32_t, l.slots);
+    l.read = pl_arena_array(x->tmp, uint32_t, l.slots);
+    l.turned = pl_arena_array(x->tmp, uint32_t, l.slots);
+    l.live = pl_arena_array(x->tmp, bool, l.slots);
+    l.before = pl_arena_array(x->tmp, bool, l.slots);
+    l.behind = pl_arena_array(x->tmp, bool, l.slots);
+    if (!pl_arena_ok(x->tmp) || !liveness(&l))
         return false;
-    for (size_t b = 0; b < x->b.n; b++) {
-        pl_irb *k = &x->b.at[b];
-        for (size_t at = 0; at < k->code.n;) {
-            size_t end = at;
-            while (end < k->code.n && !fixed(&k->code.at[end]))
-                end++;
-            s.code = k->code.at + at;
-            s.n = (uint32_t)(end - at);
-            s.nout = 0;
-            for (uint32_t i = 0; i < s.n; i++) {
-                s.r[i] = (rows){0};
-                pl_insn_uses(x->p, &s.code[i], note, &s.r[i]);
-            }
-            stretch(&s);
-            memcpy(s.code, s.out, s.n * sizeof *s.code);
-            at = end + 1;
-        }
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        batches(&s, &x->b.at[b]);
+        if (x->b.at[b].order != PL_IR_NONE && !lists(&l, b))
+            return false;
     }
     return true;
 }

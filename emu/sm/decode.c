@@ -90,26 +90,6 @@ static uint8_t named(const pl_form *f, const char *name)
     return UINT8_MAX;
 }
 
-/* Spaces that a memory instruction may touch. */
-static uint8_t spaces_of(const pl_insn *i)
-{
-    switch ((pl_space)i->sel[PL_M_SPACE]) {
-    case PL_SP_SHARED: return PL_MAY_SHARED;
-    case PL_SP_GENERIC: return PL_MAY_SHARED | PL_MAY_GLOBAL;
-    case PL_SP_CONST: return 0;
-    default: return PL_MAY_GLOBAL;
-    }
-}
-
-/* ld.global.nc: nothing stores there while the kernel runs. */
-static bool is_nc(const pl_insn *i, const pl_form *f)
-{
-    for (unsigned k = 0; k < f->nslots; k++) {
-        if (strcmp(pl_word_text[i->mods[k]], "nc") == 0) return true;
-    }
-    return false;
-}
-
 typedef struct lists {
     uint32_t row[4][64]; /* read rows, written rows, read predicates, written predicates */
     unsigned n[4];
@@ -292,9 +272,6 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
                           d->kind == PL_KIND_MBARRIER_WAIT;
         d->load = (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC | PL_EF_VOLATILE | PL_EF_ASYNC)) == PL_EF_LOAD;
         d->shared = i->flags & PL_IF_MEM && i->sel[PL_M_SPACE] == PL_SP_SHARED;
-        uint32_t kinds = f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC | PL_EF_VOLATILE | PL_EF_ASYNC);
-        if (d->kind == PL_KIND_MEMORY && kinds == PL_EF_STORE) d->stores = spaces_of(i);
-        if (d->load) d->sees = is_nc(i, f) ? 0 : spaces_of(i);
         d->alu = f->effects & PL_EF_ATOMIC ? atomic_alu(i, f) : PL_ALU_INT;
         d->scale = d->kind == PL_KIND_WGMMA ? shape_scale(i, f) : 1;
         if (f->noperands && f->operand[0].kind == PL_K_IMM) d->wait_n = i->op[0] > 255 ? 255 : (uint8_t)i->op[0];

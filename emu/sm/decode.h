@@ -34,9 +34,6 @@ typedef enum pl_kind {
     PL_KIND_EXIT
 } pl_kind;
 
-/* Spaces, as far as the order of loads and stores goes. */
-enum { PL_MAY_SHARED = 1, PL_MAY_GLOBAL = 2, PL_MAY_SPACES = 2 };
-
 typedef struct pl_dec {
     const pl_price *price;
     uint32_t rows;      /* first entry in pl_decoded.rows: read rows, written rows, read predicates, written predicates */
@@ -53,8 +50,6 @@ typedef struct pl_dec {
     bool exchange;      /* a warp's worth of data goes through the exchange unit: shuffles, special registers that differ by lane */
     bool ordered;       /* may order what different SMs do: atomics, strong accesses to global memory, fences, the driver's functions */
     bool uniform;       /* integer atomic whose address is the same for all lanes of a block */
-    uint8_t stores;     /* ordinary store: spaces it may change, PL_MAY_* */
-    uint8_t sees;       /* ordinary load: spaces whose earlier stores it must see */
     uint8_t wait_n;     /* groups that may stay open at a wait */
     bool tensor; /* bulk copies: of a tensor */
     uint8_t size_operand, barrier_operand; /* bulk copies: operands "size" and "mbar", UINT8_MAX: none */

@@ -41,9 +41,6 @@ static const pl_conf_key issue_keys[] = {
      .words = "youngest oldest round_robin",
      .about = "which ready warp issues when the one that issued last cannot go on: youngest, oldest, or round_robin"},
     KEY(pl_issue_config, width, "width", U32, "", 1, 4, "instructions a scheduler can issue in a cycle"),
-    KEY(pl_issue_config, lookahead, "lookahead", U32, "", 0, 63,
-        "arithmetic of a warp may wait for operands while so many later instructions issue: stands for the order that an assembler "
-        "gives to straight-line code, as long as the machine program is in the order of the PTX text; 0: strictly in order"),
     KEY(pl_issue_config, guard_latency, "guard_latency", U32, CY, 0, 100,
         "further cycles before a computed predicate can guard an instruction or decide a branch"),
     KEY(pl_issue_config, divergence, "divergence", U32, CY, 0, 200, "further cycles when the lanes of a warp part at a branch"),

@@ -94,8 +94,8 @@ static inline uint64_t after(uint64_t v, uint64_t cycles)
     return (v & PL_SB_TOKEN) | delay << PL_SB_DELAY_SHIFT;
 }
 
-/* The latest of what instruction d reads; a pending entry when one of them has no known cycle. Rows that it writes do not count: the
- * machine program has its registers assigned before it is ordered, an assembler does it afterwards. */
+/* The latest of what instruction d reads; a pending entry when one of them has no known cycle. Rows that it writes do not count:
+ * what is still on its way to them has had its readers. */
 static uint64_t dependences(const pl_sm *s, const pl_twarp *t, const pl_dec *d)
 {
     const uint32_t *r = s->dec->rows + d->rows;
@@ -160,16 +160,6 @@ static void end_warp(pl_sm *s, pl_twarp *t, uint64_t now)
 /* Warps of a block that the functional model has released from a barrier go on at cycle `at`; tells whether there were any. */
 static bool release_barrier(pl_sm *s, const pl_tcta *b, uint64_t now, uint64_t at);
 
-/* When the data of earlier stores to these spaces are there. */
-static uint64_t stored_by(const pl_sm *s, const pl_twarp *t, uint8_t spaces)
-{
-    uint64_t v = 0;
-    for (uint32_t k = 0; k < PL_MAY_SPACES; k++) {
-        if (spaces >> k & 1) v = later(v, resolve(s, t->stored[k]));
-    }
-    return v;
-}
-
 /* Works out when the instruction in t->next can issue. */
 static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
 {
@@ -191,22 +181,7 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
             t->hold_why = PL_STALL_NO_INSTRUCTION;
         }
     }
-    uint64_t v = dependences(s, t, d), own = v;
-    t->entry = v;
-    if (d->kind == PL_KIND_MATH) {
-        /* only the instruction that issued `lookahead` before must have its operands */
-        v = t->ahead_n < s->m->issue.lookahead ? 0 : resolve(s, t->ahead[(t->ahead_n - s->m->issue.lookahead) % PL_LOOKAHEAD]);
-        if (s->m->issue.lookahead == 0) v = own;
-    } else if (d->stores && s->m->issue.lookahead) {
-        v = 0; /* loads that cannot see it may come before it */
-    } else if ((d->kind == PL_KIND_MEMORY && d->load) || d->kind == PL_KIND_PARAM) {
-        v = later(v, stored_by(s, t, d->sees));
-    } else {
-        /* what changes control or synchronises comes after all that stands before it */
-        v = later(v, stored_by(s, t, PL_MAY_SHARED | PL_MAY_GLOBAL));
-        uint32_t n = t->ahead_n < s->m->issue.lookahead ? t->ahead_n : s->m->issue.lookahead;
-        for (uint32_t k = 1; k <= n; k++) v = later(v, resolve(s, t->ahead[(t->ahead_n - k) % PL_LOOKAHEAD]));
-    }
+    uint64_t v = dependences(s, t, d);
     if (v & PL_SB_PENDING) {
         t->block = PL_BK_TOKEN;
         t->token = v & PL_SB_TOKEN;
@@ -490,13 +465,8 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         if (in > start) start = in;
     }
     uint64_t latency = p->latency;
-    uint64_t result = start << 2 | (p->variable ? PL_SB_SHORT : PL_SB_FIXED), operands = d->kind == PL_KIND_MATH ? resolve(s, t->entry) : 0;
-    if (operands & PL_SB_PENDING || operands >> 2 > start) result = operands;
+    uint64_t result = start << 2 | (p->variable ? PL_SB_SHORT : PL_SB_FIXED);
     pl_sm_results(s, t, d, after(result, latency));
-    for (uint32_t k = 0; k < PL_MAY_SPACES; k++) {
-        if (d->stores >> k & 1) t->stored[k] = later(resolve(s, t->stored[k]), resolve(s, t->entry));
-    }
-    t->ahead[t->ahead_n++ % PL_LOOKAHEAD] = operands >> 2 > now || operands & PL_SB_PENDING ? operands : 0;
     if (p->variable && d->kind == PL_KIND_MATH) {
         c->mio[c->mio_at % s->m->issue.mio_queue] = start;
         c->mio_at++;

@@ -19,7 +19,7 @@
 #include "memmodel/coalesce.h"
 #include "memmodel/l1.h"
 
-enum { PL_LOOKAHEAD = 64, PL_SM_WARPS = 64, PL_SUBCORES = 8, PL_QUEUE = 64, PL_GROUPS = 16, PL_CONST_WAITS = 512, PL_WRITES = 128 };
+enum { PL_SM_WARPS = 64, PL_SUBCORES = 8, PL_QUEUE = 64, PL_GROUPS = 16, PL_CONST_WAITS = 512, PL_WRITES = 128 };
 #define PL_NEVER UINT64_MAX
 #define PL_NO_TOKEN UINT32_MAX
 
@@ -68,14 +68,10 @@ typedef struct pl_twarp {
     uint64_t started;
     uint64_t issued;        /* cycle of the last issue */
     uint64_t operands;      /* when `next` can issue as far as scoreboards go */
-    uint64_t entry;         /* when its own operands are there, as a scoreboard entry */
     uint64_t hold;          /* earliest cycle by control flow, fetch, barriers */
     uint64_t token;         /* PL_BK_TOKEN: which */
     uint64_t line;          /* instruction line it fetched last */
     uint64_t wgmma_done, wgmma_group[PL_GROUPS];
-    uint64_t ahead[PL_LOOKAHEAD]; /* ring: operands of the last instructions that issued, as scoreboard entries */
-    uint64_t stored[PL_MAY_SPACES]; /* by space: when the data of the stores that have issued are there */
-    uint32_t ahead_n;
     uint32_t base;          /* scoreboard row of the current frame */
     uint32_t stores;        /* stores and reductions not acknowledged */
     uint64_t remote_done;   /* when its accesses to other SMs of the cluster are done */
