@@ -170,7 +170,6 @@ typedef struct pl_ast {
     struct { pl_func **at; size_t n, cap; } funcs;
     struct { pl_var **at; size_t n, cap; } vars; /* module scope */
     struct { const char **at; size_t n, cap; } files; /* .file index -> path (index 0 unused) */
-    struct { char *at; size_t n, cap; } dwarf_sections;
 } pl_ast;
 
 /* Parses and checks one module. Diagnostics go to diags (its file list already holds `file`). On PL_OK *out is a module without

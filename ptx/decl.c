@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+enum { MOST_PARAM_ALIGN = 128 }; /* of parameters of functions */
+
 static const char *const space_name[] = {"generic", ".reg",   ".sreg",   ".const", ".global",
                                          ".local",  ".param", ".shared", ".tex"};
 
@@ -18,6 +20,17 @@ void pl_decl_begin(pl_parse *p, pl_space space, pl_loc at)
         (pl_decl){.space = space, .at = at, .ptr_space = PL_SP_GENERIC, .linkage = p->linkage};
     p->ndims = 0;
     p->dims_open = false;
+    if (p->lead_managed) {
+        p->decl.managed = true;
+        if (space != PL_SP_GLOBAL) pl_report(p->diags, PL_E0345, p->lead_at, ".managed", "a .global variable");
+    }
+    p->lead_managed = false;
+    p->lead_at.line = 0;
+    bool kernel_param = space == PL_SP_PARAM && p->func && p->func->entry && p->func->prototype_only;
+    if (p->ast->sm >= PL_FIRST_WITHOUT_32_BIT && !p->seen_address_size && (kernel_param || !p->func)) {
+        pl_report(p->diags, PL_E0381, at, p->ast->target)->help = "write .address_size 64 below .target";
+        p->seen_address_size = true;
+    }
     if (p->linkage_set && p->func)
         pl_report(p->diags, PL_E0345, p->linkage_at, "a linkage directive",
                   "declarations of the module");
@@ -61,6 +74,7 @@ void pl_decl_word(pl_parse *p, pl_sym *s, pl_loc at)
     pl_decl *d = &p->decl;
     if (!strcmp(s->name, ".v2") || !strcmp(s->name, ".v4")) {
         if (d->vec) pl_report(p->diags, PL_E0341, at, s->name);
+        if (d->type) pl_report(p->diags, PL_E0384, at, s->name, "it comes before the type");
         d->vec = (uint16_t)(s->name[2] - '0');
         d->vec_at = at;
         return;
@@ -98,15 +112,25 @@ void pl_decl_align(pl_parse *p, const pl_number *n, pl_loc at)
         pl_report(p->diags, PL_E0344, at, (int)n->len, n->text);
         return;
     }
-    if (d->is_ptr)
+    bool kernel_param = d->space == PL_SP_PARAM && p->func && p->func->entry && p->func->prototype_only;
+    if (d->is_ptr ? d->ptr_aligned : d->vec && !d->type)
+        pl_report(p->diags, PL_E0384, at, ".align", d->is_ptr ? "it was given before" : "it comes before the vector's length");
+    else if (d->type && !kernel_param)
+        pl_report(p->diags, PL_E0384, at, ".align", "it comes before the type");
+    if (d->is_ptr) {
         d->ptr_align = n->bits;
-    else
+        d->ptr_aligned = true;
+    } else {
         d->align = n->bits;
+        d->aligned_late = d->type != W_none;
+    }
     d->align_at = at;
 }
 
 void pl_decl_ptr(pl_parse *p, pl_loc at)
 {
+    if (!p->decl.type || p->decl.is_ptr || p->decl.aligned_late)
+        pl_report(p->diags, PL_E0384, at, ".ptr", p->decl.is_ptr ? "it was given before" : "it comes behind the type");
     p->decl.is_ptr = true;
     p->decl.ptr_at = at;
     p->decl.ptr_align = 4;
@@ -120,6 +144,8 @@ void pl_decl_space(pl_parse *p, pl_space space, pl_loc at)
     if (!p->decl.is_ptr || p->decl.ptr_space != PL_SP_GENERIC || space == PL_SP_PARAM ||
         space == PL_SP_TEX)
         pl_report(p->diags, PL_E0346, at, space_name[space]);
+    else if (p->decl.ptr_aligned)
+        pl_report(p->diags, PL_E0384, at, space_name[space], "it comes before .align");
     p->decl.ptr_space = space;
 }
 
@@ -132,12 +158,23 @@ void pl_decl_bank(pl_parse *p, pl_loc at)
         pl_report(p->diags, PL_E0375, at, "a constant bank", "2.2", "plain .const");
 }
 
-void pl_decl_attribute(pl_parse *p, pl_sym *s, pl_loc at)
+void pl_decl_attribute(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
 {
-    if (!strcmp(s->name, ".managed")) {
+    bool managed = !strcmp(s->name, ".managed");
+    uint32_t n = list ? p->nodes.at[list].n : 0;
+    if (p->leading) p->lead_at = at;
+    if (!p->leading && !p->func && p->decl.type)
+        pl_report(p->diags, PL_E0384, at, ".attribute", "it comes before the type");
+    if (managed ? n : n != 2 && !strcmp(s->name, ".unified"))
+        pl_report(p->diags, PL_E0336, at, s->name, "", managed ? 0 : 2);
+    if (managed) {
         pl_module_needs(p, at, ".attribute(.managed)", 40, "sm_30");
-        if (p->decl.space != PL_SP_GLOBAL || p->func)
-            pl_report(p->diags, PL_E0345, at, ".managed", "a .global variable of the module");
+        if (p->leading) {
+            p->lead_managed = true;
+            return;
+        }
+        if (p->decl.space != PL_SP_GLOBAL)
+            pl_report(p->diags, PL_E0345, at, ".managed", "a .global variable");
         p->decl.managed = true;
     } else if (!strcmp(s->name, ".unified")) {
         pl_module_needs(p, at, ".attribute(.unified)", 80, "sm_90");
@@ -260,10 +297,15 @@ static pl_var *make_var(pl_parse *p, pl_sym *s, bool formal, pl_loc at)
         d->bad = true;
         return NULL;
     }
-    if (d->vec && (d->vec * pl_type_bits(d->type) > 128 || (formal && d->space == PL_SP_PARAM))) {
+    if (d->vec && (d->vec * pl_type_bits(d->type) > 128 || (d->space == PL_SP_PARAM && !p->ndims))) {
         pl_report(p->diags, PL_E0353, d->vec_at, d->vec, pl_word_text[d->type])->help =
             formal ? "declare the parameter as an array of bytes: .param .align 16 .b8 p[16]"
                    : NULL;
+        d->bad = true;
+        return NULL;
+    }
+    if (formal && p->ndims > 1) {
+        pl_report(p->diags, PL_E0348, p->dims_at[1], 1)->help = "fold the dimensions of the parameter into one";
         d->bad = true;
         return NULL;
     }
@@ -310,7 +352,7 @@ static pl_var *redeclare(pl_parse *p, pl_sym *s, pl_var *v, pl_loc at)
         if (!pl_name_bind(p, s, (pl_binding){.kind = PL_B_VAR, .var = v, .at = at})) return NULL;
         return v;
     }
-    if (!same_var(b->var, v)) {
+    if (!same_var(b->var, v) || b->var->linkage == PL_LINK_NONE || v->linkage == PL_LINK_NONE) {
         pl_report(p->diags, PL_E0356, at, s->name)->help =
             pl_arena_printf(p->arena, "line %u declares it differently", b->var->at.line);
         return NULL;
@@ -336,6 +378,8 @@ void pl_decl_var(pl_parse *p, pl_sym *s, pl_loc at)
         declare_bad(p, s, at);
         return;
     }
+    if (d->space == PL_SP_PARAM && v->align > MOST_PARAM_ALIGN)
+        pl_report(p->diags, PL_E0345, d->align_at, "an alignment of more than 128 bytes", "kernel parameters and variables");
     pl_var *kept = redeclare(p, s, v, at);
     if (!kept) return;
     p->init.var = kept;
@@ -402,7 +446,8 @@ void pl_decl_param(pl_parse *p, pl_sym *s, pl_loc at)
         return;
     }
     pl_binding b = {.kind = PL_B_VAR, .var = v, .at = at};
-    if (!f->entry && v->align > 128)
+    if (!s && !f->entry && !p->proto) pl_report(p->diags, PL_E0383, at, p->in_rets ? "a result" : "a parameter");
+    if (!f->entry && v->align > MOST_PARAM_ALIGN)
         pl_report(p->diags, PL_E0345, d->align_at, "an alignment of more than 128 bytes",
                   "kernel parameters and variables");
     if (!f->entry && opaque(d->type))

@@ -36,6 +36,7 @@ uint32_t pl_node_number(pl_parse *p, const pl_number *n, pl_loc at)
     x->value = (int64_t)n->bits;
     x->is_unsigned = n->is_unsigned;
     x->single = n->single;
+    x->bits_given = n->bits_given;
     x->single_bits = n->single_bits;
     return r;
 }
@@ -101,8 +102,25 @@ static void set_double(pl_node *x, double d)
     memcpy(&x->value, &d, sizeof d);
 }
 
+/* The bits of a floating-point number (0f, 0d) are no part of an expression unless they stand in parentheses (ptxas 13.0). */
+static bool bare_bits(pl_parse *p, uint32_t n)
+{
+    if (node(p, n)->kind != PL_N_FLOAT || !node(p, n)->bits_given) return false;
+    pl_report(p->diags, PL_E0106, node(p, n)->at);
+    return true;
+}
+
+/* An operand that is asked whether it is zero. */
+static bool truth_needs_integer(pl_parse *p, uint32_t n, pl_loc at)
+{
+    if (node(p, n)->kind != PL_N_FLOAT) return false;
+    pl_report(p->diags, PL_E0385, at, "a floating-point number");
+    return true;
+}
+
 uint32_t pl_node_unary(pl_parse *p, int op, uint32_t a, pl_loc at)
 {
+    if (bare_bits(p, a)) return wrong(p, a);
     a = unwrap(p, a);
     pl_node *x = node(p, a);
     x->at = at;
@@ -111,12 +129,9 @@ uint32_t pl_node_unary(pl_parse *p, int op, uint32_t a, pl_loc at)
         *(op == '!' ? &x->not_ : &x->minus) ^= true;
         return a;
     }
+    if (op == '!' && truth_needs_integer(p, a, at)) return wrong(p, a);
     if (x->kind == PL_N_FLOAT && op != '~') {
-        if (op == '!') {
-            x->value = as_double(x) == 0.0;
-            x->kind = PL_N_INT;
-            x->is_unsigned = false;
-        } else if (op == '-') {
+        if (op == '-') {
             x->value = (int64_t)((uint64_t)x->value ^ (UINT64_C(1) << 63));
             x->single_bits ^= UINT32_C(1) << 31;
         }
@@ -136,15 +151,16 @@ static bool float_binary(pl_node *r, int op, double x, double y)
     case '+': set_double(r, x + y); break;
     case '-': set_double(r, x - y); break;
     case '*': set_double(r, x * y); break;
-    case '/': set_double(r, x / y); break;
+    case '/':
+        if (y == 0.0) return false;
+        set_double(r, x / y);
+        break;
     case '<': truth = x < y; break;
     case '>': truth = x > y; break;
     case T_LE: truth = x <= y; break;
     case T_GE: truth = x >= y; break;
     case T_EQ: truth = x == y; break;
     case T_NE: truth = x != y; break;
-    case T_ANDAND: truth = x != 0 && y != 0; break;
-    case T_OROR: truth = x != 0 || y != 0; break;
     default: return false;
     }
     if (truth >= 0) {
@@ -221,9 +237,11 @@ uint32_t pl_node_pair(pl_parse *p, uint32_t a, uint32_t b, pl_loc at)
 
 uint32_t pl_node_binary(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at)
 {
+    if (bare_bits(p, a) || bare_bits(p, b)) return wrong(p, a);
     a = unwrap(p, a);
     b = unwrap(p, b);
     pl_node *x = node(p, a), *y = node(p, b);
+    if ((op == T_ANDAND || op == T_OROR) && (truth_needs_integer(p, a, at) || truth_needs_integer(p, b, at))) return wrong(p, a);
     bool constants = (x->kind == PL_N_INT || x->kind == PL_N_FLOAT) &&
                      (y->kind == PL_N_INT || y->kind == PL_N_FLOAT);
     if (x->kind == PL_N_WRONG || y->kind == PL_N_WRONG) return wrong(p, a);
@@ -269,17 +287,13 @@ uint32_t pl_node_ternary(pl_parse *p, uint32_t c, uint32_t a, uint32_t b, pl_loc
     a = unwrap(p, a);
     b = unwrap(p, b);
     const pl_node *x = node(p, c), *y = node(p, a), *z = node(p, b);
-    if (x->kind != PL_N_INT && x->kind != PL_N_FLOAT) return not_constant(p, c, at);
-    bool u = y->is_unsigned || z->is_unsigned, fl = y->kind == PL_N_FLOAT || z->kind == PL_N_FLOAT;
-    if ((y->kind != PL_N_INT && y->kind != PL_N_FLOAT) ||
-        (z->kind != PL_N_INT && z->kind != PL_N_FLOAT))
-        return not_constant(p, a, at);
-    uint32_t chosen = (x->kind == PL_N_FLOAT ? as_double(x) != 0 : x->value != 0) ? a : b;
+    if (truth_needs_integer(p, c, at) || truth_needs_integer(p, a, at) || truth_needs_integer(p, b, at)) return wrong(p, c);
+    if (x->kind != PL_N_INT) return not_constant(p, c, at);
+    bool u = y->is_unsigned || z->is_unsigned;
+    if (y->kind != PL_N_INT || z->kind != PL_N_INT) return not_constant(p, a, at);
+    uint32_t chosen = x->value ? a : b;
     pl_node *r = node(p, chosen);
-    if (fl)
-        set_double(r, as_double(r));
-    else
-        r->is_unsigned = u;
+    r->is_unsigned = u;
     r->at = at;
     return chosen;
 }

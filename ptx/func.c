@@ -5,12 +5,17 @@
  * these and stays the same object, because calls already point at it. */
 #include "ptx/internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void pl_func_begin(pl_parse *p, bool entry, pl_loc at)
 {
     pl_module_started(p, at);
+    if (p->lead_at.line) pl_report(p->diags, PL_E0345, p->lead_at, "an attribute in front", "variables");
+    p->lead_managed = false;
+    p->lead_at.line = 0;
     pl_func *f = pl_arena_new(p->arena, pl_func);
+    f->prototype_only = true;
     f->entry = entry;
     f->at = at;
     f->name = "";
@@ -64,6 +69,7 @@ static void adopt(pl_parse *p, pl_func *into)
 {
     pl_func *f = p->func;
     uint32_t index = into->index;
+    f->linkage = into->linkage;
     *into = *f;
     into->index = index;
     for (size_t k = 0; k < into->params.n; k++) into->params.at[k]->owner = into;
@@ -83,8 +89,8 @@ static void declare(pl_parse *p, bool defines)
         pl_func *old = b->func;
         const char *what = pl_func_difference(old, f);
         if (!what && old->noreturn != f->noreturn) what = ".noreturn";
-        if (!what && old->linkage != f->linkage) what = "linkage";
-        if (old->entry != f->entry || (!old->prototype_only && defines)) {
+        if (!what && old->linkage != f->linkage && (old->linkage != PL_LINK_VISIBLE || f->linkage != PL_LINK_NONE)) what = "linkage";
+        if (old->entry != f->entry || !old->prototype_only) {
             pl_report(p->diags, PL_E0301, f->at, f->name)->help =
                 pl_arena_printf(p->arena, "the %s '%s' of line %u has this name already",
                                 pl_bind_noun(b), f->name, b->at.line);
@@ -123,6 +129,19 @@ void pl_func_prototype(pl_parse *p, pl_loc at)
     leave(p);
 }
 
+/* A kernel's parameters lie one behind the other in a bank of constants. */
+static void check_param_space(pl_parse *p)
+{
+    const pl_func *f = p->func;
+    uint64_t size = 0;
+    unsigned most = p->ast->ptx >= 81 ? 32764 : 4352;
+    for (size_t k = 0; k < f->params.n; k++) {
+        const pl_var *v = f->params.at[k];
+        size = (size + v->align - 1) / v->align * v->align + v->size;
+    }
+    if (f->entry && size > most) pl_report(p->diags, PL_E0382, f->at, f->name, (unsigned long long)size, most);
+}
+
 void pl_func_body(pl_parse *p, pl_loc at)
 {
     (void)at;
@@ -133,6 +152,7 @@ void pl_func_body(pl_parse *p, pl_loc at)
         if (p->func->entry && (v->unsized || !v->size))
             pl_report(p->diags, PL_E0359, v->at, v->name);
     }
+    check_param_space(p);
     if (p->func->blocksareclusters && (!p->func->reqntid[0] || !p->func->reqnctapercluster[0]))
         pl_report(p->diags, PL_E0376, p->func->at);
     declare(p, true);
@@ -170,17 +190,55 @@ void pl_func_abandon(pl_parse *p)
     pl_nodes_reset(p);
 }
 
+/* The number behind the name of a pragma: one word of digits, hexadecimal ones too. */
+static bool pragma_number(const char *s, size_t n, uint64_t least)
+{
+    char text[24], *end;
+    while (n && *s == ' ') s++, n--;
+    if (!n || n >= sizeof text || *s < '0' || *s > '9') return false;
+    memcpy(text, s, n);
+    text[n] = 0;
+    return strtoull(text, &end, 0) >= least && end == text + n && (n < 2 || end[-1] != 'x');
+}
+
+/* Pragmas that ptxas 13.0 knows; a function may have unknown ones, which it passes over. */
+static void check_pragma(pl_parse *p, const char *text, size_t n, pl_loc at)
+{
+    static const struct { const char *name; bool number; uint64_t least; } inside[] = {
+        {"used_bytes_mask", true, 0}, {"enable_smem_spilling", false, 0}, {"frequency", true, 1}};
+    const char *shown = pl_arena_strndup(p->arena, text, n);
+    size_t word = 0;
+    while (word < n && text[word] != ' ') word++;
+    if (!p->func && (n != 8 || memcmp(text, "nounroll", n))) {
+        pl_report(p->diags, PL_E0379, at, shown, "is not for a module");
+        return;
+    }
+    if (word == 13 && !memcmp(text, "abi_param_reg", word)) pl_report(p->diags, PL_E0379, at, shown, "is only for compilers");
+    for (size_t k = 0; k < sizeof inside / sizeof *inside; k++) {
+        if (word != strlen(inside[k].name) || memcmp(text, inside[k].name, word)) continue;
+        if (p->in_directives)
+            pl_report(p->diags, PL_E0379, at, shown, "stands inside the function");
+        else if (inside[k].number && !pragma_number(text + word, n - word, inside[k].least))
+            pl_report(p->diags, PL_E0379, at, shown, "needs a number");
+    }
+}
+
 void pl_func_pragma(pl_parse *p, const char *text, uint32_t n, pl_loc at)
 {
     pl_module_started(p, at);
     pl_module_needs(p, at, ".pragma", 20, "sm_10");
+    check_pragma(p, text, n, at);
     if (!p->func) return;
+    if (p->in_directives && !p->func->entry) pl_report(p->diags, PL_E0345, at, "a pragma in front of the body", "kernels");
     pl_stmt *s = pl_push(p->arena, &p->func->body);
     *s = (pl_stmt){.kind = PL_S_PRAGMA, .at = at, .pragma = pl_arena_strndup(p->arena, text, n)};
 }
 
 /* ---- .maxntid and the like
  * ---------------------------------------------------------------------------------------------- */
+
+/* Registers and predicates that a callee can preserve, as far as ptxas 13.0 takes them for sm_90. */
+enum { MOST_PRESERVED = 239, MOST_PRESERVED_CONTROL = 8 };
 
 enum perf {
     MAXNTID,
@@ -244,7 +302,9 @@ void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
     for (uint32_t k = 0, e = list ? p->nodes.at[list].first : 0; k < n;
          k++, e = p->nodes.at[e].next) {
         int64_t v = p->nodes.at[e].value;
-        if (v < 0 || v > INT32_MAX ||
+        int64_t most = which == MAXCLUSTERRANK ? UINT32_MAX : which == ABI_PRESERVE ? MOST_PRESERVED
+                       : which == ABI_PRESERVE_CONTROL ? MOST_PRESERVED_CONTROL : INT32_MAX;
+        if (v < 0 || v > most ||
             (v == 0 && which != ABI_PRESERVE && which != ABI_PRESERVE_CONTROL &&
              which != MAXCLUSTERRANK && which != REQNCTAPERCLUSTER)) {
             pl_report(p->diags, PL_E0338, p->nodes.at[e].at, s->name);
@@ -253,6 +313,11 @@ void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
         value[k] = (uint32_t)v;
     }
     for (uint32_t k = n; k < 3; k++) value[k] = n ? 1 : 0;
+    bool abi = which == ABI_PRESERVE || which == ABI_PRESERVE_CONTROL;
+    if ((abi || which == NORETURN) && (p->seen_perf & (1u << which)))
+        pl_report(p->diags, PL_E0311, at, s->name);
+    else if (which == NORETURN && (p->seen_perf & (1u << ABI_PRESERVE | 1u << ABI_PRESERVE_CONTROL)))
+        pl_report(p->diags, PL_E0310, at, "an ABI directive", ".noreturn");
     p->seen_perf |= 1u << which;
     switch ((enum perf)which) {
     case MAXNTID: memcpy(f->maxntid, value, sizeof value); break;

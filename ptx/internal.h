@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/map.h"
 #include "isa/match.h"
 #include "isa/types.h"
 #include "ptx/ast.h"
@@ -104,6 +105,7 @@ typedef struct pl_scope {
 typedef struct pl_number {
     uint64_t bits;                      /* integer, or the bits of a double */
     bool is_unsigned, is_float, single; /* single: written 0f..., bits still hold a double */
+    bool bits_given;                    /* written 0f... or 0d... */
     uint32_t single_bits;               /* of a 0f literal: exactly as written */
     const char *text;
     uint32_t len;
@@ -126,7 +128,7 @@ typedef enum pl_node_kind {
 typedef struct pl_node {
     uint8_t kind;
     bool not_, minus; /* ! or - before a name */
-    bool is_unsigned, single, paren, generic;
+    bool is_unsigned, single, bits_given, paren, generic;
     bool has_offset;
     uint64_t mask; /* 0xff00(name): initialisers only */
     pl_loc at;
@@ -145,6 +147,7 @@ typedef struct pl_decl {
     uint16_t vec;
     uint64_t align;
     bool is_ptr, managed, bad, in_ptr;
+    bool ptr_aligned, aligned_late; /* .align behind .ptr; behind the type */
     pl_space ptr_space;
     uint64_t ptr_align;
     pl_loc at, type_at, vec_at, align_at, ptr_at;
@@ -163,12 +166,21 @@ typedef struct pl_init {
 } pl_init;
 
 enum {
+    PL_FIRST_WITHOUT_32_BIT = 90, /* sm_90 */
     PL_MAX_WORDS = 32,
     PL_MAX_NESTING = 256,
     PL_WARP_SZ = 32 /* the value of WARP_SZ in constant expressions */
 };
 
 /* The state of one parse. */
+/* A label that .loc names, looked for when the module has ended. */
+typedef struct pl_loc_name {
+    const char *name;
+    size_t n;
+    pl_loc at;
+    struct pl_loc_name *next;
+} pl_loc_name;
+
 typedef struct pl_parse {
     pl_ast *ast;
     pl_arena *arena;
@@ -211,6 +223,9 @@ typedef struct pl_parse {
     pl_loc dims_at[8];
     unsigned ndims;
     bool dims_open; /* first dimension is [] */
+    bool leading;      /* attributes in front of a declaration are being read */
+    bool lead_managed;
+    pl_loc lead_at;
 
     /* the function being read */
     pl_func *func;
@@ -218,12 +233,19 @@ typedef struct pl_parse {
     pl_sym *func_sym;
     pl_table *table; /* .branchtargets and the like being read */
     pl_table_use *table_uses;
-    bool in_rets;
+    bool in_rets, in_directives;
     bool doubtful; /* a syntax error was seen in this function: missing names are no news */
     uint32_t seen_perf;
 
     /* the module */
     bool seen_version, seen_target, seen_address_size, seen_texmode;
+    bool begun;         /* something other than .version and .target was seen */
+    bool debug_section; /* .debug_info or .debug_abbrev */
+    pl_map section_labels, locs; /* labels of .section; places that .loc has named */
+    pl_loc target_at;
+    const char *section, *section_line_start; /* text of the .section being read */
+    uint32_t section_line;
+    pl_loc_name *loc_names;
     pl_loc version_at;
     pl_matcher *matcher;
 } pl_parse;
@@ -279,7 +301,8 @@ void pl_module_alias(pl_parse *p, pl_sym *a, pl_loc a_at, pl_sym *b, pl_loc b_at
 void pl_module_end(pl_parse *p);
 bool pl_module_started(pl_parse *p, pl_loc at);
 void pl_linkage_add(pl_parse *p, pl_linkage l, pl_loc at);
-void pl_parse_section_text(pl_parse *p, const char *text, size_t n);
+/* section.c: the text between .section and its closing brace. */
+void pl_section_check(pl_parse *p, const char *text, size_t n, const char *line_start, uint32_t line);
 void pl_parse_hash_line(pl_parse *p, const char *text, size_t n, pl_loc at);
 const char *pl_parse_show_byte(pl_parse *p, unsigned char c);
 /* true when the module's .version and .target allow it; otherwise reports that `what` needs them.
@@ -293,7 +316,8 @@ void pl_decl_align(pl_parse *p, const pl_number *n, pl_loc at);
 void pl_decl_ptr(pl_parse *p, pl_loc at);
 void pl_decl_space(pl_parse *p, pl_space space, pl_loc at);
 void pl_decl_bank(pl_parse *p, pl_loc at);
-void pl_decl_attribute(pl_parse *p, pl_sym *s, pl_loc at);
+/* `list`: its numbers, 0: none. */
+void pl_decl_attribute(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at);
 void pl_decl_dim(pl_parse *p, uint32_t node, pl_loc at);
 void pl_decl_reg(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_decl_range(pl_parse *p, pl_sym *s, uint32_t count, pl_loc at);
@@ -331,6 +355,9 @@ void pl_stmt_words(pl_parse *p);
 void pl_stmt_word(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym *opcode, pl_loc at,
                   uint32_t operands);
+/* The attributes of .loc: function_name NAME, inlined_at FILE LINE COLUMN. */
+void pl_stmt_inlined(pl_parse *p, pl_sym *function_name, pl_loc function_name_at, pl_sym *name, pl_loc name_at, pl_sym *inlined_at,
+                     pl_loc inlined_at_at, const pl_number *file, const pl_number *line, const pl_number *column, pl_loc at);
 void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, const pl_number *column,
                  pl_loc at);
 /* call.c: true when the arguments of a call suit the function; other instructions always do. */

@@ -5,7 +5,7 @@ libptxloom_la_SOURCES += \
 	ptx/ast.h ptx/internal.h ptx/operand.h ptx/print.h \
 	ptx/lex.l ptx/parse.y \
 	ptx/names.c ptx/number.c ptx/expr.c ptx/module.c ptx/decl.c ptx/func.c \
-	ptx/stmt.c ptx/operand.c ptx/video.c ptx/call.c ptx/print.c
+	ptx/section.c ptx/stmt.c ptx/operand.c ptx/video.c ptx/call.c ptx/print.c
 BUILT_SOURCES += ptx/parse.h
 libptxloom_la_SOURCES += ptx/link.c ptx/link.h ptx/callgraph.c ptx/callgraph.h ptx/lower.c ptx/lower.h
 unit_tests += tests/unit/test_ptx

@@ -45,7 +45,7 @@ void pl_module_version(pl_parse *p, const pl_number *n, pl_loc at)
         unsigned major = (unsigned)strtoul(n->text, NULL, 10),
                  minor = (unsigned)strtoul(dot + 1, NULL, 10);
         for (size_t k = 0; k < sizeof versions / sizeof *versions; k++)
-            if (versions[k] == major * 10 + minor && minor < 10) {
+            if (versions[k] == major * 10 + minor && minor < 10 && !memchr(n->text, 'e', n->len)) {
                 p->ast->ptx = versions[k];
                 return;
             }
@@ -54,9 +54,28 @@ void pl_module_version(pl_parse *p, const pl_number *n, pl_loc at)
     p->ast->ptx = versions[sizeof versions / sizeof *versions - 1];
 }
 
+/* "sm_90a", "compute_90a", "sm_090a": the entry of the table. */
+static const struct target *find_target(const char *name)
+{
+    size_t prefix = !strncmp(name, "sm_", 3) ? 3 : !strncmp(name, "compute_", 8) ? 8 : 0;
+    if (!prefix) return NULL;
+    const char *number = name + prefix;
+    while (*number == '0') number++;
+    for (size_t k = 0; k < sizeof targets / sizeof *targets; k++)
+        if (!strcmp(targets[k].name + 3, number)) return &targets[k];
+    return NULL;
+}
+
 void pl_module_target(pl_parse *p, pl_sym *s, pl_loc at)
 {
     pl_ast *a = p->ast;
+    if (p->begun) {
+        pl_report(p->diags, PL_E0310, at, "what stands above", ".target");
+        return;
+    }
+    p->target_at = at;
+    const struct target *t = find_target(s->name);
+    if (!a->target && !t && !strcmp(s->name, "debug")) pl_report(p->diags, PL_E0310, at, "an option", "the architecture");
     if (!p->seen_version) {
         pl_report(p->diags, PL_E0310, at, ".target", ".version");
         p->seen_version = true;
@@ -78,17 +97,15 @@ void pl_module_target(pl_parse *p, pl_sym *s, pl_loc at)
         if (a->sm >= 13) pl_report(p->diags, PL_E0337, at, s->name, a->target);
         return;
     }
-    for (size_t k = 0; k < sizeof targets / sizeof *targets; k++)
-        if (!strcmp(targets[k].name, s->name)) {
-            char *end;
-            a->target = targets[k].name;
-            a->sm = (uint16_t)strtoul(s->name + 3, &end, 10);
-            a->sm_suffix = *end;
-            if (a->ptx < targets[k].ptx)
-                pl_report(p->diags, PL_E0314, at, s->name, targets[k].ptx / 10,
-                          targets[k].ptx % 10);
-            return;
-        }
+    if (t) {
+        char *end;
+        a->target = t->name;
+        a->sm = (uint16_t)strtoul(t->name + 3, &end, 10);
+        a->sm_suffix = *end;
+        if (a->ptx < t->ptx)
+            pl_report(p->diags, PL_E0314, at, s->name, t->ptx / 10, t->ptx % 10);
+        return;
+    }
     pl_diag *d = pl_report(p->diags, PL_E0313, at, s->name);
     unsigned best = 2;
     for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
@@ -121,6 +138,7 @@ void pl_module_target_done(pl_parse *p, pl_loc at)
  * once. */
 bool pl_module_started(pl_parse *p, pl_loc at)
 {
+    p->begun = true;
     if (p->seen_target) return true;
     if (!p->seen_version)
         pl_report(p->diags, PL_E0310, at, "this", ".version");
@@ -154,6 +172,8 @@ void pl_module_address_size(pl_parse *p, const pl_number *n, pl_loc at)
         pl_report(p->diags, PL_E0315, at, (int)n->len, n->text);
     else
         p->ast->address_size = (uint16_t)n->bits;
+    if (n->bits == 32 && p->ast->sm >= PL_FIRST_WITHOUT_32_BIT)
+        pl_report(p->diags, PL_E0381, at, p->ast->target);
     if (p->ast->funcs.n || p->ast->vars.n)
         pl_report(p->diags, PL_E0310, at, "a function or variable", ".address_size");
 }
@@ -161,7 +181,7 @@ void pl_module_address_size(pl_parse *p, const pl_number *n, pl_loc at)
 void pl_module_file(pl_parse *p, const pl_number *index, const char *path, uint32_t n, pl_loc at)
 {
     if (index->bits > 1u << 20) {
-        pl_report(p->diags, PL_E0316, at, (int)index->len, index->text);
+        pl_report(p->diags, PL_E0316, at, (int)index->len, index->text, "the number of a file");
         return;
     }
     if (index->bits < p->ast->files.n && p->ast->files.at[index->bits]) {
@@ -185,37 +205,32 @@ void pl_module_alias(pl_parse *p, pl_sym *a, pl_loc a_at, pl_sym *b, pl_loc b_at
         pl_report(p->diags, PL_E0330, b_at, b->name);
         return;
     }
-    if (!x->func->prototype_only || y->func->prototype_only) {
+    pl_func *second = y->func->alias_of ? y->func->alias_of : y->func;
+    if (!x->func->prototype_only || second->prototype_only) {
         pl_report(p->diags, PL_E0331, a_at, a->name, b->name);
         return;
     }
-    const char *what = pl_func_difference(x->func, y->func);
+    if (x->func->alias_of || second->linkage == PL_LINK_WEAK) {
+        pl_report(p->diags, PL_E0387, x->func->alias_of ? a_at : b_at, x->func->alias_of ? a->name : b->name,
+                  x->func->alias_of ? "an alias already" : ".weak, and another module may replace it");
+        return;
+    }
+    const char *what = pl_func_difference(x->func, second);
     if (what) {
         pl_report(p->diags, PL_E0333, a_at, b->name, what);
         return;
     }
-    x->func->alias_of = y->func;
+    x->func->alias_of = second;
 }
 
 void pl_linkage_add(pl_parse *p, pl_linkage l, pl_loc at)
 {
     pl_module_started(p, at);
     if (p->linkage_set) pl_report(p->diags, PL_E0317, at);
+    if (p->lead_at.line) pl_report(p->diags, PL_E0384, p->lead_at, ".attribute", "it comes behind .visible and the like");
     p->linkage = l;
     p->linkage_at = at;
     p->linkage_set = true;
-}
-
-void pl_parse_section_text(pl_parse *p, const char *text, size_t n)
-{
-    size_t need = p->ast->dwarf_sections.n + n;
-    while (p->ast->dwarf_sections.cap < need && pl_arena_ok(p->arena))
-        p->ast->dwarf_sections.at =
-            pl_vec_grow_(p->arena, p->ast->dwarf_sections.at, &p->ast->dwarf_sections.cap,
-                         &p->ast->dwarf_sections.n, 1);
-    if (p->ast->dwarf_sections.cap < need) return;
-    memcpy(p->ast->dwarf_sections.at + p->ast->dwarf_sections.n, text, n);
-    p->ast->dwarf_sections.n = need;
 }
 
 /* PTX has no preprocessor of its own; the line markers of one are harmless, everything else is not.
@@ -243,6 +258,9 @@ void pl_module_end(pl_parse *p)
 {
     pl_loc whole = {.file = p->ast->file};
     if (!p->seen_version || !p->seen_target) pl_report(p->diags, PL_E0318, whole);
+    if (p->ast->debug && !p->debug_section) pl_report(p->diags, PL_E0388, p->target_at);
+    for (const pl_loc_name *u = p->loc_names; u; u = u->next)
+        if (!pl_map_get(&p->section_labels, u->name, u->n)) pl_report(p->diags, PL_E0302, u->at, u->name);
     for (size_t k = 0; k < p->ast->funcs.n; k++) {
         const pl_func *f = p->ast->funcs.at[k];
         if (f->entry && f->prototype_only && f->linkage != PL_LINK_EXTERN)
@@ -269,6 +287,8 @@ pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, pl_ast *
     p->line_start = text;
     p->scope = pl_arena_new(arena, pl_scope);
     p->matcher = pl_matcher_new(arena);
+    pl_map_init(&p->section_labels, arena);
+    pl_map_init(&p->locs, arena);
     pl_node_new(p, PL_N_WRONG, (pl_loc){0});
     memcpy(text, source->text, source->size);
     text[source->size] = text[source->size + 1] = 0;

@@ -99,8 +99,7 @@ item
     | T_TARGET targets                  { pl_module_target_done(p, @1); }
     | T_ADDRESS_SIZE T_INT              { pl_module_address_size(p, &$2, @2); }
     | T_FILE T_INT T_STRING file_tail   { pl_module_file(p, &$2, $3.at, $3.n, @2); }
-    | loc
-    | T_SECTION
+    | T_SECTION                         { pl_module_started(p, @1); }
     | T_PRAGMA strings ';'
     | T_ALIAS T_NAME ',' T_NAME ';'     { pl_module_alias(p, $2, @2, $4, @4); }
     | linkages variable
@@ -116,6 +115,7 @@ targets
 
 file_tail
     : %empty
+    | ',' T_INT
     | ',' T_INT ',' T_INT
     ;
 
@@ -135,6 +135,7 @@ loc
 loc_tail
     : %empty
     | ',' T_NAME T_NAME loc_offset ',' T_NAME T_INT T_INT T_INT
+                                        { pl_stmt_inlined(p, $2, @2, $3, @3, $6, @6, &$7, &$8, &$9, @7); }
     ;
 
 loc_offset
@@ -150,6 +151,8 @@ linkages
     | linkages T_VISIBLE                { pl_linkage_add(p, PL_LINK_VISIBLE, @2); }
     | linkages T_WEAK                   { pl_linkage_add(p, PL_LINK_WEAK, @2); }
     | linkages T_COMMON                 { pl_linkage_add(p, PL_LINK_COMMON, @2); }
+    | linkages T_ATTRIBUTE              { p->leading = true; }
+      '(' attribute_list ')'            { p->leading = false; } /* ptxas takes those of a variable here as well */
     ;
 
 function
@@ -173,7 +176,7 @@ func
     ;
 
 head
-    : entry attributes T_NAME           { pl_func_name(p, $3, @3); }
+    : entry T_NAME                      { pl_func_name(p, $2, @2); }
       parameters directives
     | func attributes results T_NAME    { pl_func_name(p, $4, @4); }
       parameters directives
@@ -194,8 +197,8 @@ attribute_list
     ;
 
 attribute_item
-    : T_WORD                            { pl_decl_attribute(p, $1, @1); }
-    | T_WORD '(' integers ')'           { pl_decl_attribute(p, $1, @1); pl_nodes_reset(p); }
+    : T_WORD                            { pl_decl_attribute(p, $1, 0, @1); }
+    | T_WORD '(' integers ')'           { pl_decl_attribute(p, $1, $3, @1); pl_nodes_reset(p); }
     ;
 
 results
@@ -235,7 +238,8 @@ directives
     : %empty
     | directives T_PERF                 { pl_func_perf(p, $2, 0, @2); }
     | directives T_PERF integers        { pl_func_perf(p, $2, $3, @2); pl_nodes_reset(p); }
-    | directives T_PRAGMA strings ';'
+    | directives T_PRAGMA               { p->in_directives = true; }
+      strings ';'                       { p->in_directives = false; }
     ;
 
 /* ---- statements --------------------------------------------------------------------------------------------------------- */
@@ -274,7 +278,6 @@ targets_list
 
 prototype_name
     : T_SINK
-    | T_NAME
     ;
 
 opcode

@@ -44,11 +44,40 @@ void pl_stmt_word(pl_parse *p, pl_sym *s, pl_loc at)
     p->word_at[p->nwords++] = at;
 }
 
+/* A place that .loc has named. */
+typedef struct place {
+    uint32_t file, line, column;
+} place;
+
+static place *place_of(pl_parse *p, const pl_number *file, const pl_number *line, const pl_number *column)
+{
+    place *x = pl_arena_new(p->arena, place);
+    *x = (place){(uint32_t)file->bits, (uint32_t)line->bits, (uint32_t)column->bits};
+    return x;
+}
+
+void pl_stmt_inlined(pl_parse *p, pl_sym *function_name, pl_loc function_name_at, pl_sym *name, pl_loc name_at, pl_sym *inlined_at,
+                     pl_loc inlined_at_at, const pl_number *file, const pl_number *line, const pl_number *column, pl_loc at)
+{
+    pl_module_needs(p, function_name_at, "inlined_at", 72, "sm_10");
+    if (strcmp(function_name->name, "function_name")) pl_report(p->diags, PL_E0380, function_name_at, "function_name is missing");
+    if (strcmp(inlined_at->name, "inlined_at")) pl_report(p->diags, PL_E0380, inlined_at_at, "inlined_at is missing");
+    if (!pl_map_get(&p->locs, (const char *)place_of(p, file, line, column), sizeof(place)))
+        pl_report(p->diags, PL_E0380, at, "a line that no .loc has named yet stands");
+    pl_loc_name *u = pl_arena_new(p->arena, pl_loc_name);
+    *u = (pl_loc_name){.name = name->name, .n = name->len, .at = name_at, .next = p->loc_names};
+    p->loc_names = u;
+}
+
 void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, const pl_number *column,
                  pl_loc at)
 {
     pl_module_started(p, at);
-    if (!p->func) return;
+    const pl_number *const number[] = {file, line, column};
+    for (size_t k = 0; k < sizeof number / sizeof *number; k++)
+        if (number[k]->bits > UINT32_MAX) pl_report(p->diags, PL_E0316, at, (int)number[k]->len, number[k]->text, ".loc");
+    place *x = place_of(p, file, line, column);
+    pl_map_put(&p->locs, (const char *)x, sizeof *x, x);
     pl_stmt *s = pl_push(p->arena, &p->func->body);
     *s = (pl_stmt){.kind = PL_S_LOC,
                    .at = at,
