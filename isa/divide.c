@@ -3,6 +3,10 @@
  * The hardware has no divider: a division is a scaled reciprocal of the divisor, a product and two corrections. The part that depends on
  * the divisor alone is done once for all divisions by it, outside of loops that do not change it (ptxas 13.0 for sm_90, 2026-11).
  *
+ * Quotients, reciprocals and roots of floating-point values are short sequences that do not take every operand: a zero divided by
+ * something, the root of zero, numbers with extreme exponents go through a subroutine. ~slow stands behind each of them for that; it
+ * costs nothing when no lane needs it (emu/sm/slow.c).
+ *
  * An atomic operation whose old value nobody wants is a reduction (RED). Where all lanes name one address, ptxas lets one lane add what
  * REDUX has combined; the lanes' memory accesses stay as they are here, what that costs is made visible by ~leader and ~gather. */
 #include <string.h>
@@ -87,6 +91,44 @@ bool pl_pass_divide(pl_ir *x)
             pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
             if (to != divisor && pl_insn_make(i, pl_insn_mnem(i) == M_div ? M__div : M__rem, 3, &type, 1))
                 i->op[2] = to;
+        }
+    return pl_ir_ok(x);
+}
+
+/* ---- slow paths ---- */
+
+/* Quotients and roots with an exact rounding, and what comes behind each. */
+static const struct { uint16_t mnem; pl_word op, type; } exact[] = {
+    {M_div, W_div, W_f32}, {M_rcp, W_rcp, W_f32}, {M_sqrt, W_sqrt, W_f32}, {M_div, W_div, W_f64}, {M_rcp, W_rcp, W_f64}, {M_sqrt, W_sqrt, W_f64}};
+
+static bool rounds(const pl_insn *i)
+{
+    return pl_insn_has(i, W_rn) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) || pl_insn_has(i, W_rp);
+}
+
+bool pl_pass_slow(pl_ir *x)
+{
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn div = x->b.at[b].code.at[k];
+            size_t n = 0;
+            while (n < sizeof exact / sizeof *exact && (pl_insn_mnem(&div) != exact[n].mnem || pl_insn_type(&div) != exact[n].type))
+                n++;
+            if (n == sizeof exact / sizeof *exact || !rounds(&div))
+                continue;
+            uint32_t quotient = pl_ir_new(x, exact[n].type == W_f64 ? 2 : 1);
+            x->b.at[b].code.at[k].op[0] = quotient;
+            pl_insn *i = pl_ir_insert(x, b, ++k);
+            unsigned operands = pl_forms[div.form].noperands;
+            if (!i || !pl_insn_make(i, M__slow, operands + 1, (const pl_word[]){exact[n].op, exact[n].type}, 2))
+                return false;
+            i->op[0] = div.op[0];
+            i->op[1] = quotient;
+            for (unsigned o = 1; o < operands; o++)
+                i->op[o + 1] = div.op[o];
+            i->line = div.line;
+            i->guard = div.guard;
+            i->flags |= (uint16_t)(div.flags & PL_IF_GUARD_NEG);
         }
     return pl_ir_ok(x);
 }

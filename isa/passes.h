@@ -22,6 +22,8 @@ bool pl_pass_merge(pl_ir *x);
 bool pl_pass_select(pl_ir *x);
 /* divide.c: 32-bit division in two parts, the divisor's done once. */
 bool pl_pass_divide(pl_ir *x);
+/* divide.c: the subroutines behind quotients and roots. */
+bool pl_pass_slow(pl_ir *x);
 /* divide.c: atomics without a reader become reductions. */
 bool pl_pass_atomics(pl_ir *x);
 /* vector.c: neighbouring loads from shared memory become one wide load. */

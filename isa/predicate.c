@@ -77,6 +77,24 @@ static void move_guarded(pl_ir *x, uint32_t to, uint32_t body, uint32_t guard, b
     x->b.at[body].code.n = 0;
 }
 
+/* A branch to the end of a kernel is a guarded exit. */
+static void exits(pl_ir *x, uint32_t b)
+{
+    pl_insn *branch = pl_ir_branch(x, b);
+    if (!x->f->entry || !branch || branch->guard <= PL_PF || pl_forms[branch->form].noperands != 1 || x->b.at[b].next == PL_IR_NONE)
+        return;
+    const pl_irb *end = &x->b.at[branch->target];
+    if (end->code.n != 1 || pl_insn_mnem(&end->code.at[0]) != M_ret || end->code.at[0].guard != PL_PT)
+        return;
+    uint32_t guard = branch->guard;
+    uint16_t negated = branch->flags & PL_IF_GUARD_NEG;
+    pl_insn ret = end->code.at[0];
+    ret.line = branch->line;
+    ret.guard = guard;
+    ret.flags = (uint16_t)((ret.flags & ~PL_IF_GUARD_NEG) | negated);
+    *branch = ret;
+}
+
 /* if (p) body, if (p) body else other */
 static bool guard_arms(pl_ir *x, uint32_t b)
 {
@@ -149,5 +167,7 @@ bool pl_pass_predicate(pl_ir *x)
         for (uint32_t j = 0; j < x->nrpo; j++)
             changed |= guard_arms(x, x->rpo[j]);
     }
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        exits(x, x->rpo[j]);
     return pl_pass_merge(x);
 }

@@ -40,6 +40,7 @@ static const struct {
     {"branch", PL_KIND_BRANCH},
     {"call", PL_KIND_BRANCH},
     {"ret", PL_KIND_BRANCH},
+    {"bsync", PL_KIND_BRANCH},
     {"sleep", PL_KIND_SLEEP},
     {"sreg_clock", PL_KIND_CLOCK},
     {"exit", PL_KIND_EXIT},
@@ -268,6 +269,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         }
         d->price = &m->price[i->cls];
         d->kind = kind[i->cls];
+        d->slow = (uint8_t)pl_slow_of(i->cls);
         d->wants_effect = (i->flags & PL_IF_MEM) != 0 || d->kind == PL_KIND_BULK || d->kind == PL_KIND_COPY || d->kind == PL_KIND_MBARRIER ||
                           d->kind == PL_KIND_MBARRIER_WAIT;
         d->load = (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC | PL_EF_VOLATILE | PL_EF_ASYNC)) == PL_EF_LOAD;
@@ -306,7 +308,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
     uint32_t address = 0;
     for (size_t pc = 0; pc < n; pc++) {
         out->at[pc].address = address;
-        address += out->at[pc].price->issues * m->fetch.instruction;
+        if (!out->at[pc].slow) address += out->at[pc].price->issues * m->fetch.instruction; /* subroutines lie elsewhere */
     }
     out->rows = rows.at;
     out->bytes = address;

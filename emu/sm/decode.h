@@ -5,6 +5,7 @@
 #define PL_EMU_SM_DECODE_H
 
 #include "emu/sm/machine.h"
+#include "emu/sm/slow.h"
 #include "isa/program.h"
 
 /* How the issue stage treats an instruction. */
@@ -42,6 +43,7 @@ typedef struct pl_dec {
     uint8_t nread, nwrite, npread, npwrite;
     uint8_t kind;       /* pl_kind */
     uint8_t alu;        /* pl_mem_alu of an atomic */
+    uint8_t slow;       /* pl_slow: it costs nothing unless a lane needs it */
     bool guarded;       /* the last predicate read is the guard */
     bool wants_effect;
     bool either;        /* its ALU work may as well go to the multiply-add lanes */

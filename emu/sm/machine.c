@@ -293,6 +293,7 @@ static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
             return "the words are hardware instructions: alu fma imad wide half fp64 xu xu64 shfl vote redux sreg clock mem branch issue";
         const pl_op_cost *c = &m->op[op];
         p->issues += (uint32_t)n;
+        if (op == PL_OP_BRANCH) p->branches += (uint32_t)n;
         sum += (uint32_t)n * c->latency;
         if (c->pipe < PL_PIPE_COUNT && !hold(p, c->pipe, (double)n * c->interval)) return "too many different units";
         if (c->pipe == PL_PIPE_HEAVY && !hold(p, PL_PIPE_FMA, (double)n)) return "too many different units";

@@ -276,7 +276,7 @@ static void advance(pl_sm *s, pl_twarp *t, uint64_t now)
         uint32_t pc = (uint32_t)(i - w->code);
         const pl_dec *d = &s->dec->at[pc];
         t->base = (uint32_t)((w->regs - w->file) / PL_LANES);
-        if (d->price->issues) {
+        if (d->price->issues && (!d->slow || pl_slow_needed(w, i, (pl_slow)d->slow))) {
             t->next = d;
             settle(s, t, now);
             return;
@@ -472,6 +472,13 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         c->mio_at++;
     }
 
+    s->stat.branches += p->branches;
+    if (st) st->branches += p->branches;
+    if (d->slow) { /* the lanes that do not need it wait for the others */
+        t->hold = now + p->latency;
+        t->hold_why = PL_STALL_BRANCH;
+    }
+
     switch ((pl_kind)d->kind) {
     case PL_KIND_MEMORY:
     case PL_KIND_MATRIX_MEMORY:
@@ -508,8 +515,6 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     case PL_KIND_BRANCH:
         t->hold = now + p->latency;
         t->hold_why = PL_STALL_BRANCH;
-        s->stat.branches++;
-        if (st) st->branches++;
         if (w->nsplits > splits) {
             s->stat.divergent++; /* pc_stat counts it where lanes part (op_control.c) */
             t->hold += s->m->issue.divergence;

@@ -1,0 +1,22 @@
+/* slow.h - which operands of quotients and roots need the subroutine (~slow in the instruction table). */
+#ifndef PL_EMU_SM_SLOW_H
+#define PL_EMU_SM_SLOW_H
+
+#include "emu/exec/exec.h"
+
+/* The test of an instruction class; PL_SLOW_NEVER: it is no subroutine. */
+typedef enum pl_slow {
+    PL_SLOW_NEVER,
+    PL_SLOW_DIV_F32,
+    PL_SLOW_RCP_F32,
+    PL_SLOW_SQRT_F32,
+    PL_SLOW_DIV_F64,
+    PL_SLOW_RCP_F64,
+    PL_SLOW_SQRT_F64
+} pl_slow;
+
+pl_slow pl_slow_of(unsigned cls);
+/* Does a lane that executes the warp's next instruction need the subroutine? */
+bool pl_slow_needed(const pl_warp *w, const pl_insn *i, pl_slow test);
+
+#endif
