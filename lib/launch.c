@@ -54,10 +54,11 @@ static pl_status check_sizes(pl_gpu *gpu, const pl_launch *l, shape *s)
     }
     if (!l->grid[1] || !l->grid[2] || !l->block[1] || !l->block[2])
         return refuse(gpu, "the launch", "every dimension is at least 1");
-    if (l->grid[0] > INT32_MAX || l->grid[1] > MAX_GRID_YZ || l->grid[2] > MAX_GRID_YZ ||
+    uint32_t most_x = gpu->machine->launch.grid_x;
+    if (l->grid[0] > most_x || l->grid[1] > MAX_GRID_YZ || l->grid[2] > MAX_GRID_YZ ||
         (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] > UINT32_MAX)
         return refuse(gpu, pl_arena_printf(gpu->messages, "grid %s", three(gpu, l->grid)),
-                      "the limits are 2147483647,65535,65535, and 4294967295 blocks");
+                      pl_arena_printf(gpu->messages, "the limits are %" PRIu32 ",65535,65535, and 4294967295 blocks", most_x));
     uint64_t threads = (uint64_t)l->block[0] * l->block[1];
     threads = threads > UINT32_MAX ? UINT64_MAX : threads * l->block[2];
     if (l->block[2] > MAX_BLOCK_Z || threads > MAX_BLOCK_THREADS)

@@ -76,7 +76,7 @@ void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, u
 
 /* Passes of one group of lanes: the busiest bank decides. Lanes that read the same word share it. Words are kept in one list for
  * each bank, so patterns without conflicts compare nothing. */
-static uint32_t group_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks, uint32_t width)
+static uint32_t group_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks, uint32_t width, uint32_t rows)
 {
     enum { BANKS = 64, END = 255 };
     uint64_t word[4 * PL_COALESCE_LANES];
@@ -86,7 +86,8 @@ static uint32_t group_passes(uint32_t mask, const uint64_t *address, uint32_t si
     memset(in_bank, 0, sizeof in_bank);
     for (uint32_t m = mask; m; m &= m - 1) {
         uint64_t a = address[__builtin_ctz(m)];
-        for (uint64_t w = a / width; w <= (a + size - 1) / width && n < 4 * PL_COALESCE_LANES; w++) {
+        for (uint64_t at = a / width; at <= (a + size - 1) / width && n < 4 * PL_COALESCE_LANES; at++) {
+            uint64_t w = rows == 1 ? at : at / ((uint64_t)banks * rows) * banks + at % banks; /* words of one pass count as one */
             uint32_t b = (uint32_t)(w % banks) % BANKS, k = head[b];
             while (k != END && word[k] != w) k = next[k];
             if (k != END) continue;
@@ -120,14 +121,14 @@ static bool agree(uint32_t mask, const uint64_t *address, unsigned distance)
     return true;
 }
 
-uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks, uint32_t width, bool load,
+uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks, uint32_t width, uint32_t rows, bool load,
                         uint32_t *extra)
 {
     uint32_t lanes = PL_COALESCE_LANES, passes = 0, least = 0;
     *extra = 0;
     if (!mask) return 0;
     if (size > 16) size = 16;
-    uint32_t row = banks * width; /* bytes that one pass can move */
+    uint32_t row = banks * width * rows; /* bytes that one pass can move */
     uint32_t group = size <= width ? lanes : row / size;
     if (group > lanes) group = lanes;
     if (size >= width && consecutive(mask, address, size)) return lanes / group;
@@ -135,7 +136,7 @@ uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, u
     for (uint32_t first = 0; first < lanes; first += group) {
         uint32_t part = group == lanes ? mask : mask & (((1u << group) - 1) << first);
         if (!part) continue;
-        passes += group_passes(part, address, size, banks, width);
+        passes += group_passes(part, address, size, banks, width, rows);
         least++;
     }
     *extra = passes > least ? passes - least : 0;

@@ -97,7 +97,7 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     const pl_effect *fx = &s->fx;
     bool atomic = fx->kind == PL_AC_ATOMIC || fx->kind == PL_AC_REDUCTION, store = fx->kind == PL_AC_STORE, loop = false;
     uint32_t away = remote_lanes(s, t), own = fx->mask & ~away;
-    uint32_t extra, passes = pl_bank_passes(own, fx->addr, fx->size, m->banks, m->bank, !store && !atomic, &extra);
+    uint32_t extra, passes = pl_bank_passes(own, fx->addr, fx->size, m->banks, m->bank, m->rows, !store && !atomic, &extra);
     if (passes == 0) passes = 1;
     uint32_t turns = passes, rounds = 0;
     if (atomic) {
@@ -206,6 +206,14 @@ static void local_lines(pl_sm *s, const pl_twarp *t)
     }
 }
 
+/* The L1 moves whole lines only. */
+static void whole_lines(pl_sm *s)
+{
+    uint32_t sectors = (uint32_t)(s->m->l1.line / s->m->l1.sector);
+    for (uint32_t k = 0; k < s->lines.n; k++) s->lines.at[k].mask = (uint8_t)((1u << sectors) - 1);
+    s->lines.sectors = s->lines.n * sectors;
+}
+
 static uint32_t line_payload(const pl_sm *s, uint32_t k)
 {
     bool atomic = s->fx.kind == PL_AC_ATOMIC || s->fx.kind == PL_AC_REDUCTION;
@@ -269,6 +277,9 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     /* Integer additions of a whole warp to an address that is the same for all lanes: the assembler lets one lane add the sum (vote,
      * population count, one atomic; seen in machine code for sm_70 to sm_120). */
     if (atomic && d->uniform && s->lines.unique == 1) s->lines.at[0].depth = s->lines.at[0].chain = 1;
+    bool load = !atomic && !store, beside = fx->bypass_l1 || d->kind == PL_KIND_COPY;
+    if (load && !is_local && m->global == PL_L1_BYPASS) beside = true;
+    if (load && !is_local && m->global == PL_L1_LINES && !beside) whole_lines(s);
     const pl_lines *lines = &s->lines;
     uint32_t sectors = lines->sectors; /* of atomics: one for each turn, as many as the busiest address of the sector needs */
     for (uint32_t k = 0; atomic && k < lines->n; k++) sectors += lines->at[k].chain - (uint32_t)__builtin_popcount(lines->at[k].mask);
@@ -315,7 +326,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         for (uint32_t k = 0; k < lines->n; k++) {
             uint32_t request = 0;
             uint8_t ask = 0;
-            fills += pl_l1_load(&s->l1, lines->at[k].line, lines->at[k].mask, slot, !fx->bypass_l1 && d->kind != PL_KIND_COPY, &request, &ask);
+            fills += pl_l1_load(&s->l1, lines->at[k].line, lines->at[k].mask, slot, !beside, &request, &ask);
             if (!ask) continue;
             pl_mem_req r = {.time = start + m->miss + (uint64_t)k * m->line_pass, .line = lines->at[k].line, .token = request,
                             .op = PL_MEM_READ, .client = PL_CL_L1, .sectors = ask};

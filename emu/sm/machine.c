@@ -85,6 +85,8 @@ static const pl_conf_key shared_keys[] = {
     KEY(pl_shared_config, carveout_idle, "carveout_idle", U64, "B", 0, 1048576, "the same for kernels that use no shared memory themselves"),
     KEY(pl_shared_config, banks, "banks", U32, "", 1, 64, "banks"),
     KEY(pl_shared_config, bank, "bank", U32, "B", 1, 16, "width of a bank"),
+    KEY(pl_shared_config, rows, "rows", U32, "", 1, 4,
+        "neighbouring rows of the banks that one pass opens: 2 on Kepler with banks of 4 bytes, where words n and n + 32 come together"),
     KEY(pl_shared_config, latency, "latency", U32, CY, 1, 500, "cycles of a conflict-free 32-bit load"),
     KEY(pl_shared_config, pass_latency, "pass_latency", U32, CY, 0, 100, "further cycles of latency for each further pass"),
     KEY(pl_shared_config, pass, "pass", U32, CY, 1, 100, "cycles that a pass holds the banks of the SM"),
@@ -108,6 +110,9 @@ static const pl_conf_key l1_keys[] = {
     KEY(pl_l1_config, stores, "stores", U32, "", 1, 65536, "store and atomic requests of an SM that can be under way"),
     KEY(pl_l1_config, line_pass, "line_pass", U32, CY, 1, 100, "cycles for each different line that a warp's access touches"),
     KEY(pl_l1_config, width, "width", U32, "B/cycle", 1, 1024, "data that the L1 delivers"),
+    {.key = "global", .type = PL_CONF_WORD, .unit = "", .offset = offsetof(pl_l1_config, global), .words = "sectors lines bypass",
+     .about = "what an ordinary load of global memory does here: sectors: looks for its sectors; lines: looks for its lines, and a miss brings "
+              "all of a line; bypass: goes on to the L2, as .cg and volatile loads do everywhere"},
 };
 #define MEM(member, name, kind, unit_, lo, hi, text) KEY(pl_memsys_config, member, name, kind, unit_, lo, hi, text)
 static const pl_conf_key xbar_keys[] = {
@@ -180,6 +185,7 @@ static const pl_conf_key launch_keys[] = {
     KEY(pl_launch_config, end, "end", U32, CY, 0, 1000000, "cycles from the last effect of a kernel until it is reported"),
     KEY(pl_launch_config, l2_requests, "l2_requests", U32, "", 0, 1000000,
         "requests of one sector to the L2 that a launch costs beyond those of its program, for counters only"),
+    KEY(pl_launch_config, grid_x, "grid_x", U32, "", 1, 2147483647, "most blocks of a grid in x"),
 };
 #define PIPE_WORD(name, word, shared, text) word " "
 static const pl_conf_key op_keys[] = {
@@ -413,13 +419,39 @@ static bool consistent(const pl_machine *m, pl_diags *d, const pl_conf *c)
     return ok;
 }
 
+/* "NAME,SECTION.KEY=VALUE,...": the values take the place of the file's, in the units of the file. */
+static bool change_values(pl_arena *a, pl_diags *d, pl_conf *c, const char *name, const char *changes)
+{
+    while (*changes) {
+        const char *end = changes + strcspn(changes, ","), *equal = memchr(changes, '=', (size_t)(end - changes));
+        pl_conf_entry *found = NULL;
+        for (size_t k = 0; equal && k < c->entry.n; k++) {
+            pl_conf_entry *e = &c->entry.at[k];
+            const char *key = pl_arena_printf(a, "%s.%s", e->section, e->key);
+            if (strlen(key) == (size_t)(equal - changes) && memcmp(key, changes, (size_t)(equal - changes)) == 0) found = e;
+        }
+        if (!found) {
+            pl_diag *x = pl_report(d, PL_E0515, (pl_loc){0}, name);
+            x->help = pl_arena_printf(a, "'%.*s' is no SECTION.KEY=VALUE of that machine; `ptxloom explain SECTION.KEY` knows them",
+                                      (int)(end - changes), changes);
+            return false;
+        }
+        found->value = pl_arena_strndup(a, equal + 1, (size_t)(end - equal - 1));
+        found->provenance = PL_CHOSEN;
+        found->source = "on the command line";
+        changes = end + (*end == ',');
+    }
+    return true;
+}
+
 pl_machine *pl_machine_load(pl_arena *a, pl_diags *d, const char *name, const char *search_path)
 {
     text t;
     pl_conf *c = NULL, *other = NULL;
-    if (!find_text(a, d, name, search_path, &t)) return NULL;
+    size_t plain = strcspn(name, ",");
+    if (!find_text(a, d, pl_arena_strndup(a, name, plain), search_path, &t)) return NULL;
     bool ok = pl_conf_read(a, d, t.name, t.text, t.size, &c) == PL_OK;
-    if (!c) return NULL;
+    if (!c || !change_values(a, d, c, name, name + plain + (name[plain] == ','))) return NULL;
     pl_machine *m = pl_arena_new(a, pl_machine);
     m->price = pl_arena_array(a, pl_price, C_count);
     bool *have = pl_arena_array(a, bool, C_count);

@@ -99,12 +99,16 @@ typedef struct pl_shared_config {
     uint64_t per_sm, per_block, reserved, unit, carveout_half, carveout_idle;
     pl_conf_list carveouts;
     uint32_t carveout_room;
-    uint32_t banks, bank, latency, pass_latency, pass, link_pass, atomic_latency, atomic_pass, atomic_loop, remote_latency, remote_pass, matrix_latency;
+    uint32_t banks, bank, rows, latency, pass_latency, pass, link_pass, atomic_latency, atomic_pass, atomic_loop, remote_latency, remote_pass, matrix_latency;
 } pl_shared_config;
+
+/* What a load of global memory does in the L1: looks for its sectors; looks for its lines, and misses bring whole lines; or passes. */
+enum { PL_L1_SECTORS, PL_L1_LINES, PL_L1_BYPASS };
 
 typedef struct pl_l1_config {
     uint64_t size, line, sector;
     uint32_t ways, latency, miss, fill, misses, stores, line_pass, width;
+    int global; /* PL_L1_* */
 } pl_l1_config;
 
 typedef struct pl_sync_config {
@@ -116,7 +120,7 @@ typedef struct pl_async_config {
 } pl_async_config;
 
 typedef struct pl_launch_config {
-    uint32_t start, block_start, block_interval, sm_interval, block_end, end, l2_requests;
+    uint32_t start, block_start, block_interval, sm_interval, block_end, end, l2_requests, grid_x;
 } pl_launch_config;
 
 typedef struct pl_machine {

@@ -108,7 +108,7 @@ START_TEST(bank_passes_are_those_measured)
     uint32_t extra;
     for (size_t k = 0; k < sizeof t / sizeof *t; k++) {
         strided(addr, 0, t[k].stride * t[k].size);
-        ck_assert_msg(pl_bank_passes(UINT32_MAX, addr, t[k].size, 32, 4, true, &extra) == t[k].passes, "%u bytes, stride %u: not %u passes",
+        ck_assert_msg(pl_bank_passes(UINT32_MAX, addr, t[k].size, 32, 4, 1, true, &extra) == t[k].passes, "%u bytes, stride %u: not %u passes",
                       t[k].size, (unsigned)t[k].stride, t[k].passes);
     }
     /* lanes that share addresses: patterns pairs_same, quads_same, halves_same, quarters_same, bcast2rows, bcast4rows */
@@ -119,14 +119,14 @@ START_TEST(bank_passes_are_those_measured)
                 {16, 0, 1, 128, 4, 8}, {16, 0, 3, 128, 16, 16}};
     for (size_t k = 0; k < sizeof same / sizeof *same; k++) {
         for (unsigned l = 0; l < 32; l++) addr[l] = (l >> same[k].shift & same[k].mask) * same[k].step;
-        ck_assert_uint_eq(pl_bank_passes(UINT32_MAX, addr, same[k].size, 32, 4, true, &extra), same[k].load);
-        ck_assert_uint_eq(pl_bank_passes(UINT32_MAX, addr, same[k].size, 32, 4, false, &extra), same[k].store);
+        ck_assert_uint_eq(pl_bank_passes(UINT32_MAX, addr, same[k].size, 32, 4, 1, true, &extra), same[k].load);
+        ck_assert_uint_eq(pl_bank_passes(UINT32_MAX, addr, same[k].size, 32, 4, 1, false, &extra), same[k].store);
     }
     strided(addr, 0, 4);
-    ck_assert_uint_eq(pl_bank_passes(0xff, addr, 4, 32, 4, true, &extra), 1);
+    ck_assert_uint_eq(pl_bank_passes(0xff, addr, 4, 32, 4, 1, true, &extra), 1);
     ck_assert_uint_eq(extra, 0);
     strided(addr, 0, 128);
-    pl_bank_passes(UINT32_MAX, addr, 4, 32, 4, true, &extra);
+    pl_bank_passes(UINT32_MAX, addr, 4, 32, 4, 1, true, &extra);
     ck_assert_uint_eq(extra, 31);
 }
 END_TEST
