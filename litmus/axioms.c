@@ -17,6 +17,7 @@ typedef struct event {
     int thread, var; /* thread: NOBODY for an initial value; var: NOBODY for fences and barriers */
     uint8_t kind, order, scope, number; /* number: barriers of this kind and number before it in the thread */
     bool read, write;
+    bool async; /* of the asynchronous proxy */
     const pl_litmus_op *op;
 } event;
 
@@ -72,15 +73,41 @@ static pl_litmus_scope distance(const pl_litmus_test *t, int a, int b)
     return x == y ? PL_LITMUS_CTA : x / t->cluster == y / t->cluster ? PL_LITMUS_CLUSTER : PL_LITMUS_GPU;
 }
 
-/* Two operations of one thread; or both strong with scopes that include each other's threads. Memory operations: to one location. */
+/* Two operations of one thread; or both strong with scopes that include each other's threads. Memory operations: to one location and
+ * through one proxy. */
 static bool morally_strong(const search *x, const event *a, const event *b)
 {
     if (a->var != NOBODY && b->var != NOBODY && a->var != b->var)
         return false;
-    if (a->thread == NOBODY || b->thread == NOBODY || a->thread == b->thread)
+    if (a->thread == NOBODY || b->thread == NOBODY)
+        return true;
+    if (a->async != b->async && a->var != NOBODY && b->var != NOBODY)
+        return false;
+    if (a->thread == b->thread)
         return true;
     pl_litmus_scope d = distance(x->t, a->thread, b->thread);
     return a->order != PL_LITMUS_WEAK && b->order != PL_LITMUS_WEAK && a->scope >= d && b->scope >= d;
+}
+
+/* One more event of a thread, behind those from `first` on. What the asynchronous proxy does for a copy comes after the copy was issued,
+ * and before what follows the wait for it. */
+static void make_event(search *x, unsigned first, event e)
+{
+    unsigned n = x->n;
+    for (unsigned q = first; q < n; q++) {
+        bool waited = false;
+        for (unsigned m = q; m < n; m++)
+            waited |= x->e[m].kind == PL_LITMUS_DONE;
+        if (!x->e[q].async || waited || e.kind == PL_LITMUS_DONE || (e.async && e.write && q + 1 == n))
+            add(x->po, q, n);
+        uint8_t kind = e.kind == PL_LITMUS_WAIT ? PL_LITMUS_ARRIVE : e.kind;
+        e.number = (uint8_t)(e.number + (x->e[q].kind == kind && x->e[q].op->barrier == e.op->barrier));
+    }
+    if (e.kind == PL_LITMUS_WAIT)
+        e.number--; /* the number of its arrival */
+    if (e.read)
+        x->read[x->nreads++] = n;
+    x->e[x->n++] = e;
 }
 
 static void make_events(search *x)
@@ -95,23 +122,20 @@ static void make_events(search *x)
         unsigned first = x->n;
         for (unsigned m = 0; m < t->thread[k].nops; m++) {
             const pl_litmus_op *o = &t->thread[k].op[m];
-            if (o->kind == PL_LITMUS_ALU)
-                continue;
-            event *e = &x->e[x->n];
-            *e = (event){.thread = (int)k, .var = o->var, .kind = o->kind, .order = o->order, .scope = o->scope, .op = o};
+            event e = {.thread = (int)k, .var = o->var, .kind = o->kind, .order = o->order, .scope = o->scope, .op = o};
             bool atomic = o->kind == PL_LITMUS_ATOM || o->kind == PL_LITMUS_RED;
-            e->read = o->kind == PL_LITMUS_LOAD || atomic;
-            e->write = o->kind == PL_LITMUS_STORE || atomic;
-            for (unsigned q = first; q < x->n; q++) {
-                add(x->po, q, x->n);
-                uint8_t kind = o->kind == PL_LITMUS_WAIT ? PL_LITMUS_ARRIVE : o->kind;
-                e->number = (uint8_t)(e->number + (x->e[q].kind == kind && x->e[q].op->barrier == o->barrier));
+            e.read = o->kind == PL_LITMUS_LOAD || atomic;
+            e.write = o->kind == PL_LITMUS_STORE || atomic || o->kind == PL_LITMUS_COPY;
+            e.async = o->kind == PL_LITMUS_COPY;
+            if (e.async) { /* first its read */
+                event source = e;
+                source.var = o->source;
+                source.read = true;
+                source.write = false;
+                make_event(x, first, source);
             }
-            if (o->kind == PL_LITMUS_WAIT)
-                e->number--; /* the number of its arrival */
-            if (e->read)
-                x->read[x->nreads++] = x->n;
-            x->n++;
+            if (o->kind != PL_LITMUS_ALU)
+                make_event(x, first, e);
         }
     }
     for (unsigned a = 0; a < x->n; a++)
@@ -149,6 +173,16 @@ static bool evaluate(search *x)
                     continue;
                 }
                 unsigned e = at++;
+                if (o->kind == PL_LITMUS_COPY) { /* the read, then the write of what it gives */
+                    bool got = known[x->rf[e]];
+                    x->in[e] = got ? x->stored[x->rf[e]] : 0;
+                    x->stored[at] = x->in[e];
+                    changed |= got && !known[at];
+                    known[at] = x->writes[at] = got;
+                    all &= got;
+                    at++;
+                    continue;
+                }
                 bool got = !x->e[e].read || known[x->rf[e]];
                 x->in[e] = x->e[e].read && got ? x->stored[x->rf[e]] : 0;
                 if (o->dst >= 0) {
@@ -244,7 +278,7 @@ static bool consistent(const search *x, const set *co)
     for (unsigned a = 0; a < x->n; a++) { /* communication between morally strong operations, with program order */
         com[a] = co[a] & x->strong[a];
         for (unsigned b = 0; b < x->n; b++)
-            if (has(x->po, a, b) && x->e[a].var != NOBODY && x->e[a].var == x->e[b].var)
+            if (has(x->po, a, b) && x->e[a].var != NOBODY && x->e[a].var == x->e[b].var && x->e[a].async == x->e[b].async)
                 add(com, a, b);
     }
     for (unsigned k = 0; k < x->nreads; k++) {
@@ -307,7 +341,24 @@ static void order_writes(search *x, const set *co, unsigned a, unsigned b)
         emit(x, co, 0, final);
 }
 
-/* Base causality order without proxies, causality order, and what follows for the order of writes. */
+/* Does a keep its place before b, which it precedes in base causality order, although they may go through different proxies? Both
+ * through the generic one; both through the other in one block; or with a fence between the proxies on the way. The end of a copy is such
+ * a fence for what it wrote. */
+static bool proxies_agree(const search *x, const set *base, unsigned a, unsigned b)
+{
+    const event *p = &x->e[a], *q = &x->e[b];
+    if (!p->async && !q->async)
+        return true;
+    if (p->async && q->async && distance(x->t, p->thread, q->thread) == PL_LITMUS_CTA)
+        return true;
+    for (unsigned f = 0; f < x->n; f++)
+        if (has(base, a, f) && has(base, f, b) &&
+            (x->e[f].kind == PL_LITMUS_PROXY || (x->e[f].kind == PL_LITMUS_DONE && p->async && p->thread == x->e[f].thread)))
+            return true;
+    return false;
+}
+
+/* Base causality order, causality order, and what follows for the order of writes. */
 static void order_by_cause(search *x)
 {
     set base[PL_LITMUS_EVENTS], same[PL_LITMUS_EVENTS], co[PL_LITMUS_EVENTS] = {0};
@@ -320,7 +371,7 @@ static void order_by_cause(search *x)
     for (unsigned a = 0; a < x->n; a++) {
         same[a] = 0;
         for (unsigned b = 0; b < x->n; b++)
-            if (has(base, a, b) && x->e[a].var != NOBODY && x->e[a].var == x->e[b].var)
+            if (has(base, a, b) && x->e[a].var != NOBODY && x->e[a].var == x->e[b].var && proxies_agree(x, base, a, b))
                 add(same, a, b);
     }
     for (unsigned a = 0; a < x->n; a++) {

@@ -28,6 +28,10 @@ typedef enum pl_litmus_kind {
     PL_LITMUS_BARRIER, /* bar.sync of the block */
     PL_LITMUS_ARRIVE,  /* barrier.cluster */
     PL_LITMUS_WAIT,
+    PL_LITMUS_COPY,    /* cp.async.bulk from one variable to another, which the asynchronous proxy does some time later */
+    PL_LITMUS_COMMIT,  /* cp.async.bulk.commit_group */
+    PL_LITMUS_DONE,    /* cp.async.bulk.wait_group 0 */
+    PL_LITMUS_PROXY,   /* fence.proxy.async */
     PL_LITMUS_ALU      /* registers only */
 } pl_litmus_kind;
 
@@ -56,7 +60,8 @@ typedef struct pl_litmus_value {
 
 typedef struct pl_litmus_op {
     uint8_t kind, order, scope, fn;
-    int8_t var, dst; /* -1: none */
+    int8_t var, dst; /* -1: none; copies: var is written */
+    int8_t source;   /* copies: the variable that is read */
     uint8_t barrier; /* number of the block barrier */
     pl_litmus_value a, b;
     size_t from, to; /* the statement in the text, with its ';' */

@@ -261,14 +261,14 @@ static bool destination(reader *r, pl_litmus_op *o)
     return true;
 }
 
-static bool address(reader *r, pl_litmus_op *o)
+static bool address(reader *r, int8_t *out)
 {
     if (!need(r, "["))
         return false;
     int v = variable(r, r->next);
     if (v < 0)
         return r->next.kind == T_WORD ? refuse(r, r->next, PL_E0302, NULL) : expected(r, "the name of a variable");
-    o->var = (int8_t)v;
+    *out = (int8_t)v;
     advance(r);
     return need(r, "]");
 }
@@ -342,7 +342,7 @@ static bool memory_operation(reader *r, token k, const words *w, const pl_litmus
         return refuse(r, k, PL_E0903, "variables have 32 bits: write .u32 or .b32");
     if (o->kind != PL_LITMUS_STORE && o->kind != PL_LITMUS_RED && !(destination(r, o) && need(r, ",")))
         return false;
-    if (!address(r, o))
+    if (!address(r, &o->var))
         return false;
     if (o->kind != PL_LITMUS_LOAD && !(need(r, ",") && value(r, &o->a)))
         return false;
@@ -389,6 +389,36 @@ static bool synchronisation(reader *r, token k, const words *w, const char *name
     return true;
 }
 
+/* Is the mnemonic spelled like this? A '*' at the end stands for the rest. */
+static bool spelled(const reader *r, token k, const char *text)
+{
+    size_t n = strlen(text), have = k.to - k.from;
+    bool rest = text[n - 1] == '*';
+    n -= rest;
+    return (rest ? have >= n : have == n) && memcmp(r->text + k.from, text, n) == 0;
+}
+
+/* Bulk copies, and the fence between what they and other instructions see. */
+static bool asynchronous(reader *r, token k, pl_litmus_thread *th, pl_litmus_op *o)
+{
+    uint32_t n = 0;
+    if (o->kind == PL_LITMUS_PROXY || o->kind == PL_LITMUS_COMMIT)
+        return true;
+    if (o->kind == PL_LITMUS_DONE)
+        return number(r, "0, the groups that may go on", 0, &n);
+    if (!spelled(r, k, "cp.async.bulk.global.shared::cta.bulk_group"))
+        return refuse(r, k, PL_E0903, "of bulk copies, a test can have cp.async.bulk.global.shared::cta.bulk_group");
+    if (!address(r, &o->var) || !need(r, ",") || !address(r, &o->source) || !need(r, ","))
+        return false;
+    const pl_litmus_var *to = &r->t->var[o->var], *from = &r->t->var[o->source];
+    if (to->shared || !from->shared || (uint32_t)from->cta != th->cta)
+        return refuse(r, k, PL_E0903, "it copies from its block's shared memory to global memory");
+    if (r->next.kind != T_NUMBER || r->next.number != 16)
+        return expected(r, "16 (a variable and what is behind it)");
+    advance(r);
+    return true;
+}
+
 static bool alu(reader *r, token k, const words *w, const char *name, pl_litmus_op *o)
 {
     o->fn = PL_LITMUS_CAS;
@@ -396,7 +426,7 @@ static bool alu(reader *r, token k, const words *w, const char *name, pl_litmus_
         if (strcmp(name, functions[q].name) == 0)
             o->fn = (uint8_t)functions[q].fn;
     if (o->fn == PL_LITMUS_CAS)
-        return refuse(r, k, PL_E0903, "the statements are ld, st, atom, red, fence, membar, bar.sync, barrier.cluster, mov, add, and, or, xor");
+        return refuse(r, k, PL_E0903, "the statements are ld, st, atom, red, fence, membar, bar.sync, barrier.cluster, cp.async.bulk, mov, add, and, or, xor");
     if (!w->typed)
         return refuse(r, k, PL_E0903, "registers have 32 bits: write .u32 or .b32");
     return destination(r, o) && need(r, ",") && value(r, &o->a) && (o->fn == PL_LITMUS_MOV || (need(r, ",") && value(r, &o->b)));
@@ -418,15 +448,21 @@ static bool statement(reader *r, pl_litmus_thread *th)
     if (th->nops == PL_LITMUS_OPS)
         return too_many(r, k, "statements in a thread", PL_LITMUS_OPS);
     pl_litmus_op *o = &th->op[th->nops++];
-    *o = (pl_litmus_op){.kind = PL_LITMUS_ALU, .var = -1, .dst = -1, .from = k.from};
+    *o = (pl_litmus_op){.kind = PL_LITMUS_ALU, .var = -1, .dst = -1, .source = -1, .from = k.from};
     next_word(r, k, &at, name, sizeof name);
     for (size_t q = 0; q < sizeof kinds / sizeof *kinds; q++)
         if (strcmp(name, kinds[q].name) == 0)
             o->kind = (uint8_t)kinds[q].kind;
-    if (!read_words(r, k, at, &w))
+    bool proxy = spelled(r, k, "fence.proxy.async") || spelled(r, k, "fence.proxy.async.*");
+    bool async = proxy || spelled(r, k, "cp.async.bulk.*");
+    if (!async && !read_words(r, k, at, &w))
         return false;
+    if (async)
+        o->kind = proxy ? PL_LITMUS_PROXY : spelled(r, k, "cp.async.bulk.commit_group") ? PL_LITMUS_COMMIT
+                  : spelled(r, k, "cp.async.bulk.wait_group") ? PL_LITMUS_DONE : PL_LITMUS_COPY;
     advance(r);
-    bool ok = o->kind == PL_LITMUS_ALU       ? alu(r, k, &w, name, o)
+    bool ok = async                          ? asynchronous(r, k, th, o)
+              : o->kind == PL_LITMUS_ALU       ? alu(r, k, &w, name, o)
               : o->kind <= PL_LITMUS_RED     ? memory_operation(r, k, &w, th, o)
                                              : synchronisation(r, k, &w, name, o);
     o->to = r->next.to;
@@ -601,8 +637,9 @@ static bool whole(reader *r)
         if (!ok)
             return false;
     }
-    for (unsigned k = 0; k < t->nthreads; k++)
-        events += t->thread[k].nops;
+    for (unsigned k = 0; k < t->nthreads; k++) /* a copy reads and writes: two events */
+        for (unsigned m = 0; m < t->thread[k].nops; m++)
+            events += t->thread[k].op[m].kind == PL_LITMUS_COPY ? 2 : 1;
     if (events + t->nvars > PL_LITMUS_EVENTS)
         return too_many(r, r->next, "statements and variables", PL_LITMUS_EVENTS);
     return t->nthreads ? condition(r) : expected(r, "'global', 'shared', 'cluster' or 'thread'");

@@ -120,6 +120,9 @@ static bool step(const search *x, state *s, unsigned thread)
             reg[o->dst] = old;
         break;
     }
+    case PL_LITMUS_COPY:
+        s->mem[o->var] = s->mem[o->source];
+        break;
     case PL_LITMUS_ALU:
         reg[o->dst] = pl_litmus_compute(o->fn, a, b, 0);
         break;
@@ -130,6 +133,9 @@ static bool step(const search *x, state *s, unsigned thread)
         break;
     case PL_LITMUS_FENCE:
     case PL_LITMUS_ARRIVE:
+    case PL_LITMUS_COMMIT:
+    case PL_LITMUS_DONE:
+    case PL_LITMUS_PROXY:
         break;
     }
     s->at[thread]++;
