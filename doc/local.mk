@@ -5,3 +5,4 @@ dist_doc_DATA += doc/life-of-a-launch.md doc/adding-an-instruction.md
 dist_doc_DATA += doc/objects.md doc/assembler.md doc/textures-and-tensors.md
 dist_doc_DATA += doc/report.md doc/report.svg
 dist_doc_DATA += doc/probes.md
+dist_doc_DATA += doc/memory-consistency.md
