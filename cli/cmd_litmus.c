@@ -78,7 +78,7 @@ static void print_count(uint64_t runs, uint64_t n)
     else printf("%9" PRIu64, n);
 }
 
-static void print_table(const options *o, const pl_litmus_report *r, const char *said)
+static void print_table(const options *o, const pl_litmus_report *r, const char *said, bool first)
 {
     int width = 20;
     size_t seen[2] = {0, 0}, allowed = 0;
@@ -93,7 +93,7 @@ static void print_table(const options *o, const pl_litmus_report *r, const char 
         printf("%-22s %2zu allowed, %2zu seen strong, %2zu seen weak: %s\n", r->name, allowed, seen[0], seen[1], said);
         return;
     }
-    printf("%s: %s\n  %-*s  %-9s  %-10s", r->name, r->title, width, "outcome", "axioms", "interleaved");
+    printf("%s%s: %s\n  %-*s  %-9s  %-10s", first ? "" : "\n", r->name, r->title, width, "outcome", "axioms", "interleaved");
     if (r->runs_strong) printf("%8s", "strong");
     if (r->runs_weak) printf("%9s", "weak");
     printf("\n");
@@ -107,7 +107,6 @@ static void print_table(const options *o, const pl_litmus_report *r, const char 
     }
     printf("  %s: %s\n", r->condition, said);
     if (*r->unseen && !r->seen && r->runs_weak) printf("  %s\n", r->unseen);
-    printf("\n");
 }
 
 /* Titles and conditions come from the test's file. */
@@ -161,7 +160,7 @@ static int run_test(pl_gpu *gpu, const options *o, const char *file, bool *first
     if (st == PL_OK) {
         const char *said = verdict(o, &r, &failed);
         if (o->json) print_json(&r, file, said, failed, *first);
-        else print_table(o, &r, said);
+        else print_table(o, &r, said, *first);
         *first = false;
     }
     pl_litmus_close(l);

@@ -14,7 +14,7 @@ libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c test
 # The long ones first, so that they overlap with the rest.
 data_tests = tests/suite_timing tests/suite_functional tests/suite_random tests/fuzz/fuzz tests/statements tests/vectors tests/forms/forms \
 	tests/docs tests/report tests/looking tests/browser
-data_tests += tests/objects tests/fuzz/objects tests/threads
+data_tests += tests/objects tests/fuzz/objects tests/fuzz/litmus tests/threads
 check_PROGRAMS += $(data_tests) tests/ptxcheck
 tests_suite_timing_SOURCES = tests/suite.c
 tests_suite_timing_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"timing"'
@@ -38,6 +38,7 @@ tests_report_LDADD = libpl_harness.la $(SQLITE_LIBS) $(JANSSON_LIBS)
 tests_objects_LDADD = libpl_harness.la $(JANSSON_LIBS)
 tests_fuzz_objects_LDADD = libpl_harness.la libptxloom.la
 tests_threads_LDADD = libpl_harness.la $(JANSSON_LIBS)
+tests_fuzz_litmus_LDADD = libpl_harness.la libptxloom.la
 tests_ptxcheck_LDADD = libptxloom.la
 
 # Recorded probes of the machine's edges (tests/data/probes).
@@ -87,9 +88,10 @@ bench: ptxloom$(EXEEXT) tests/accuracy/speed$(EXEEXT) tests/accuracy/traces$(EXE
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/rates
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/traces
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/speed
-fuzz: ptxloom$(EXEEXT) tests/fuzz/fuzz$(EXEEXT) tests/fuzz/objects$(EXEEXT)
+fuzz: ptxloom$(EXEEXT) tests/fuzz/fuzz$(EXEEXT) tests/fuzz/objects$(EXEEXT) tests/fuzz/litmus$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/fuzz/fuzz 10000 $(FUZZ_SEED)
 	$(AM_TESTS_ENVIRONMENT) tests/fuzz/objects 20000 $(FUZZ_SEED)
+	$(AM_TESTS_ENVIRONMENT) tests/fuzz/litmus 1000 $(FUZZ_SEED)
 
 # Brings the sessions that the documentation shows up to date, in the source tree. Read the difference before committing it.
 docs-update: ptxloom$(EXEEXT) tests/docs$(EXEEXT)

@@ -68,10 +68,11 @@ struct pl_weak {
 typedef struct piece {
     pl_grain *grain;
     uint8_t *at;
-    uint16_t mask;
+    uint16_t mask, written;   /* written: atomics, those that were */
     unsigned place, from;     /* where it writes; atomics: behind the version that is read */
     uint64_t read;            /* atomics: number of the oldest version that any byte is read from, 0: older than all */
     uint8_t newest[PL_GRAIN]; /* what memory held */
+    uint8_t met[PL_GRAIN];    /* atomics: what the operation found */
 } piece;
 
 /* A number below n (splitmix64). */
@@ -228,13 +229,21 @@ static void fence(pl_warp *w, const weak_insn *x)
 
 /* ---- loads, stores and atomic operations ---- */
 
+static bool has_word(const pl_insn *i, pl_word word)
+{
+    for (unsigned k = 0; k < pl_forms[i->form].nslots; k++)
+        if (i->mods[k] == word)
+            return true;
+    return false;
+}
+
 static const weak_insn *about(const pl_warp *w, const pl_insn *i)
 {
     return &w->grid->weak->insn[i - w->code];
 }
 
-/* The grains that the executing lanes touch. hold: make those that do not exist. */
-static unsigned gather(pl_warp *w, const pl_insn *i, bool hold, piece *out)
+/* The grains that the executing lanes touch. hold: make those that do not exist. where: the bytes of each lane, or NULL. */
+static unsigned gather(pl_warp *w, const pl_insn *i, bool hold, piece *out, uint8_t *where[PL_LANES])
 {
     struct pl_weak *k = w->grid->weak;
     uint64_t addr[PL_LANES];
@@ -248,6 +257,8 @@ static unsigned gather(pl_warp *w, const pl_insn *i, bool hold, piece *out)
         uint8_t *p = pl_resolve(w, l, (pl_space)i->sel[PL_M_SPACE], addr[l], bytes, &real, &in);
         if (!p || addr[l] % bytes || real == PL_SP_LOCAL || real == PL_SP_PARAM)
             continue; /* nobody else's, or a fault that the plain function reports */
+        if (where)
+            where[l] = p;
         for (size_t done = 0; done < bytes;) {
             unsigned first = (unsigned)((uintptr_t)(p + done) % PL_GRAIN);
             unsigned here = bytes - done < PL_GRAIN - first ? (unsigned)(bytes - done) : PL_GRAIN - first;
@@ -285,7 +296,7 @@ static void weak_load(pl_warp *w, const pl_insn *i)
     pl_view nothing = {0};
     piece part[PL_HELD];
     after_barriers(k, w);
-    unsigned n = gather(w, i, false, part);
+    unsigned n = gather(w, i, false, part, NULL);
     for (unsigned q = 0; q < n; q++) {
         piece *p = &part[q];
         unsigned least = pl_grain_floor(&k->history, p->grain, x->foreign ? &nothing : &state_of(w)->view, p->mask);
@@ -373,7 +384,7 @@ static void weak_store(pl_warp *w, const pl_insn *i)
     const weak_insn *x = about(w, i);
     piece part[PL_HELD];
     after_barriers(k, w);
-    unsigned n = gather(w, i, true, part);
+    unsigned n = gather(w, i, true, part, NULL);
     for (unsigned q = 0; q < n; q++)
         memcpy(part[q].newest, part[q].at, PL_GRAIN);
     x->plain(w, i);
@@ -416,21 +427,65 @@ static void choose_atomic(struct pl_weak *k, pl_warp *w, const weak_insn *x, pie
     p->read = left ? 0 : p->read;
 }
 
+/* The bytes of one element in a register row. */
+static void element(const pl_warp *w, uint32_t row, unsigned l, unsigned bytes, uint8_t out[16])
+{
+    if (bytes <= 4) {
+        memcpy(out, &pl_row32(w, row)[l], 4);
+        return;
+    }
+    memcpy(out, &pl_row64(w, row)[l], 8);
+    if (bytes == 16)
+        memcpy(out + 8, &pl_row64(w, row)[PL_LANES + l], 8);
+}
+
+/* The bytes of a piece that compare-and-swaps have written, lane after lane: one that fails only reads. */
+static uint16_t swapped(const pl_warp *w, const pl_insn *i, uint8_t *const where[PL_LANES], const piece *p)
+{
+    unsigned bytes = 1u << i->sel[PL_M_LOG2];
+    uint8_t now[PL_GRAIN], wanted[16], fresh[16];
+    uint16_t written = 0;
+    memcpy(now, p->met, PL_GRAIN);
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        uintptr_t first = (uintptr_t)where[l] - (uintptr_t)p->at;
+        if (!where[l] || first >= PL_GRAIN)
+            continue;
+        element(w, i->op[2], l, bytes, wanted);
+        element(w, i->op[3], l, bytes, fresh);
+        if (memcmp(now + first, wanted, bytes) != 0)
+            continue;
+        memcpy(now + first, fresh, bytes);
+        written |= (uint16_t)(((1u << bytes) - 1u) << first);
+    }
+    return written;
+}
+
 static void weak_atomic(pl_warp *w, const pl_insn *i)
 {
+    uint8_t *where[PL_LANES] = {NULL};
+    bool swap = has_word(i, W_cas);
     struct pl_weak *k = w->grid->weak;
     const weak_insn *x = about(w, i);
     piece part[PL_HELD];
     after_barriers(k, w);
-    unsigned n = gather(w, i, true, part);
-    for (unsigned q = 0; q < n; q++)
+    unsigned n = gather(w, i, true, part, where);
+    for (unsigned q = 0; q < n; q++) {
         choose_atomic(k, w, x, &part[q]);
+        memcpy(part[q].met, part[q].at, PL_GRAIN);
+        part[q].written = swap ? swapped(w, i, where, &part[q]) : part[q].mask;
+    }
     x->plain(w, i);
     for (unsigned q = 0; q < n; q++) {
         piece *p = &part[q];
         observe_below(k, w, x, p->grain, p->from, p->mask);
         acquire_at(k, w, x, p->grain);
-        enter(k, w, x, p, true);
+        for (unsigned b = 0; b < PL_GRAIN; b++)
+            if (p->mask & ~p->written & 1u << b)
+                p->at[b] = p->newest[b];
+        p->mask = p->written;
+        if (p->mask)
+            enter(k, w, x, p, true);
         pl_grain_release(&k->history, p->grain);
     }
 }
@@ -500,14 +555,6 @@ static void weak_other(pl_warp *w, const pl_insn *i)
 }
 
 /* ---- binding ---- */
-
-static bool has_word(const pl_insn *i, pl_word word)
-{
-    for (unsigned k = 0; k < pl_forms[i->form].nslots; k++)
-        if (i->mods[k] == word)
-            return true;
-    return false;
-}
 
 static uint8_t level_of(pl_word scope)
 {
