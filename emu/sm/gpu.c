@@ -412,11 +412,12 @@ _Static_assert(sizeof(pl_pc_stat) % sizeof(uint64_t) == 0, "pl_pc_stat holds 64-
 
 static void in_order(pl_cta *c) { pl_sm_turn(c->place); }
 
-/* Several threads, when asked for. Listeners hear of the instructions in their order, so that with one there is one thread. */
+/* Several threads, when asked for. Listeners hear of the instructions in their order, and weak consistency keeps the history of memory in
+ * their order, so that with either there is one thread. */
 static pl_status open_team(gpu *x)
 {
     pl_grid *g = x->g;
-    uint32_t n = g->sink || (x->dec.late_atomics && g->async_mode) ? 1 : g->threads;
+    uint32_t n = g->sink || g->weak || (x->dec.late_atomics && g->async_mode) ? 1 : g->threads;
     if (n > 1) {
         x->team = pl_team_open(n, work, x);
         if (!x->team) return PL_NOMEM;
