@@ -12,7 +12,7 @@ static uint8_t *shared_at(pl_warp *w, uint64_t address, uint64_t bytes)
     uint64_t offset = address % PL_SHARED_SLICE;
     if (rank != c->cluster_rank)
         c = c->cluster && rank < c->cluster->size ? c->cluster->cta[rank] : NULL;
-    if (!c || offset < c->shared_start || offset > c->shared_end || bytes > c->shared_end - offset)
+    if (!c || !c->live || offset < c->shared_start || offset > c->shared_end || bytes > c->shared_end - offset)
         return NULL;
     return c->shared + offset;
 }
@@ -96,6 +96,9 @@ void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address
         else if (rank != c->cluster_rank && !c->cluster->cta[rank])
             pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64
                      " of block %" PRIu64 " of the cluster, which has not started", what, bytes, at, rank);
+        else if (rank != c->cluster_rank && !c->cluster->cta[rank]->live) /* recorded: exec.groups */
+            pl_fault(w, 1u << lane, address, "CUDA_ERROR_LAUNCH_FAILED", "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64
+                     " of block %" PRIu64 " of the cluster, which has ended", what, bytes, at, rank);
         else
             pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64
                      "; the block has %" PRIu32 " bytes from 0x%" PRIx64, what, bytes, at, c->shared_end - c->shared_start,

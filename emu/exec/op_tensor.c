@@ -16,7 +16,7 @@ enum { TILE_ALIGN = 128, MAP_ALIGN = 64 };
 
 static bool illegal(pl_warp *w, unsigned lane, uint64_t address, const char *what, const char *why)
 {
-    pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "%s: %s", what, why);
+    pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "%s %s", what, why);
     return false;
 }
 
@@ -80,7 +80,7 @@ static bool prepare(pl_warp *w, const pl_insn *i, const pl_tma_shape *s, unsigne
         return false;
     const char *wrong = pl_tma_wrong(c);
     if (wrong)
-        return illegal(w, lane, c->map.address, "tensor copy", wrong);
+        return illegal(w, lane, c->map.address, "tensor copy:", wrong);
     reach r = {.memory = c->memory};
     if (!s->prefetch && !pl_tma_walk(c, reachable, &r)) {
         pl_access(w, lane, PL_SP_GLOBAL, r.missing, 16, 1, "tensor copy");

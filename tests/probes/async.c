@@ -406,6 +406,35 @@ static void elections(void)
     probe_close(&p);
 }
 
+/* ---- masks that differ by lane, blocks that have ended, computed branches, calls in calls ---- */
+
+static void groups(void)
+{
+    probe p;
+    static const char *const kernel[] = {"masks", "ended", "table", "recurse"};
+    static const uint32_t index[] = {3, 6, 7, 1000, UINT32_MAX};
+    probe_open(&p, "exec.groups", "exec");
+    for (size_t k = 0; k < p.lines; k++) {
+        uint32_t c = (uint32_t)strtoul(p.line[k] + strlen("case "), NULL, 10), kind = c < 4 ? 0 : c < 7 ? 1 : c < 12 ? 2 : 3, words[512] = {0};
+        char got[8192];
+        pl_ptr out;
+        uint64_t size;
+        probe_kernel(&p, kernel[kind]);
+        probe_shape(&p, kind == 1 ? 2 : 1, kind == 3 ? 1 : 32);
+        probe_arg32(&p, 0, kind == 0 ? c : kind == 1 ? c - 4 : kind == 2 ? index[c - 7] : 1u << (c - 12));
+        if (pl_module_reset(p.module) != PL_OK || pl_module_symbol(p.module, "out", &out, &size) != PL_OK)
+            break;
+        bool ok = probe_run(&p);
+        int n = snprintf(got, sizeof got, "case %u\tsync=%s", c, ok ? "0(cudaSuccess)" : probe_error(p.result.error));
+        probe_read(&p, out, words, sizeof words);
+        for (size_t i = 0; ok && i < (kind ? 32 : 512); i++)
+            n += snprintf(got + n, sizeof got - (size_t)n, "%c%x", i ? ' ' : '\t', words[i]);
+        probe_row(&p, p.line[k], got);
+        probe_done(&p);
+    }
+    probe_close(&p);
+}
+
 int main(void)
 {
     scripts("async.mbar");
@@ -419,5 +448,6 @@ int main(void)
     barriers();
     barrier_faults();
     elections();
+    groups();
     return tap_done();
 }
