@@ -109,6 +109,11 @@ bool pl_call_check(pl_parse *p, const pl_form *form, pl_operand *op, pl_loc at)
         pl_report(p->diags, PL_E0242, proto->at, callee->func->name);
         return false;
     }
+    if (callee->kind != PL_O_FUNC && proto->table->kind == PL_TAB_CALL) /* the call must suit every target */
+        for (size_t k = 1; k < proto->table->funcs.n; k++) {
+            const pl_func *g = proto->table->funcs.at[k];
+            if (!list(p, at, g, g->rets.at, g->rets.n, rets, true) || !list(p, at, g, g->params.at, g->params.n, args, false)) return false;
+        }
     bool good = list(p, at, f, f->rets.at, f->rets.n, rets, true);
     return list(p, at, f, f->params.at, f->params.n, args, false) && good;
 }

@@ -245,14 +245,15 @@ void pl_decl_reg(pl_parse *p, pl_sym *s, pl_loc at)
     pl_name_bind(p, s, (pl_binding){.kind = PL_B_REG, .reg = r, .at = at});
 }
 
-void pl_decl_range(pl_parse *p, pl_sym *s, uint32_t count, pl_loc at)
+void pl_decl_range(pl_parse *p, pl_sym *s, const pl_number *count, pl_loc at, pl_loc count_at)
 {
+    if (count->bits > UINT32_MAX) pl_report(p->diags, PL_E0316, count_at, (int)count->len, count->text, "the number of registers");
     if (!register_type(p, at)) {
         p->doubtful = true;
         return;
     }
     pl_range *r = pl_arena_new(p->arena, pl_range);
-    *r = (pl_range){.type = p->decl.type, .vec = p->decl.vec, .count = count};
+    *r = (pl_range){.type = p->decl.type, .vec = p->decl.vec, .count = (uint32_t)(count->bits > UINT32_MAX ? UINT32_MAX : count->bits)};
     pl_name_bind(p, s, (pl_binding){.kind = PL_B_RANGE, .range = r, .at = at});
 }
 
@@ -297,7 +298,7 @@ static pl_var *make_var(pl_parse *p, pl_sym *s, bool formal, pl_loc at)
         d->bad = true;
         return NULL;
     }
-    if (d->vec && (d->vec * pl_type_bits(d->type) > 128 || (d->space == PL_SP_PARAM && !p->ndims))) {
+    if (d->vec && (opaque(d->type) || d->vec * pl_type_bits(d->type) > 128 || (d->space == PL_SP_PARAM && !p->ndims))) {
         pl_report(p->diags, PL_E0353, d->vec_at, d->vec, pl_word_text[d->type])->help =
             formal ? "declare the parameter as an array of bytes: .param .align 16 .b8 p[16]"
                    : NULL;
@@ -553,6 +554,11 @@ void pl_init_close(pl_parse *p, pl_loc at)
     pl_init *i = &p->init;
     i->depth--;
     if (!i->var || i->bad || i->depth >= i->ndim || !i->dim[i->depth]) return;
+    if (i->var->vec && i->depth + 1 == i->ndim && !i->too_many && i->at != i->start[i->depth] + i->dim[i->depth]) {
+        pl_report(p->diags, PL_E0389, at, i->var->vec);
+        i->bad = true;
+        return;
+    }
     uint64_t end = i->start[i->depth] + i->dim[i->depth];
     if (init_room(p, end - i->at, at)) {
         i->at = end;
@@ -601,6 +607,12 @@ void pl_init_value(pl_parse *p, uint32_t node)
     pl_init *i = &p->init;
     const pl_node *n = &p->nodes.at[node];
     if (!i->var || i->bad || n->kind == PL_N_WRONG) return;
+    if (opaque(i->var->type)) {
+        pl_report(p->diags, PL_E0364, n->at, i->var->name, pl_word_text[i->var->type])->help =
+            "give its properties in braces: { width = 64, channel_data_type = 1 }";
+        i->bad = true;
+        return;
+    }
     if (i->depth < i->ndim) {
         pl_report(p->diags, PL_E0370, n->at, i->var->name);
         i->bad = true;
@@ -610,8 +622,11 @@ void pl_init_value(pl_parse *p, uint32_t node)
     bool wants_float = pl_type_kind(i->var->type) == 'f';
     bool untyped = pl_type_kind(i->var->type) == 'b' && i->elem >= 2 && i->elem <= 8;
     uint64_t bits = (uint64_t)n->value;
+    bool paren = n->kind == PL_N_LIST;
     while (n->kind == PL_N_LIST && n->n == 1) n = &p->nodes.at[n->first];
-    if (n->kind == PL_N_NAME) {
+    if (n->kind == PL_N_NAME && (paren || n->minus)) {
+        pl_report(p->diags, PL_E0106, n->at);
+    } else if (n->kind == PL_N_NAME) {
         init_address(p, n);
         bits = 0;
     } else if (n->kind == PL_N_FLOAT && (wants_float || untyped)) {

@@ -320,7 +320,7 @@ void pl_decl_bank(pl_parse *p, pl_loc at);
 void pl_decl_attribute(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at);
 void pl_decl_dim(pl_parse *p, uint32_t node, pl_loc at);
 void pl_decl_reg(pl_parse *p, pl_sym *s, pl_loc at);
-void pl_decl_range(pl_parse *p, pl_sym *s, uint32_t count, pl_loc at);
+void pl_decl_range(pl_parse *p, pl_sym *s, const pl_number *count, pl_loc at, pl_loc count_at);
 void pl_decl_var(pl_parse *p, pl_sym *s, pl_loc at); /* s NULL: `_` in a prototype */
 void pl_decl_vars(pl_parse *p, pl_sym *stem, const pl_number *count, pl_loc at);
 void pl_decl_var_done(pl_parse *p, pl_loc at);

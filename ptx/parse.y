@@ -425,7 +425,7 @@ registers
 
 register
     : T_NAME                            { pl_decl_reg(p, $1, @1); }
-    | T_NAME '<' T_INT '>'              { pl_decl_range(p, $1, $3.bits > UINT32_MAX ? UINT32_MAX : (uint32_t)$3.bits, @1); }
+    | T_NAME '<' T_INT '>'              { pl_decl_range(p, $1, &$3, @1, @3); }
     ;
 
 variables
