@@ -1,0 +1,247 @@
+#!/bin/sh
+# messages.sh - what ptxloom says about options, arguments, launches, objects and traces, word for word.
+#
+# `says STATUS ARGUMENTS... <<END` runs ptxloom and compares all that it writes to the error stream, place and remedy included. The last
+# test fails for a message of base/diag.def that no test provokes: those about PTX belong into tests/ptx/reject (tests/unit/test_messages
+# looks after them), those about machine files into tests/unit/test_conf.c, the others here.
+set -u
+. "$srcdir/tests/scratch.sh"
+
+: >seen
+says() # STATUS ARGUMENTS...
+{
+    n=$((n + 1))
+    wanted_status=$1
+    shift
+    cat >wanted
+    "$loom" "$@" >out 2>found
+    status=$?
+    grep -o '\[[EW][0-9]*\]' found | tr -d '[]' >>seen
+    if [ $status -eq "$wanted_status" ] && cmp -s wanted found; then echo "ok $n - $*"; else
+        echo "not ok $n - $*"
+        echo "# status $status, expected $wanted_status"
+        diff wanted found | sed 's/^/# /'
+    fi
+}
+
+# --- what the tests read
+
+cat >one.ptx <<'END'
+.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u32 n, .param .u64 y) {
+.reg .b32 %r<3>; .reg .b64 %d<3>;
+ld.param.u32 %r1, [n];
+ld.param.u64 %d1, [y];
+st.global.u32 [%d1+16], %r1;
+ret;
+}
+END
+cat >two.ptx <<'END'
+.version 8.6
+.target sm_100a
+.address_size 64
+.visible .entry a() { ret; }
+.visible .entry b() { ret; }
+END
+cat >needs.ptx <<'END'
+.version 8.6
+.target sm_90
+.address_size 64
+.extern .global .u32 elsewhere;
+.visible .entry k() { .reg .b32 %r; ld.global.u32 %r, [elsewhere]; ret; }
+END
+cat >wrong.ptx <<'END'
+.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k() { .reg .b64 %d; st.global.u32 [%d+8], 1; ret; }
+END
+cat >forever.ptx <<'END'
+.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k() { L: bra L; }
+END
+cat >vote.ptx <<'END'
+.version 6.0
+.target sm_60
+.address_size 64
+.visible .entry k() { .reg .pred %p<3>;
+vote.all.pred %p1, %p2;
+ret; }
+END
+
+# --- files and options
+
+says 2 check nofile.ptx <<'END'
+error: cannot read 'nofile.ptx': No such file or directory [E0001]
+END
+says 2 check . <<'END'
+error: '.' is a folder, not a file [E0009]
+END
+says 2 as one.ptx -o nowhere/x.plo <<'END'
+error: cannot write 'nowhere/x.plo': No such file or directory [E0002]
+END
+says 2 fmt one.ptx --frob <<'END'
+error: unknown option '--frob' of 'ptxloom fmt' [E0003]
+  help: `ptxloom fmt --help` lists the options
+END
+says 2 run one.ptx --arch <<'END'
+error: option '--arch' needs a value [E0004]
+END
+says 2 as one.ptx -O7 <<'END'
+error: '7' is no value for -O: it is 0 or 2 [E0005]
+END
+says 2 as one.ptx -v=3 <<'END'
+error: '3' is no value for -v: it takes no value [E0005]
+END
+says 2 runn <<'END'
+error: unknown command 'runn' [E0006]
+  help: did you mean 'run'?
+END
+says 2 as <<'END'
+error: 'ptxloom as' needs a PTX file [E0007]
+END
+says 2 explain addd <<'END'
+error: nothing is known about 'addd' [E0008]
+  help: did you mean 'add'?
+END
+says 2 run a.json 3 <<'END'
+error: '3' cannot be used with launch files [E0010]
+  help: arguments are given with a PTX file, or inside launch files
+END
+says 2 run one.ptx --check memory <<'END'
+error: '--check' is not available in this version of ptxloom [E0011]
+END
+
+# --- launches
+
+says 2 run one.ptx -k nix -g 1 -b 32 u32:1 'u32[4]' <<'END'
+error: 'one.ptx' has no kernel 'nix' [E0408]
+  help: its kernels: k
+END
+says 2 run two.ptx -g 1 -b 1 <<'END'
+error: 'two.ptx' has 2 kernels: say which one to run [E0409]
+  help: its kernels: a, b
+END
+says 2 run one.ptx -g 1 -b 32 u32:1 <<'END'
+error: kernel 'k' has 2 parameters, but 1 arguments are given [E0410]
+  help: the parameters are: .u32 n, .u64 y
+END
+says 2 run one.ptx -g 1 -b 32 u64:1 u64:2 <<'END'
+argument 1:1:1: error: argument 1 (u64) takes 8 bytes, but parameter 'n' has 4 (.u32) [E0411]
+     1 | u64:1
+       | ^~~~~
+END
+printf x >s.npy
+says 2 run one.ptx -g 1 -b 32 u32:1 'u32[4]=@s.npy' <<'END'
+argument 2:1:1: error: cannot take elements from 's.npy': it does not start as a .npy file does [E0414]
+     1 | u32[4]=@s.npy
+       | ^~~~~~~~~~~~~
+END
+says 2 run one.ptx -g 1 -b 32 u32:1 'u32[4]=@s.bin' <<'END'
+argument 2:1:1: error: cannot read 's.bin': No such file or directory [E0001]
+     1 | u32[4]=@s.bin
+       | ^~~~~~~~~~~~~
+END
+says 2 run one.ptx -g 1 -b 2000 u32:1 'u32[4]' <<'END'
+error: block 2000,1,1: the limits are 1024,1024,64, and 1024 threads [E0415]
+END
+says 2 run one.ptx -g 1 -b 32 u32:1 'u32[4' <<'END'
+argument 2:1:5: error: 'u32[4' is not an argument: the count ends with ']' [E0416]
+     1 | u32[4
+       |     ^
+END
+says 2 run one.ptx -b 32 u32:1 'u32[4]' <<'END'
+error: the launch has no grid [E0417]
+END
+says 0 run one.ptx -g 1 -b 32 u32:1 'u32[4]' <<'END'
+argument 2:1:1: warning: the kernel wrote past the end of argument 2 (u32[4]): byte 0 after it is changed [W0419]
+     1 | u32[4]
+       | ^~~~~~
+END
+says 3 run forever.ptx -g 1 -b 32 --timeout 1 <<'END'
+error: stopped before the kernel had finished [E0420]
+END
+says 2 as needs.ptx <<'END'
+needs.ptx:4:22: error: the module needs 'elsewhere', which is defined nowhere [E0421]
+     4 | .extern .global .u32 elsewhere;
+       |                      ^~~~~~~~~
+  help: name the file that defines it as well, and give it .visible there
+END
+says 2 run vote.ptx -g 1 -b 32 <<'END'
+vote.ptx:5:1: error: 'vote' (form 'vote.mode.pred d, a') is known but cannot be executed: vote without .sync has no defined set of lanes here [E0801]
+     5 | vote.all.pred %p1, %p2;
+       | ^~~~~~~~~~~~~
+END
+"$loom" dis --asm two.ptx -o two.pla
+sed '0,/^    ret/s//    tcgen05#2.relinquish_alloc_permit.cta_group::1.sync.aligned ; line=4:23\n    ret/' two.pla >unsupported.pla
+says 2 run unsupported.pla -k a -g 1 -b 32 <<'END'
+two.ptx:4:23: error: 'tcgen05.relinquish_alloc_permit.group2.sync.aligned' is not executed: tensor memory is not modelled [E0423]
+     4 | .visible .entry a() { ret; }
+       |                       ^
+END
+(ulimit -v 80000; { cat one.ptx; yes '.global .b32 x;' | head -200000 | awk '{ print ".global .b32 x" NR ";" }'; } >large.ptx; exec "$loom" as large.ptx) >/dev/null 2>memory
+grep -q '^error: out of memory while loading a module \[E0422\]$' memory && echo E0422 >>seen
+"$loom" run "$root/examples/matmul.json" --trace l.db --trace-level mem --trace-limit 100K >/dev/null 2>limit
+grep -o "^warning: the trace 'l.db' reached its size limit of 0.0977 MiB: [0-9]* events were left out \[W0708\]$" limit | grep -q . && echo W0708 >>seen
+
+# --- traces
+
+"$loom" run one.ptx -g 1 -b 32 u32:1 'u32[64]' --trace a.db >/dev/null
+"$loom" run two.ptx -k a -g 1 -b 32 --trace b.db >/dev/null
+cp a.db later.db
+printf '\000\000\000\143' | dd of=later.db bs=1 seek=60 conv=notrunc 2>/dev/null
+says 2 query one.ptx summary <<'END'
+error: 'one.ptx' is not a ptxloom trace [E0701]
+  help: traces are written by ptxloom run --trace FILE.db
+END
+says 2 query later.db summary <<'END'
+error: 'later.db' has schema 99; this ptxloom reads schema 1 [E0702]
+  help: use the ptxloom that wrote it, or a later one
+END
+says 2 query a.db 'SELEC 1' <<'END'
+error: SQL: near "SELEC": syntax error [E0703]
+    SELEC 1
+    ^
+END
+says 2 query a.db 'DELETE FROM kernel' <<'END'
+error: a trace is only read, and this would change it: DELETE FROM kernel [E0704]
+  help: copy the file and use sqlite3 to change the copy
+END
+says 2 query a.db summry <<'END'
+error: no query, table or view is called 'summry' [E0705]
+  help: did you mean 'summary'?
+END
+says 2 query a.db summary foo=1 <<'END'
+error: the query has no parameter for 'foo=1' [E0706]
+  help: parameters are the words after ':' in its SQL
+END
+says 2 report a.db --launch 9 <<'END'
+error: 'a.db' has no launch 9 [E0707]
+  help: `ptxloom query FILE launches` lists them
+END
+says 2 run one.ptx -g 1 -b 32 u32:1 'u32[64]' --metrics nope <<'END'
+error: no metric is called 'nope' [E0709]
+  help: `ptxloom query F.db metric_names` lists the metrics, `ptxloom explain NAME` says what each means.
+END
+
+# --- machine files
+
+says 2 run one.ptx --arch nomachine -g 1 -b 32 u32:1 'u32[4]' <<'END'
+error: no machine is called 'nomachine' [E0515]
+  help: built-in machines are a100 b200 fermi-m2090 h100 h200 kepler-k40 rtx3090 rtx4090 rtx5090 t4 toy v100
+END
+
+# --- none is forgotten
+
+missing=
+for id in $(sed -n 's/^DIAG(\([EW]0[04-9][0-9]*\),.*/\1/p' "$root/base/diag.def"); do
+    grep -q "$id" seen && continue
+    grep -rq "$id" "$root/tests" --include='*.c' --include='*.ptx' --include='*.sh' --include='*.litmus' --exclude=messages.sh || missing="$missing $id"
+done
+n=$((n + 1))
+if [ -z "$missing" ]; then echo "ok $n - every message has a test"; else echo "not ok $n - no test provokes$missing"; fi
+echo "1..$n"
