@@ -14,7 +14,7 @@ libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c test
 # The long ones first, so that they overlap with the rest.
 data_tests = tests/suite_timing tests/suite_functional tests/suite_random tests/fuzz/fuzz tests/statements tests/vectors tests/forms/forms \
 	tests/docs tests/report tests/looking tests/browser
-data_tests += tests/objects tests/fuzz/objects tests/fuzz/litmus tests/threads
+data_tests += tests/objects tests/fuzz/objects tests/fuzz/litmus tests/threads tests/labs
 check_PROGRAMS += $(data_tests) tests/ptxcheck
 tests_suite_timing_SOURCES = tests/suite.c
 tests_suite_timing_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"timing"'
@@ -39,6 +39,7 @@ tests_objects_LDADD = libpl_harness.la $(JANSSON_LIBS)
 tests_fuzz_objects_LDADD = libpl_harness.la libptxloom.la
 tests_threads_LDADD = libpl_harness.la $(JANSSON_LIBS)
 tests_fuzz_litmus_LDADD = libpl_harness.la libptxloom.la
+tests_labs_LDADD = libpl_harness.la libptxloom.la $(JANSSON_LIBS) -lm
 tests_ptxcheck_LDADD = libptxloom.la
 
 # Recorded probes of the machine's edges (tests/data/probes).
@@ -75,7 +76,8 @@ tests_accuracy_mufu_all_LDADD = libpl_harness.la libptxloom.la
 tests_accuracy_rates_LDADD = libptxloom.la
 CLEANFILES += tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT) tests/accuracy/speed$(EXEEXT) \
 	tests/accuracy/traces$(EXEEXT) tests/accuracy/mufu_all$(EXEEXT) tests/accuracy/rates$(EXEEXT)
-accuracy: ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT)
+accuracy: ptxloom$(EXEEXT) tests/labs$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) tests/labs --all
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/micro
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/cycles
 # Commits to today's figures: tests/data/accuracy.tsv, doc/accuracy.md and doc/accuracy.svg in the source tree.
@@ -115,7 +117,7 @@ weak-suite: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT)
 .PHONY: weak-suite suite-levels schedules accuracy accuracy-update accuracy-mufu bench fuzz docs-update
 
 noinst_HEADERS += tests/unit/unit.h
-EXTRA_DIST += tests/data tests/ptx tests/advice tests/litmus examples tests/isagen $(script_tests) tests/scratch.sh tests/unit/num_sums.c
+EXTRA_DIST += labs tests/data tests/ptx tests/advice tests/litmus examples tests/isagen $(script_tests) tests/scratch.sh tests/unit/num_sums.c
 # Run by hand, once; doc/numerics.md points to it.
 EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu tools/ptxas
 
