@@ -1,6 +1,7 @@
 #!/bin/sh
 # litmus.sh - does memory show to the threads of a program what the PTX memory model allows, and nothing else?
 #
+#   examples/*.ptx                 kernels with all their fences leave the same bytes under both, kernels without them do not
 #   tests/litmus/NAME.litmus       strong consistency gives only what interleavings of the threads give; weak consistency everything
 #                                  that the axioms allow, unless the test says why not; and the condition is what the axioms say
 #   tests/litmus/bad/NAME.litmus   refused with the message and at the place that its first line names: // LINE:COLUMN ID
@@ -27,6 +28,30 @@ done
 # The order in which an assembler puts the instructions is allowed, too.
 "$loom" litmus -O2 -q --consistency weak --runs 256 "$root"/tests/litmus/*.litmus >said 2>&1
 report $? "all at -O2"
+
+# sum KERNEL OPTION ...: the checksum of what an example leaves.
+sum() {
+    file=$1
+    shift
+    case $file in
+    *.json) "$loom" run "$file" --mode functional "$@" ;;
+    *) "$loom" run "$file" -g 100 -b 1 'u32[100]=0' 'u32[1]=0' 'out:u32[1]=0' --mode functional "$@" ;;
+    esac 2>said | sed -n 's/.*sha256 //p'
+}
+
+cp "$root"/examples/tensor_copy.json .
+for name in last_block.ptx tensor_copy.json; do
+    kernel=${name%.*}.ptx
+    for fences in with without; do
+        if [ $fences = with ]; then cp "$root/examples/$kernel" .; else grep -v fence "$root/examples/$kernel" >"$kernel"; fi
+        strong=$(sum $name)
+        for more in "--schedule random:1" "--schedule random:2" "--async late"; do
+            weak=$(sum $name --consistency weak $more)
+            if [ $fences = with ]; then [ "$weak" = "$strong" ]; else [ "$weak" != "$strong" ]; fi && [ -n "$weak" ]
+            report $? "$kernel $fences its fences, $more"
+        done
+    done
+done
 
 for file in "$root"/tests/litmus/bad/*.litmus; do
     read -r _ place id <"$file"

@@ -16,6 +16,7 @@
 #include "emu/exec/access.h"
 #include "emu/exec/async.h"
 #include "emu/exec/history.h"
+#include "emu/exec/tma.h"
 
 _Static_assert(PL_HELD >= 2 * PL_LANES, "a lane touches two grains at most");
 
@@ -676,35 +677,45 @@ void pl_weak_end(struct pl_weak_cta *c)
 
 /* ---- asynchronous operations ---- */
 
-void pl_weak_source(pl_warp *w, pl_async_op *o)
+/* What the asynchronous proxy reads there: memory, with older versions that it may not have got beyond. */
+static void read_async(struct pl_weak *k, pl_view *fenced, const uint8_t *from, size_t bytes, uint8_t *out)
 {
-    struct pl_weak *k = w->grid->weak;
-    after_barriers(k, w);
-    pl_view fenced = pl_view_fenced(&k->history, &state_of(w)->view);
-    o->weak = k;
-    if (o->kind != PL_ASYNC_COPY || o->family == PL_ASYNC_GROUP || !o->from || !(o->own = malloc(o->bytes ? o->bytes : 1)))
-        return;
-    memcpy(o->own, o->from, o->bytes);
-    for (uint32_t done = 0; done < o->bytes;) {
-        unsigned first = (unsigned)((uintptr_t)(o->from + done) % PL_GRAIN), here = PL_GRAIN - first;
-        here = here < o->bytes - done ? here : o->bytes - done;
-        const pl_grain *g = pl_grain_find(&k->history, o->from + done - first);
-        if (g) {
-            uint16_t mask = (uint16_t)(((1u << here) - 1u) << first);
+    memcpy(out, from, bytes);
+    for (size_t done = 0; done < bytes;) {
+        unsigned first = (unsigned)((uintptr_t)(from + done) % PL_GRAIN), here = PL_GRAIN - first;
+        here = here < bytes - done ? here : (unsigned)(bytes - done);
+        const pl_grain *g = pl_grain_find(&k->history, from + done - first);
+        uint16_t mask = (uint16_t)(((1u << here) - 1u) << first);
+        unsigned end = g ? draw_place(k, pl_grain_floor(&k->history, g, fenced, mask), g->n) : 0;
+        if (g && end < g->n) {
             uint8_t old[PL_GRAIN];
-            unsigned end = draw_place(k, pl_grain_floor(&k->history, g, &fenced, mask), g->n);
             pl_grain_bytes(&k->history, g, end, old);
-            if (end < g->n)
-                memcpy(o->own + done, old + first, here);
+            memcpy(out + done, old + first, here);
         }
         done += here;
     }
-    if (memcmp(o->own, o->from, o->bytes) != 0) {
-        o->from = o->own;
+}
+
+void pl_weak_source(pl_warp *w, pl_async_op *o)
+{
+    struct pl_weak *k = w->grid->weak;
+    o->weak = k;
+    bool tile = o->kind == PL_ASYNC_TENSOR && o->family == PL_ASYNC_BULK_GROUP; /* out of shared memory */
+    bool bulk = o->kind != PL_ASYNC_TENSOR && o->kind != PL_ASYNC_ARRIVE && o->family != PL_ASYNC_GROUP && o->from;
+    const uint8_t *from = tile ? o->tensor->tile : o->from;
+    size_t bytes = tile ? pl_tma_extent(o->tensor) : o->bytes;
+    if ((!tile && !bulk) || !bytes || !(o->own = malloc(bytes)))
         return;
-    }
-    free(o->own); /* nothing older: it reads when it lands */
-    o->own = NULL;
+    after_barriers(k, w);
+    pl_view fenced = pl_view_fenced(&k->history, &state_of(w)->view);
+    read_async(k, &fenced, from, bytes, o->own);
+    if (memcmp(o->own, from, bytes) == 0) { /* nothing older: it reads when it lands */
+        free(o->own);
+        o->own = NULL;
+    } else if (tile)
+        o->tensor->tile = o->own;
+    else
+        o->from = o->own;
 }
 
 void pl_weak_written(struct pl_weak *k, const uint8_t *to, size_t bytes)
