@@ -563,7 +563,7 @@ static double longer_axis(const double x[2], const double y[2])
 }
 
 /* The level whose texels are as far apart as neighbouring pixels. Textures of three dimensions, and anisotropic filters, which take
- * the shorter axis and average along the longer one, follow the formula of the ellipse; only the level follows there. */
+ * the shorter axis, follow the formula of the ellipse. */
 static float gradient_lod(const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f)
 {
     const double size[3] = {s->level[0].width, s->level[0].height, s->level[0].depth};
@@ -610,9 +610,10 @@ static int32_t level_of(const pl_image_set *s, const pl_sampler_desc *p, const p
     return v;
 }
 
-void pl_texture_fetch(const pl_memory *m, const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f, uint32_t out[4])
+/* One fetch at one place, at a level in 1/256. */
+static void sample(const pl_memory *m, const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f, int32_t level, uint32_t out[4])
 {
-    int32_t level = s->levels > 1 ? level_of(s, p, f) : 0, fraction = p->mip_linear ? level % ONE : 0;
+    int32_t fraction = p->mip_linear ? level % ONE : 0;
     uint32_t first = (uint32_t)((p->mip_linear ? level : level + ONE / 2) / ONE);
     first = first < s->levels ? first : s->levels - 1;
     if (f->gather >= 0) {
@@ -630,6 +631,58 @@ void pl_texture_fetch(const pl_memory *m, const pl_image_set *s, const pl_sample
         if (fraction)
             n += texels_of(m, s, &s->level[first + 1], p, f, fraction, ch, kind, t + n, weight + n);
         out[ch] = blend(t, weight, n, kind, s->format.bits, fraction || (p->linear && !f->integer));
+    }
+}
+
+/* Anisotropic filters average along the longer derivative: an even number of places, as many as the derivatives' lengths have as
+ * ratio, at most p->anisotropy. Where the ratio is even this is what the H200 does; otherwise it weighs the places in a way that is not
+ * known (probe tex.mipmap). Returns the number of places; step: from one to the next, in coordinates. */
+static unsigned places_along(const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f, float step[2])
+{
+    if (p->anisotropy <= 1 || f->level != PL_LEVEL_GRADIENT || f->dims != 2 || f->cube || f->integer || f->gather >= 0 ||
+        kind_of(s, p, 0) == RAW)
+        return 1;
+    double w = p->normalized ? s->level[0].width : 1, h = p->normalized ? s->level[0].height : 1;
+    double across = rough_length(f->ddx[0] * w, f->ddx[1] * h), down = rough_length(f->ddy[0] * w, f->ddy[1] * h);
+    double longer = fmax(across, down), shorter = fmin(across, down), most = p->anisotropy;
+    if (!(longer > 1.5 * shorter) || !isfinite(longer))
+        return 1;
+    double n = 2 * rint(fmin(longer < shorter * most ? longer / shorter : most, 16) / 2);
+    const float *along = across > down ? f->ddx : f->ddy;
+    step[0] = along[0] / (float)n;
+    step[1] = along[1] / (float)n;
+    return (unsigned)n;
+}
+
+void pl_texture_fetch(const pl_memory *m, const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f, uint32_t out[4])
+{
+    float step[2];
+    double sum[4] = {0};
+    int32_t level = s->levels > 1 ? level_of(s, p, f) : 0;
+    unsigned n = places_along(s, p, f, step);
+    if (n < 2) {
+        sample(m, s, p, f, level, out);
+        return;
+    }
+    for (unsigned k = 0; k < n; k++) {
+        pl_fetch at = *f;
+        uint32_t v[4];
+        for (unsigned c = 0; c < 2; c++) {
+            float x;
+            memcpy(&x, &f->coord[c], sizeof x);
+            x += step[c] * ((float)k - (float)(n - 1) / 2);
+            memcpy(&at.coord[c], &x, sizeof x);
+        }
+        sample(m, s, p, &at, level, v);
+        for (unsigned c = 0; c < 4; c++) {
+            float x;
+            memcpy(&x, &v[c], sizeof x);
+            sum[c] += (double)x / n;
+        }
+    }
+    for (unsigned c = 0; c < 4; c++) {
+        float x = (float)sum[c];
+        memcpy(&out[c], &x, sizeof x);
     }
 }
 

@@ -774,7 +774,7 @@ int main(void)
     replay("tex.address", open_address, 0);
     replay("tex.layered", open_layered, 0);
     replay("tex.gather", open_gather, 0);
-    replay("tex.mipmap", open_mipmap, 2135);
+    replay("tex.mipmap", open_mipmap, 1905);
     formats();
     linear_memory();
     surfaces("tex.surface");
