@@ -30,6 +30,8 @@ bool pl_pass_atomics(pl_ir *x);
 bool pl_pass_vector(pl_ir *x);
 /* materialise.c: numbers that an instruction cannot hold go into registers. */
 bool pl_pass_materialise(pl_ir *x);
+/* modifier.c: what costs nothing because a neighbour does it on the way. */
+bool pl_pass_modifiers(pl_ir *x);
 /* place.c: parameters and special registers are fetched where they are needed first; the fixed prologue. */
 bool pl_pass_place(pl_ir *x);
 /* place.c: BSSY and BSYNC around branches that may part a warp. */

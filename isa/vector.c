@@ -8,78 +8,98 @@
 
 #include "isa/passes.h"
 
-enum { MOST_BYTES = 16, DEPTH = 12, WINDOW = 256 };
+enum { MOST_BYTES = 16, WINDOW = 256, MOST_ALIGNED = 31, ROUNDS = 12 };
 
 typedef struct joiner {
     pl_ir *x;
     uint32_t block;
-    uint8_t *align;    /* by row: log2 of what its value is a multiple of, plus one; 0: not known yet, 255: being worked out */
+    uint8_t *align;    /* by row: log2 of what its value is a multiple of */
+    const pl_insn *i;  /* instruction that is being visited */
+    bool vector;       /* its first operand is one */
+    bool changed, widen;
 } joiner;
 
-/* log2 of a number that divides the row's value. */
-static unsigned alignment(joiner *j, uint32_t row, unsigned depth)
+/* log2 of a number that divides the row's value, as far as it is known. */
+static unsigned alignment(const joiner *j, uint32_t row)
 {
-    pl_ir *x = j->x;
+    const pl_ir *x = j->x;
     uint64_t v;
     if (pl_ir_number(x, row, &v))
-        return v ? (unsigned)__builtin_ctzll(v) : 31;
+        return v ? (unsigned)__builtin_ctzll(v) : MOST_ALIGNED;
     const pl_ir_row *r = &x->row[row];
     if (r->kind == PL_ROW_INIT && x->f->init.at[r->init].reloc == PL_RELOC_SHARED) { /* the block's memory starts at a multiple of 128 */
         v = x->f->init.at[r->init].bits;
         return v ? (unsigned)__builtin_ctzll(v | 128) : 7;
     }
-    if (r->block == PL_IR_NONE || depth > DEPTH || r->pinned)
+    return r->kind != PL_ROW_REG || r->pinned || !r->defs ? 0 : j->align[row];
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* The same for what an instruction makes of its operands. */
+static unsigned made(const joiner *j, const pl_insn *w)
+{
+    uint64_t v;
+    if (pl_type_kind(pl_insn_type(w)) == 'f')
         return 0;
-    if (j->align[row])
-        return j->align[row] == 255 ? 31 : j->align[row] - 1u;
-    if (r->defs != 1)
-        return 0;
-    j->align[row] = 255;
-    const pl_insn *w = pl_ir_writer(x, row);
-    unsigned a = 0, b, c;
-    if (w->form != PL_IR_DEAD && w->op[0] == row && w->guard == PL_PT) {
-        switch ((int)pl_insn_mnem(w)) {
-        case M_add: case M_sub: case M_or: case M_xor:
-            a = alignment(j, w->op[1], depth + 1);
-            b = alignment(j, w->op[2], depth + 1);
-            a = a < b ? a : b;
-            break;
-        case M__iadd3: case M__iadd2:
-            a = alignment(j, w->op[1], depth + 1);
-            b = alignment(j, w->op[2], depth + 1);
-            c = alignment(j, w->op[3], depth + 1);
-            a = a < b ? a : b;
-            a = a < c ? a : c;
-            break;
-        case M_and:
-            a = alignment(j, w->op[1], depth + 1);
-            b = alignment(j, w->op[2], depth + 1);
-            a = a > b ? a : b;
-            break;
-        case M_shl:
-            a = pl_ir_number(x, w->op[2], &v) ? alignment(j, w->op[1], depth + 1) + (unsigned)(v & 31) : 0;
-            break;
-        case M__lea:
-            a = alignment(j, w->op[1], depth + 1) + w->op[2];
-            b = alignment(j, w->op[3], depth + 1);
-            a = a < b ? a : b;
-            break;
-        case M_mul: case M_mad:
-            a = alignment(j, w->op[1], depth + 1) + alignment(j, w->op[2], depth + 1);
-            if (!pl_insn_has(w, W_lo))
-                a = 0;
-            else if (pl_insn_mnem(w) == M_mad) {
-                b = alignment(j, w->op[3], depth + 1);
-                a = a < b ? a : b;
-            }
-            break;
-        case M__mov: case M_mov: a = alignment(j, w->op[1], depth + 1); break;
-        default: break;
-        }
+    switch ((int)pl_insn_mnem(w)) {
+    case M_add: case M_sub: case M_or: case M_xor: return least(alignment(j, w->op[1]), alignment(j, w->op[2]));
+    case M__iadd3: case M__iadd2:
+        return least(alignment(j, w->op[1]), least(alignment(j, w->op[2]), alignment(j, w->op[3])));
+    case M_and: {
+        unsigned a = alignment(j, w->op[1]), b = alignment(j, w->op[2]);
+        return a > b ? a : b;
     }
-    a = a > 31 ? 31 : a;
-    j->align[row] = (uint8_t)(a + 1);
-    return a;
+    case M_shl: return pl_ir_number(j->x, w->op[2], &v) ? alignment(j, w->op[1]) + (unsigned)(v & 31) : 0;
+    case M__lea: return least(alignment(j, w->op[1]) + w->op[2], alignment(j, w->op[3]));
+    case M_mul: case M_mad: {
+        unsigned a = alignment(j, w->op[1]) + alignment(j, w->op[2]);
+        return !pl_insn_has(w, W_lo) ? 0 : pl_insn_mnem(w) == M_mad ? least(a, alignment(j, w->op[3])) : a;
+    }
+    case M__mov: case M_mov: return alignment(j, w->op[1]);
+    default: return 0;
+    }
+}
+
+static void meet(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    joiner *j = ctx;
+    if ((use & PL_USE_PRED) || !(use & PL_USE_WRITE))
+        return;
+    unsigned a = j->vector || *row != j->i->op[0] || (use & PL_USE_READ) ? 0 : least(made(j, j->i), MOST_ALIGNED);
+    for (unsigned k = 0; k < rows; k++)
+        if (a < j->align[*row + k]) {
+            j->align[*row + k] = (uint8_t)(j->widen ? 0 : a);
+            j->changed = true;
+        }
+}
+
+/* From the best on, every write lowers what is known of its register, until nothing changes: so loops keep the alignment that they step
+ * by. What still falls after some rounds is taken for unaligned. */
+static bool find_alignment(joiner *j)
+{
+    pl_ir *x = j->x;
+    j->align = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
+    if (!j->align)
+        return false;
+    memset(j->align, MOST_ALIGNED, x->f->rows + 4);
+    j->changed = true;
+    for (unsigned round = 0; j->changed; round++) {
+        j->changed = false;
+        j->widen = round > ROUNDS;
+        for (uint32_t n = 0; n < x->nrpo; n++)
+            for (size_t k = 0; k < x->b.at[x->rpo[n]].code.n; k++) {
+                pl_insn *i = &x->b.at[x->rpo[n]].code.at[k];
+                const pl_form *f = &pl_forms[i->form];
+                j->i = i;
+                j->vector = f->noperands && pl_operand_count(f, 0, i->mods) != 0;
+                pl_insn_uses(x->p, i, meet, j);
+            }
+    }
+    return true;
 }
 
 /* A plain access to a word of shared memory. */
@@ -157,7 +177,7 @@ static bool merge(joiner *j, uint32_t at, unsigned n, bool store)
         unsigned width = n * bytes;
         if (start & (int64_t)(width - 1))
             continue;
-        if (base != UINT32_MAX && (1u << alignment(j, base, 0)) < width)
+        if (base != UINT32_MAX && (1u << alignment(j, base)) < width)
             return false;
         memset(member, 0xff, sizeof member);
         found = 0;
@@ -222,8 +242,8 @@ bool pl_pass_vector(pl_ir *x)
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_count(x))
         return false;
-    joiner j = {.x = x, .align = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4)};
-    if (!j.align)
+    joiner j = {.x = x};
+    if (!find_alignment(&j))
         return false;
     for (j.block = 0; j.block < x->b.n; j.block++)
         for (uint32_t k = 0; k < x->b.at[j.block].code.n; k++)

@@ -54,6 +54,22 @@ START_TEST(product_and_sum_are_one)
 }
 END_TEST
 
+START_TEST(loops_keep_the_alignment_of_their_steps)
+{
+    assemble("mov.u32 %r3, s;\nmov.u32 %r4, 0;\nmov.f32 %f5, 0f00000000;\nL:\n"
+             "ld.shared.f32 %f1, [%r3];\nld.shared.f32 %f2, [%r3+4];\nld.shared.f32 %f3, [%r3+8];\nld.shared.f32 %f4, [%r3+12];\n"
+             "add.f32 %f5, %f5, %f1;\nadd.f32 %f5, %f5, %f2;\nadd.f32 %f5, %f5, %f3;\nadd.f32 %f5, %f5, %f4;\n"
+             "add.u32 %r3, %r3, 16;\nadd.u32 %r4, %r4, 1;\nsetp.ne.u32 %p1, %r4, %r1;\n@%p1 bra L;\nst.global.f32 [%d2], %f5;");
+    ck_assert_uint_eq(count("ld.shared.v4"), count("ld.shared"));
+    ck_assert_uint_ge(count("ld.shared.v4"), 1);
+    assemble("mov.u32 %r3, s;\nmov.u32 %r4, 0;\nmov.f32 %f5, 0f00000000;\nL:\n"
+             "ld.shared.f32 %f1, [%r3];\nld.shared.f32 %f2, [%r3+4];\n"
+             "add.f32 %f5, %f5, %f1;\nadd.f32 %f5, %f5, %f2;\n"
+             "add.u32 %r3, %r3, 12;\nadd.u32 %r4, %r4, 1;\nsetp.ne.u32 %p1, %r4, %r1;\n@%p1 bra L;\nst.global.f32 [%d2], %f5;");
+    ck_assert_uint_eq(count("ld.shared.v"), 0);
+}
+END_TEST
+
 START_TEST(chains_are_selected)
 {
     assemble("mul.lo.u32 %r3, %r2, %r1;\nadd.u32 %r4, %r3, %r1;\n"
@@ -205,7 +221,7 @@ START_TEST(a_kernel_fetches_what_it_needs)
 }
 END_TEST
 
-UNIT_MAIN("opt", product_and_sum_are_one, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
+UNIT_MAIN("opt", product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once,
           the_pragma_is_obeyed, short_bodies_are_guarded, waiting_bodies_stay_behind_branches, shared_words_are_joined,
           unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
