@@ -131,6 +131,7 @@ static void end_thread(writer *w, const pl_litmus_test *t, unsigned k)
         if (t->var[n].shared && first == k)
             put(w, "ld.shared::cluster.u32 %%w4, [%s]; st.global.u32 [%%o+%u], %%w4; ", t->var[n].name, shared_offset(t, n));
     }
+    if (any_shared(t)) meet(w, t); /* no block may end before its memory has been read */
     put(w, "ret; ");
 }
 

@@ -28,6 +28,7 @@ typedef struct reader {
     token next;
     bool failed;
     pl_litmus_test *t;
+    token declared[PL_LITMUS_VARS]; /* where the variables were */
 } reader;
 
 /* ---- tokens ---- */
@@ -222,6 +223,7 @@ static bool declare(reader *r, bool shared)
             return refuse(r, name, PL_E0301, NULL);
         if (t->nvars == PL_LITMUS_VARS)
             return too_many(r, name, "variables", PL_LITMUS_VARS);
+        r->declared[t->nvars] = name;
         pl_litmus_var *v = &t->var[t->nvars++];
         *v = (pl_litmus_var){.shared = shared};
         memcpy(v->name, r->text + name.from, n);
@@ -642,6 +644,13 @@ static bool whole(reader *r)
             events += t->thread[k].op[m].kind == PL_LITMUS_COPY ? 2 : 1;
     if (events + t->nvars > PL_LITMUS_EVENTS)
         return too_many(r, r->next, "statements and variables", PL_LITMUS_EVENTS);
+    for (unsigned k = 0; t->nthreads && k < t->nvars; k++) {
+        bool lives = !t->var[k].shared;
+        for (unsigned m = 0; m < t->nthreads; m++)
+            lives |= t->thread[m].cta == (uint32_t)t->var[k].cta;
+        if (!lives)
+            return refuse(r, r->declared[k], PL_E0905, NULL);
+    }
     return t->nthreads ? condition(r) : expected(r, "'global', 'shared', 'cluster' or 'thread'");
 }
 

@@ -113,7 +113,7 @@ static void make(test *t)
     put(t, ";\n");
     for (unsigned k = 0; k < t->threads; k++) {
         unsigned reg = 0;
-        put(t, "thread %u @ cta %u {\n", k, below(blocks));
+        put(t, "thread %u @ cta %u {\n", k, shared && k < blocks ? k : below(blocks)); /* no block without a thread */
         for (unsigned n = 1 + below(longest[t->threads]); n > 0; n--) statement(t, &reg);
         put(t, "}\n");
     }
