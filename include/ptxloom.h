@@ -41,13 +41,14 @@ const char *pl_gpu_name(const pl_gpu *gpu);
 /* How many blocks an SM holds, and what each resource alone would allow. */
 typedef struct pl_occupancy_info {
     uint32_t blocks;                                       /* 0: can never run */
-    uint32_t by_warps, by_blocks, by_registers, by_shared;
+    uint32_t by_warps, by_blocks, by_registers, by_shared, by_barriers;
     uint32_t warps, most_warps;                            /* of a block, of an SM */
     uint32_t registers_per_warp, shared_per_block;         /* as allocated */
     uint64_t shared_setting;                               /* bytes of the SM set aside for shared memory */
 } pl_occupancy_info;
-/* For blocks of `threads` threads with so many registers each and `shared` bytes altogether. */
-pl_status pl_gpu_occupancy(const pl_gpu *gpu, uint32_t threads, uint32_t registers, uint64_t shared, pl_occupancy_info *out);
+/* For blocks of `threads` threads with so many registers each, and `shared` bytes and so many barriers altogether. */
+pl_status pl_gpu_occupancy(const pl_gpu *gpu, uint32_t threads, uint32_t registers, uint64_t shared, uint32_t barriers,
+                           pl_occupancy_info *out);
 
 /* ---- diagnostics ---- */
 size_t pl_gpu_diag_count(const pl_gpu *gpu);

@@ -124,7 +124,7 @@ static pl_status check_resources(pl_gpu *gpu, const pl_launch *l, shape *s)
                       pl_arena_printf(gpu->messages, "a block of %s has at most %" PRIu64,
                                       machine->name, machine->shared.per_block));
     s->shared = (uint32_t)shared;
-    s->occupancy = pl_occupy(machine, s->threads, s->f->registers, shared);
+    s->occupancy = pl_occupy(machine, s->threads, s->f->registers, shared, s->f->barriers);
     if (s->occupancy.blocks == 0)
         return refuse(gpu,
                       pl_arena_printf(gpu->messages, "block %s with %u registers a thread",
@@ -183,7 +183,7 @@ static bool fits(const pl_gpu *gpu, const pl_prog_func *f, const pl_child *c, pl
         c->grid[2] > MAX_GRID_YZ || (uint64_t)c->grid[0] * c->grid[1] * c->grid[2] > UINT32_MAX)
         return false;
     if (shared > gpu->machine->shared.per_block) return false;
-    *o = pl_occupy(gpu->machine, (uint32_t)threads, f->registers, shared);
+    *o = pl_occupy(gpu->machine, (uint32_t)threads, f->registers, shared, f->barriers);
     return o->blocks > 0;
 }
 

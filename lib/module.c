@@ -143,7 +143,7 @@ uint32_t pl_module_fit(const pl_module *m, const char *kernel, uint32_t threads,
     const pl_prog_func *f = pl_module_entry(m, kernel);
     const pl_machine *machine = m->gpu->machine;
     if (!f || !machine) return 0;
-    pl_occupancy o = pl_occupy(machine, threads, f->registers, f->static_shared);
+    pl_occupancy o = pl_occupy(machine, threads, f->registers, f->static_shared, f->barriers);
     *occupancy = (double)(o.blocks * o.warps) / machine->sm.warps;
     return o.blocks;
 }

@@ -47,6 +47,8 @@ void pl_counters(pl_timing_result *out, const pl_machine *m, const pl_grid *g, c
     const pl_occupancy *o = &out->occupancy; /* the limit as Nsight Compute states it: of the setting, not of the storage */
     add(out, "launch", "launch__occupancy_limit_shared_mem", "block",
         o->shared_per_block ? (double)(o->carveout / o->shared_per_block) : o->by_shared);
+    add(out, "launch", "launch__occupancy_limit_barriers", "block", o->by_barriers);
+    add(out, "launch", "launch__barrier_count", "", g->entry->barriers);
     add(out, "launch", "launch__shared_mem_config_size", "B", (double)out->occupancy.carveout);
     add(out, "launch", "launch__waves_per_multiprocessor", "",
         rint(100 * ratio((double)g->grid[0] * g->grid[1] * g->grid[2], sms * o->blocks)) / 100); /* as reported: two decimals */

@@ -62,7 +62,8 @@ static pl_status open_gpu(gpu *x)
     const pl_machine *m = x->m;
     pl_grid *g = x->g;
     uint32_t threads = g->block[0] * g->block[1] * g->block[2];
-    x->occupancy = pl_occupy(m, threads, registers_of(g, m), g->entry->static_shared + (uint64_t)g->dynamic_shared);
+    x->occupancy = pl_occupy(m, threads, registers_of(g, m), g->entry->static_shared + (uint64_t)g->dynamic_shared,
+                             g->entry->barriers);
     x->blocks = (uint64_t)g->grid[0] * g->grid[1] * g->grid[2];
     x->cluster = g->cluster[0] ? g->cluster[0] * g->cluster[1] * g->cluster[2] : 1;
     if (x->occupancy.blocks == 0) {

@@ -35,6 +35,7 @@ static const pl_conf_key sm_keys[] = {
     KEY(pl_sm_config, register_unit, "register_unit", U32, "", 32, 4096, "registers are allocated to a warp in multiples of this"),
     KEY(pl_sm_config, registers_thread, "registers_thread", U32, "", 16, 512, "most registers of a thread"),
     KEY(pl_sm_config, warp_unit, "warp_unit", U32, "", 1, 8, "warps of a block are allocated in multiples of this"),
+    KEY(pl_sm_config, barriers, "barriers", U32, "", 16, 1024, "block barriers that an SM has"),
 };
 static const pl_conf_key issue_keys[] = {
     {.key = "policy", .type = PL_CONF_WORD, .unit = "", .offset = offsetof(pl_issue_config, policy),

@@ -77,7 +77,7 @@ typedef struct pl_op_cost {
 } pl_op_cost;
 
 typedef struct pl_sm_config {
-    uint32_t count, subcores, warps, blocks, threads, registers, register_unit, registers_thread, warp_unit;
+    uint32_t count, subcores, warps, blocks, threads, registers, register_unit, registers_thread, warp_unit, barriers;
 } pl_sm_config;
 
 typedef struct pl_issue_config {
@@ -153,13 +153,13 @@ const pl_conf_key *pl_machine_keys(const char *section, size_t *n);
 /* How many blocks of a kernel one SM holds, and what limits it. */
 typedef struct pl_occupancy {
     uint32_t blocks;                                                     /* resident on an SM; 0: can never run */
-    uint32_t by_warps, by_blocks, by_registers, by_shared;               /* limits by each resource */
+    uint32_t by_warps, by_blocks, by_registers, by_shared, by_barriers;  /* limits by each resource */
     uint32_t registers_per_warp, shared_per_block;                       /* as allocated */
     uint64_t carveout;                                                   /* shared memory set aside on an SM, bytes */
     uint32_t warps;                                                      /* of a block */
 } pl_occupancy;
 
-/* registers: per thread as the kernel declares; shared: static + dynamic bytes of a block. */
-pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers, uint64_t shared);
+/* registers: per thread as the kernel declares; shared: static + dynamic bytes of a block; barriers: that a block uses. */
+pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers, uint64_t shared, uint32_t barriers);
 
 #endif

@@ -1,7 +1,7 @@
 /* occupancy.c - how many blocks an SM can hold.
  *
  * Limits: warps and block slots of the SM; registers, given to warps in units and held by the sub-core on which a warp runs; shared
- * memory, given to blocks in units with the system's share added. Source: CUDA C Programming Guide, "Hardware Multithreading"
+ * memory, given to blocks in units with the system's share added; barriers. Source: CUDA C Programming Guide, "Hardware Multithreading"
  * and the technical specifications by compute capability; agrees with launch__occupancy_limit_* recorded on an H200. */
 #include "emu/sm/machine.h"
 
@@ -24,7 +24,7 @@ static uint64_t carveout(const pl_machine *m, uint64_t own, uint64_t need)
     return best;
 }
 
-pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers, uint64_t shared)
+pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers, uint64_t shared, uint32_t barriers)
 {
     pl_occupancy o = {0};
     const uint32_t lanes = 32;
@@ -42,7 +42,8 @@ pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers
     o.by_shared = shared > m->shared.per_block ? 0
                   : o.shared_per_block          ? (uint32_t)((m->shared.per_sm) / o.shared_per_block)
                                                 : m->sm.blocks;
-    o.blocks = least(least(o.by_blocks, o.by_warps), least(o.by_registers, o.by_shared));
+    o.by_barriers = barriers ? least(m->sm.barriers / barriers, m->sm.blocks) : m->sm.blocks;
+    o.blocks = least(least(least(o.by_blocks, o.by_warps), least(o.by_registers, o.by_shared)), o.by_barriers);
     o.carveout = carveout(m, shared, (uint64_t)o.blocks * o.shared_per_block);
     return o;
 }

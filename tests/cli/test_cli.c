@@ -224,6 +224,16 @@ START_TEST(occupancy_is_that_of_the_hardware)
     ck_assert_ptr_nonnull(strstr(out, "t4 "));
     ck_assert_int_eq(loom("occupancy", "-r", "32", NULL), 2);
     ck_assert_ptr_nonnull(strstr(err, "E0007"));
+    /* launch__barrier_count 16, launch__occupancy_limit_barriers 4 */
+    ck_assert_int_eq(loom("occupancy", "-b", "256", "-r", "32", "--barriers", "16", "--json", NULL), 0);
+    ck_assert_ptr_nonnull(strstr(out, "\"limit\": \"barriers\""));
+    ck_assert_ptr_nonnull(strstr(out, "\"limit_barriers\": 4"));
+    /* a machine with changed values is one name */
+    ck_assert_int_eq(loom("occupancy", "-b", "32", "-r", "16", "--arch", "h200,sm.warps=32,sm.blocks=8,t4", NULL), 0);
+    ck_assert_ptr_nonnull(strstr(out, "h200,sm.warps=32,sm.blocks=8 "));
+    ck_assert_ptr_nonnull(strstr(out, "\nt4 "));
+    ck_assert_int_eq(loom("occupancy", "-b", "32", "-r", "16", "--arch", "h200,sm.wraps=32", NULL), 2);
+    ck_assert_ptr_nonnull(strstr(err, "'sm.wraps=32' is no SECTION.KEY=VALUE of that machine"));
 }
 END_TEST
 

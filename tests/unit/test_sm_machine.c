@@ -46,7 +46,7 @@ START_TEST(occupancy_is_what_the_h200_reports)
     pl_machine *m = load("h200");
     ck_assert(m != NULL);
     for (size_t k = 0; k < sizeof t / sizeof *t; k++) {
-        pl_occupancy o = pl_occupy(m, t[k].threads, t[k].registers, 0);
+        pl_occupancy o = pl_occupy(m, t[k].threads, t[k].registers, 0, 0);
         ck_assert_uint_eq(o.by_blocks, 32);
         ck_assert_uint_eq(o.by_warps, t[k].warps);
         ck_assert_msg(o.by_registers == t[k].registers_limit, "%u threads, %u registers: %u blocks, recorded %u", t[k].threads,
@@ -61,14 +61,14 @@ START_TEST(occupancy_is_what_the_h200_reports)
              {256, 18, 1024, 32768},  {256, 55, 5184, 65536},   {256, 40, 8448, 135168}, {128, 47, 13824, 167936}, {32, 93, 8192, 200704},
              {128, 22, 4104, 135168}, {256, 24, 4096, 102400}, {128, 68, 29184, 233472}, {256, 16, 163840, 167936}};
     for (size_t k = 0; k < sizeof s / sizeof *s; k++) {
-        pl_occupancy o = pl_occupy(m, s[k].threads, s[k].registers, s[k].shared);
+        pl_occupancy o = pl_occupy(m, s[k].threads, s[k].registers, s[k].shared, 0);
         ck_assert_msg(o.carveout == s[k].setting, "%u threads, %u registers, %u bytes: setting %u, recorded %u", s[k].threads, s[k].registers,
                       (unsigned)s[k].shared, (unsigned)o.carveout, (unsigned)s[k].setting);
     }
-    ck_assert_uint_eq(pl_occupy(m, 256, 32, 227 * 1024).blocks, 1);
-    ck_assert_uint_eq(pl_occupy(m, 256, 32, 228 * 1024).blocks, 0);
-    ck_assert_uint_eq(pl_occupy(m, 1024, 255, 0).blocks, 0);
-    ck_assert_uint_eq(pl_occupy(m, 32, 255, 0).blocks, 8);
+    ck_assert_uint_eq(pl_occupy(m, 256, 32, 227 * 1024, 0).blocks, 1);
+    ck_assert_uint_eq(pl_occupy(m, 256, 32, 228 * 1024, 0).blocks, 0);
+    ck_assert_uint_eq(pl_occupy(m, 1024, 255, 0, 0).blocks, 0);
+    ck_assert_uint_eq(pl_occupy(m, 32, 255, 0, 0).blocks, 8);
     pl_arena_close(arena);
 }
 END_TEST
