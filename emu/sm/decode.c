@@ -46,6 +46,9 @@ static const struct {
     {"exit", PL_KIND_EXIT},
 };
 
+/* Where the driver keeps the sizes of block and grid and the kernel's parameters in the constant bank, as machine code for sm_90 reads them. */
+enum { BANK_SIZES = 0, BANK_PARAMETERS = 0x210 };
+
 static pl_kind kind_of(unsigned cls)
 {
     for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
@@ -287,6 +290,9 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         }
         d->ordered = is_ordered(p, i, f, (pl_kind)d->kind);
         out->late_atomics |= (f->effects & PL_EF_ATOMIC) != 0 && (f->effects & PL_EF_ASYNC) != 0;
+        bool formal = i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX;
+        d->bank = d->kind == PL_KIND_PARAM && l.n[1] && (formal || f->mnem == M__ldc);
+        if (d->bank) d->bank_at = (uint16_t)(f->mnem == M__ldc ? BANK_SIZES : BANK_PARAMETERS + (uint64_t)i->imm);
         d->either = on_either_pipe(i);
         d->uniform = uniform_atomic(&lanes, d, i, f, &l);
         if (fetches_special(i, fetched, special_rows)) d->price = &m->sreg;

@@ -47,6 +47,8 @@ typedef struct pl_dec {
     bool guarded;       /* the last predicate read is the guard */
     bool wants_effect;
     bool either;        /* its ALU work may as well go to the multiply-add lanes */
+    bool bank;          /* reads a word of the constant bank that the driver fills: kernel parameters, sizes of grid and block */
+    uint16_t bank_at;   /* which */
     bool load;          /* reads memory and does not change it */
     bool shared;        /* certainly an access to shared memory */
     bool exchange;      /* a warp's worth of data goes through the exchange unit: shuffles, special registers that differ by lane */

@@ -92,7 +92,7 @@ typedef struct pl_fetch_config {
 
 typedef struct pl_const_config {
     uint64_t size, line, mid_size;
-    uint32_t ways, latency, pass, width, mid_ways, mid_latency;
+    uint32_t ways, latency, pass, width, mid_ways, mid_latency, first;
 } pl_const_config;
 
 typedef struct pl_shared_config {

@@ -160,6 +160,9 @@ static void end_warp(pl_sm *s, pl_twarp *t, uint64_t now)
 /* Warps of a block that the functional model has released from a barrier go on at cycle `at`; tells whether there were any. */
 static bool release_barrier(pl_sm *s, const pl_tcta *b, uint64_t now, uint64_t at);
 
+/* By PL_SB_*. */
+static const uint8_t waits_for[] = {PL_STALL_WAIT, PL_STALL_SHORT_SCOREBOARD, PL_STALL_LONG_SCOREBOARD, PL_STALL_IMC_MISS};
+
 /* Works out when the instruction in t->next can issue. */
 static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
 {
@@ -185,13 +188,12 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
     if (v & PL_SB_PENDING) {
         t->block = PL_BK_TOKEN;
         t->token = v & PL_SB_TOKEN;
-        t->why = s->token[v & 0xffff].kind == PL_SB_LONG ? PL_STALL_LONG_SCOREBOARD : PL_STALL_SHORT_SCOREBOARD;
+        t->why = waits_for[s->token[v & 0xffff].kind];
         set_ready(s, index, PL_NEVER);
         return;
     }
     t->operands = v >> 2;
-    uint32_t kind = v & 3;
-    t->why = kind == PL_SB_LONG ? PL_STALL_LONG_SCOREBOARD : kind == PL_SB_SHORT ? PL_STALL_SHORT_SCOREBOARD : PL_STALL_WAIT;
+    t->why = waits_for[v & 3];
     if (d->kind == PL_KIND_COPY_WAIT) {
         uint32_t under_way = 0;
         for (uint32_t g = d->wait_n; g < PL_GROUPS; g++) under_way += t->copies[(t->open_group + 2u * PL_GROUPS - g - 1) % PL_GROUPS];
@@ -230,21 +232,16 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
     set_ready(s, index, at);
 }
 
-/* Does it read a kernel parameter from the constant bank? Parameters of called functions are registers or local memory. */
-static bool reads_bank(const pl_twarp *t, const pl_insn *i, const pl_dec *d)
+/* When a word of the constant bank is there, as a scoreboard entry not before v. The first read of an SM fetches its neighbours, too. */
+static uint64_t bank_entry(pl_sm *s, const pl_dec *d, uint64_t now, uint64_t v)
 {
-    return d->kind == PL_KIND_PARAM && d->nwrite && i->sel[PL_M_SPACE] == PL_SP_PARAM && t->w->ncalls <= 1;
-}
-
-/* When a kernel parameter is there, as a scoreboard entry not before v. */
-static uint64_t bank_entry(pl_sm *s, pl_twarp *t, const pl_insn *i, uint32_t pc, uint64_t now, uint64_t v)
-{
-    if (s->token_head == s->token_tail) return v;
-    uint32_t slot = pl_token_new(s, t, pc, now, 0, PL_SB_SHORT);
-    uint64_t id = s->token[slot].id, at = pl_const_read(s, PL_PARAM_BASE + (uint64_t)i->imm, slot, now);
-    if (at == PL_NEVER) return id;
-    pl_token_done(s, slot, at);
-    return at << 2 > v ? at << 2 | PL_SB_FIXED : v;
+    uint64_t *when = &s->bank_when[d->bank_at / PL_BANK_PIECE];
+    s->stat.const_requests++;
+    if (!*when) {
+        s->stat.const_misses++;
+        *when = now + s->m->constant.first;
+    }
+    return *when << 2 > v ? *when << 2 | PL_SB_BANK : v;
 }
 
 void pl_sm_turn(pl_sm *s)
@@ -255,14 +252,13 @@ void pl_sm_turn(pl_sm *s)
 }
 
 /* An instruction that costs nothing: executed at once, its results are there when its operands are. */
-static void execute_free(pl_sm *s, pl_twarp *t, const pl_insn *i, const pl_dec *d, uint32_t pc, uint64_t now)
+static void execute_free(pl_sm *s, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now)
 {
     uint64_t v = dependences(s, t, d);
-    bool bank = reads_bank(t, i, d);
     if (d->ordered) pl_sm_turn(s);
     pl_warp_step(t->w, NULL);
     if (s->pc_stat) s->pc_stat[pc].executed++; /* lanes count by issues, of which there are none */
-    if (bank) v = bank_entry(s, t, i, pc, now, v);
+    if (d->bank) v = bank_entry(s, d, now, v);
     pl_sm_results(s, t, d, v);
 }
 
@@ -281,7 +277,7 @@ static void advance(pl_sm *s, pl_twarp *t, uint64_t now)
             settle(s, t, now);
             return;
         }
-        execute_free(s, t, i, d, pc, now);
+        execute_free(s, t, d, pc, now);
     }
     t->next = NULL;
     switch ((pl_warp_state)w->state) {
@@ -435,7 +431,6 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     uint64_t waited = now > from ? now - from : 0;
 
     w->clock = now;
-    bool bank = reads_bank(t, &w->code[pc], d);
     uint32_t splits = w->nsplits;
     s->fx.mask = 0;
     if (d->ordered) pl_sm_turn(s);
@@ -487,7 +482,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     case PL_KIND_MBARRIER:
     case PL_KIND_MBARRIER_WAIT: pl_lsu_issue(s, c, t, d, pc, now, seq); break;
     case PL_KIND_PARAM:
-        if (bank) pl_sm_results(s, t, d, bank_entry(s, t, &w->code[pc], pc, now, after(result, latency)));
+        if (d->bank) pl_sm_results(s, t, d, bank_entry(s, d, now, after(result, latency)));
         break;
     case PL_KIND_COMMIT: t->open_group = (uint8_t)((t->open_group + 1u) % PL_GROUPS); break;
     case PL_KIND_WGMMA: {

@@ -19,7 +19,7 @@
 #include "memmodel/coalesce.h"
 #include "memmodel/l1.h"
 
-enum { PL_SM_WARPS = 64, PL_SUBCORES = 8, PL_QUEUE = 64, PL_GROUPS = 16, PL_CONST_WAITS = 512, PL_WRITES = 128 };
+enum { PL_SM_WARPS = 64, PL_SUBCORES = 8, PL_QUEUE = 64, PL_GROUPS = 16, PL_CONST_WAITS = 512, PL_BANK_PIECE = 1024, PL_WRITES = 128 };
 #define PL_NEVER UINT64_MAX
 #define PL_NO_TOKEN UINT32_MAX
 
@@ -29,7 +29,7 @@ enum { PL_SM_WARPS = 64, PL_SUBCORES = 8, PL_QUEUE = 64, PL_GROUPS = 16, PL_CONS
 #define PL_SB_DELAY_SHIFT 50
 #define PL_SB_DELAY_MAX 8191ull
 #define PL_SB_TOKEN (PL_SB_PENDING | ((1ull << PL_SB_DELAY_SHIFT) - 1)) /* an entry without its delay */
-enum { PL_SB_FIXED, PL_SB_SHORT, PL_SB_LONG };
+enum { PL_SB_FIXED, PL_SB_SHORT, PL_SB_LONG, PL_SB_BANK };
 
 /* Something whose end is not known when it starts: a load, an atomic, a copy. */
 typedef struct pl_token {
@@ -41,7 +41,7 @@ typedef struct pl_token {
     uint32_t remaining; /* fills and replies still missing; 0: done */
     uint32_t barrier; /* bulk copies: shared address of the mbarrier, UINT32_MAX: none */
     uint16_t warp;    /* timing warp that issued it */
-    uint8_t kind;     /* PL_SB_SHORT or PL_SB_LONG */
+    uint8_t kind;     /* PL_SB_*, not PL_SB_FIXED */
     uint8_t level;    /* pl_level: slowest so far */
     uint8_t group;    /* cp.async: group it belongs to */
     bool copy, bulk;
@@ -153,6 +153,7 @@ typedef struct pl_sm {
     pl_l1 l1;
     pl_cache icache, cconst, cmid;
     uint64_t *icache_when, *const_when, *mid_when;
+    uint64_t bank_when[65536 / PL_BANK_PIECE]; /* when this part of the driver's constant bank is there; 0: not asked for */
     pl_token *token;
     pl_late_event *late; /* by token; NULL when nobody listens */
     uint32_t ntoken, used_tokens;
@@ -227,7 +228,6 @@ static inline uint32_t pl_warp_index(const pl_sm *s, const pl_twarp *t) { return
 /* Where code, constants and local memory lie in the address space of the memory system; programs never see these. */
 #define PL_FETCH_BASE 0x100000000000ull
 #define PL_CONST_BASE 0x110000000000ull
-#define PL_PARAM_BASE 0x118000000000ull
 #define PL_LOCAL_BASE 0x120000000000ull
 
 static inline void pl_sm_request(pl_sm *s, pl_mem_req r)
