@@ -501,6 +501,7 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
         return;
     }
     pl_cache_line *line = &l2->line[k];
+    if (r->held) line->valid |= sectors & (uint8_t)~line->pending;
     uint8_t missing = sectors & (uint8_t)~line->valid;
     uint8_t ask = missing & (uint8_t)~line->pending;
     m->stat.hit_sectors += n - (uint32_t)__builtin_popcount(ask);

@@ -20,7 +20,8 @@ static void ask(pl_sm *s, uint64_t address, uint64_t bytes, pl_mem_client client
 {
     uint64_t line = address & ~(s->m->l1.line - 1);
     uint32_t first = (uint32_t)((address - line) / s->m->l1.sector), n = (uint32_t)((bytes + s->m->l1.sector - 1) / s->m->l1.sector);
-    pl_mem_req r = {.time = now, .line = line, .token = first, .op = PL_MEM_READ, .client = (uint8_t)client};
+    /* the driver has copied the code to the device just before: first fetches take what an L2 hit takes (metrics.tsv no_instruction) */
+    pl_mem_req r = {.time = now, .line = line, .token = first, .op = PL_MEM_READ, .client = (uint8_t)client, .held = client == PL_CL_CODE};
     r.sectors = (uint8_t)(((1u << n) - 1) << first);
     pl_sm_request(s, r);
 }
