@@ -69,10 +69,26 @@ typedef struct pl_mem_event {
     const uint64_t *addr; /* PL_LANES addresses; entries of inactive lanes are undefined */
 } pl_mem_event;
 
+/* What single units of the memory system did. X(NAME, component whose units these are, what is counted) */
+#define PL_UNIT_SUMS(X)                            \
+    X(L2_HITS, "l2 slice", "hit_sectors")          \
+    X(L2_MISSES, "l2 slice", "miss_sectors")       \
+    X(DRAM_READ, "dram channel", "read_sectors")   \
+    X(DRAM_WRITTEN, "dram channel", "write_sectors")
+
+typedef enum pl_unit_sum {
+#define X(name, component, word) PL_US_##name,
+    PL_UNIT_SUMS(X)
+#undef X
+    PL_US_COUNT
+} pl_unit_sum;
+
 typedef struct pl_sink {
     void *ctx;
     void (*inst)(void *ctx, const pl_inst_event *e); /* NULL: not wanted */
     void (*mem)(void *ctx, const pl_mem_event *e);   /* NULL: not wanted */
+    /* `n` more of a sum, of unit number `unit`, at that cycle (timing mode); NULL: not wanted */
+    void (*unit)(void *ctx, pl_unit_sum sum, uint32_t unit, uint64_t cycle, uint32_t n);
 } pl_sink;
 
 /* Sums for one machine instruction, kept by both modes whether or not anyone traces. */

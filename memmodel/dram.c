@@ -53,6 +53,7 @@ uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sec
     channel->writing = write;
     if (write) d->sectors_written += bytes / sector_bytes;
     else d->sectors_read += bytes / sector_bytes;
+    if (d->sink) d->sink->unit(d->sink->ctx, write ? PL_US_DRAM_WRITTEN : PL_US_DRAM_READ, ch, now, bytes / sector_bytes);
     channel->bus.latency = 1;
     return pl_port_pass(&channel->bus, now + c->latency, cost) + wait;
 }

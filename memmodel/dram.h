@@ -7,6 +7,7 @@
 #define PL_MEMMODEL_DRAM_H
 
 #include "base/arena.h"
+#include "base/event.h"
 #include "memmodel/port.h"
 
 typedef struct pl_dram_config {
@@ -36,6 +37,7 @@ typedef struct pl_dram {
     pl_dram_channel *channel;
     pl_dram_bank *bank;
     uint64_t sectors_read, sectors_written, row_hits, row_misses;
+    const pl_sink *sink; /* hears about channels; NULL: nobody */
 } pl_dram;
 
 void pl_dram_init(pl_dram *d, pl_arena *a, const pl_dram_config *config);

@@ -53,6 +53,7 @@ struct pl_memsys {
     pl_port *up, *down, *group_down; /* by node, by node, by group */
     replies *reply;                  /* by node */
     pl_dram dram;
+    const pl_sink *sink;             /* hears about slices; NULL: nobody */
     pl_memsys_stat stat;
     uint64_t order;
     uint32_t header_cost, sector_cost, up_sector, down_sector, group_sector, partial_cost;
@@ -441,6 +442,20 @@ static void drop_copy(pl_memsys *m, uint64_t address, uint32_t owner, uint8_t se
     }
 }
 
+void pl_memsys_watch(pl_memsys *m, const pl_sink *sink)
+{
+    m->sink = m->dram.sink = sink && sink->unit ? sink : NULL;
+}
+
+static void count_hits(pl_memsys *m, uint32_t slice, uint64_t now, uint32_t hits, uint32_t misses)
+{
+    m->stat.hit_sectors += hits;
+    m->stat.miss_sectors += misses;
+    if (!m->sink) return;
+    if (hits) m->sink->unit(m->sink->ctx, PL_US_L2_HITS, slice, now, hits);
+    if (misses) m->sink->unit(m->sink->ctx, PL_US_L2_MISSES, slice, now, misses);
+}
+
 /* Sectors that a request wants from the slice where it is. */
 static uint8_t wanted(const record *x) { return x->away && x->r.op == PL_MEM_READ ? x->home_fetch : x->r.sectors; }
 
@@ -464,7 +479,7 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
     default: m->stat.reduce_sectors += r->depth; break;
     }
     if (!owned && r->op != PL_MEM_READ) { /* only the owner changes a line */
-        m->stat.hit_sectors += n;
+        count_hits(m, x->slice, now, n, 0);
         x->fetch = 0;
         x->line = NONE;
         go_home(m, i, out);
@@ -480,7 +495,7 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
     if (r->op == PL_MEM_WRITE) {
         if (k != PL_NO_LINE) {
             pl_cache_line *line = &l2->line[k];
-            m->stat.hit_sectors += n;
+            count_hits(m, x->slice, now, n, 0);
             line->valid |= sectors;
             line->dirty |= sectors;
         }
@@ -489,7 +504,7 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
         return;
     }
     if (k == PL_NO_LINE) { /* every way waits for a fill: go past the cache */
-        m->stat.miss_sectors += n;
+        count_hits(m, x->slice, now, 0, n);
         x->line = NONE;
         x->fetch = sectors;
         if (!owned) {
@@ -504,8 +519,7 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
     if (r->held) line->valid |= sectors & (uint8_t)~line->pending;
     uint8_t missing = sectors & (uint8_t)~line->valid;
     uint8_t ask = missing & (uint8_t)~line->pending;
-    m->stat.hit_sectors += n - (uint32_t)__builtin_popcount(ask);
-    m->stat.miss_sectors += (uint32_t)__builtin_popcount(ask);
+    count_hits(m, x->slice, now, n - (uint32_t)__builtin_popcount(ask), (uint32_t)__builtin_popcount(ask));
     x->line = k;
     if (!missing) {
         x->fetch = 0;

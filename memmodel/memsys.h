@@ -55,6 +55,8 @@ typedef struct pl_memsys pl_memsys;
 
 /* Allocates everything from the arena. NULL: out of memory. The configuration must outlive it. */
 pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *config);
+/* Tells a listener about slices and channels. */
+void pl_memsys_watch(pl_memsys *m, const pl_sink *sink);
 /* Takes the requests of an outbox (all with time >= the last `until`) and empties it. Call once for each node, in order. */
 void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box);
 /* No request sent from now on leaves its node before this cycle. */

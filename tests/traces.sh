@@ -37,6 +37,27 @@ equal 'the machine description is in the trace' "$(grep -c '^[a-z_0-9]* *=' "$ro
 equal 'with units and origins' 132,chosen "$(ask m.db "SELECT value, 'chosen' FROM machine_value WHERE section = 'sm' AND key = 'count'
     AND provenance IN ('documented', 'measured', 'inferred', 'guessed', 'chosen')")"
 
+# --- slices and channels; older and newer files
+
+"$loom" query m.db --csv "SELECT sum(value) FILTER (WHERE u.name = 'read_sectors') = (SELECT value FROM counter WHERE name = 'dram__sectors_read.sum'),
+    sum(value) FILTER (WHERE u.name = 'miss_sectors') = (SELECT value FROM counter WHERE name = 'lts__t_sectors_lookup_miss.sum'),
+    max(unit) FILTER (WHERE component = 'l2 slice') < 96 FROM unit_time u" >units.txt
+equal 'sums by slice and channel are those of the whole GPU' 1,1,1 "$(sed -n 2p units.txt | tr -d '\r')"
+xz -dc "$root/tests/data/traces/schema-1.db.xz" >old.db
+before=$(cksum <old.db)
+equal 'a trace of schema 1 is read' 1 "$(ask old.db 'SELECT user_version FROM pragma_user_version')"
+equal 'with the tables of today' 0 "$(ask old.db 'SELECT count(*) FROM unit_time')"
+bad=0
+for q in $("$loom" query m.db --csv 'SELECT name FROM query ORDER BY name' | tail -n +2 | tr -d '\r'); do
+    "$loom" query old.db "$q" >q.txt 2>q.err || { bad=1; sed "s/^/# $q: /" q.err; }
+done
+ok 'and answers every query of today' $bad
+equal 'and has every metric of today' "$(ask m.db 'SELECT count(*) FROM metric_info')" "$(ask old.db 'SELECT count(*) FROM metric_info')"
+equal 'with the values of then' 100 "$(ask old.db 'SELECT value FROM gld_efficiency')"
+"$loom" report old.db -o old.html >f.txt 2>f.err
+equal 'its report is made' '0 1' "$? $(grep -c '<html' old.html)"
+equal 'and it is as it was' "$before" "$(cksum <old.db)"
+
 # --- packed traces say the same
 
 module=${PTXLOOM_TRACE_MODULE:-$(dirname "$loom")/ptxloom_trace}

@@ -20,6 +20,17 @@ static sqlite3_int64 pragma(sqlite3 *db, const char *sql)
     return v;
 }
 
+/* Makes an older trace look like one of today, without changing the file: SQLite's code. */
+static int migrate(sqlite3 *db, sqlite3_int64 from)
+{
+    char step[32];
+    snprintf(step, sizeof step, "-- from %lld\n", (long long)from);
+    const char *sql = strstr(pl_tracedb_migrate, step);
+    int code = sqlite3_exec(db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
+    if (code == SQLITE_OK && sql) code = sqlite3_exec(db, sql, NULL, NULL, NULL); /* this step and those after it */
+    return code == SQLITE_OK ? pl_tracedb_put_texts(db, true) : code;
+}
+
 /* What stands in the way of reading the open file; PL_OK: nothing. `code` is that of opening it. */
 static pl_status check(pl_diags *d, const char *path, sqlite3 *db, int code)
 {
@@ -37,6 +48,10 @@ static pl_status check(pl_diags *d, const char *path, sqlite3 *db, int code)
     }
     sqlite3_int64 version = pragma(db, "PRAGMA user_version");
     if (version == PL_TRACEDB_SCHEMA) return PL_OK;
+    if (version > 0 && version < PL_TRACEDB_SCHEMA) {
+        if (migrate(db, version) == SQLITE_OK) return PL_OK;
+        return refuse(d, PL_E0001, path, sqlite3_errmsg(db), NULL);
+    }
     if (version == 0)
         return refuse(d, PL_E0702, path, "no end: the run that wrote it is still going on, or died",
                       NULL);

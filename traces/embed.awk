@@ -1,6 +1,6 @@
 # embed.awk - writes traces/gen_sql.c: the schema, the metric views and the named queries as C strings.
 #
-# Arguments: schema.sql, rows.sql, packed.sql, metrics.list, rules/*.sql, queries/*.sql. The short forms C{} P{} A{} S{} T{} M{} N{} I{} V{} of metrics.list are spelled out here.
+# Arguments: schema.sql, rows.sql, packed.sql, migrate.sql, metrics.list, rules/*.sql, queries/*.sql. The short forms C{} P{} A{} S{} T{} M{} N{} I{} V{} of metrics.list are spelled out here.
 
 function quoted(s) # a C string literal without its line end
 {

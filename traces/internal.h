@@ -13,7 +13,7 @@
 typedef struct pl_tracedb_query {
     const char *name, *title, *sql;
 } pl_tracedb_query;
-extern const char pl_tracedb_schema[], pl_tracedb_rows[], pl_tracedb_packed[]; /* of schema.sql, rows.sql, packed.sql */
+extern const char pl_tracedb_schema[], pl_tracedb_rows[], pl_tracedb_packed[], pl_tracedb_migrate[]; /* of schema.sql, rows.sql, packed.sql, migrate.sql */
 /* A rule of rules/: what its share is a share of, what to try, and SQL that needs the common part of the query advice. */
 typedef struct pl_tracedb_rule {
     const char *name, *title, *of, *check, *sql;
@@ -72,6 +72,7 @@ enum {
 
 enum {
     PL_TRACEDB_WINDOWS = 256,     /* windows of a launch; a longer launch doubles their length */
+    PL_TRACEDB_UNIT_WINDOWS = 64, /* the same, of single units */
     PL_TRACEDB_FIRST_WINDOW = 4,  /* a window has 1 << 4 cycles at first */
     PL_TRACEDB_SIZE_CHECK = 8192, /* rows between two looks at the size of the file */
     PL_TRACEDB_EFFECTS = 11       /* bits of pl_effect_bits */
@@ -83,6 +84,12 @@ enum { PL_TRACEDB_BARRIER = 1, PL_TRACEDB_WANTED = 2 };
 typedef struct pl_tracedb_window {
     uint64_t sum[PL_SERIES_COUNT];
 } pl_tracedb_window;
+
+/* A sum by unit and window. */
+typedef struct pl_tracedb_units {
+    uint64_t (*sum)[PL_TRACEDB_UNIT_WINDOWS];
+    uint32_t units;
+} pl_tracedb_units;
 
 struct pl_tracedb {
     sqlite3 *db;
@@ -120,6 +127,8 @@ struct pl_tracedb {
     const uint8_t *insn_is;    /* by pc: PL_TRACEDB_BARRIER and PL_TRACEDB_WANTED; in the arena */
     uint32_t ninsns;
     pl_tracedb_window *window; /* owned */
+    pl_tracedb_units units[PL_US_COUNT];
+    unsigned unit_shift;
     unsigned window_shift; /* a window has 1 << so many cycles */
     uint64_t inst_rows, rows_since_check, filtered, dropped, dropped_total, last_seq;
 };
@@ -143,6 +152,15 @@ typedef struct pl_tracedb_access {
     uint32_t bytes; /* a lane */
 } pl_tracedb_access;
 pl_tracedb_access pl_tracedb_opcode(const char *text, uint32_t effects);
+
+/* units.c */
+void pl_tracedb_units_begin(pl_tracedb *t);
+void pl_tracedb_on_unit(void *ctx, pl_unit_sum sum, uint32_t unit, uint64_t cycle, uint32_t n);
+void pl_tracedb_units_end(pl_tracedb *t);
+void pl_tracedb_units_close(pl_tracedb *t);
+/* texts.c: metrics, rules and named queries of this program, in the file, or beside it in tables and views of the connection.
+ * SQLite's code. The connection knows views in the file only once it loads the schema again. */
+int pl_tracedb_put_texts(sqlite3 *db, bool beside);
 
 /* filter.c */
 extern const char *const pl_tracedb_effect_words[PL_TRACEDB_EFFECTS]; /* by bit */

@@ -4,15 +4,15 @@
 # traces/gen_sql.c. Adding a metric is adding a line, adding a query is adding a file.
 # To add a file: libptxloom_la_SOURCES += traces/NAME.c traces/NAME.h
 # To add a unit test: unit_tests += tests/unit/test_NAME
-libptxloom_la_SOURCES += traces/trace.h traces/internal.h traces/writer.c traces/connect.c traces/listing.c traces/opcode.c traces/rows.c traces/filter.c \
+libptxloom_la_SOURCES += traces/trace.h traces/internal.h traces/writer.c traces/texts.c traces/connect.c traces/listing.c traces/opcode.c traces/rows.c traces/units.c traces/filter.c \
 	traces/packrows.c traces/packed.h traces/pack.c traces/unpack.c traces/vtab.h traces/vtab.c
 nodist_libptxloom_la_SOURCES += traces/gen_sql.c
 
-traces/gen_sql.c: $(srcdir)/traces/schema.sql $(srcdir)/traces/rows.sql $(srcdir)/traces/packed.sql \
+traces/gen_sql.c: $(srcdir)/traces/schema.sql $(srcdir)/traces/rows.sql $(srcdir)/traces/packed.sql $(srcdir)/traces/migrate.sql \
 		$(srcdir)/traces/metrics.list $(srcdir)/traces/embed.awk \
 		$(srcdir)/traces/rules $(wildcard $(srcdir)/traces/rules/*.sql) $(srcdir)/traces/queries $(wildcard $(srcdir)/traces/queries/*.sql)
 	$(AM_V_GEN)$(MKDIR_P) traces && cd $(srcdir) && \
-	LC_ALL=C $(AWK) -f traces/embed.awk traces/schema.sql traces/rows.sql traces/packed.sql traces/metrics.list traces/rules/*.sql traces/queries/*.sql \
+	LC_ALL=C $(AWK) -f traces/embed.awk traces/schema.sql traces/rows.sql traces/packed.sql traces/migrate.sql traces/metrics.list traces/rules/*.sql traces/queries/*.sql \
 		>"$(abs_top_builddir)/$@.tmp" && mv "$(abs_top_builddir)/$@.tmp" "$(abs_top_builddir)/$@"
 
 # The report: a page of its own files, with panels.sql in it, as C strings (report/embed.awk).

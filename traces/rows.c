@@ -284,7 +284,8 @@ bool pl_tracedb_rows_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
     if (!t->warp || !t->window)
         return pl_tracedb_fail(t, PL_NOMEM, "out of memory for sums per warp");
     t->sink =
-        (pl_sink){.ctx = t, .inst = on_inst, .mem = t->level == PL_TRACEDB_MEM ? on_mem : NULL};
+        (pl_sink){.ctx = t, .inst = on_inst, .mem = t->level == PL_TRACEDB_MEM ? on_mem : NULL, .unit = pl_tracedb_on_unit};
+    pl_tracedb_units_begin(t);
     return true;
 }
 
@@ -363,6 +364,7 @@ bool pl_tracedb_rows_end(pl_tracedb *t)
         if (t->packed) pl_tracedb_packed_end(t);
         write_warps(t);
         write_windows(t);
+        pl_tracedb_units_end(t);
         t->next_inst = t->first_inst + (int64_t)t->last_seq + 1;
     }
     pl_tracedb_rows_free(t);

@@ -1,9 +1,9 @@
--- schema.sql - the tables of a ptxloom trace, schema version 1. ptxloom-trace(5) draws and explains them.
+-- schema.sql - the tables of a ptxloom trace, schema version 2. ptxloom-trace(5) draws and explains them.
 --
 -- Read in this order: run and machine say who computed and on what; module, source_line and instruction are the program;
 -- kernel is one launch of it; everything else belongs to a launch. Statistics (pc_stat, stall, counter) are always there.
--- inst and what is made from it (warp, block, barrier, counter_time) need --trace-level inst, mem needs --trace-level mem.
--- Change anything here: raise PL_TRACEDB_SCHEMA in trace.h and say so in ptxloom-trace(5).
+-- inst and what is made from it (warp, block, barrier, counter_time, unit_time) need --trace-level inst, mem needs --trace-level mem.
+-- Change anything here: raise PL_TRACEDB_SCHEMA in trace.h, write a step of migrate.sql, and say so in ptxloom-trace(5).
 
 CREATE TABLE run (
     id          INTEGER PRIMARY KEY,
@@ -184,6 +184,17 @@ CREATE TABLE counter_time ( -- counters over time: sums over windows of equal le
     cycles      INTEGER NOT NULL, -- length of the window
     value       INTEGER NOT NULL,
     PRIMARY KEY (kernel, component, name, cycle)
+) WITHOUT ROWID;
+
+CREATE TABLE unit_time ( -- single units of the memory system over time: at most 64 windows a launch; only where not 0
+    kernel      INTEGER NOT NULL REFERENCES kernel (id),
+    component   TEXT NOT NULL,    -- l2 slice, dram channel
+    unit        INTEGER NOT NULL, -- its number
+    name        TEXT NOT NULL,    -- hit_sectors, miss_sectors; read_sectors, write_sectors
+    cycle       INTEGER NOT NULL, -- first of the window
+    cycles      INTEGER NOT NULL, -- length of the window
+    value       INTEGER NOT NULL,
+    PRIMARY KEY (kernel, component, name, unit, cycle)
 ) WITHOUT ROWID;
 
 -- inst and mem: rows.sql, or packed.sql for packed traces.

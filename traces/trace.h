@@ -25,7 +25,7 @@
 
 enum {
     PL_TRACEDB_SCHEMA =
-        1, /* PRAGMA user_version of the files written; raised by every change of schema.sql */
+        2, /* PRAGMA user_version of the files written; raised by every change of schema.sql */
     PL_TRACEDB_APPLICATION =
         0x504c5452 /* "PLTR": PRAGMA application_id, so that other SQLite files are refused */
 };

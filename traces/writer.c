@@ -181,68 +181,12 @@ static bool write_words(pl_tracedb *t, const pl_tracedb_options *o)
     return t->status == PL_OK;
 }
 
-/* A view, as a row of the table that SQLite keeps its schema in. CREATE VIEW would read its text twice and search the schema
- * for it; for hundreds of views that costs more than a small launch. Readers of the file see no difference; this connection
- * knows the view once it loads the schema again. */
-static void write_view(pl_tracedb *t, sqlite3_stmt *s, const char *name, const char *sql)
+/* Metrics, rules and named queries. */
+static bool write_texts(pl_tracedb *t)
 {
-    if (!sql) pl_tracedb_fail(t, PL_NOMEM, "out of memory");
-    pl_tracedb_text(s, 1, name);
-    pl_tracedb_text(s, 2, name);
-    pl_tracedb_text(s, 3, sql);
-    pl_tracedb_step(t, s);
-}
-
-/* One view per metric, the rows that explain them, and the view `metric` over all of them. */
-static bool write_metrics(pl_tracedb *t)
-{
-    sqlite3_db_config(t->db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL); /* some systems' libraries begin with it */
-    pl_tracedb_exec(t, "PRAGMA writable_schema = ON");
-    sqlite3_str *all = sqlite3_str_new(t->db);
-    sqlite3_str_appendall(all, "CREATE VIEW metric AS -- every metric of every launch\n");
-    sqlite3_stmt *s = pl_tracedb_prepare(t, "INSERT INTO metric_info VALUES (?, ?, ?, ?)");
-    sqlite3_stmt *view = pl_tracedb_prepare(t, "INSERT INTO sqlite_master VALUES ('view', ?, ?, 0, ?)");
-    for (const pl_tracedb_metric *m = pl_tracedb_metrics; s && view && m->name; m++) {
-        char *sql = sqlite3_mprintf(
-            "CREATE VIEW \"%w\" AS -- %s [%s]\nSELECT k.id AS kernel, %s AS value FROM kernel k",
-            m->name, m->meaning, m->unit, m->formula);
-        write_view(t, view, m->name, sql);
-        sqlite3_free(sql);
-        pl_tracedb_text(s, 1, m->name);
-        pl_tracedb_text(s, 2, m->family);
-        pl_tracedb_text(s, 3, m->unit);
-        pl_tracedb_text(s, 4, m->meaning);
-        pl_tracedb_step(t, s);
-        sqlite3_str_appendf(
-            all, "SELECT kernel, %Q AS name, value FROM \"%w\" WHERE value IS NOT NULL UNION ALL\n",
-            m->name, m->name);
-    }
-    sqlite3_finalize(s);
-    sqlite3_str_appendall(all, "SELECT kernel, name, sum(value) FROM counter WHERE name NOT IN "
-                               "(SELECT name FROM metric_info)"
-                               " GROUP BY kernel, name");
-    char *sql = sqlite3_str_finish(all);
-    if (view) write_view(t, view, "metric", sql);
-    sqlite3_free(sql);
-    sqlite3_finalize(view);
-    pl_tracedb_exec(t, t->part ? "PRAGMA writable_schema = OFF" : "PRAGMA writable_schema = RESET");
-
-    s = pl_tracedb_prepare(t, "INSERT INTO query VALUES (?, ?, ?)");
-    for (const pl_tracedb_query *q = pl_tracedb_queries; s && q->name; q++) {
-        pl_tracedb_text(s, 1, q->name);
-        pl_tracedb_text(s, 2, q->title);
-        pl_tracedb_text(s, 3, q->sql);
-        pl_tracedb_step(t, s);
-    }
-    sqlite3_finalize(s);
-    s = pl_tracedb_prepare(t, "INSERT INTO rule VALUES (?, ?, ?, ?, ?)");
-    for (const pl_tracedb_rule *r = pl_tracedb_rules; s && r->name; r++) {
-        const char *const column[] = {r->name, r->title, r->of, r->check, r->sql};
-        for (int c = 0; c < 5; c++) pl_tracedb_text(s, c + 1, column[c]);
-        pl_tracedb_step(t, s);
-    }
-    sqlite3_finalize(s);
-    return t->status == PL_OK;
+    if (pl_tracedb_put_texts(t->db, false) != SQLITE_OK) return database_failed(t);
+    /* Metrics of a trace in memory are asked for through this connection. */
+    return t->part || pl_tracedb_exec(t, "PRAGMA writable_schema = RESET");
 }
 
 static bool write_run(pl_tracedb *t, const pl_tracedb_options *o)
@@ -304,7 +248,7 @@ static bool create(pl_tracedb *t, const pl_tracedb_options *o)
         return database_failed(t);
     return pl_tracedb_exec(t, sql) && pl_tracedb_exec(t, pl_tracedb_schema) &&
            pl_tracedb_exec(t, t->packed ? pl_tracedb_packed : pl_tracedb_rows) && write_words(t, o) &&
-           write_run(t, o) && write_metrics(t) && pl_tracedb_rows_open(t) &&
+           write_run(t, o) && write_texts(t) && pl_tracedb_rows_open(t) &&
            pl_tracedb_exec(t, "COMMIT");
 }
 
@@ -565,6 +509,7 @@ static bool finish(pl_tracedb *t)
 static void close_file(pl_tracedb *t)
 {
     pl_tracedb_packed_close(t);
+    pl_tracedb_units_close(t);
     sqlite3_finalize(t->add_inst);
     sqlite3_finalize(t->add_mem);
     sqlite3_finalize(t->add_barrier);
