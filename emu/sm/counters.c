@@ -14,6 +14,18 @@ static void add(pl_timing_result *out, const char *component, const char *name, 
 
 static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
+/* The least and the most that any unit of the GPU shows. */
+typedef struct extremes {
+    uint64_t least, most;
+} extremes;
+static const extremes none = {UINT64_MAX, 0};
+
+static void widen(extremes *e, uint64_t v)
+{
+    if (v < e->least) e->least = v;
+    if (v > e->most) e->most = v;
+}
+
 static void sum_up(pl_sm_stat *t, const pl_sm_stat *s)
 {
     const uint64_t *from = (const uint64_t *)(const void *)s;
@@ -25,11 +37,19 @@ _Static_assert(sizeof(pl_sm_stat) % sizeof(uint64_t) == 0, "pl_sm_stat holds 64-
 void pl_counters(pl_timing_result *out, const pl_machine *m, const pl_grid *g, const pl_sm *sm, const pl_memsys *mem, uint64_t cycles)
 {
     pl_sm_stat t = {0};
-    uint64_t most = 0, issue_active = 0;
+    uint64_t most = 0, least = UINT64_MAX, issue_active = 0;
+    extremes issue = none, resident = none, tensor = none;
     for (uint32_t k = 0; k < m->sm.count; k++) {
         sum_up(&t, &sm[k].stat);
-        if (sm[k].stat.cycles_active > most) most = sm[k].stat.cycles_active;
-        for (uint32_t q = 0; q < sm[k].nsub; q++) issue_active += sm[k].sub[q].issues;
+        const pl_sm_stat *own = &sm[k].stat;
+        if (own->cycles_active > most) most = own->cycles_active;
+        if (own->cycles_active < least) least = own->cycles_active;
+        for (uint32_t q = 0; q < sm[k].nsub; q++) {
+            issue_active += sm[k].sub[q].issues;
+            widen(&issue, sm[k].sub[q].issues);
+        }
+        widen(&resident, own->warp_cycles);
+        widen(&tensor, own->tensor_cycles);
     }
     out->inst_executed = t.inst;
     out->thread_inst_executed = t.thread_inst;
@@ -57,6 +77,7 @@ void pl_counters(pl_timing_result *out, const pl_machine *m, const pl_grid *g, c
 
     add(out, "sm", "sm__cycles_active.avg", "cycle", active / sms);
     add(out, "sm", "sm__cycles_active.max", "cycle", (double)most);
+    add(out, "sm", "sm__cycles_active.min", "cycle", (double)least);
     add(out, "sm", "sm__cycles_active.sum", "cycle", active);
     add(out, "sm", "sm__ctas_launched.sum", "block", (double)t.blocks);
     add(out, "sm", "smsp__warps_launched.sum", "warp", (double)t.warps);
@@ -66,18 +87,43 @@ void pl_counters(pl_timing_result *out, const pl_machine *m, const pl_grid *g, c
     add(out, "sm", "smsp__thread_inst_executed_per_inst_executed.ratio", "", ratio((double)t.thread_inst, (double)t.inst));
     add(out, "sm", "smsp__issue_active.sum", "cycle", (double)issue_active);
     add(out, "sm", "smsp__issue_active.avg.pct_of_peak_sustained_active", "%", 100 * ratio((double)issue_active, sub_active));
+    const struct {
+        const char *least, *most;
+        const extremes *of;
+        double peak; /* of one unit, while an average one was active: so the recorded launches divide */
+    } range[] = {{"smsp__issue_active.min.pct_of_peak_sustained_active", "smsp__issue_active.max.pct_of_peak_sustained_active", &issue, active / sms},
+                 {"sm__warps_active.min.pct_of_peak_sustained_active", "sm__warps_active.max.pct_of_peak_sustained_active", &resident,
+                  active / sms * m->sm.warps},
+                 {"sm__pipe_tensor_cycles_active.min.pct_of_peak_sustained_active",
+                  "sm__pipe_tensor_cycles_active.max.pct_of_peak_sustained_active", &tensor, active / sms * m->sm.subcores}};
+    for (size_t k = 0; k < sizeof range / sizeof *range; k++) {
+        add(out, "sm", range[k].least, "%", 100 * ratio((double)range[k].of->least, range[k].peak));
+        add(out, "sm", range[k].most, "%", 100 * ratio((double)range[k].of->most, range[k].peak));
+    }
     add(out, "sm", "sm__inst_executed.avg.per_cycle_active", "inst/cycle", ratio((double)t.inst, active));
     add(out, "sm", "smsp__inst_executed_op_branch.sum", "inst", (double)t.branches);
+    add(out, "sm", "smsp__sass_branch_targets.sum", "", (double)t.targets);
     add(out, "sm", "smsp__sass_branch_targets_threads_divergent.sum", "", (double)t.divergent);
-    static const struct {
+    add(out, "sm", "smsp__sass_branch_targets_threads_uniform.sum", "", (double)(t.targets - (t.divergent < t.targets ? t.divergent : t.targets)));
+    const uint64_t *unit = t.pipe_inst, f32 = unit[PL_PIPE_FMA] + unit[PL_PIPE_HALF];
+    const struct {
         const char *name;
-        pl_pipe pipe;
-    } pipes[] = {{"smsp__inst_executed_pipe_alu.sum", PL_PIPE_ALU},       {"smsp__inst_executed_pipe_fma.sum", PL_PIPE_FMA},
-                 {"smsp__inst_executed_pipe_fmaheavy.sum", PL_PIPE_HEAVY}, {"smsp__inst_executed_pipe_fp64.sum", PL_PIPE_FP64},
-                 {"smsp__inst_executed_pipe_xu.sum", PL_PIPE_XU},         {"smsp__inst_executed_pipe_lsu.sum", PL_PIPE_LSU},
-                 {"smsp__inst_executed_pipe_tensor.sum", PL_PIPE_TENSOR}, {"smsp__inst_executed_pipe_cbu.sum", PL_PIPE_BRANCH}};
-    for (size_t k = 0; k < sizeof pipes / sizeof *pipes; k++)
-        add(out, "sm", pipes[k].name, "inst", (double)t.pipe_inst[pipes[k].pipe]);
+        uint64_t n;
+    } pipes[] = {
+        {"smsp__inst_executed_pipe_alu.sum", unit[PL_PIPE_ALU]},
+        {"smsp__inst_executed_pipe_fma.sum", f32},
+        {"smsp__inst_executed_pipe_fmaheavy.sum", f32 - t.lite},
+        {"smsp__inst_executed_pipe_fmalite.sum", t.lite},
+        {"smsp__inst_executed_pipe_fma_type_fp16.sum", unit[PL_PIPE_HALF]},
+        {"smsp__inst_executed_pipe_fp64.sum", unit[PL_PIPE_FP64]},
+        {"smsp__inst_executed_pipe_xu.sum", unit[PL_PIPE_XU]},
+        {"smsp__inst_executed_pipe_lsu.sum", unit[PL_PIPE_LSU] + t.lsu},
+        {"smsp__inst_executed_pipe_tensor.sum", unit[PL_PIPE_TENSOR]},
+        {"smsp__inst_executed_pipe_adu.sum", t.adu},
+        {"smsp__inst_executed_pipe_cbu.sum", t.cbu},
+    };
+    for (size_t k = 0; k < sizeof pipes / sizeof *pipes; k++) add(out, "sm", pipes[k].name, "inst", (double)pipes[k].n);
+    add(out, "sm", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "%", 100 * ratio((double)t.tensor_cycles, sub_active));
     static const char *const stall_names[] = {
 #define X(name, word, text) "smsp__average_warps_issue_stalled_" word "_per_issue_active.ratio",
         PL_STALLS(X)
@@ -110,6 +156,7 @@ void pl_counters(pl_timing_result *out, const pl_machine *m, const pl_grid *g, c
     add(out, "l1", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "", (double)t.conflicts);
     add(out, "l1", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "", (double)t.load_conflicts);
     add(out, "l1", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "", (double)t.store_conflicts);
+    add(out, "l1", "l1tex__lsu_writeback_active.sum", "cycle", (double)t.writebacks);
     add(out, "l1", "l1tex__m_xbar2l1tex_read_sectors.sum", "sector", (double)t.l1_read_sectors);
     add(out, "l1", "l1tex__m_l1tex2xbar_write_sectors.sum", "sector", (double)t.l1_write_sectors);
     add(out, "l1", "smsp__sass_inst_executed_op_shared_ld.sum", "inst", (double)t.shared_loads);

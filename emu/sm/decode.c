@@ -241,6 +241,27 @@ static bool is_ordered(const pl_program *p, const pl_insn *i, const pl_form *f, 
     return !(i->flags & PL_IF_MEM) || (space != PL_SP_SHARED && space != PL_SP_LOCAL);
 }
 
+/* `ends`: a return from here ends the kernel. */
+static pl_counted counted_as(const pl_insn *i, const pl_dec *d, bool ends)
+{
+    const uint16_t mnem = pl_forms[i->form].mnem;
+    const char *cls = pl_class_text[i->cls];
+    const uint8_t branches = (uint8_t)d->price->branches;
+    if (d->kind == PL_KIND_EXIT || (ends && mnem == M_ret) || mnem == M__bssy || mnem == M__bsync) return (pl_counted){.cbu = 1};
+    if (d->kind == PL_KIND_BRANCH) return (pl_counted){.targets = 1, .cbu = mnem != M_bra};
+    if (d->slow) return (pl_counted){.targets = branches, .cbu = 2};              /* called, and returns */
+    if (branches) return (pl_counted){.targets = branches / 2, .cbu = branches}; /* BSSY, the branch to the rare case, BSYNC */
+    if (d->kind == PL_KIND_BARRIER) return (pl_counted){.adu = 1};
+    if (strcmp(cls, "param") == 0) {
+        /* Descriptors, and parameters of 32 bits, which an instruction can take from a uniform register as they are. */
+        bool uniform = mnem == M__desc || (mnem == M_ld && i->sel[PL_M_LOG2] <= 2 && i->sel[PL_M_COUNT] == 1);
+        return (pl_counted){.ldc = !uniform, .adu = !uniform};
+    }
+    if (d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] == PL_SP_CONST) return (pl_counted){.adu = 1, .lsu = -1};
+    if (d->exchange) return (pl_counted){.lsu = 1};
+    return (pl_counted){.adu = strcmp(cls, "sreg") == 0 || strcmp(cls, "redux") == 0};
+}
+
 bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machine *m)
 {
     size_t n = p->code.n, used = 0;
@@ -258,6 +279,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         if (p->funcs.at[k].rows > special_rows) special_rows = p->funcs.at[k].rows;
     }
     uint8_t *fetched = pl_arena_array(a, uint8_t, special_rows);
+    bool ends = false;
     variance lanes = {.varies = pl_arena_array(a, bool, special_rows), .rows = special_rows};
     if (!pl_arena_ok(a)) return false;
     for (size_t pc = 0; pc < n; pc++) {
@@ -285,6 +307,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->tensor = named(f, "map") != UINT8_MAX;
         for (size_t k = 0; k < p->funcs.n; k++) {
             if (p->funcs.at[k].first != pc) continue;
+            ends = p->funcs.at[k].entry;
             mark_special(fetched, special_rows, &p->funcs.at[k]);
             start_variance(&lanes, &p->funcs.at[k]);
         }
@@ -297,11 +320,14 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->uniform = uniform_atomic(&lanes, d, i, f, &l);
         if (fetches_special(i, fetched, special_rows)) d->price = &m->sreg;
         d->exchange = exchanges(i, d->price, fetched, special_rows);
+        d->counted = counted_as(i, d, ends);
         d->rows = (uint32_t)used;
         d->nread = (uint8_t)l.n[0];
         d->nwrite = (uint8_t)l.n[1];
         d->npread = (uint8_t)l.n[2];
         d->npwrite = (uint8_t)l.n[3];
+        if (d->exchange || ((d->kind == PL_KIND_MEMORY || d->kind == PL_KIND_MATRIX_MEMORY) && i->sel[PL_M_SPACE] != PL_SP_CONST))
+            d->counted.writebacks = (uint8_t)((d->nwrite + 1) / 2); /* nbody: two cycles for each of its 128-bit loads */
         for (unsigned w = 0; w < 4; w++) {
             for (unsigned k = 0; k < l.n[w]; k++) {
                 uint32_t *slot = pl_push(a, &rows);

@@ -35,6 +35,19 @@ typedef enum pl_kind {
     PL_KIND_EXIT
 } pl_kind;
 
+/* How Nsight Compute counts what has no unit of arithmetic. From its sums over the recorded suite, which the machine code of the
+ * launches explains (vecadd: of the 20 instructions of a warp six at the ADU, five reads of constants and the block's number, and no
+ * branch at all; H200, driver 580.159.04, 2026-11). */
+typedef struct pl_counted {
+    uint8_t targets; /* branch targets: branches, calls and returns, but not the end of the kernel */
+    uint8_t cbu;     /* convergence barrier unit: EXIT, BSSY, BSYNC, calls, returns, indirect branches; no direct branch */
+    uint8_t ldc;     /* reads of the constant bank into a register of each lane; the uniform datapath's own reads (ULDC) are not counted */
+    uint8_t adu;     /* address divergence unit: barriers of a block, reads of constants, registers that are the same for a block */
+    int8_t lsu;      /* exchanges between lanes and registers that differ by lane: the address unit takes them too; -1: it does not take
+                      * this one, though its price says so */
+    uint8_t writebacks; /* cycles in which results of the address unit go to registers, 64 bits of a lane each */
+} pl_counted;
+
 typedef struct pl_dec {
     const pl_price *price;
     uint32_t rows;      /* first entry in pl_decoded.rows: read rows, written rows, read predicates, written predicates */
@@ -55,6 +68,7 @@ typedef struct pl_dec {
     bool ordered;       /* may order what different SMs do: atomics, strong accesses to global memory, fences, the driver's functions */
     bool uniform;       /* integer atomic whose address is the same for all lanes of a block */
     uint8_t wait_n;     /* groups that may stay open at a wait */
+    pl_counted counted; /* what counters.c says of it that its price does not */
     bool tensor; /* bulk copies: of a tensor */
     uint8_t size_operand, barrier_operand; /* bulk copies: operands "size" and "mbar", UINT8_MAX: none */
 } pl_dec;

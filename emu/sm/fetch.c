@@ -31,7 +31,6 @@ static uint64_t from_icache(pl_sm *s, uint64_t address, uint64_t now)
 {
     bool fresh;
     uint32_t k = line_of(&s->icache, address, &fresh);
-    s->stat.code_requests++;
     if (k == PL_NO_LINE) return PL_NEVER;
     if (fresh) {
         s->stat.code_misses++;
@@ -48,7 +47,10 @@ static uint64_t into_l0(pl_sm *s, pl_subcore *c, uint64_t line, uint64_t now)
     bool fresh;
     uint32_t k = line_of(&c->l0, line, &fresh);
     if (k == PL_NO_LINE) return now;
-    if (fresh) c->l0_when[k] = PL_NEVER;
+    if (fresh) {
+        c->l0_when[k] = PL_NEVER;
+        s->stat.code_requests++; /* once, however often it is looked for until it is there */
+    }
     if (c->l0_when[k] == PL_NEVER) {
         uint64_t there = from_icache(s, line, now);
         if (there == PL_NEVER) return PL_NEVER;
@@ -88,7 +90,6 @@ uint64_t pl_const_read(pl_sm *s, uint64_t address, uint32_t token, uint64_t now)
     const pl_const_config *c = &s->m->constant;
     uint64_t line = address & ~(c->line - 1);
     bool fresh, fresh_mid;
-    s->stat.const_requests++;
     uint32_t k = line_of(&s->cconst, line, &fresh);
     if (!fresh && k != PL_NO_LINE && s->const_when[k] != PL_NEVER) return s->const_when[k] > now ? s->const_when[k] : now;
     if (fresh) s->stat.const_misses++;

@@ -158,6 +158,7 @@ static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
     uint64_t unit[PL_LANES];
     for (uint32_t k = s->fx.mask; k; k &= k - 1) unit[__builtin_ctz(k)] = s->fx.addr[__builtin_ctz(k)] / m->width;
     uint32_t passes = pl_distinct(s->fx.mask, unit);
+    s->stat.const_requests += passes;
     uint64_t start = pl_port_enter(&s->const_port, now, (uint64_t)passes * m->pass * PL_FINE);
     uint64_t ready = start + m->latency + (uint64_t)(passes - 1) * m->pass, seen = PL_NEVER;
     uint32_t slot = pl_token_new(s, t, pc, now, seq, PL_SB_SHORT);

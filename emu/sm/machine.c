@@ -248,17 +248,19 @@ static int word_index(const char *const *words, size_t n, const char *s, size_t 
     return -1;
 }
 
-static bool hold(pl_price *p, int pipe, double cycles)
+static bool hold(pl_price *p, int pipe, double cycles, uint32_t n)
 {
     if (cycles <= 0) return true;
     for (uint32_t i = 0; i < p->npipes; i++) {
         if (p->pipe[i].pipe != pipe) continue;
         p->pipe[i].cycles = (uint16_t)(p->pipe[i].cycles + cycles + 0.5);
+        p->pipe[i].n = (uint8_t)(p->pipe[i].n + n);
         return true;
     }
     if (p->npipes == sizeof p->pipe / sizeof *p->pipe) return false;
     p->pipe[p->npipes].pipe = (uint8_t)pipe;
     p->pipe[p->npipes].cycles = (uint16_t)(cycles + 0.5);
+    p->pipe[p->npipes].n = (uint8_t)n;
     p->npipes++;
     return true;
 }
@@ -267,7 +269,7 @@ static bool hold(pl_price *p, int pipe, double cycles)
  * "@130" is the latency of the whole, else the latencies are added up; "-" is nothing. NULL, or what is wrong. */
 static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
 {
-    uint32_t sum = 0;
+    uint32_t sum = 0, plain = 0;
     long latency = -1;
     *p = (pl_price){0};
     while (*s) {
@@ -293,7 +295,7 @@ static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
         if (kind == ':') {
             int pipe = word_index(pipe_words, PL_PIPE_COUNT, word, len);
             if (pipe < 0) return "the word before ':' must be a unit: alu fma heavy half fp64 xu tensor uniform branch lsu mio";
-            if (!hold(p, pipe, (double)n)) return "too many different units";
+            if (!hold(p, pipe, (double)n, plain ? plain : 1)) return "too many different units";
             continue;
         }
         int op = word_index(op_words, PL_OP_COUNT, word, len);
@@ -301,10 +303,11 @@ static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
             return "the words are hardware instructions: alu fma imad wide half fp64 xu xu64 shfl vote redux sreg clock mem branch issue";
         const pl_op_cost *c = &m->op[op];
         p->issues += (uint32_t)n;
+        if (op == PL_OP_ISSUE) plain += (uint32_t)n; /* what holds a unit by ':' */
         if (op == PL_OP_BRANCH) p->branches += (uint32_t)n;
         sum += (uint32_t)n * c->latency;
-        if (c->pipe < PL_PIPE_COUNT && !hold(p, c->pipe, (double)n * c->interval)) return "too many different units";
-        if (c->pipe == PL_PIPE_HEAVY && !hold(p, PL_PIPE_FMA, (double)n)) return "too many different units";
+        if (c->pipe < PL_PIPE_COUNT && !hold(p, c->pipe, (double)n * c->interval, (uint32_t)n)) return "too many different units";
+        if (c->pipe == PL_PIPE_HEAVY && !hold(p, PL_PIPE_FMA, (double)n, (uint32_t)n)) return "too many different units";
         if (c->pipe == PL_PIPE_XU || c->pipe == PL_PIPE_MIO || c->pipe == PL_PIPE_LSU) p->variable = true;
     }
     p->latency = latency >= 0 ? (uint32_t)latency : sum;

@@ -65,6 +65,7 @@ typedef struct pl_price {
     uint32_t npipes;
     struct {
         uint8_t pipe;    /* pl_pipe */
+        uint8_t n;       /* hardware instructions that go there */
         uint16_t cycles; /* it is held */
     } pipe[6];
     bool variable;    /* result announced by scoreboard, not by fixed latency */

@@ -450,10 +450,16 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     c->issue_free = now + (busy + s->m->issue.width - 1) / s->m->issue.width;
     t->issued = now + busy - 1;
     t->hold = 0;
+    uint32_t f32 = 0;
+    bool heavy = false;
     for (uint32_t k = 0; k < p->npipes; k++) {
         uint32_t pipe = unit_of(c, d, p->pipe[k].pipe);
         uint64_t cost = (uint64_t)p->pipe[k].cycles * d->scale * PL_FINE;
-        s->stat.pipe_inst[pipe]++;
+        s->stat.pipe_inst[pipe] += p->pipe[k].n;
+        if (pipe != p->pipe[k].pipe) s->stat.pipe_inst[PL_PIPE_FMA] += p->pipe[k].n; /* IMAD.MOV, IMAD.IADD and their like */
+        if (pipe == PL_PIPE_FMA) f32 = p->pipe[k].n;
+        heavy |= pipe == PL_PIPE_HEAVY;
+        if (pipe == PL_PIPE_TENSOR) s->stat.tensor_cycles += cost / PL_FINE;
         pl_port *port = pipe >= PL_PIPE_FIRST_SHARED ? &s->pipe[pipe] : &c->pipe[pipe];
         if (pipe == PL_PIPE_LSU) continue; /* lsu.c knows how long */
         uint64_t in = pl_port_enter(port, now, cost);
@@ -467,6 +473,16 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         c->mio_at++;
     }
 
+    if (f32 && !heavy && c->lite_free <= now) { /* half of the f32 lanes multiply integers too: used when the others are busy */
+        c->lite_free = now + 2;
+        s->stat.lite += f32;
+    }
+    s->stat.targets += d->counted.targets;
+    s->stat.cbu += d->counted.cbu;
+    s->stat.adu += d->counted.adu;
+    s->stat.writebacks += d->counted.writebacks;
+    s->stat.const_requests += d->counted.ldc;
+    s->stat.lsu += (uint64_t)(int64_t)d->counted.lsu;
     s->stat.branches += p->branches;
     if (st) st->branches += p->branches;
     if (d->slow) { /* the lanes that do not need it wait for the others */

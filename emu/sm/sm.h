@@ -106,12 +106,16 @@ typedef struct pl_subcore {
     pl_cache l0;
     uint64_t *l0_when;           /* by line: when it is there */
     uint64_t issues, active;
+    uint64_t lite_free; /* when the lanes that multiply no integers can take the next instruction */
 } pl_subcore;
 
 /* Sums of one SM; the launch adds them up. */
 typedef struct pl_sm_stat {
     uint64_t inst, thread_inst, issue_active, cycles_active, warp_cycles, blocks, warps;
     uint64_t branches, divergent;
+    uint64_t targets, cbu, adu, lsu, writebacks; /* pl_counted */
+    uint64_t tensor_cycles; /* that tensor units were held */
+    uint64_t lite; /* f32 instructions in the lanes that multiply no integers */
     uint64_t loads, stores, atomics, reds;              /* requests: global */
     uint64_t load_sectors, store_sectors, atomic_sectors, red_sectors, load_hits;
     uint64_t local_loads, local_stores, local_load_sectors, local_store_sectors, local_load_hits;

@@ -10,7 +10,7 @@
 #include "emu/exec/exec.h"
 #include "emu/sm/machine.h"
 
-enum { PL_MAX_COUNTERS = 128 };
+enum { PL_MAX_COUNTERS = 160 };
 
 typedef struct pl_timing_result {
     uint64_t cycles;         /* launch to last effect: what results.tsv calls cycles_cold */
