@@ -43,7 +43,7 @@ equal 'with units and origins' 132,chosen "$(ask m.db "SELECT value, 'chosen' FR
     sum(value) FILTER (WHERE u.name = 'miss_sectors') = (SELECT value FROM counter WHERE name = 'lts__t_sectors_lookup_miss.sum'),
     max(unit) FILTER (WHERE component = 'l2 slice') < 96 FROM unit_time u" >units.txt
 equal 'sums by slice and channel are those of the whole GPU' 1,1,1 "$(sed -n 2p units.txt | tr -d '\r')"
-xz -dc "$root/tests/data/traces/schema-1.db.xz" >old.db
+xz -dc "$root/tests/data/old/schema-1.db.xz" >old.db
 before=$(cksum <old.db)
 equal 'a trace of schema 1 is read' 1 "$(ask old.db 'SELECT user_version FROM pragma_user_version')"
 equal 'with the tables of today' 0 "$(ask old.db 'SELECT count(*) FROM unit_time')"
