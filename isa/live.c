@@ -63,6 +63,7 @@ static bool is_call(const pl_insn *i)
 
 typedef struct unit {
     uint32_t row, rows;   /* as numbered before */
+    bool uniform;         /* in uniform registers: it takes none of a thread's */
     uint32_t start, end;  /* live interval, relative to the function's first instruction */
     uint32_t to;          /* new row */
     uint32_t block;       /* the only block that touches it; UINT32_MAX: several do */
@@ -97,7 +98,7 @@ typedef struct live {
     uint32_t rows;      /* live here */
     uint32_t at;        /* instruction being visited */
     uint32_t block;
-    bool guarded;
+    bool guarded, umov;
     uint32_t delta;     /* how far fixed rows move down */
 } live;
 
@@ -135,6 +136,8 @@ static void locate_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     live *l = ctx;
     if (!(use & PL_USE_PRED) && (use & PL_USE_WRITE) && *row < l->fixed)
         locate(l, *row, rows == l->u[l->unit_of[*row]].rows);
+    if (l->umov && !(use & PL_USE_PRED) && (use & PL_USE_WRITE) && *row < l->fixed)
+        l->u[l->unit_of[*row]].uniform = true;
 }
 
 /* Does this write start the value anew? Under a guard it does when nothing before it, in the only block that knows the unit, has
@@ -190,6 +193,11 @@ static void reach(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         extend(&l->u[l->unit_of[*row]], l->at);
 }
 
+static uint32_t weight(const unit *u)
+{
+    return u->uniform ? 0 : u->rows;
+}
+
 /* Backward step over one instruction for counting what is live. */
 static void kill(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
@@ -199,7 +207,7 @@ static void kill(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     uint32_t u = l->unit_of[*row];
     if (l->now[u] && starts(l, u, rows, use)) {
         l->now[u] = 0;
-        l->rows -= l->u[u].rows;
+        l->rows -= weight(&l->u[u]);
     }
 }
 
@@ -213,7 +221,7 @@ static void revive(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         return;
     if (!l->now[u]) {
         l->now[u] = 1;
-        l->rows += l->u[u].rows;
+        l->rows += weight(&l->u[u]);
     }
 }
 
@@ -261,7 +269,7 @@ static void enter(live *l, unit *u, uint32_t block)
         if (l->left_by[p] == index + 1)
             continue;
         l->left_by[p] = index + 1;
-        l->rows_out[p] += u->rows;
+        l->rows_out[p] += weight(u);
         extend(u, l->g.b[p].end - l->f->first);
         touch *t = l->touch_of[p] ? &l->touches.at[l->touch_of[p] - 1] : NULL;
         if (t && t->unit == index)
@@ -381,6 +389,7 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
     for (l.block = 0; l.block < l.g.n; l.block++)
         for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
             l.at = pc - f->first;
+            l.umov = pl_forms[p->code.at[pc].form].mnem == M__umov;
             pl_insn_uses_twice(p, &p->code.at[pc], locate_read, locate_write, &l);
         }
     for (l.block = 0; l.block < l.g.n; l.block++)

@@ -2,7 +2,8 @@
  *
  * A machine instruction has room for one 32-bit number, and none where it needs consecutive registers or sends data to memory (atomics,
  * stores, matrix operands). Zero is a register of its own (RZ). ptxas 13.0 moves the others into registers in the block that needs them,
- * in front of a loop of one block (its output for sm_90, 2026-11). */
+ * in front of a loop of one block. An operand of f64 arithmetic holds the upper half of a number; where the lower half is not zero, both
+ * go into uniform registers in the block that needs them, in loops too (its output for sm_90, 2026-11). */
 #include <string.h>
 
 #include "isa/passes.h"
@@ -18,6 +19,7 @@ typedef struct mover {
     unsigned room;      /* numbers that the current instruction may still hold */
     uint32_t held;      /* the one it holds */
     bool pairs;         /* zero needs a register too */
+    bool doubles;       /* arithmetic on f64: it holds the upper half of a number whose lower half is zero */
     uint32_t *first;    /* by row of a constant: newest entry, plus one */
     struct { moved *at; size_t n, cap; } done;
 } mover;
@@ -25,7 +27,7 @@ typedef struct mover {
 static uint32_t register_for(mover *m, uint32_t constant, unsigned rows)
 {
     pl_ir *x = m->x;
-    bool loop = x->b.at[m->block].loop == m->block && x->b.at[m->block].idom != m->block;
+    bool loop = !m->doubles && x->b.at[m->block].loop == m->block && x->b.at[m->block].idom != m->block;
     uint32_t where = loop ? x->b.at[m->block].idom : m->block;
     for (uint32_t k = m->first[constant]; k; k = m->done.at[k - 1].next)
         if (m->done.at[k - 1].block == where)
@@ -33,7 +35,7 @@ static uint32_t register_for(mover *m, uint32_t constant, unsigned rows)
     size_t at = loop ? x->b.at[where].code.n - (pl_ir_branch(x, where) ? 1u : 0u) : m->at;
     uint32_t row = pl_ir_new(x, rows);
     pl_insn *i = pl_ir_insert(x, where, at);
-    if (!i || !pl_insn_make(i, M__mov, 2, &(pl_word){rows == 2 ? W_b64 : W_b32}, 1))
+    if (!i || !pl_insn_make(i, m->doubles ? M__umov : M__mov, 2, &(pl_word){rows == 2 ? W_b64 : W_b32}, 1))
         return constant;
     i->op[0] = row;
     i->op[1] = constant;
@@ -63,12 +65,21 @@ static unsigned room(const pl_insn *i, bool *pairs)
     return UINT32_MAX;
 }
 
+static bool computes_doubles(const pl_insn *i)
+{
+    static const uint16_t sums[] = {M_add, M_sub, M_mul, M_fma, M_mad, M__fms, M__fnma, M_min, M_max, M_setp};
+    for (size_t k = 0; k < sizeof sums / sizeof *sums; k++)
+        if (pl_insn_mnem(i) == sums[k])
+            return pl_insn_type(i) == W_f64 || pl_insn_has(i, W_f64);
+    return false;
+}
+
 static void place(mover *m, uint32_t *operand, unsigned rows)
 {
     uint64_t v;
     if (!pl_ir_number(m->x, *operand, &v) || (v == 0 && !m->pairs) || *operand == m->held)
         return;
-    if (m->room > 0) {
+    if (m->room > 0 && !(m->doubles && (uint32_t)v)) {
         m->room--;
         m->held = *operand;
         return;
@@ -92,6 +103,9 @@ bool pl_pass_materialise(pl_ir *x)
             const pl_form *f = &pl_forms[i.form];
             m.room = room(&i, &m.pairs);
             m.held = PL_IR_NONE;
+            m.doubles = computes_doubles(&i);
+            if (m.doubles)
+                m.room = 1;
             m.line = i.line;
             if (m.room == UINT32_MAX)
                 continue;

@@ -70,6 +70,15 @@ START_TEST(loops_keep_the_alignment_of_their_steps)
 }
 END_TEST
 
+START_TEST(long_doubles_go_into_uniform_registers)
+{
+    assemble("ld.global.f64 %d3, [%d1];\nfma.rn.f64 %d4, %d3, 0d3fb999999999999a, 0d3ff0000000000000;\n"
+             "mul.rn.f64 %d5, %d4, 0d3fb999999999999a;\nadd.rn.f64 %d6, %d5, 0d4008000000000000;\nst.global.f64 [%d2], %d6;");
+    ck_assert_uint_eq(count("~umov"), 1);
+    ck_assert_uint_eq(count("~mov"), 0);
+}
+END_TEST
+
 START_TEST(chains_are_selected)
 {
     assemble("mul.lo.u32 %r3, %r2, %r1;\nadd.u32 %r4, %r3, %r1;\n"
@@ -221,7 +230,7 @@ START_TEST(a_kernel_fetches_what_it_needs)
 }
 END_TEST
 
-UNIT_MAIN("opt", product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
+UNIT_MAIN("opt", product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once,
           the_pragma_is_obeyed, short_bodies_are_guarded, waiting_bodies_stay_behind_branches, shared_words_are_joined,
           unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
