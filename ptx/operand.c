@@ -159,6 +159,29 @@ static bool relaxed(const pl_attempt *a)
     return true;
 }
 
+static bool chosen(const pl_attempt *a, pl_word one, pl_word other)
+{
+    bool first = false, second = false;
+    for (unsigned k = 0; k < a->form->nslots; k++) {
+        first |= a->mods[k] == one;
+        second |= a->mods[k] == other;
+    }
+    return first && second;
+}
+
+/* Does ptxas 13.0 take registers of other kinds for this bf16? multimem does for loads and stores, sums with a float do for integers. */
+static bool any_bf16(const pl_attempt *a, pl_word r, pl_word t)
+{
+    if (t != W_bf16 && t != W_bf16x2) return false;
+    switch (a->opcode->mnem) {
+    case M_multimem: return !chosen(a, W_red, W_red) && pl_word_bits[r] == pl_word_bits[t];
+    case M_add:
+    case M_sub:
+    case M_fma: return t == W_bf16 && (r == W_u16 || r == W_s16) && chosen(a, W_f32, W_bf16);
+    default: return false;
+    }
+}
+
 static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
                              const pl_binding *b, pl_operand *o)
 {
@@ -177,8 +200,9 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const 
         if (a->aloud) pl_report(p->diags, PL_E0208, n->sel_at, n->sel->name);
         return false;
     }
+    if (any_bf16(a, r->type, t)) t = pl_word_bits[t] == 16 ? W_b16 : W_b32;
     if (!type_fits(r->type, t, relaxed(a), fixed_type(a, s, t)) ||
-        (a->opcode->mnem == M_cvt && pl_word_kind[r->type] != 'b' &&
+        (a->opcode->mnem == M_cvt && !(t == W_b32 && chosen(a, W_ue8m0x2, W_bf16x2)) && pl_word_kind[r->type] != 'b' &&
          (untyped_only(t) || (s->slot < 0 && pl_word_kind[t] == 'b' && t != W_tf32))) ) {
         a->close = a->close ? a->close : 1;
         if (a->aloud) {
@@ -220,6 +244,10 @@ static bool special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const 
         if (a->aloud)
             pl_report(p->diags, PL_E0222, n->at, n->sym->name, s->written ? "written" : "used here")
                 ->help = s->written ? NULL : "read it into a register with mov first";
+        return false;
+    }
+    if (n->has_offset) {
+        if (a->aloud) pl_report(p->diags, PL_E0232, n->at, n->sym->name)->help = "add the number with an instruction";
         return false;
     }
     if (n->sel && info->vector && !component(a, n, o)) return false;
@@ -291,6 +319,12 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
         if (a->aloud)
             pl_report(p->diags, PL_E0209, n->at, pl_full_name(a->p, a->opcode), "0 or 1",
                       (long long)n->value);
+        return false;
+    }
+    if ((a->opcode->mnem == M_bfe || a->opcode->mnem == M_bfi) && t == W_u32 && n->kind == PL_N_INT &&
+        strcmp(s->name, "a") != 0 && (n->value > UINT32_MAX || n->value < INT32_MIN)) { /* a field of so many bits; see limits in stmt.c */
+        if (a->aloud)
+            pl_report(p->diags, PL_E0209, n->at, pl_full_name(a->p, a->opcode), pl_range_text(p->arena, 0, 255), (long long)n->value);
         return false;
     }
     if (s->lo <= s->hi && (n->value < s->lo || n->value > s->hi)) {
@@ -561,7 +595,9 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
         }
         return true;
     }
-    if (count == 1 && n->kind != PL_N_VEC && bare_fits(a, s)) {
+    bool surface_number = n->kind == PL_N_INT && s->kind == PL_K_VALUE && !s->written && s->slot < 0 && !strcmp(s->name, "c") &&
+                          a->opcode->name[0] == 's'; /* suld and the like: ptxas takes {3}, not 3 */
+    if (count == 1 && n->kind != PL_N_VEC && !surface_number && bare_fits(a, s)) {
         pl_operand *e = a->out ? pl_arena_new(p->arena, pl_operand) : &(pl_operand){0};
         o->kind = PL_O_VEC;
         o->n = 1;

@@ -190,21 +190,25 @@ static bool texture_agrees(const pl_attempt *a)
 static const struct {
     const char *mnem, *operand;
     int64_t low, high, step; /* 0: a power of two */
+    const char *with, *without; /* a modifier that the row asks for, that it excludes */
 } limits[] = {
-    {"bar", "a", 0, 15, 1},
-    {"barrier", "a", 0, 15, 1},
-    {"bar", "b", 0, INT32_MAX, PL_WARP_SZ},
-    {"barrier", "b", 0, INT32_MAX, PL_WARP_SZ},
-    {"bfe", "b", 0, 255, 1},
-    {"bfe", "c", 0, 255, 1},
-    {"bfi", "c", 0, 255, 1},
-    {"bfi", "d", 0, 255, 1},
-    {"setmaxnreg", "a", 24, 256, 8},
-    {"cp", "size", 0, INT32_MAX, 0}, /* 16 bytes when in bulk */
-    {"cp", "src", 0, 16, 1},
-    {"alloca", "align", 0, INT32_MAX, 0},
-    {"tcgen05", "n", 32, 512, 0},
-    {"st", "size", 0, 1 << 24, 1},
+    {"bar", "b", 1, INT32_MAX, 1, "arrive", NULL},
+    {"barrier", "b", 1, INT32_MAX, 1, "arrive", NULL},
+    {"mbarrier", "n", 1, INT32_MAX, 1, NULL, "expect_tx"},
+    {"bar", "a", 0, 15, 1, NULL, NULL},
+    {"barrier", "a", 0, 15, 1, NULL, NULL},
+    {"bar", "b", 0, INT32_MAX, PL_WARP_SZ, NULL, NULL},
+    {"barrier", "b", 0, INT32_MAX, PL_WARP_SZ, NULL, NULL},
+    {"bfe", "b", 0, 255, 1, NULL, NULL},
+    {"bfe", "c", 0, 255, 1, NULL, NULL},
+    {"bfi", "c", 0, 255, 1, NULL, NULL},
+    {"bfi", "d", 0, 255, 1, NULL, NULL},
+    {"setmaxnreg", "a", 24, 256, 8, NULL, NULL},
+    {"cp", "size", 0, INT32_MAX, 0, NULL, NULL}, /* 16 bytes when in bulk */
+    {"cp", "src", 0, 16, 1, NULL, NULL},
+    {"alloca", "align", 0, INT32_MAX, 0, NULL, NULL},
+    {"tcgen05", "n", 32, 512, 0, NULL, NULL},
+    {"st", "size", 0, 1 << 24, 1, NULL, NULL},
 };
 
 static bool constants_agree(const pl_attempt *a)
@@ -212,7 +216,9 @@ static bool constants_agree(const pl_attempt *a)
     bool one_warp = a->form->effects & PL_EF_BARRIER &&
                     a->form->effects & PL_EF_CONVERGE; /* bar.warp.sync takes a mask */
     for (size_t k = 0; k < sizeof limits / sizeof *limits && !one_warp; k++) {
-        if (strcmp(limits[k].mnem, a->opcode->name) != 0) continue;
+        if (strcmp(limits[k].mnem, a->opcode->name) != 0 || (limits[k].with && !has_word(a, limits[k].with)) ||
+            (limits[k].without && has_word(a, limits[k].without)))
+            continue;
         for (unsigned j = 0; j < a->form->noperands; j++) {
             const pl_operand *o = &a->out[j];
             if (o->kind != PL_O_IMM || strcmp(limits[k].operand, a->form->operand[j].name) != 0)
