@@ -282,7 +282,8 @@ static pl_status launch(pl_litmus *l, bool weak, uint32_t instances, uint64_t se
             memcpy(memory + SLOT * ((size_t)i * t->nvars + k), &t->var[k].init, 4);
     memset(results, 0, (size_t)instances * l->result_bytes);
     pl_launch x = {.kernel = "litmus", .grid = {instances * l->blocks, 1, 1}, .block = {32 * l->warps, 1, 1}, .cluster = {t->cluster, 1, 1},
-                   .params = params, .param_bytes = sizeof params, .random = true, .seed = seed, .turn = 2u << l->runs[weak] / INSTANCES % TURNS, .weak = weak};
+                   .params = params, .param_bytes = sizeof params, .random = true, .seed = seed,
+                   .turn = 2u << l->runs[weak] / INSTANCES % TURNS, .weak = weak};
     if (t->cluster == 1) x.cluster[0] = x.cluster[1] = x.cluster[2] = 0;
     pl_result r;
     pl_status st = pl_launch_kernel(l->gpu, l->module, &x, &r);

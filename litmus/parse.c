@@ -103,7 +103,8 @@ static void advance(reader *r)
 static bool is(const reader *r, const char *word)
 {
     size_t n = strlen(word);
-    return r->next.kind != T_END && r->next.kind != T_STRING && r->next.to - r->next.from == n && memcmp(r->text + r->next.from, word, n) == 0;
+    return r->next.kind != T_END && r->next.kind != T_STRING && r->next.to - r->next.from == n &&
+           memcmp(r->text + r->next.from, word, n) == 0;
 }
 
 static pl_loc place(const reader *r, token k)
@@ -188,8 +189,9 @@ static int register_number(const reader *r, token k)
 
 static int variable(const reader *r, token k)
 {
-    for (unsigned n = 0; n < r->t->nvars; n++)
-        if (k.kind == T_WORD && strlen(r->t->var[n].name) == k.to - k.from && memcmp(r->t->var[n].name, r->text + k.from, k.to - k.from) == 0)
+    size_t bytes = k.to - k.from;
+    for (unsigned n = 0; k.kind == T_WORD && n < r->t->nvars; n++)
+        if (strlen(r->t->var[n].name) == bytes && memcmp(r->t->var[n].name, r->text + k.from, bytes) == 0)
             return (int)n;
     return -1;
 }
@@ -283,12 +285,14 @@ static const struct {
 static const struct {
     const char *name;
     pl_litmus_scope scope;
-} scopes[] = {{"cta", PL_LITMUS_CTA}, {"cluster", PL_LITMUS_CLUSTER}, {"gpu", PL_LITMUS_GPU}, {"gl", PL_LITMUS_GPU}, {"sys", PL_LITMUS_SYS}};
+} scopes[] = {{"cta", PL_LITMUS_CTA}, {"cluster", PL_LITMUS_CLUSTER}, {"gpu", PL_LITMUS_GPU},
+              {"gl", PL_LITMUS_GPU},  {"sys", PL_LITMUS_SYS}};
 static const struct {
     const char *name;
     pl_litmus_fn fn;
-} functions[] = {{"mov", PL_LITMUS_MOV}, {"add", PL_LITMUS_ADD},   {"and", PL_LITMUS_AND}, {"or", PL_LITMUS_OR},   {"xor", PL_LITMUS_XOR},
-                 {"min", PL_LITMUS_MIN}, {"max", PL_LITMUS_MAX},   {"inc", PL_LITMUS_INC}, {"exch", PL_LITMUS_EXCH}, {"cas", PL_LITMUS_CAS}};
+} functions[] = {{"mov", PL_LITMUS_MOV}, {"add", PL_LITMUS_ADD}, {"and", PL_LITMUS_AND}, {"or", PL_LITMUS_OR}, {"xor", PL_LITMUS_XOR},
+                 {"min", PL_LITMUS_MIN}, {"max", PL_LITMUS_MAX}, {"inc", PL_LITMUS_INC}, {"exch", PL_LITMUS_EXCH},
+                 {"cas", PL_LITMUS_CAS}};
 
 /* What the words of a mnemonic say. */
 typedef struct words {
@@ -428,7 +432,8 @@ static bool alu(reader *r, token k, const words *w, const char *name, pl_litmus_
         if (strcmp(name, functions[q].name) == 0)
             o->fn = (uint8_t)functions[q].fn;
     if (o->fn == PL_LITMUS_CAS)
-        return refuse(r, k, PL_E0903, "the statements are ld, st, atom, red, fence, membar, bar.sync, barrier.cluster, cp.async.bulk, mov, add, and, or, xor");
+        return refuse(r, k, PL_E0903, "the statements are ld, st, atom, red, fence, membar, bar.sync, barrier.cluster, cp.async.bulk, mov, add, "
+                                      "and, or, xor");
     if (!w->typed)
         return refuse(r, k, PL_E0903, "registers have 32 bits: write .u32 or .b32");
     return destination(r, o) && need(r, ",") && value(r, &o->a) && (o->fn == PL_LITMUS_MOV || (need(r, ",") && value(r, &o->b)));
@@ -554,7 +559,8 @@ static bool comparison(reader *r, unsigned depth)
     } else {
         o.var = variable(r, r->next);
         if (o.var < 0)
-            return r->next.kind == T_WORD ? refuse(r, r->next, PL_E0902, "variable of this test") : expected(r, "a register (1:r0) or a variable");
+            return r->next.kind == T_WORD ? refuse(r, r->next, PL_E0902, "variable of this test")
+                                          : expected(r, "a register (1:r0) or a variable");
     }
     advance(r);
     if (!observe(r, o, &x.observed))

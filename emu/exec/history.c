@@ -22,10 +22,10 @@ static void refresh(const pl_history *h, pl_view *v)
         memset(v->seen, 0, sizeof v->seen);
         memset(v->fenced, 0, sizeof v->fenced);
     } else {
-        for (uint64_t n = v->upto; n < h->next; n++) {
-            uint64_t bit = 1ull << n % 64;
-            v->seen[n % PL_WINDOW / 64] &= ~bit;
-            v->fenced[n % PL_WINDOW / 64] &= ~bit;
+        for (uint64_t n = v->upto; n < h->next; n = (n / 64 + 1) * 64) { /* the places of one word after the other */
+            uint64_t left = h->next - n, gone = (left < 64 ? (1ull << left) - 1 : UINT64_MAX) << n % 64;
+            v->seen[n % PL_WINDOW / 64] &= ~gone;
+            v->fenced[n % PL_WINDOW / 64] &= ~gone;
         }
     }
     v->upto = h->next;

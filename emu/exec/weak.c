@@ -30,7 +30,7 @@ typedef struct weak_insn {
     pl_exec_fn *plain;
     uint8_t level;         /* scope */
     bool strong, acquire, release, sc;
-    bool foreign;          /* not of the generic proxy: a load that nothing orders within the launch, or a fence of the asynchronous proxy */
+    bool foreign;          /* not of the generic proxy: a load that nothing orders within the launch, or fence.proxy.async */
     uint8_t operand;       /* the address, or the number of the barrier */
 } weak_insn;
 
@@ -284,8 +284,10 @@ static void go_back(struct pl_weak *k, piece *p, unsigned end)
 {
     uint8_t old[PL_GRAIN];
     memcpy(p->newest, p->at, PL_GRAIN);
+    if (end == p->grain->n)
+        return;
     pl_grain_bytes(&k->history, p->grain, end, old);
-    for (unsigned b = 0; end < p->grain->n && b < PL_GRAIN; b++)
+    for (unsigned b = 0; b < PL_GRAIN; b++)
         if (p->mask >> b & 1)
             p->at[b] = old[b];
 }
@@ -362,17 +364,24 @@ static void enter(struct pl_weak *k, pl_warp *w, const weak_insn *x, piece *p, b
     uint16_t covered = 0;
     for (unsigned n = p->place; n < p->grain->n; n++)
         covered |= k->history.version[p->grain->version[n]].mask;
-    pl_version made = {.read = p->read, .cta = c->number, .cluster = c->cluster, .warp = warp_number(w), .mask = p->mask, .level = x->level,
-                       .strong = x->strong, .atomic = atomic, .heirs = x->strong};
+    pl_version made; /* its releases are large: they are filled only as far as there are any */
+    made.heirs = x->strong;
     if (x->strong)
         release_at(k, w, x, p->grain, &made.release[0]);
     if (atomic)
         inherit(k, w, x, p, &made);
     pl_version *v = pl_grain_insert(&k->history, p->grain, p->place);
-    made.number = v->number;
-    made.grain = v->grain;
-    memcpy(made.bytes, p->at, PL_GRAIN);
-    *v = made;
+    v->read = p->read;
+    v->cta = c->number;
+    v->cluster = c->cluster;
+    v->warp = warp_number(w);
+    v->mask = p->mask;
+    memcpy(v->bytes, p->at, PL_GRAIN);
+    v->level = x->level;
+    v->strong = x->strong;
+    v->atomic = atomic;
+    v->heirs = made.heirs;
+    memcpy(v->release, made.release, made.heirs * sizeof *made.release);
     for (unsigned b = 0; b < PL_GRAIN; b++)
         if (p->mask & covered & 1u << b)
             p->at[b] = p->newest[b];

@@ -1,9 +1,9 @@
 /* weak.h - --consistency weak: a launch whose threads see memory only as consistently as the PTX memory model promises.
  *
  * Opening it binds every instruction that touches or orders memory to a wrapper, and closing it binds the plain functions again:
- * a launch with strong consistency runs exactly the code that it ran before. A wrapper decides which version of each location
- * (history.h) its instruction meets, lets the plain function work on that, and keeps the books. So every load, store and atomic
- * operation means what it always means; only when its effects are seen differs.
+ * a launch with strong consistency runs exactly the code that it ran before. (So a program has one such launch at a time.) A wrapper
+ * decides which version of each location (history.h) its instruction meets, lets the plain function work on that, and keeps the
+ * books. So every load, store and atomic operation means what it always means; only when its effects are seen differs.
  *
  * The rules are those of PTX ISA 9.0, chapter "Memory Consistency Model", in the form of a machine. A warp is one observer: its lanes
  * share one in-order path to memory. What such a machine cannot show is a load that returns what only a later store of its own
