@@ -16,6 +16,7 @@ typedef struct lab_run {
     bool done;
     int status;
     json_t *result;
+    char *messages; /* standard error */
 } lab_run;
 
 typedef struct lab_set {
@@ -38,7 +39,10 @@ static const struct {
              {"sh_req", "smsp__sass_inst_executed_op_shared_ld.sum"},
              {"dram_read", "dram__bytes_read.sum"},
              {"inst", "smsp__inst_executed.sum"},
-             {"warps", "smsp__warps_launched.sum"}};
+             {"warps", "smsp__warps_launched.sum"},
+             {"limit_warps", "launch__occupancy_limit_warps"},
+             {"limit_blocks", "launch__occupancy_limit_blocks"},
+             {"limit_shared", "launch__occupancy_limit_shared_mem"}};
 
 static char *lab_path(const char *file)
 {
@@ -84,6 +88,8 @@ static void carry_out(lab_run *r)
     r->result = json_incref(json_array_get(json_object_get(document, "cases"), 0));
     r->status = out.status;
     r->done = true;
+    r->messages = out.err;
+    out.err = NULL;
     json_decref(document);
     run_free(&out);
     free(path);
@@ -222,12 +228,13 @@ static bool holds(const lab_run *r, int k, const char *list)
     return false;
 }
 
-/* How often the run printed a text. */
+/* How often the run printed a text or said it in a message. */
 static double count(const lab_run *r, const char *text, size_t n)
 {
     double found = 0;
-    const char *p = json_string_value(json_object_get(r->result, "printed"));
-    for (; p && *p; p++) found += strncmp(p, text, n) == 0;
+    const char *const place[] = {json_string_value(json_object_get(r->result, "printed")), r->messages};
+    for (size_t k = 0; k < sizeof place / sizeof *place; k++)
+        for (const char *p = place[k]; p && *p; p++) found += strncmp(p, text, n) == 0;
     return found;
 }
 
@@ -348,7 +355,10 @@ int main(int argc, char **argv)
         if (all || strcmp(x.rows.row[i][2], "EXACT") == 0) judge(&x, x.rows.row[i]);
     }
     check_page(&x, update);
-    for (size_t k = 0; k < x.runs.rows; k++) json_decref(x.run[k].result);
+    for (size_t k = 0; k < x.runs.rows; k++) {
+        json_decref(x.run[k].result);
+        free(x.run[k].messages);
+    }
     free(x.run);
     table_free(&x.runs);
     table_free(&x.rows);
