@@ -196,7 +196,11 @@ static char *prepare(void)
     shell_folder = folder;
     snprintf(command, sizeof command, "cp -r \"$SRC/examples\" . && chmod -R u+w examples");
     run_result r = run_shell(command);
-    if (r.status != 0) printf("Bail out! cannot copy examples: %s\n", r.out);
+    if (r.status != 0) { /* --update must not take this for the page */
+        fprintf(stderr, "cannot copy examples: %s\n", r.out);
+        scratch_remove(folder);
+        exit(EXIT_FAILURE);
+    }
     run_free(&r);
     return folder;
 }
