@@ -56,7 +56,7 @@ struct pl_memsys {
     const pl_sink *sink;             /* hears about slices; NULL: nobody */
     pl_memsys_stat stat;
     uint64_t order;
-    uint32_t header_cost, sector_cost, up_sector, down_sector, group_sector, partial_cost;
+    uint32_t header_cost, sector_cost, up_sector, down_sector, group_sector, request_cost, partial_cost, l1_sector, partial_packet;
     uint32_t atomic_sector[PL_ALU_KINDS], atomic_same[PL_ALU_KINDS], packet[2];
     bool overflow;
 };
@@ -98,7 +98,10 @@ pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *c)
     m->header_cost = pl_port_cost(c->header_bytes, c->up_bytes);
     m->up_sector = pl_port_cost(c->sector_bytes, c->up_bytes);
     m->down_sector = pl_port_cost(c->sector_bytes, c->down_bytes);
+    m->l1_sector = c->l1_down_bytes > 0 ? pl_port_cost(c->sector_bytes, c->l1_down_bytes) : m->down_sector;
+    m->partial_packet = pl_port_cost(c->partial_packet, 1);
     m->group_sector = pl_port_cost(c->sector_bytes, c->group_down_bytes);
+    m->request_cost = pl_port_cost(c->slice_request, 1);
     m->partial_cost = pl_port_cost(c->partial_write, 1);
     m->packet[0] = pl_port_cost(c->atomic_packet, 1);
     m->packet[1] = pl_port_cost(c->reduce_packet, 1);
@@ -337,7 +340,8 @@ static void reply(pl_memsys *m, uint32_t i, uint64_t at, uint8_t level)
     record *x = &m->rec[i];
     const pl_mem_req *r = &x->r;
     uint32_t data = r->op == PL_MEM_READ ? (uint32_t)__builtin_popcount(r->sectors) : r->op == PL_MEM_ATOMIC ? 1u : 0;
-    at = pl_port_pass_later(&m->down[r->node], m->now, at, (uint64_t)m->down_sector * data);
+    uint32_t sector = r->client == PL_CL_L1 ? m->l1_sector : m->down_sector;
+    at = pl_port_pass_later(&m->down[r->node], m->now, at, (uint64_t)sector * data);
     pl_mem_reply out = {.time = at,
                         .order = m->order++,
                         .line = r->line,
@@ -388,6 +392,8 @@ void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box)
         x->followers = NONE;
         uint32_t cost = m->header_cost;
         if (x->r.op != PL_MEM_READ) cost += m->up_sector * x->r.bytes * 4 / m->c->sector_bytes;
+        if (x->r.op == PL_MEM_WRITE && x->r.bytes * 4u < (uint32_t)__builtin_popcount(x->r.sectors) * m->c->sector_bytes && cost < m->partial_packet)
+            cost = m->partial_packet;
         if (x->r.op == PL_MEM_ATOMIC || x->r.op == PL_MEM_REDUCE) {
             uint32_t packets = m->packet[x->r.op == PL_MEM_REDUCE] * (x->r.turns ? x->r.turns : 1u);
             if (packets > cost) cost = packets;
@@ -469,6 +475,7 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
     bool owned = m->c->partitions < 2 || x->away || side_of(m, r->node) == owner;
     bool partial = r->op == PL_MEM_WRITE && r->bytes * 4u < n * m->c->sector_bytes;
     uint64_t cost = (uint64_t)m->sector_cost * n;
+    if (cost < m->request_cost) cost = m->request_cost;
     if (partial && owned && cost < m->partial_cost) cost = m->partial_cost;
     uint64_t out = pl_port_pass(&m->slice[x->slice], now, cost);
     m->stat.requests++;

@@ -29,6 +29,8 @@ typedef struct pl_memsys_config {
     uint32_t partitions;         /* halves of the L2, 1 or 2 */
     uint32_t spread;             /* from the nearest slice to the farthest, both ways together */
     double up_bytes, down_bytes; /* per cycle and SM */
+    double l1_down_bytes;        /* the same for what the L1 asked for */
+    double partial_packet;       /* least cycles of the up port for a write that fills its sectors only in part */
     double group_down_bytes;     /* per cycle and group */
     uint32_t header_bytes;       /* of a request */
     double atomic_packet, reduce_packet; /* cycles of the up port for each turn of an atomic or a reduction */
@@ -39,6 +41,7 @@ typedef struct pl_memsys_config {
     double slice_bytes;          /* per SM cycle and slice */
     double atomic_sector[PL_ALU_KINDS]; /* cycles that a slice needs for one sector of different addresses */
     double atomic_same[PL_ALU_KINDS];   /* cycles between operations on one address */
+    double slice_request;        /* least cycles that a slice needs for a request */
     double partial_write;        /* least cycles that a slice needs for a write that fills its sectors only in part */
     uint32_t l2_fill_sectors;    /* sectors fetched together from DRAM */
     pl_dram_config dram;

@@ -37,6 +37,7 @@ static const struct {
     {"fence_cta", PL_KIND_FENCE_CTA},
     {"fence_gpu", PL_KIND_FENCE_GPU},
     {"fence_sys", PL_KIND_FENCE_SYS},
+    {"fence_proxy", PL_KIND_FENCE_PROXY},
     {"branch", PL_KIND_BRANCH},
     {"call", PL_KIND_BRANCH},
     {"ret", PL_KIND_BRANCH},

@@ -160,7 +160,7 @@ static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
     uint32_t passes = pl_distinct(s->fx.mask, unit);
     s->stat.const_requests += passes;
     uint64_t start = pl_port_enter(&s->const_port, now, (uint64_t)passes * m->pass * PL_FINE);
-    uint64_t ready = start + m->latency + (uint64_t)(passes - 1) * m->pass, seen = PL_NEVER;
+    uint64_t more = (uint64_t)(passes - 1) * m->pass_latency, ready = start + m->latency + more, seen = PL_NEVER;
     uint32_t slot = pl_token_new(s, t, pc, now, seq, PL_SB_SHORT);
     uint64_t id = s->token[slot].id;
     for (uint32_t mask = s->fx.mask; mask; mask &= mask - 1) {
@@ -171,7 +171,7 @@ static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
         uint64_t at = pl_const_read(s, line, slot, start);
         if (at == PL_NEVER) continue;
         s->token[slot].remaining--;
-        at += m->latency + (uint64_t)(passes - 1) * m->pass;
+        at += m->latency + more;
         if (at > ready) ready = at;
     }
     queue_mio(s, c, start);
@@ -284,16 +284,32 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     const pl_lines *lines = &s->lines;
     uint32_t sectors = lines->sectors; /* of atomics: one for each turn, as many as the busiest address of the sector needs */
     for (uint32_t k = 0; atomic && k < lines->n; k++) sectors += lines->at[k].chain - (uint32_t)__builtin_popcount(lines->at[k].mask);
-    uint32_t bytes = (uint32_t)__builtin_popcount(fx->mask) * fx->size, passes = (bytes + m->width - 1) / m->width;
-    if (passes < lines->n) passes = lines->n;
-    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, (uint64_t)passes * PL_FINE);
+    uint32_t bytes = (uint32_t)__builtin_popcount(fx->mask) * fx->size, passes = (bytes + m->width - 1) / m->width, extra;
+    uint32_t tags = (lines->n + m->tags - 1) / m->tags;
+    /* the data lie in the banks that shared memory has */
+    if (!is_local && !atomic) passes = pl_bank_passes(fx->mask, fx->addr, fx->size, s->m->shared.banks, s->m->shared.bank, s->m->shared.rows, !store, &extra);
+    else if (passes < lines->n) passes = lines->n;
+    uint64_t hits_before = s->l1.hits + s->l1.merges; /* the hardware counts what is on its way as present */
+    uint32_t slot = PL_NO_TOKEN, fills = 0, request[PL_COALESCE_LINES];
+    uint8_t ask[PL_COALESCE_LINES];
+    bool pending = false;
+    if (load) {
+        slot = pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
+        for (uint32_t k = 0; k < lines->n; k++)
+            fills += pl_l1_load(&s->l1, lines->at[k].line, lines->at[k].mask, slot, !beside, &request[k], &ask[k]);
+        pending = fills > 0;
+        uint32_t asked = 0;
+        for (uint32_t k = 0; k < lines->n; k++) asked += ask[k] != 0;
+        /* misses are written as they come, two at a time unless their banks collide (l1tex__data_pipe_lsu_wavefronts.sum of gather_idx: 16
+         * for 33 sectors; of transpose_naive_col: 32 for 32 sectors of one bank) */
+        if (passes < (asked + 1) / 2) passes = (asked + 1) / 2;
+    }
+    uint32_t turns = passes > tags ? passes : tags;
+    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, (uint64_t)turns * PL_FINE);
     uint64_t link = pl_port_enter(&c->link, start, (uint64_t)passes * s->m->shared.link_pass * PL_FINE);
     if (link > start) start = link;
     queue_lg(s, c, start);
-    uint64_t last = start + (uint64_t)(lines->n - 1) * m->line_pass, ready = last + m->latency;
-    uint64_t hits_before = s->l1.hits + s->l1.merges; /* the hardware counts what is on its way as present */
-    uint32_t slot = PL_NO_TOKEN;
-    bool pending = false;
+    uint64_t ready = start + m->latency + (uint64_t)(passes - 1) * m->pass_latency + (lines->n - 1) / m->tags;
     if (store || fx->kind == PL_AC_REDUCTION) {
         for (uint32_t k = 0; k < lines->n; k++) {
             pl_mem_req r = {.time = start + m->miss + k, .line = lines->at[k].line, .token = warp_name(s, t),
@@ -321,18 +337,13 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         pending = true;
         pl_sm_results(s, t, d, s->token[slot].id);
     } else {
-        slot = pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
         uint64_t id = s->token[slot].id;
-        uint32_t fills = 0;
         for (uint32_t k = 0; k < lines->n; k++) {
-            uint32_t request = 0;
-            uint8_t ask = 0;
-            fills += pl_l1_load(&s->l1, lines->at[k].line, lines->at[k].mask, slot, !beside, &request, &ask);
-            if (!ask) continue;
-            pl_mem_req r = {.time = start + m->miss + (uint64_t)k * m->line_pass, .line = lines->at[k].line, .token = request,
-                            .op = PL_MEM_READ, .client = PL_CL_L1, .sectors = ask};
+            if (!ask[k]) continue;
+            pl_mem_req r = {.time = start + m->miss + k / m->tags, .line = lines->at[k].line, .token = request[k],
+                            .op = PL_MEM_READ, .client = PL_CL_L1, .sectors = ask[k]};
             pl_sm_request(s, r);
-            s->stat.l1_read_sectors += (uint32_t)__builtin_popcount(ask);
+            s->stat.l1_read_sectors += (uint32_t)__builtin_popcount(ask[k]);
         }
         if (d->kind == PL_KIND_COPY) {
             s->stat.exchanges++; /* its data go into shared memory */
@@ -341,7 +352,6 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             t->copies[t->open_group]++;
             ready += s->m->async.copy;
         }
-        pending = fills > 0;
         s->token[slot].remaining = fills + 1;
         pl_sm_results(s, t, d, pending ? id : long_result(ready));
         pl_token_done(s, slot, ready);
@@ -352,7 +362,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     if (st) {
         st->requests++;
         st->sectors += sectors;
-        st->wavefronts += passes;
+        st->wavefronts += turns;
         st->l1_hits += hits;
         if (!pending && !store && !atomic) st->latency += ready - now;
     }
@@ -381,7 +391,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         s->stat.load_hits += hits;
         s->stat.load_bytes += bytes;
     }
-    emit(s, t, pc, now, seq, sectors, passes, pending || store || atomic ? PL_LV_L2 : PL_LV_L1, pending ? 0 : ready - now, slot);
+    emit(s, t, pc, now, seq, sectors, turns, pending || store || atomic ? PL_LV_L2 : PL_LV_L1, pending ? 0 : ready - now, slot);
 }
 
 /* --- bulk copies and mbarriers --- */
@@ -398,6 +408,9 @@ static uint64_t operand_value(const pl_twarp *t, const pl_insn *i, uint32_t k, u
 static uint32_t in_block(uint64_t address) { return (uint32_t)(address & 0xffffff); }
 
 /* A bulk copy: the engine of the SM sends one request for each line; an mbarrier may count its bytes. */
+/* Stands for the warp in a request whose end no warp waits for: slot 0 in an age that it never has. */
+#define NOBODY 0xffffff00u
+
 /* The requests of a bulk copy: one for each line, in order. */
 typedef struct line_sender {
     pl_sm *s;
@@ -411,10 +424,11 @@ static void send_line(line_sender *x)
 {
     pl_sm *s = x->s;
     if (x->at == PL_NEVER || s->out.n + 64 >= s->out.cap) return;
-    pl_mem_req r = {.time = x->start, .line = x->at, .token = x->slot, .op = x->load ? PL_MEM_READ : PL_MEM_WRITE,
-                    .client = PL_CL_BULK, .sectors = x->sectors, .bytes = (uint8_t)(x->load ? 0 : x->line / 4)};
+    pl_mem_req r = {.time = x->start, .line = x->at, .token = x->load ? x->slot : NOBODY, .op = x->load ? PL_MEM_READ : PL_MEM_WRITE,
+                    .client = x->load ? PL_CL_BULK : PL_CL_STORE, .sectors = x->sectors, .bytes = (uint8_t)(x->load ? 0 : x->line / 4)};
     pl_sm_request(s, r);
-    x->start += s->m->async.bulk_line;
+    s->requests_out += !x->load;
+    x->start += x->load ? s->m->async.bulk_line : s->m->async.bulk_store_line;
     x->sent++;
     x->sectors_sent += (uint32_t)__builtin_popcount(x->sectors);
     *(x->load ? &s->stat.l1_read_sectors : &s->stat.l1_write_sectors) += (uint32_t)__builtin_popcount(x->sectors);
@@ -447,9 +461,9 @@ static void bulk(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t
     const pl_effect *fx = &s->fx;
     const pl_insn *i = &t->w->code[pc];
     unsigned lane = (unsigned)__builtin_ctz(fx->mask);
-    uint64_t start = now + s->m->async.bulk + (d->tensor ? s->m->async.tensor : 0);
     uint64_t size = d->size_operand < PL_INLINE_OPERANDS ? operand_value(t, i, d->size_operand, lane, false) : fx->size;
-    bool counted = d->barrier_operand < PL_INLINE_OPERANDS, prefetch = fx->kind == PL_AC_PREFETCH;
+    bool counted = d->barrier_operand < PL_INLINE_OPERANDS, prefetch = fx->kind == PL_AC_PREFETCH, load = counted || prefetch;
+    uint64_t start = now + (load ? s->m->async.bulk : s->m->async.bulk_store) + (d->tensor ? s->m->async.tensor : 0);
     if (start < s->bulk_free) start = s->bulk_free;
     pl_port_enter(&s->pipe[PL_PIPE_LSU], now, PL_FINE);
     queue_lg(s, c, now);
@@ -461,13 +475,13 @@ static void bulk(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t
     if (counted) k->barrier = in_block(operand_value(t, i, d->barrier_operand, lane, false));
     else k->copy = !prefetch;
     if (k->copy) t->copies[k->group]++;
-    line_sender x = {.s = s, .start = start, .line = s->m->l1.line, .at = PL_NEVER, .slot = slot, .load = counted || prefetch};
+    line_sender x = {.s = s, .start = start, .line = s->m->l1.line, .at = PL_NEVER, .slot = slot, .load = load};
     if (d->tensor) pl_tma_pieces(t->w, i, lane, send_piece, &x);
     else send_bytes(&x, fx->addr[lane], size ? size : 1);
     send_line(&x);
     s->bulk_free = x.start;
-    k->remaining = x.sent + 1;
-    pl_token_done(s, slot, x.start);
+    k->remaining = load ? x.sent + 1 : 1; /* a copy out is complete soon after its last line has left */
+    pl_token_done(s, slot, load ? x.start : x.start + s->m->async.bulk_store_end);
     pl_sm_results(s, t, d, (now + 4) << 2 | PL_SB_FIXED);
     emit(s, t, pc, now, seq, x.sectors_sent, x.sent, PL_LV_L2, 0, slot);
 }

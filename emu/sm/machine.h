@@ -93,7 +93,7 @@ typedef struct pl_fetch_config {
 
 typedef struct pl_const_config {
     uint64_t size, line, mid_size;
-    uint32_t ways, latency, pass, width, mid_ways, mid_latency, first;
+    uint32_t ways, latency, pass, pass_latency, width, mid_ways, mid_latency, first;
 } pl_const_config;
 
 typedef struct pl_shared_config {
@@ -108,16 +108,16 @@ enum { PL_L1_SECTORS, PL_L1_LINES, PL_L1_BYPASS };
 
 typedef struct pl_l1_config {
     uint64_t size, line, sector;
-    uint32_t ways, latency, miss, fill, misses, stores, line_pass, width;
+    uint32_t ways, latency, miss, fill, misses, stores, tags, pass_latency, width;
     int global; /* PL_L1_* */
 } pl_l1_config;
 
 typedef struct pl_sync_config {
-    uint32_t barrier, barrier_warp, barrier_reduce, cluster, fence_cta, fence_gpu, fence_sys, sleep, mbarrier, mbarrier_arrive;
+    uint32_t barrier, barrier_warp, barrier_reduce, cluster, fence_cta, fence_gpu, fence_sys, fence_proxy, sleep, mbarrier, mbarrier_arrive;
 } pl_sync_config;
 
 typedef struct pl_async_config {
-    uint32_t copy, bulk, bulk_line, tensor;
+    uint32_t copy, bulk, bulk_line, bulk_store, bulk_store_line, bulk_store_end, tensor;
 } pl_async_config;
 
 typedef struct pl_launch_config {

@@ -523,6 +523,10 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         t->hold_why = PL_STALL_MEMBAR;
         pl_l1_invalidate(&s->l1);
         break;
+    case PL_KIND_FENCE_PROXY:
+        t->hold = now + s->m->sync.fence_proxy;
+        t->hold_why = PL_STALL_MEMBAR;
+        break;
     case PL_KIND_BRANCH:
         t->hold = now + p->latency;
         t->hold_why = PL_STALL_BRANCH;

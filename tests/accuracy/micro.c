@@ -1,6 +1,6 @@
 /* micro.c - `make accuracy`: what one thing costs, on a real H200 and in the model.
  *
- *     micro [-v | --update] [TABLE]...     tables: ops mma memory shared coalescing atomics sync bandwidth; -v prints every row
+ *     micro [-v | --update] [TABLE]...     tables: ops mma memory shared coalescing atomics sync bandwidth rates; -v prints every row
  *
  * tests/data/micro holds what small programs measured on an H200 (driver 580.159.04, 2026-11): a dependent chain for latency, many
  * independent operations for throughput, pointer chases for the levels of memory, and so on. This program states the same
@@ -93,7 +93,7 @@ static void open_table(micro *m, const char *name)
 {
     m->name = name;
     m->rows = m->inside = m->failed = 0;
-    m->shared = strcmp(name, "shared") == 0 || strcmp(name, "atomics") == 0 || strcmp(name, "sync") == 0 ? 49152 : 8192;
+    m->shared = strcmp(name, "shared") == 0 || strcmp(name, "atomics") == 0 || strcmp(name, "sync") == 0 ? 49152 : strcmp(name, "rates") == 0 ? 32768 : 8192;
 }
 
 static void row(micro *m, double recorded, double modelled, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
@@ -676,13 +676,103 @@ static void bandwidths(micro *m)
     close_table(m);
 }
 
+/* ---- rates of scattered accesses, indexed constants, bulk copies (memrate.cu) ---- */
+
+/* A warp's accesses to `lines` random lines out of mask + 1, `lanes` of each; eight loads under way. Cycles for n of them. */
+static double scattered(micro *m, bool store, bool cached, unsigned blocks, unsigned threads, unsigned lines, uint32_t mask, unsigned n)
+{
+    begin(m);
+    put(m, ".reg .b32 a<8>, s0; mov.u32 y, %%ctaid.x; mad.lo.u32 y, y, %u, tid; shr.u32 z, y, 5; and.b32 w, tid, 31; div.u32 r1, w, %u;"
+           "mul.lo.u32 z, z, 977; mad.lo.u32 z, r1, 131, z; mul.lo.u32 z, z, 0x7feb352d; shr.u32 r2, z, 15; xor.b32 z, z, r2; mul.lo.u32 s0, z, 0x846ca68b;"
+           "rem.u32 w, w, %u; shl.b32 w, w, 2; mov.u32 x, 0; mov.u32 r3, 0;\nagain:\n", threads, 32 / lines, 32 / lines);
+    start_clock(m);
+    put(m, "mov.u32 i, 0;\nloop:\n");
+    for (unsigned k = 0; k < (store ? 1 : 8); k++) {
+        put(m, "mad.lo.u32 s0, s0, 1664525, 1013904223; shr.u32 r1, s0, 8; and.b32 r1, r1, %u; mad.wide.u32 at, r1, 128, in; cvt.u64.u32 q, w; add.u64 at, at, q;", mask);
+        if (store) put(m, "st.volatile.global.u32 [at], s0;\n");
+        else put(m, "ld.global.%s.u32 a%u, [at];\n", cached ? "ca" : "cg", k);
+    }
+    for (unsigned k = 0; k < 8 && !store; k++) put(m, "add.u32 x, x, a%u;\n", k);
+    put(m, "add.u32 i, i, %u; setp.lt.u32 more, i, %u; @more bra loop; %s bar.sync 0; mov.u64 t1, %%clock64; sub.u64 best, t1, t0;", store ? 1 : 8, n,
+        store ? "membar.gl;" : "");
+    if (!store) put(m, "add.u32 r3, r3, 1; setp.lt.u32 more, r3, 2; @more bra again;");
+    put(m, "setp.eq.u32 p, x, 0x12345; @p st.global.u32 [out+8], x; mov.u32 y, %%ctaid.x; mad.wide.u32 out, y, 8, out;\n");
+    store_best(m);
+    if (!run(m, blocks, threads, 0)) return -1;
+    double sum = 0;
+    for (unsigned b = 0; b < blocks; b++) sum += (double)m->result[b];
+    return sum / blocks;
+}
+
+static double indexed_constants(micro *m, unsigned threads, unsigned words, unsigned step, bool chain, unsigned n)
+{
+    m->n = 0;
+    begin(m);
+    char *entry = strstr(m->text, ".visible"), *kernel = strdup(entry);
+    if (!kernel) exit(EXIT_FAILURE);
+    m->n = (size_t)(entry - m->text);
+    put(m, ".const .align 4 .u32 c[16384];\n%s", kernel);
+    free(kernel);
+    put(m, "mov.u64 at, c; and.b32 w, tid, 31; rem.u32 w, w, %u; mul.lo.u32 w, w, %u; cvt.u64.u32 q, w; add.u64 at, at, q; mov.u32 r3, 0; mov.u32 x, 0;\nagain:\n", words, step * 4);
+    start_clock(m);
+    put(m, "mov.u32 i, 0; mov.b64 q, at;\nloop:\n");
+    for (unsigned k = 0; k < 8; k++) put(m, "ld.const.u32 y, [q]; cvt.u64.u32 d, y; add.u64 q, %s, d; add.u32 x, x, y;\n", chain ? "at" : "q");
+    put(m, "add.u32 i, i, 8; setp.lt.u32 more, i, %u; @more bra loop; bar.sync 0; mov.u64 t1, %%clock64; sub.u64 best, t1, t0;"
+           "add.u32 r3, r3, 1; setp.lt.u32 more, r3, 2; @more bra again; setp.eq.u32 p, x, 0x12345; @p st.global.u32 [out+8], x;\n", n);
+    store_best(m);
+    return run(m, 1, threads, 0) ? (double)m->result[0] : -1;
+}
+
+static double bulk_cycles(micro *m, const char *what, unsigned blocks, unsigned bytes)
+{
+    begin(m);
+    put(m, ".shared .align 8 .b8 mb[8]; mov.u32 r1, mb; mov.u32 y, %%ctaid.x; mad.wide.u32 at, y, %u, in; mad.wide.u32 out, y, 8, out; mov.u32 i, 0; mov.u32 y, 0; setp.ne.u32 p, tid, 0;"
+           "@p ret; mbarrier.init.shared.b64 [r1], 1;\nagain: fence.proxy.async; mov.u64 t0, %%clock64;\n", bytes);
+    if (strcmp(what, "bulk_load") == 0)
+        put(m, "mbarrier.arrive.expect_tx.shared.b64 d, [r1], %u; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [sa], [at], %u, [r1];\n"
+               "wait: mbarrier.try_wait.parity.shared.b64 p, [r1], y; @!p bra wait; xor.b32 y, y, 1;\n", bytes, bytes);
+    else
+        put(m, "cp.async.bulk.global.shared::cta.bulk_group [at], [sa], %u; cp.async.bulk.commit_group; cp.async.bulk.wait_group%s 0;\n", bytes,
+            strcmp(what, "bulk_store") == 0 ? "" : ".read");
+    stop_clock(m);
+    put(m, "add.u32 i, i, 1; setp.lt.u32 more, i, 4; @more bra again;\n");
+    store_best(m);
+    if (!run(m, blocks, 32, 0)) return -1;
+    double sum = 0;
+    for (unsigned b = 0; b < blocks; b++) sum += (double)m->result[b];
+    return sum / blocks;
+}
+
+/* One SM and the whole GPU full of warps; constants as one warp sees them and as a full SM does. */
+static void rates(micro *m)
+{
+    table t = read_micro("memrate");
+    open_table(m, "rates");
+    for (size_t i = 0; i < t.rows; i++) {
+        const char *test = text_at(&t, i, "test");
+        unsigned blocks = (unsigned)number_at(&t, i, "blocks"), threads = (unsigned)number_at(&t, i, "threads"), a = (unsigned)number_at(&t, i, "a");
+        unsigned b = (unsigned)number_at(&t, i, "b"), n = (unsigned)number_at(&t, i, "n"), few = blocks > 1 ? 16 : n;
+        double recorded = number_at(&t, i, "cycles") / n, modelled;
+        if (strcmp(test, "gather_l1") == 0) modelled = scattered(m, false, true, blocks, threads, a, 511, n) / n;
+        else if (strncmp(test, "gather_l2", 9) == 0 && b == 1 && (blocks == 1 || blocks == 132) && threads == 1024)
+            modelled = scattered(m, false, false, blocks, threads, a, strcmp(test, "gather_l2_1m") == 0 ? 8191 : 131071, few) / few;
+        else if (strcmp(test, "scatter") == 0 && threads != 256) modelled = scattered(m, true, false, blocks, threads, a, 131071, n) / n;
+        else if (strncmp(test, "const", 5) == 0 && threads != 128) modelled = indexed_constants(m, threads, a, b, strcmp(test, "const_chain") == 0, 64) / 64;
+        else if (strncmp(test, "bulk", 4) == 0 && b == 1) modelled = bulk_cycles(m, test, blocks, a);
+        else continue;
+        row(m, recorded, modelled, "%s %u x %u: %u %u", test, blocks, threads, a, b);
+    }
+    table_free(&t);
+    close_table(m);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(micro *m);
     } part[] = {{"ops", ops}, {"mma", mma}, {"memory", memory}, {"shared", shared}, {"coalescing", coalescing}, {"atomics", atomics},
-                {"sync", sync_rows}, {"bandwidth", bandwidths}};
+                {"sync", sync_rows}, {"bandwidth", bandwidths}, {"rates", rates}};
     micro *m = calloc(1, sizeof *m);
     if (!m || !(m->text = malloc(TEXT)) || pl_gpu_open(&m->gpu, "h200") != PL_OK) return EXIT_FAILURE;
     m->big = 260ull << 20;
