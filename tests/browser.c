@@ -342,7 +342,7 @@ static void check_panels(browser *b, const char *name)
         {"overview", 10, ".tile"}, {"advice", 1, "article"},          {"speed", 8, ".bar i"},
         {"roofline", 3, "circle"}, {"occupancy", 6, "svg path.step"}, {"stalls", 4, ".stack i"},
         {"timeline", 1, "canvas"}, {"source", 20, ".row code s"},     {"memory", 20, "path.link"},
-        {"accesses", 2, "svg"},    {"divergence", 3, "canvas"},       {"maps", 4, "canvas"},
+        {"accesses", 2, "svg"},    {"divergence", 3, "canvas"},       {"maps", 4, "canvas"},        {"units", 2, "canvas"},
         {"compare", 10, "table"},  {"metrics", 100, "table"},         {"machine", 100, "table"}};
     eval(b, "drawAll()");
     for (size_t i = 0; i < sizeof panel / sizeof *panel; i++) {

@@ -255,6 +255,63 @@ panel({
     },
 });
 
+panel({
+    id: 'units', title: 'Slices and channels', query: 'units', about: 'Sectors at every slice of the L2 and every channel of device memory over time. Stripes along the rows: addresses that fall on few units, which then set the pace.',
+    here: () => L.units.length > 0, needs: '--trace-level inst (timing mode)',
+    draw(body) {
+        const groups = new Map();
+        for (const u of L.units) {
+            const key = `${u.component} ${u.name}`;
+            if (!groups.has(key)) groups.set(key, []);
+            groups.get(key).push(u);
+        }
+        const keys = [...groups.keys()], word = {hit_sectors: 'hits', miss_sectors: 'misses', read_sectors: 'reads', write_sectors: 'writes'};
+        const title = k => { const u = groups.get(k)[0]; return `${u.component === 'l2 slice' ? 'L2 slices' : 'DRAM channels'}: ${word[u.name]}`; };
+        body.innerHTML = `<div class="tools">${keys.map((k, i) => `<button data-units="${i}">${title(k)}</button>`).join('')}</div>
+            <canvas id="unitmap" height="300" role="application" aria-label="Units of the memory system over time; arrow keys move"></canvas><div class="detail" id="unit" aria-live="polite"></div><p class="note" id="balance"></p>`;
+        const draw = index => {
+            const rows = groups.get(keys[index]), width = Math.max(...rows.map(u => u.cycles)), n = Math.max(...rows.map(u => u.unit)) + 1;
+            const used = Math.max(1, Math.ceil(L.facts.cycles / width)), cells = Array.from({length: n}, () => new Float64Array(used));
+            let most = 1;
+            for (const u of rows) for (const part of u.windows.split(' ')) {
+                const [t, v] = part.split(':').map(Number);
+                if (t < used) cells[u.unit][t] = v;
+                most = Math.max(most, v);
+            }
+            const c = $('#unitmap', body), g = c.getContext('2d'), d = devicePixelRatio || 1, W = Math.max(320, body.clientWidth), H = 300, l = 60, cw = (W - l) / used, ch = (H - 22) / n;
+            c.style.width = W + 'px';
+            c.style.height = H + 'px';
+            c.width = W * d;
+            c.height = H * d;
+            g.scale(d, d);
+            g.fillStyle = css('--sunk');
+            g.fillRect(l, 0, W - l, H - 22);
+            cells.forEach((row, i) => row.forEach((v, t) => {
+                if (!v) return;
+                g.fillStyle = heat(Math.sqrt(v / most) * 0.9 + 0.1);
+                g.fillRect(l + t * cw, i * ch, cw + 0.3, ch + 0.3);
+            }));
+            g.font = '11px ui-monospace, monospace';
+            g.fillStyle = css('--dim');
+            for (let i = 0; i < n; i += Math.max(1, Math.ceil(14 / ch / 8) * 8)) g.fillText(String(i), 30, i * ch + 10);
+            for (let i = 0; i <= 6; i++) { g.textAlign = i === 6 ? 'right' : i ? 'center' : 'left'; g.fillText(format(Math.round(L.facts.cycles * i / 6)), l + (W - l) * i / 6, H - 6); }
+            g.textAlign = 'left';
+            $$('[data-units]', body).forEach(b => b.setAttribute('aria-pressed', +b.dataset.units === index));
+            const what = rows[0].component === 'l2 slice' ? 'slice' : 'channel', busiest = rows.reduce((a, b) => b.sectors > a.sectors ? b : a), all = rows.reduce((s, u) => s + u.sectors, 0);
+            $('#unit', body).textContent = `A row is a ${what}, a column ${format(width)} cycles; the number at the left is that of the ${what}.`;
+            $('#balance', body).innerHTML = `${num(all, {q: 'units', c: 'sectors', about: 'sum over all units'})} sectors at ${rows.length} of ${n} ${what}s; the busiest, ${what} ${busiest.unit}, has ${num(busiest.sectors, {q: 'units', c: 'sectors'})}: ${format(busiest.sectors * n / all, 2)} times the average.`;
+            const tell = (t, i) => { if (t >= 0 && t < used && i >= 0 && i < n) $('#unit', body).innerHTML = `${what} ${i}, cycles ${format(t * width)} to ${format((t + 1) * width - 1)}: <strong>${format(cells[i][t])}</strong> sectors`; };
+            c.onmousemove = e => {
+                const r = c.getBoundingClientRect();
+                tell(Math.floor((e.clientX - r.left - l) / cw), Math.floor((e.clientY - r.top) / ch));
+            };
+            cursorKeys(c, () => [used, n], tell);
+        };
+        body.onclick = e => { const b = e.target.closest('[data-units]'); if (b) draw(+b.dataset.units); };
+        draw(0);
+    },
+});
+
 // Lines over time for every series of the trace's windows, a small chart for each component.
 function series() {
     const groups = new Map(), length = Math.max(1, ...L.windows.map(w => w.cycles));

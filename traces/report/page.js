@@ -57,7 +57,7 @@ function prepare(d) {
         metric: Object.fromEntries(metrics.map(m => [m.name, m.value])), metricInfo: Object.fromEntries(metrics.map(m => [m.name, m])),
         reason: Object.fromEntries(reasons.map(r => [r.id, r.name])), byPc: new Map(program.map(r => [r.pc, r])), text: line => texts.get(line) ?? '',
         speed: table(d.speed_of_light), flops: table(d.flops), roofs: table(d.roofs), occupancy: table(d.occupancy)[0], stalls: table(d.stalls), waits: table(d.program_stalls),
-        traffic: table(d.traffic), levels: table(d.levels)[0], branches: table(d.branches), windows: table(d.windows), events: table(d.events), machine: table(d.machine_values),
+        traffic: table(d.traffic), levels: table(d.levels)[0], branches: table(d.branches), windows: table(d.windows), units: table(d.units), events: table(d.events), machine: table(d.machine_values),
         lanes: d.lanes ?? null, accesses: d.accesses ?? [], baseline: d.baseline ?? null, advice: table(d.advice),
     };
 }
