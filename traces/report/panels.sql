@@ -24,7 +24,7 @@ c AS (SELECT name, sum(value) AS value FROM counter WHERE kernel = :kernel GROUP
 pipe(place, unit, counter, op, per_sm, about) AS (VALUES
     (2, 'single-precision pipe', 'smsp__inst_executed_pipe_fma.sum', 'op.fma', 0, 'f32 add, multiply, fused multiply-add'),
     (3, 'integer and logic pipe', 'smsp__inst_executed_pipe_alu.sum', 'op.alu', 0, 'integer add, logic, compare, select'),
-    (4, 'integer multiply pipe', 'smsp__inst_executed_pipe_fmaheavy.sum', 'op.imad', 0, 'integer multiply-add'),
+    (4, 'heavy multiply pipe', 'smsp__inst_executed_pipe_fmaheavy.sum', 'op.imad', 0, 'integer multiply-add, and f32 work when the light half of the pipe is busy'),
     (5, 'double-precision pipe', 'smsp__inst_executed_pipe_fp64.sum', 'op.fp64', 0, 'f64 arithmetic'),
     (6, 'special functions', 'smsp__inst_executed_pipe_xu.sum', 'op.xu', 0, 'sine, root, reciprocal, conversions'),
     (8, 'load and store pipe', 'smsp__inst_executed_pipe_lsu.sum', 'op.mem', 1, 'address part of loads, stores, atomics')),
