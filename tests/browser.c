@@ -363,6 +363,8 @@ static void check_panels(browser *b, const char *name)
                 "[...document.querySelectorAll('.num[data-q]')].every(e => e.dataset.q === '' || "
                 "DATA.queries[e.dataset.q])"),
         "%s: every number names its query or metric", name);
+    tap(is_true(b, "L.units.length > 0 && L.units.every(u => u.windows.split(' ').reduce((s, w) => s + +w.split(':')[1], 0) === u.sectors)"),
+        "%s: windows of slices and channels add up", name);
     tap(is_true(b, "[...document.querySelectorAll('#panel-overview .num[data-q=facts]')].filter(e "
                    "=> L.facts[e.dataset.c] !== undefined && e.dataset.c !== 'threads')"
                    ".every(e => String(L.facts[e.dataset.c]) === e.dataset.v) && "

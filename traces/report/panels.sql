@@ -175,7 +175,7 @@ WHERE s.kernel = :kernel AND s.branches > 0 ORDER BY s.divergent DESC, s.branche
 SELECT component, name, cycle, cycles, value FROM counter_time WHERE kernel = :kernel ORDER BY component, name, cycle
 
 -- units | Sectors of each L2 slice and DRAM channel; by window of time, as window:sectors
-SELECT component, name, unit, max(cycles) AS cycles, sum(value) AS sectors, group_concat(cycle / cycles || ':' || value, ' ') AS windows
+SELECT component, name, unit, max(cycles) AS cycles, sum(value) AS sectors, group_concat((cycle / cycles) || ':' || value, ' ') AS windows
 FROM unit_time WHERE kernel = :kernel GROUP BY component, name, unit ORDER BY component DESC, name, unit
 
 -- barriers | Barriers and how long warps waited at them
