@@ -150,6 +150,21 @@ static void form(text *t, const pl_form *f, const uint16_t *mods)
         f->cls ? pl_class_text[f->cls(mods)] : "-", f->file, f->line);
 }
 
+/* A statement with this instruction. */
+static const char *example(const char *mnemonic)
+{
+    static const struct {
+        const char *mnemonic, *version, *target, *statement;
+    } examples[] = {
+#define EXAMPLE(...) {__VA_ARGS__},
+#include "isa/examples.def"
+#undef EXAMPLE
+    };
+    for (size_t k = 0; k < sizeof examples / sizeof *examples; k++)
+        if (!strcmp(examples[k].mnemonic, mnemonic)) return examples[k].statement;
+    return NULL;
+}
+
 static const char *instruction(pl_gpu *gpu, const char *topic)
 {
     query q;
@@ -157,6 +172,7 @@ static const char *instruction(pl_gpu *gpu, const char *topic)
     const pl_mnem_info *m = &pl_mnems[q.mnem];
     text t = {.arena = gpu->explanations};
     put(&t, "%s - %s\n", m->name, m->title);
+    if (example(m->name)) put(&t, "\n  example: %s\n", example(m->name));
     bool any = false;
     uint16_t mods[PL_MAX_SLOTS];
     for (unsigned k = m->first; k < (unsigned)m->first + m->count; k++)
