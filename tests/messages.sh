@@ -198,8 +198,9 @@ says 2 query one.ptx summary <<'END'
 error: 'one.ptx' is not a ptxloom trace [E0701]
   help: traces are written by ptxloom run --trace FILE.db
 END
-says 2 query later.db summary <<'END'
-error: 'later.db' has schema 99; this ptxloom reads schema 1 [E0702]
+schema=$(od -An -tu1 -j63 -N1 a.db | tr -d ' ') # the last byte of PRAGMA user_version
+says 2 query later.db summary <<END
+error: 'later.db' has schema 99; this ptxloom reads schema $schema [E0702]
   help: use the ptxloom that wrote it, or a later one
 END
 says 2 query a.db 'SELEC 1' <<'END'

@@ -40,7 +40,9 @@ START_TEST(arena_memory_is_zeroed_again_after_a_reset)
         const size_t size[] = {100, 5000, (size_t)3 << 20}; /* in one block, over two, in one of its own */
         for (size_t k = 0; k < 3; k++) {
             p[k] = pl_arena_alloc(a, size[k]);
-            for (size_t b = 0; b < size[k]; b++) ck_assert_uint_eq(p[k][b], 0);
+            size_t dirty = 0;
+            for (size_t b = 0; b < size[k]; b++) dirty += p[k][b] != 0;
+            ck_assert_uint_eq(dirty, 0);
             memset(p[k], 0xff, size[k]);
         }
         ck_assert_uint_eq(pl_arena_bytes(a), size[0] + size[1] + size[2]);
