@@ -236,11 +236,8 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
 static uint64_t bank_entry(pl_sm *s, const pl_dec *d, uint64_t now, uint64_t v)
 {
     uint64_t *when = &s->bank_when[d->bank_at / PL_BANK_PIECE];
-    s->stat.const_requests++;
-    if (!*when) {
-        s->stat.const_misses++;
-        *when = now + s->m->constant.first;
-    }
+    if (!*when) *when = now + s->m->constant.first;
+    s->stat.const_misses += d->counted.ldc && *when > now; /* requests that come before the word count as misses, too */
     return *when << 2 > v ? *when << 2 | PL_SB_BANK : v;
 }
 
