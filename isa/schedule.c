@@ -162,7 +162,7 @@ static const struct { const char *class_name; uint16_t cycles; } latencies[] = {
 
 /* Registers that a stretch may take: as many as in the order of the text, or FREE if that is more: 32 with those that live.c adds, a step of
  * the occupancy that ptxas keeps to. With less than ROOM left, chains that have begun go before others. Instructions looked ahead. */
-enum { FREE = 29, ROOM = 6, AHEAD = 256 };
+enum { FREE = 29, ROOM = 6, AHEAD = 256, MOST_CELLS = 1 << 28 };
 
 typedef struct edge {
     uint32_t from, cycles, next; /* next: index of a further edge to the same instruction, PL_IR_NONE */
@@ -631,11 +631,13 @@ bool pl_pass_schedule(pl_ir *x)
     l.live = pl_arena_array(x->tmp, bool, l.slots);
     l.before = pl_arena_array(x->tmp, bool, l.slots);
     l.behind = pl_arena_array(x->tmp, bool, l.slots);
-    if (!pl_arena_ok(x->tmp) || !liveness(&l))
+    /* Liveness takes time and memory of blocks times registers: a function of very many keeps the order of its batches. */
+    bool listed = (size_t)x->b.n * x->f->rows <= MOST_CELLS;
+    if (!pl_arena_ok(x->tmp) || (listed && !liveness(&l)))
         return false;
     for (uint32_t b = 0; b < x->b.n; b++) {
         batches(&s, &x->b.at[b]);
-        if (x->b.at[b].order != PL_IR_NONE && !lists(&l, b))
+        if (listed && x->b.at[b].order != PL_IR_NONE && !lists(&l, b))
             return false;
     }
     return true;
