@@ -1,5 +1,10 @@
 -- Distinct 128-byte lines that each instruction touches (needs --trace-level mem; looks at every lane)
-WITH a AS (SELECT DISTINCT kernel, pc, address / 128 AS line FROM mem_lane WHERE :kernel IS NULL OR kernel = :kernel)
+WITH p AS ( -- accesses of the same lanes to the same places, once
+  SELECT DISTINCT kernel, pc, mask, first_lane, address, stride, offsets FROM mem WHERE :kernel IS NULL OR kernel = :kernel),
+a AS (SELECT p.kernel, p.pc, (p.address + p.stride * (n.lane - p.first_lane)) / 128 AS line
+      FROM p CROSS JOIN lane n ON p.mask >> n.lane & 1 WHERE p.stride IS NOT NULL
+      UNION SELECT p.kernel, p.pc, (p.address + o.value) / 128
+      FROM p CROSS JOIN json_each(p.offsets) o WHERE p.stride IS NULL AND o.value IS NOT NULL)
 SELECT a.kernel, a.pc, i.text, count(*) AS lines, count(*) * 128 AS bytes, i.ptx_line
 FROM a JOIN kernel k ON k.id = a.kernel JOIN instruction i ON i.module = k.module AND i.pc = a.pc
 GROUP BY a.kernel, a.pc ORDER BY lines DESC, a.kernel, a.pc LIMIT coalesce(:limit, 20);
