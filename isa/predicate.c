@@ -7,8 +7,9 @@
 
 #include "isa/passes.h"
 
-/* Instructions of a guarded body; fewer when it waits for global memory. */
-enum { MOST = 6, MOST_WAITING = 2 };
+/* Instructions of a guarded body: fewer when it loads from global memory; more when such a load can join others in front of the branch, or
+ * only goes to shared memory. */
+enum { MOST = 7, MOST_WAITING = 2, MOST_JOINING = 18 };
 
 static bool can_guard(const pl_insn *i)
 {
@@ -17,8 +18,13 @@ static bool can_guard(const pl_insn *i)
            i->cls != C_sleep && i->cls != C_alloca;
 }
 
-/* The body is one block with one way in, which goes on at `join`. */
-static bool short_body(const pl_ir *x, uint32_t body, uint32_t join)
+static bool waits(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & PL_EF_LOAD) && (i->sel[PL_M_SPACE] == PL_SP_GLOBAL || i->sel[PL_M_SPACE] == PL_SP_GENERIC);
+}
+
+/* The body is one block with one way in, behind `head`, which goes on at `join`. */
+static bool short_body(const pl_ir *x, uint32_t head, uint32_t body, uint32_t join)
 {
     const pl_irb *b = &x->b.at[body];
     size_t n = b->code.n;
@@ -31,16 +37,24 @@ static bool short_body(const pl_ir *x, uint32_t body, uint32_t join)
         n--;
     } else if (b->next != join)
         return false;
-    bool waits = false;
+    bool loads = false, joins = false, stores = false;
     for (size_t k = 0; k < n; k++) {
         const pl_insn *i = &b->code.at[k];
         if (!can_guard(i))
             return false;
-        waits |= (pl_insn_effects(i) & PL_EF_LOAD) && (i->sel[PL_M_SPACE] == PL_SP_GLOBAL || i->sel[PL_M_SPACE] == PL_SP_GENERIC);
+        bool store = (pl_insn_effects(i) & (PL_EF_STORE | PL_EF_ATOMIC)) != 0;
+        loads |= waits(i);
+        joins |= store && i->sel[PL_M_SPACE] == PL_SP_SHARED;
+        stores |= store && i->sel[PL_M_SPACE] != PL_SP_SHARED;
     }
+    for (size_t k = 0; k < x->b.at[head].code.n && !joins; k++)
+        joins = waits(&x->b.at[head].code.at[k]);
+    for (size_t k = 0; k < x->b.at[join].code.n && !joins; k++)
+        joins = (pl_insn_effects(&x->b.at[join].code.at[k]) & PL_EF_STORE) && x->b.at[join].code.at[k].sel[PL_M_SPACE] == PL_SP_SHARED;
+    size_t most = !loads ? MOST : joins && !stores ? MOST_JOINING : MOST_WAITING;
     const pl_irb *j = &x->b.at[join]; /* lanes that skip to the end leave at once */
     bool ends = j->code.n == 1 && pl_insn_mnem(&j->code.at[0]) == M_ret && x->f->entry;
-    return n <= (waits ? MOST_WAITING : MOST) && !ends;
+    return n <= most && !ends;
 }
 
 typedef struct writes {
@@ -105,13 +119,13 @@ static bool guard_arms(pl_ir *x, uint32_t b)
     bool negated = (branch->flags & PL_IF_GUARD_NEG) != 0;
     if (taken == next || taken == b || next == b)
         return false;
-    bool skip = short_body(x, next, taken) && keeps_predicate(x, next, guard);
-    bool only = short_body(x, taken, next) && keeps_predicate(x, taken, guard);
+    bool skip = short_body(x, b, next, taken) && keeps_predicate(x, next, guard);
+    bool only = short_body(x, b, taken, next) && keeps_predicate(x, taken, guard);
     uint32_t join = PL_IR_NONE;
     if (!skip && !only) {
         const pl_insn *jump = pl_ir_branch(x, next);
         join = jump ? jump->guard == PL_PT && pl_forms[jump->form].noperands == 1 ? jump->target : PL_IR_NONE : x->b.at[next].next;
-        if (join == PL_IR_NONE || !short_body(x, next, join) || !short_body(x, taken, join) || !keeps_predicate(x, next, guard) ||
+        if (join == PL_IR_NONE || !short_body(x, b, next, join) || !short_body(x, b, taken, join) || !keeps_predicate(x, next, guard) ||
             !keeps_predicate(x, taken, guard) || x->b.at[next].code.n + x->b.at[taken].code.n > MOST + 2)
             return false;
     }

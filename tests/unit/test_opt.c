@@ -171,8 +171,11 @@ START_TEST(short_bodies_are_guarded)
 }
 END_TEST
 
-START_TEST(waiting_bodies_stay_behind_branches)
+START_TEST(loading_bodies_are_guarded_where_they_join_loads)
 {
+    assemble("mul.wide.u32 %d3, %r2, 4;\nadd.u64 %d4, %d2, %d3;\nsetp.lt.u32 %p1, %r2, %r1;\nld.global.u32 %r3, [%d4+256];\n@%p1 bra L;\n"
+             "ld.global.u32 %r4, [%d4];\nadd.u32 %r3, %r4, 3;\nmul.hi.u32 %r3, %r3, %r3;\nL:\nst.global.u32 [%d1], %r3;");
+    ck_assert_uint_eq(count("bra"), 0);
     assemble("setp.lt.u32 %p1, %r2, %r1;\nmov.u32 %r3, 1;\n@%p1 bra L;\nld.global.u32 %r4, [%d2];\nadd.u32 %r3, %r4, 3;\nmul.hi.u32 %r3, %r3, %r3;\n"
              "L:\nst.global.u32 [%d1], %r3;");
     ck_assert_uint_eq(count("bra"), 1);
@@ -232,5 +235,5 @@ END_TEST
 
 UNIT_MAIN("opt", product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once,
-          the_pragma_is_obeyed, short_bodies_are_guarded, waiting_bodies_stay_behind_branches, shared_words_are_joined,
+          the_pragma_is_obeyed, short_bodies_are_guarded, loading_bodies_are_guarded_where_they_join_loads, shared_words_are_joined,
           unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
