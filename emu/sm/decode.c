@@ -142,25 +142,30 @@ static uint32_t power_of_two(uint32_t n)
     return p;
 }
 
-/* Work that both integer pipes can do: the assembler spreads additions and shifts over them (IADD3 and IMAD.IADD, SHF and IMAD.SHL). */
-static bool on_either_pipe(const pl_insn *i)
+/* What a row holds before the program writes it: nothing of interest, a number, or a special register that differs between blocks (fetched by
+ * the uniform datapath) or lanes. */
+enum { FIXED, BY_BLOCK, BY_LANE, NUMBER };
+
+/* Work that both integer pipes can do: the assembler spreads additions and shifts over them (IADD3 and IMAD.IADD, SHF and IMAD.SHL). Packed
+ * additions and shifts by a register have one pipe only (h200/micro add_s16x2, shl_b32). */
+static bool on_either_pipe(const pl_insn *i, const uint8_t *fetched, uint32_t rows)
 {
     static const uint16_t spread[] = {M_add, M_sub, M_shl, M__mov};
-    if (strcmp(pl_class_text[i->cls], "alu") != 0) return false;
+    const pl_form *f = &pl_forms[i->form];
+    if (i->cls != C_alu) return false;
+    if (f->mnem == M_shl && i->op[2] < rows && fetched[i->op[2]] != NUMBER) return false;
+    for (unsigned k = 0; k < f->nslots; k++)
+        if (i->mods[k] == W_u16x2 || i->mods[k] == W_s16x2) return false;
     for (size_t k = 0; k < sizeof spread / sizeof *spread; k++) {
         if (pl_forms[i->form].mnem == spread[k]) return true;
     }
     return false;
 }
 
-/* What a row holds before the program writes it: nothing of interest, or a special register that differs between blocks (fetched by
- * the uniform datapath) or lanes. */
-enum { FIXED, BY_BLOCK, BY_LANE };
-
 /* A move from a special register that the hardware must fetch, as it stands in unoptimised programs. */
 static bool fetches_special(const pl_insn *i, const uint8_t *fetched, uint32_t rows)
 {
-    return pl_forms[i->form].mnem == M_mov && pl_forms[i->form].noperands == 2 && i->op[1] < rows && fetched[i->op[1]];
+    return pl_forms[i->form].mnem == M_mov && pl_forms[i->form].noperands == 2 && i->op[1] < rows && fetched[i->op[1]] != NUMBER && fetched[i->op[1]];
 }
 
 /* Shuffles, and special registers unless they are the same for a whole block (those, reductions and the choice of a leader are the work
@@ -183,7 +188,11 @@ static void mark_special(uint8_t *fetched, uint32_t rows, const pl_prog_func *f)
     memset(fetched, 0, rows);
     for (size_t k = 0; k < f->init.n; k++) {
         const pl_row_init *r = &f->init.at[k];
-        if (!r->sreg || r->row >= rows) continue;
+        if (r->row >= rows) continue;
+        if (!r->sreg) {
+            fetched[r->row] = NUMBER;
+            continue;
+        }
         const char *s = pl_word_text[r->sreg];
         if (*s == '%') s++;
         bool block = strncmp(s, "ctaid", 5) == 0 || strncmp(s, "cluster", 7) == 0 || strncmp(s, "smid", 4) == 0;
@@ -317,7 +326,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         bool formal = i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX;
         d->bank = d->kind == PL_KIND_PARAM && l.n[1] && (formal || f->mnem == M__ldc);
         if (d->bank) d->bank_at = (uint16_t)(f->mnem == M__ldc ? BANK_SIZES : BANK_PARAMETERS + (uint64_t)i->imm);
-        d->either = on_either_pipe(i);
+        d->either = on_either_pipe(i, fetched, special_rows);
         d->uniform = uniform_atomic(&lanes, d, i, f, &l);
         if (fetches_special(i, fetched, special_rows)) d->price = &m->sreg;
         d->exchange = exchanges(i, d->price, fetched, special_rows);

@@ -320,6 +320,7 @@ static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
         if (c->pipe == PL_PIPE_XU || c->pipe == PL_PIPE_MIO || c->pipe == PL_PIPE_LSU) p->variable = true;
     }
     p->latency = latency >= 0 ? (uint32_t)latency : sum;
+    p->ends = p->branches > 0 && latency > 0;
     return NULL;
 }
 

@@ -61,6 +61,7 @@ typedef enum pl_op {
 typedef struct pl_price {
     uint32_t issues;  /* hardware instructions; 0: none at all */
     uint32_t latency; /* cycles to the result, where no memory access decides */
+    bool ends; /* of several instructions with a branch among them: what follows is another block and cannot overlap it */
     uint32_t branches; /* of them branches: they change where lanes go on */
     uint32_t npipes;
     struct {

@@ -487,7 +487,16 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         t->hold_why = PL_STALL_BRANCH;
     }
 
+    if (p->ends && d->kind == PL_KIND_MATH) {
+        t->hold = start + latency;
+        t->hold_why = PL_STALL_WAIT;
+    }
+
     switch ((pl_kind)d->kind) {
+    case PL_KIND_SLEEP:
+        t->hold = now + s->m->sync.sleep;
+        t->hold_why = PL_STALL_SLEEPING;
+        break;
     case PL_KIND_MEMORY:
     case PL_KIND_MATRIX_MEMORY:
     case PL_KIND_COPY:
