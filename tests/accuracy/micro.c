@@ -48,10 +48,9 @@ static void begin(micro *m)
     put(m, ".version 9.0\n.target sm_90a\n.address_size 64\n"
            ".visible .entry k(.param .u64 pin, .param .u64 pout, .param .u32 pn)\n{\n"
            ".reg .pred p, more; .reg .b32 tid, n, i, x, y, z, w, sa, r<16>; .reg .b64 in, out, at, t0, t1, best, d, q;\n"
-           ".shared .align 1024 .b8 s[%u];\n"
            "ld.param.u64 in, [pin]; ld.param.u64 out, [pout]; ld.param.u32 n, [pn];\n"
-           "mov.u32 tid, %%tid.x; mov.u32 sa, s; mov.u32 x, 0; mov.b64 best, 0x7fffffffffffffff;\n",
-        m->shared);
+           "mov.u32 tid, %%tid.x; mov.u32 x, 0; mov.b64 best, 0x7fffffffffffffff;\n");
+    if (m->shared) put(m, ".shared .align 1024 .b8 s[%u]; mov.u32 sa, s;\n", m->shared);
 }
 
 static void start_clock(micro *m) { put(m, "bar.sync 0; mov.u64 t0, %%clock64;\n"); }
@@ -93,7 +92,7 @@ static void open_table(micro *m, const char *name)
 {
     m->name = name;
     m->rows = m->inside = m->failed = 0;
-    m->shared = strcmp(name, "shared") == 0 || strcmp(name, "atomics") == 0 || strcmp(name, "sync") == 0 ? 49152 : strcmp(name, "rates") == 0 ? 32768 : 8192;
+    m->shared = strcmp(name, "shared") == 0 || strcmp(name, "atomics") == 0 || strcmp(name, "sync") == 0 ? 49152 : strcmp(name, "rates") == 0 ? 32768 : strcmp(name, "memory") == 0 ? 0 : 8192;
 }
 
 static void row(micro *m, double recorded, double modelled, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
