@@ -15,8 +15,8 @@
 #include "isa/plan.h"
 
 /* Registers that ptxas takes beyond what is live at once, because it moves more than loads and forms addresses early; and the fewest of
- * a function that calls, whose callees own the first ones: fitted to `registers` of h200/suite (H200, ptxas 13.0, 2026-11). */
-enum { SCHEDULING = 3, WITH_CALLS = 22, FEWEST = 10 };
+ * a function that calls by the convention, which gives callees the first ones: fitted to `registers` of h200/suite (H200, ptxas 13.0, 2026-11). */
+enum { SCHEDULING = 3, WITH_CALLS = 24, FEWEST = 10 };
 
 /* Registers of a thread that code can name; rows of a register file; the step in which a thread gets them; the fewest it gets by launch
  * bounds (CUDA C++ Programming Guide, "Compute Capabilities"; before sm_32 an instruction has 6 bits for a register). */
@@ -53,12 +53,13 @@ uint32_t pl_register_limit(const pl_program *p, const pl_prog_func *f)
     return share < LEAST ? LEAST : share < limit ? share : limit;
 }
 
-/* A call, or a division that is one. */
-static bool is_call(const pl_insn *i)
+/* A call of a function that keeps to the calling convention. */
+static bool is_linked(const pl_program *p, const pl_insn *i)
 {
-    const char *c = pl_class_text[i->cls];
-    return (pl_forms[i->form].effects & PL_EF_CALL) || strncmp(c, "div64", 5) == 0 || strncmp(c, "rem64", 5) == 0 || strcmp(c, "div_f64") == 0 ||
-           strcmp(c, "sqrt_f64") == 0 || strcmp(c, "rcp_f64") == 0;
+    if (!(pl_forms[i->form].effects & PL_EF_CALL))
+        return false;
+    uint32_t callee = p->calls.at[i->target].callee;
+    return callee == UINT32_MAX || p->funcs.at[callee].linked || p->funcs.at[callee].system;
 }
 
 typedef struct unit {
@@ -414,7 +415,7 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
         }
     bool calls = false;
     for (uint32_t k = 0; k < f->count && !calls; k++)
-        calls = is_call(&p->code.at[f->first + k]);
+        calls = is_linked(p, &p->code.at[f->first + k]);
     f->registers = pressure(&l) + SCHEDULING;
     uint32_t fewest = calls ? WITH_CALLS : FEWEST;
     if (f->registers < fewest)
