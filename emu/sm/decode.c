@@ -162,6 +162,20 @@ static bool on_either_pipe(const pl_insn *i, const uint8_t *fetched, uint32_t ro
     return false;
 }
 
+/* The arithmetic pipe of an instruction that is one machine instruction: a result takes a cycle longer to the other one. */
+enum { ON_NEITHER = 0, ON_ALU = 1, ON_FMA = 3 };
+static uint8_t side_of(const pl_dec *d)
+{
+    if (d->kind != PL_KIND_MATH || d->price->issues != 1 || !d->price->npipes) return ON_NEITHER;
+    if (d->multiplied) return ON_FMA;
+    switch ((pl_pipe)d->price->pipe[0].pipe) {
+    case PL_PIPE_ALU: return ON_ALU;
+    case PL_PIPE_FMA:
+    case PL_PIPE_HEAVY: return ON_FMA;
+    default: return ON_NEITHER;
+    }
+}
+
 /* A move from a special register that the hardware must fetch, as it stands in unoptimised programs. */
 static bool fetches_special(const pl_insn *i, const uint8_t *fetched, uint32_t rows)
 {
@@ -288,7 +302,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
     for (size_t k = 0; k < p->funcs.n; k++) {
         if (p->funcs.at[k].rows > special_rows) special_rows = p->funcs.at[k].rows;
     }
-    uint8_t *fetched = pl_arena_array(a, uint8_t, special_rows);
+    uint8_t *fetched = pl_arena_array(a, uint8_t, special_rows), *sides = pl_arena_array(a, uint8_t, special_rows);
     bool ends = false;
     variance lanes = {.varies = pl_arena_array(a, bool, special_rows), .rows = special_rows};
     if (!pl_arena_ok(a)) return false;
@@ -327,6 +341,12 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->bank = d->kind == PL_KIND_PARAM && l.n[1] && (formal || f->mnem == M__ldc);
         if (d->bank) d->bank_at = (uint16_t)(f->mnem == M__ldc ? BANK_SIZES : BANK_PARAMETERS + (uint64_t)i->imm);
         d->either = on_either_pipe(i, fetched, special_rows);
+        d->multiplied = d->either && f->mnem == M_shl;
+        uint8_t side = side_of(d);
+        for (unsigned k = 0; k < l.n[0] && k < 8; k++)
+            if (l.row[0][k] < special_rows && sides[l.row[0][k]] + side == ON_ALU + ON_FMA) d->cross |= (uint8_t)(1u << k);
+        for (unsigned k = 0; k < l.n[1]; k++)
+            if (l.row[1][k] < special_rows) sides[l.row[1][k]] = side;
         d->uniform = uniform_atomic(&lanes, d, i, f, &l);
         if (fetches_special(i, fetched, special_rows)) d->price = &m->sreg;
         d->exchange = exchanges(i, d->price, fetched, special_rows);

@@ -61,6 +61,8 @@ typedef struct pl_dec {
     bool guarded;       /* the last predicate read is the guard */
     bool wants_effect;
     bool either;        /* its ALU work may as well go to the multiply-add lanes */
+    bool multiplied;    /* its ALU work goes there always (shift by a number: IMAD.SHL) */
+    uint8_t cross;      /* bit k: read row k comes from the other of the two arithmetic pipes, as the text goes */
     bool bank;          /* reads a word of the constant bank that the driver fills: kernel parameters, sizes of grid and block */
     uint16_t bank_at;   /* which */
     bool load;          /* reads memory and does not change it */

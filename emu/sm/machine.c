@@ -44,6 +44,7 @@ static const pl_conf_key issue_keys[] = {
     KEY(pl_issue_config, width, "width", U32, "", 1, 4, "instructions a scheduler can issue in a cycle"),
     KEY(pl_issue_config, guard_latency, "guard_latency", U32, CY, 0, 100,
         "further cycles before a computed predicate can guard an instruction or decide a branch"),
+    KEY(pl_issue_config, cross, "cross", U32, CY, 0, 100, "further cycles from a result of the ALU to the multiply-add pipe, and back"),
     KEY(pl_issue_config, divergence, "divergence", U32, CY, 0, 200, "further cycles when the lanes of a warp part at a branch"),
     KEY(pl_issue_config, mio_queue, "mio_queue", U32, "", 1, 64,
         "instructions of a sub-core that may wait for shared memory, special functions and exchanges"),

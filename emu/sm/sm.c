@@ -101,7 +101,11 @@ static uint64_t dependences(const pl_sm *s, const pl_twarp *t, const pl_dec *d)
     const uint32_t *r = s->dec->rows + d->rows;
     uint32_t rows = s->dec->max_row - 1, preds = s->dec->max_pred - 1;
     uint64_t latest = 0;
-    for (uint32_t k = 0; k < d->nread; k++) latest = later(latest, resolve(s, t->row[(t->base + r[k]) & rows]));
+    for (uint32_t k = 0; k < d->nread; k++) {
+        uint64_t v = resolve(s, t->row[(t->base + r[k]) & rows]);
+        if (k < 8 && d->cross >> k & 1 && v && !(v & (PL_SB_PENDING | 3))) v = after(v, s->m->issue.cross);
+        latest = later(latest, v);
+    }
     r += (uint32_t)d->nread + d->nwrite;
     for (uint32_t k = 0; k < d->npread; k++) {
         uint64_t v = resolve(s, t->pred[r[k] & preds]);
@@ -352,7 +356,7 @@ void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
 /* The unit that an instruction uses: work that both integer pipes can do goes to the one that is free first. */
 static uint32_t unit_of(const pl_subcore *c, const pl_dec *d, uint32_t pipe)
 {
-    return d->either && pipe == PL_PIPE_ALU && c->pipe[PL_PIPE_HEAVY].free < c->pipe[PL_PIPE_ALU].free ? PL_PIPE_HEAVY : pipe;
+    return d->either && pipe == PL_PIPE_ALU && (d->multiplied || c->pipe[PL_PIPE_HEAVY].free < c->pipe[PL_PIPE_ALU].free) ? PL_PIPE_HEAVY : pipe;
 }
 
 /* The first cycle from `now` at which units and queues can take instruction d. */
