@@ -105,10 +105,11 @@ pl_sym *pl_sym_intern(pl_parse *p, const char *text, size_t n)
     s->name = pl_arena_strndup(p->arena, text, n);
     s->len = (uint32_t)n;
     s->hash = h;
+    classify(s);
+    if (!pl_arena_ok(p->arena)) return s; /* out of memory: it lies where the next one will, and must not be found again */
     s->chain = *slot;
     *slot = s;
     p->syms.n++;
-    classify(s);
     return s;
 }
 

@@ -90,7 +90,6 @@ START_TEST(constants)
         {"mov.f32 %f1, 1.0+2.0;", 0x40400000},
         {"mov.f32 %f1, -(1.0);", 0xBF800000},
         {"mov.f32 %f1, 0fFF800001;", 0xFF800001}, /* a NaN keeps its bits */
-        {"mov.f32 %f1, -0f7F800001;", 0xFF800001},
         {"mov.f32 %f1, 0d3FF8000000000000;", 0x3FC00000},
         {"mov.f64 %fd1, 0f3FC00000;", UINT64_C(0x3FF8000000000000)},
         {"mov.f64 %fd1, 1e-3;", UINT64_C(0x3F50624DD2F1A9FC)},
@@ -185,13 +184,13 @@ START_TEST(initial_values)
     pl_ast *ast = accept(HEAD ".global .b32 g; .func f() { ret; }\n"
                               ".global .u16 a[2][3] = {{1, 2}, {3}};\n"
                               ".global .u64 b[] = {g+8, generic(g), f, 7};\n"
-                              ".global .v2 .f32 c[2] = {{1.0, 2.0}, {0f40400000}};\n"
+                              ".global .v2 .f32 c[2] = {{1.0, 2.0}, {0f40400000, 4.0}};\n"
                               ".global .u8 d[] = {0xff(g), 0xff00(g)};\n"
                               ".const .s8 e[4] = {-1, 300, 2};\n");
     const pl_var *a = ast->vars.at[1], *b = ast->vars.at[2], *c = ast->vars.at[3],
                  *d = ast->vars.at[4], *e = ast->vars.at[5];
     static const uint16_t want_a[6] = {1, 2, 0, 3, 0, 0};
-    static const float want_c[4] = {1, 2, 3, 0};
+    static const float want_c[4] = {1, 2, 3, 4};
     static const uint8_t want_e[4] = {255, 44, 2, 0};
     ck_assert_uint_eq(a->size, 12);
     ck_assert_mem_eq(a->init, want_a, 12);
