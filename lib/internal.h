@@ -81,9 +81,11 @@ pl_status pl_file_read(pl_gpu *gpu, const char *path, char **text, size_t *bytes
 
 /* ---- case.c and what fills it ---- */
 
+typedef enum pl_arg_kind { PL_ARG_TENSORMAP = 1, PL_ARG_TEXTURE, PL_ARG_SURFACE } pl_arg_kind;
+
 /* An argument that is a tensor map, a texture or a surface. */
 typedef struct pl_arg_resource {
-    enum { PL_ARG_TENSORMAP = 1, PL_ARG_TEXTURE, PL_ARG_SURFACE } kind;
+    pl_arg_kind kind;
     size_t of;               /* number of the argument whose memory or array it uses, from 1; 0: it has its own */
     pl_tensor_desc tensor;   /* address: offset in the memory */
     pl_array_desc array;

@@ -372,6 +372,6 @@ bool pl_lf_resource(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, siz
     pl_arg_more *a = &r->c->more->arg.at[k];
     a->resource = pl_arena_new(r->c->more->arena, pl_arg_resource);
     if (!a->resource) return false;
-    a->resource->kind = PL_ARG_TENSORMAP + (int)kind;
+    a->resource->kind = (pl_arg_kind)(PL_ARG_TENSORMAP + kind);
     return kind == 0 ? tensor_map(r, at, v, k) : image(r, at, v, k, kinds[kind]);
 }

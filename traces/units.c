@@ -64,9 +64,9 @@ void pl_tracedb_units_end(pl_tracedb *t)
                 pl_tracedb_text(s, 2, word[k][0]);
                 sqlite3_bind_int64(s, 3, unit);
                 pl_tracedb_text(s, 4, word[k][1]);
-                sqlite3_bind_int64(s, 5, (int64_t)i << t->unit_shift);
-                sqlite3_bind_int64(s, 6, (int64_t)1 << t->unit_shift);
-                sqlite3_bind_int64(s, 7, (int64_t)t->units[k].sum[unit][i]);
+                sqlite3_bind_int64(s, 5, (sqlite3_int64)i << t->unit_shift);
+                sqlite3_bind_int64(s, 6, (sqlite3_int64)1 << t->unit_shift);
+                sqlite3_bind_int64(s, 7, (sqlite3_int64)t->units[k].sum[unit][i]);
                 pl_tracedb_step(t, s);
             }
         }

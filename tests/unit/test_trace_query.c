@@ -282,7 +282,7 @@ START_TEST(long_results_are_printed_to_the_end)
     int lines = 0;
     for (const char *p = out; (p = strchr(p, '\n')) != NULL; p++) lines++;
     ck_assert_int_eq(lines, 1502);
-    ck_assert_str_eq(out + strlen(out) - 11, "1498\n1499\n1500\n" + 4);
+    ck_assert_str_eq(out + strlen(out) - 11, "\n1499\n1500\n");
     remove_trace();
 }
 END_TEST
