@@ -205,10 +205,15 @@ static void quad_f64(int m, int k, void *const *d, const void *const *a, const v
             ((uint64_t *)d[r])[l] = sum[l / 4 + 8 * (r >> 1)][l % 4 * 2 + (r & 1)];
 }
 
-static void quad_dense(const pl_tensor_num *num, int m, int k, void *const *d,
-                       const void *const *a, const void *const *b, const void *const *c)
+/* OP is asked for its block scales alone; K and NUM may be those of a part of it. */
+static void quad_dense(const pl_tensor_op *op, const pl_tensor_num *num, int m, int k,
+                       void *const *d, const void *const *a, const void *const *b,
+                       const void *const *c)
 {
     pl_tensor_left left;
+    pl_tensor_factors factors;
+    pl_tensor_num scaled = *num;
+    scales sa, sb;
     uint32_t right[PL_TENSOR_MAX_K][N], sum[16][N];
     left.m = m;
     left.k = tile_k(num, k);
@@ -216,35 +221,18 @@ static void quad_dense(const pl_tensor_num *num, int m, int k, void *const *d,
     unpack(right[0], b, N, left.k, pl_tensor_bits(num->b), 1, N);
     unpack_sum(sum, c, m, num->c);
     pl_tensor_prepare(num, &left);
-    pl_tensor_tile(num, &left, (const uint32_t(*)[N])right, (const uint32_t(*)[N])sum, sum);
-    pack_sum(d, (const uint32_t(*)[N])sum, m, num->d);
-}
-
-/* Dense mma with block scales. */
-static void quad_scaled(const pl_tensor_op *op, const pl_tensor_num *num, void *const *d,
-                        const void *const *a, const void *const *b, const void *const *c)
-{
-    pl_tensor_left left;
-    pl_tensor_factors factors;
-    pl_tensor_num scaled = *num;
-    scales sa, sb;
-    uint32_t right[PL_TENSOR_MAX_K][N], sum[16][N];
-    left.m = op->m;
-    left.k = op->k;
-    unpack(left.raw, a, op->m, op->k, pl_tensor_bits(num->a), op->k, 1);
-    unpack(right[0], b, N, op->k, pl_tensor_bits(num->b), 1, N);
-    unpack_sum(sum, c, op->m, num->c);
-    read_scales(op->scale_a, op->m, &sa);
-    read_scales(op->scale_b, N, &sb);
-    pl_tensor_prepare(num, &left);
-    for (int i = 0; i < op->k; i++) {
-        scale_right(&factors, i, &sb, i, op->k);
-        for (int r = 0; r < op->m; r++) scale_left(&left, r, i, &sa, r, i, op->k);
+    if (op->scale_a) {
+        read_scales(op->scale_a, m, &sa);
+        read_scales(op->scale_b, N, &sb);
+        for (int i = 0; i < k; i++) {
+            scale_right(&factors, i, &sb, i, k);
+            for (int r = 0; r < m; r++) scale_left(&left, r, i, &sa, r, i, k);
+        }
+        scaled.factors = &factors;
     }
-    scaled.factors = &factors;
     pl_tensor_tile(&scaled, &left, (const uint32_t(*)[N])right, (const uint32_t(*)[N])sum, sum);
-    scale_nans(&sa, &sb, op->m, sum);
-    pack_sum(d, (const uint32_t(*)[N])sum, op->m, num->d);
+    if (op->scale_a) scale_nans(&sa, &sb, m, sum);
+    pack_sum(d, (const uint32_t(*)[N])sum, m, num->d);
 }
 
 /* ------------------------------------------------------------------ sparse A */
@@ -288,29 +276,10 @@ static void chosen_rows(const pl_tensor_num *num, int k, int selector, const uin
     }
 }
 
-void pl_tensor_sparse_tile(const pl_tensor_num *num, int selector, const uint32_t *meta,
-                           const pl_tensor_left *left, const uint32_t (*b)[N],
-                           const uint32_t (*c)[N], uint32_t (*d)[N])
-{
-    const int k = left->k;
-    int rows[PL_TENSOR_MAX_K];
-    uint32_t chosen[PL_TENSOR_MAX_K][N];
-    pl_tensor_left one;
-    one.m = 1;
-    one.k = k;
-    for (int r = 0; r < left->m; r++) {
-        chosen_rows(num, 2 * k, selector, meta, r, rows);
-        memcpy(one.raw, left->raw + r * k, sizeof(uint32_t) * (size_t)k);
-        for (int i = 0; i < k; i++) memcpy(chosen[i], b[rows[i]], sizeof chosen[i]);
-        pl_tensor_prepare(num, &one);
-        pl_tensor_tile(num, &one, (const uint32_t(*)[N])chosen, c + r, d + r);
-    }
-}
-
-/* A sparse tile with block scales: the scale follows the place along k that an element stands for. */
-static void scaled_sparse_tile(const pl_tensor_op *op, const pl_tensor_num *num,
-                               const uint32_t *meta, const pl_tensor_left *left,
-                               const uint32_t (*b)[N], const uint32_t (*c)[N], uint32_t (*d)[N])
+/* A block scale follows the place along k that an element stands for. SA and SB may be null. */
+static void sparse_tile(const pl_tensor_num *num, int selector, const uint32_t *meta,
+                        const pl_tensor_left *left, const scales *sa, const scales *sb,
+                        const uint32_t (*b)[N], const uint32_t (*c)[N], uint32_t (*d)[N])
 {
     const int k = left->k;
     int rows[PL_TENSOR_MAX_K];
@@ -318,24 +287,28 @@ static void scaled_sparse_tile(const pl_tensor_op *op, const pl_tensor_num *num,
     pl_tensor_factors factors;
     pl_tensor_num scaled = *num;
     pl_tensor_left one;
-    scales sa, sb;
-    read_scales(op->scale_a, left->m, &sa);
-    read_scales(op->scale_b, N, &sb);
-    scaled.factors = &factors;
+    if (sa) scaled.factors = &factors;
     one.m = 1;
     one.k = k;
     for (int r = 0; r < left->m; r++) {
-        chosen_rows(num, 2 * k, op->selector, meta, r, rows);
+        chosen_rows(num, 2 * k, selector, meta, r, rows);
         memcpy(one.raw, left->raw + r * k, sizeof(uint32_t) * (size_t)k);
+        for (int i = 0; i < k; i++) memcpy(chosen[i], b[rows[i]], sizeof chosen[i]);
         pl_tensor_prepare(num, &one);
-        for (int i = 0; i < k; i++) {
-            memcpy(chosen[i], b[rows[i]], sizeof chosen[i]);
-            scale_left(&one, 0, i, &sa, r, rows[i], 2 * k);
-            scale_right(&factors, i, &sb, rows[i], 2 * k);
+        for (int i = 0; sa && i < k; i++) {
+            scale_left(&one, 0, i, sa, r, rows[i], 2 * k);
+            scale_right(&factors, i, sb, rows[i], 2 * k);
         }
         pl_tensor_tile(&scaled, &one, (const uint32_t(*)[N])chosen, c + r, d + r);
     }
-    scale_nans(&sa, &sb, left->m, d);
+    if (sa) scale_nans(sa, sb, left->m, d);
+}
+
+void pl_tensor_sparse_tile(const pl_tensor_num *num, int selector, const uint32_t *meta,
+                           const pl_tensor_left *left, const uint32_t (*b)[N],
+                           const uint32_t (*c)[N], uint32_t (*d)[N])
+{
+    sparse_tile(num, selector, meta, left, NULL, NULL, b, c, d);
 }
 
 static void quad_sparse(const pl_tensor_op *op, const pl_tensor_num *num, void *const *d,
@@ -343,18 +316,19 @@ static void quad_sparse(const pl_tensor_op *op, const pl_tensor_num *num, void *
                         const uint32_t *meta)
 {
     pl_tensor_left left;
+    scales sa, sb;
     uint32_t right[PL_TENSOR_MAX_K][N], sum[16][N], result[16][N];
     left.m = op->m;
     left.k = op->k / 2;
     unpack(left.raw, a, op->m, left.k, pl_tensor_bits(num->a), left.k, 1);
     unpack(right[0], b, N, op->k, pl_tensor_bits(num->b), 1, N);
     unpack_sum(sum, c, op->m, num->c);
-    if (op->scale_a)
-        scaled_sparse_tile(op, num, meta, &left, (const uint32_t(*)[N])right,
-                           (const uint32_t(*)[N])sum, result);
-    else
-        pl_tensor_sparse_tile(num, op->selector, meta, &left, (const uint32_t(*)[N])right,
-                              (const uint32_t(*)[N])sum, result);
+    if (op->scale_a) {
+        read_scales(op->scale_a, op->m, &sa);
+        read_scales(op->scale_b, N, &sb);
+    }
+    sparse_tile(num, op->selector, meta, &left, op->scale_a ? &sa : NULL, op->scale_a ? &sb : NULL,
+                (const uint32_t(*)[N])right, (const uint32_t(*)[N])sum, result);
     pack_sum(d, (const uint32_t(*)[N])result, op->m, num->d);
 }
 
@@ -406,13 +380,13 @@ static void quad_pairs(const pl_tensor_op *op, const pl_tensor_num *num, void *c
 
 /* ------------------------------------------------------------------ entry */
 
-static void quad(const pl_tensor_num *num, int m, int k, void *const *d, const void *const *a,
-                 const void *const *b, const void *const *c)
+static void quad(const pl_tensor_op *op, const pl_tensor_num *num, int m, int k, void *const *d,
+                 const void *const *a, const void *const *b, const void *const *c)
 {
     if (num->rule == PL_TR_F64)
         quad_f64(m, k, d, a, b, c);
     else
-        quad_dense(num, m, k, d, a, b, c);
+        quad_dense(op, num, m, k, d, a, b, c);
 }
 
 void pl_tensor_mma(const pl_tensor_op *op, void *const *d, const void *const *a,
@@ -424,12 +398,10 @@ void pl_tensor_mma(const pl_tensor_op *op, void *const *d, const void *const *a,
         return;
     }
     if (op->family == PL_TF_MMA) {
-        if (op->scale_a)
-            quad_scaled(op, &num, d, a, b, c);
-        else if (op->a == PL_TT_F16 && op->m == 8)
+        if (op->a == PL_TT_F16 && op->m == 8)
             quad_pairs(op, &num, d, a, b, c);
         else
-            quad(&num, op->m, op->k, d, a, b, c);
+            quad(op, &num, op->m, op->k, d, a, b, c);
         return;
     }
     /* wmma: tiles of 16x8 (or one of 8x8). Operands that move from tile to tile take steps. All
@@ -450,7 +422,7 @@ void pl_tensor_mma(const pl_tensor_op *op, void *const *d, const void *const *a,
     }
     const void *const *left = flip ? b : a, *const *right = flip ? a : b;
     for (int t = 0; t < tiles; t++)
-        quad(&num, m, op->k, rows + t * d_regs, left + (tall ? t * left_regs : 0),
+        quad(op, &num, m, op->k, rows + t * d_regs, left + (tall ? t * left_regs : 0),
              right + (tall ? 0 : t * right_regs), c + t * c_regs);
     const size_t bytes = LANES * (op->d == PL_TT_F64 ? sizeof(uint64_t) : sizeof(uint32_t));
     for (int i = 0; i < tiles * d_regs; i++) memcpy(d[i], results[i], bytes);
