@@ -88,6 +88,15 @@ static bool run_cluster(micro *m, unsigned blocks, unsigned threads, uint32_t n,
 
 static bool run(micro *m, unsigned blocks, unsigned threads, uint32_t n) { return run_cluster(m, blocks, threads, n, 0); }
 
+/* Runs a kernel whose blocks each store a figure. Their mean; -1 when it did not run. */
+static double mean_of_blocks(micro *m, unsigned blocks, unsigned threads, uint32_t n)
+{
+    double sum = 0;
+    if (!run(m, blocks, threads, n)) return -1;
+    for (unsigned b = 0; b < blocks; b++) sum += (double)m->result[b];
+    return sum / blocks;
+}
+
 /* ---- the comparison ---- */
 
 static void open_table(micro *m, const char *name)
@@ -514,10 +523,7 @@ static double atomic_cycles(micro *m, const char *op, unsigned blocks, unsigned 
     stop_clock(m);
     put(m, "mov.u32 y, %%ctaid.x; mad.wide.u32 out, y, 8, out;\n");
     store_best(m);
-    if (!run(m, blocks, threads, n)) return -1;
-    double sum = 0;
-    for (unsigned b = 0; b < blocks; b++) sum += (double)m->result[b];
-    return sum / blocks;
+    return mean_of_blocks(m, blocks, threads, n);
 }
 
 /* One SM full of warps, every SM full of warps, and the latencies. With every SM fewer rounds are run than were recorded: rates are compared. */
@@ -752,10 +758,7 @@ static double bulk_cycles(micro *m, const char *what, unsigned blocks, unsigned 
     stop_clock(m);
     put(m, "add.u32 i, i, 1; setp.lt.u32 more, i, 4; @more bra again;\n");
     store_best(m);
-    if (!run(m, blocks, 32, 0)) return -1;
-    double sum = 0;
-    for (unsigned b = 0; b < blocks; b++) sum += (double)m->result[b];
-    return sum / blocks;
+    return mean_of_blocks(m, blocks, 32, 0);
 }
 
 /* One SM and the whole GPU full of warps; constants as one warp sees them and as a full SM does. */
