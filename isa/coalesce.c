@@ -200,8 +200,7 @@ static bool collect(coalescer *c)
 static bool round_of(pl_ir *x, bool *any)
 {
     coalescer c = {.x = x, .skip = PL_IR_NONE};
-    pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_count(x))
+    if (!pl_ir_ready(x))
         return false;
     c.index = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
     c.width = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);

@@ -74,8 +74,7 @@ bool pl_pass_divide(pl_ir *x)
     divider d = {.x = x};
     if (!pl_ir_any(x, divides))
         return true;
-    pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_count(x))
+    if (!pl_ir_ready(x))
         return false;
     for (size_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++)
@@ -167,8 +166,7 @@ bool pl_pass_atomics(pl_ir *x)
 {
     if (!pl_ir_any(x, is_atom))
         return true;
-    pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_count(x))
+    if (!pl_ir_ready(x))
         return false;
     for (size_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++)

@@ -508,6 +508,12 @@ bool pl_ir_count(pl_ir *x)
     return pl_ir_count_with(x, 0);
 }
 
+bool pl_ir_ready(pl_ir *x)
+{
+    pl_ir_sweep(x);
+    return pl_ir_graph(x) && pl_ir_count(x);
+}
+
 bool pl_ir_any(const pl_ir *x, bool (*wanted)(const pl_insn *i))
 {
     for (size_t b = 0; b < x->b.n; b++)

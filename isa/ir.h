@@ -71,7 +71,9 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed);
 bool pl_ir_graph(pl_ir *x);
 /* Reads and writes of every row. */
 bool pl_ir_count(pl_ir *x);
-/* The same, with descriptions of `more` rows to come: constants that a pass makes while it works. */
+/* What most passes begin with: dead instructions go, then graph and count. False: out of memory. */
+bool pl_ir_ready(pl_ir *x);
+/* pl_ir_count, with descriptions of `more` rows to come: constants that a pass makes while it works. */
 bool pl_ir_count_with(pl_ir *x, size_t more);
 /* Is there such an instruction? Passes that look for a rare one ask before they analyse the function. */
 bool pl_ir_any(const pl_ir *x, bool (*wanted)(const pl_insn *i));

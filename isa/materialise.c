@@ -89,8 +89,7 @@ static void place(mover *m, uint32_t *operand, unsigned rows)
 
 bool pl_pass_materialise(pl_ir *x)
 {
-    pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_count(x))
+    if (!pl_ir_ready(x))
         return false;
     mover m = {.x = x, .first = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)};
     uint32_t rows = x->f->rows;

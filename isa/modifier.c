@@ -142,8 +142,7 @@ static void pack(free_pass *f, const pl_insn *i)
 
 bool pl_pass_modifiers(pl_ir *x)
 {
-    pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_count(x))
+    if (!pl_ir_ready(x))
         return false;
     size_t rows = x->f->rows + 4;
     free_pass f = {.x = x, .other = pl_arena_array(x->tmp, uint8_t, rows), .address = pl_arena_array(x->tmp, uint8_t, rows),

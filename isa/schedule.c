@@ -615,8 +615,7 @@ static bool lists(list *l, uint32_t b)
 bool pl_pass_schedule(pl_ir *x)
 {
     size_t most = 0;
-    pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_count(x))
+    if (!pl_ir_ready(x))
         return false;
     for (size_t b = 0; b < x->b.n; b++)
         most = x->b.at[b].code.n > most ? x->b.at[b].code.n : most;

@@ -672,8 +672,7 @@ bool pl_pass_spill(pl_ir *x)
 {
     uint32_t limit = pl_register_limit(x->p, x->f);
     spiller s = {.x = x, .room = limit > RESERVED + LEAST ? limit - RESERVED : LEAST};
-    pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_count(x))
+    if (!pl_ir_ready(x))
         return false;
     bool calls = false;
     for (size_t b = 0; b < x->b.n; b++)

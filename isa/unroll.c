@@ -431,8 +431,7 @@ static bool unroll(pl_ir *x, const counted *c)
 
 bool pl_pass_unroll(pl_ir *x)
 {
-    pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_count(x))
+    if (!pl_ir_ready(x))
         return false;
     size_t n = x->b.n;
     for (uint32_t b = 0; b < n; b++) {

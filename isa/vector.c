@@ -239,8 +239,7 @@ bool pl_pass_vector(pl_ir *x)
 {
     if (!pl_ir_any(x, any_access))
         return true;
-    pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_count(x))
+    if (!pl_ir_ready(x))
         return false;
     joiner j = {.x = x};
     if (!find_alignment(&j))

@@ -220,8 +220,7 @@ static void solve(webs *w)
 bool pl_pass_webs(pl_ir *x)
 {
     webs w = {.x = x};
-    pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_count(x))
+    if (!pl_ir_ready(x))
         return false;
     w.of[0] = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
     w.of[1] = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1);
