@@ -27,7 +27,8 @@ struct pl_arena {
     block *blocks;
     block *spare;              /* blocks that a reset took back */
     block *large;              /* vectors that have a block of their own, freed when they grow */
-    unsigned char *free, *end; /* unused part of the newest block; all zero */
+    unsigned char *free, *end; /* unused part of the newest block */
+    unsigned char *clean;      /* in it: zero from here on */
     size_t next_size, handed_out;
     bool failed;
     unsigned char *reserve;
@@ -64,10 +65,11 @@ void pl_arena_close(pl_arena *a)
     free(a);
 }
 
-/* Notes how far the newest block was filled. */
+/* Notes how far the newest block was filled, now or in an earlier life. */
 static void leave_block(pl_arena *a)
 {
-    if (a->blocks) a->blocks->dirty = (size_t)(a->free - (unsigned char *)(a->blocks + 1));
+    const unsigned char *dirty = a->free > a->clean ? a->free : a->clean;
+    if (a->blocks) a->blocks->dirty = (size_t)(dirty - (unsigned char *)(a->blocks + 1));
 }
 
 /* Turning the list round hands the blocks out in the same order again, small ones first. */
@@ -81,7 +83,7 @@ void pl_arena_reset(pl_arena *a)
     }
     free_blocks(a->large);
     a->blocks = a->large = NULL;
-    a->free = a->end = NULL;
+    a->free = a->end = a->clean = NULL;
     a->handed_out = 0;
 }
 
@@ -91,7 +93,7 @@ static void *fail(pl_arena *a, size_t bytes)
     return bytes <= RESERVE ? memset(a->reserve, 0, RESERVE) : NULL;
 }
 
-/* The first spare block that is large enough, zeroed. */
+/* The first spare block that is large enough. It is zeroed bit by bit as it is handed out: mostly little of it is. */
 static block *take_spare(pl_arena *a, size_t at_least)
 {
     block **from = &a->spare;
@@ -99,8 +101,6 @@ static block *take_spare(pl_arena *a, size_t at_least)
     block *b = *from;
     if (!b) return NULL;
     *from = b->next;
-    memset(b + 1, 0, b->dirty);
-    b->dirty = 0;
     return b;
 }
 
@@ -124,6 +124,7 @@ static bool add_block(pl_arena *a, size_t at_least)
     a->blocks = b;
     a->free = (unsigned char *)(b + 1);
     a->end = a->free + b->size;
+    a->clean = a->free + b->dirty;
     return true;
 }
 
@@ -139,6 +140,7 @@ void *pl_arena_alloc_aligned(pl_arena *a, size_t bytes, size_t align)
     }
     unsigned char *p = a->free + padding;
     a->free = p + bytes;
+    if (p < a->clean) memset(p, 0, a->clean - p < (ptrdiff_t)bytes ? (size_t)(a->clean - p) : bytes);
     a->handed_out += bytes;
     return p;
 }

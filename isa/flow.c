@@ -1,7 +1,8 @@
 /* flow.c - liveness over a block graph, solved with bit sets against the flow; see flow.h. */
 #include "isa/flow.h"
+#include "isa/plan.h"
 
-static void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     pl_flow *f = ctx;
     if ((use & PL_USE_PRED) || f->x->kind.at[*row] != PL_ROW_REG)
@@ -10,7 +11,7 @@ static void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         f->of[*row + k] = UINT32_MAX;
 }
 
-static void locate(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void locate(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     pl_flow *f = ctx;
     uint32_t k = pl_flow_of(f, *row, use);
@@ -33,7 +34,7 @@ bool pl_flow_values(pl_flow *f, pl_ir *x)
         return false;
     for (size_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            pl_insn_uses(x->p, &x->b.at[b].code.at[k], join, f);
+            pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], join, f);
     for (uint32_t r = 0; r < rows; r++) {
         if (x->kind.at[r] != PL_ROW_REG) {
             f->of[r] = 0;
@@ -47,7 +48,7 @@ bool pl_flow_values(pl_flow *f, pl_ir *x)
     f->words = (f->n + 63) / 64;
     for (f->block = 0; f->block < x->b.n; f->block++)
         for (f->at = 0; f->at < x->b.at[f->block].code.n; f->at++)
-            pl_insn_uses(x->p, &x->b.at[f->block].code.at[f->at], locate, f);
+            pl_insn_uses_here(x->p, &x->b.at[f->block].code.at[f->at], locate, f);
     return true;
 }
 
@@ -100,9 +101,11 @@ static void solve(pl_flow *f)
         changed = false;
         for (uint32_t j = x->nrpo; j-- > 0;) {
             size_t b = (size_t)x->rpo[j] * f->words;
-            for (uint32_t e = 0; e < pl_ir_successors(x, x->rpo[j]); e++)
+            for (uint32_t e = 0, n = pl_ir_successors(x, x->rpo[j]); e < n; e++) {
+                const uint64_t *from = f->in + (size_t)pl_ir_successor(x, x->rpo[j], e) * f->words;
                 for (uint32_t w = 0; w < f->words; w++)
-                    f->out[b + w] |= f->in[(size_t)pl_ir_successor(x, x->rpo[j], e) * f->words + w];
+                    f->out[b + w] |= from[w];
+            }
             for (uint32_t w = 0; w < f->words; w++) {
                 uint64_t v = f->use[b + w] | (f->out[b + w] & ~f->def[b + w]);
                 changed |= v != f->in[b + w];
@@ -123,8 +126,7 @@ bool pl_flow_live(pl_flow *f)
     for (uint32_t b = 0; b < x->b.n; b++)
         for (uint32_t k = 0; k < x->b.at[b].code.n; k++) {
             pl_flow_visit(f, b, k);
-            pl_insn_uses(x->p, &x->b.at[b].code.at[k], reads, f);
-            pl_insn_uses(x->p, &x->b.at[b].code.at[k], writes, f);
+            pl_insn_uses_twice(x->p, &x->b.at[b].code.at[k], reads, writes, f);
         }
     solve(f);
     return true;

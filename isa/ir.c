@@ -7,16 +7,6 @@
 
 #include <string.h>
 
-static bool is_table(const pl_insn *i)
-{
-    return (pl_insn_effects(i) & PL_EF_BRANCH) && pl_forms[i->form].noperands == 2;
-}
-
-static bool is_jump(const pl_insn *i)
-{
-    return (pl_insn_effects(i) & PL_EF_BRANCH) && pl_forms[i->form].noperands >= 1;
-}
-
 static bool is_end(const pl_insn *i)
 {
     return (pl_insn_effects(i) & PL_EF_EXIT) || ((pl_insn_effects(i) & PL_EF_BRANCH) && !pl_forms[i->form].noperands);
@@ -39,12 +29,12 @@ static bool make_blocks(pl_ir *x)
         return false;
     leader[0] = 1;
     for (uint32_t k = 0; k < count; k++) {
-        if (is_table(&code[k]))
+        if (pl_insn_is_table(&code[k]))
             for (uint32_t t = 0; t < code[k].nmore; t++)
                 leader[x->p->pool.at[code[k].more + t] - first] = 1;
-        else if (is_jump(&code[k]))
+        else if (pl_insn_is_jump(&code[k]))
             leader[code[k].target - first] = 1;
-        if (is_jump(&code[k]) || is_end(&code[k]))
+        if (pl_insn_is_jump(&code[k]) || is_end(&code[k]))
             leader[k + 1] = 1;
     }
     for (uint32_t k = 0; k <= count; k++) {
@@ -63,13 +53,13 @@ static bool make_blocks(pl_ir *x)
         if (leader[k])
             *b = empty_block(i);
         b->code.cap = ++b->code.n; /* a block that grows moves away */
-        if (is_table(i))
+        if (pl_insn_is_table(i))
             for (uint32_t t = 0; t < i->nmore; t++)
                 x->p->pool.at[i->more + t] = of[x->p->pool.at[i->more + t] - first];
-        else if (is_jump(i))
+        else if (pl_insn_is_jump(i))
             i->target = of[i->target - first];
         if (leader[k + 1]) {
-            bool falls = (!is_jump(i) && !is_end(i)) || i->guard != PL_PT;
+            bool falls = (!pl_insn_is_jump(i) && !is_end(i)) || i->guard != PL_PT;
             b->next = falls && k + 1 < count ? of[k + 1] : PL_IR_NONE;
         }
     }
@@ -233,38 +223,16 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed)
     f->count = (uint32_t)p->code.n - f->first;
     for (uint32_t k = 0; k < f->count; k++) {
         pl_insn *i = &p->code.at[f->first + k];
-        if (is_table(i))
+        if (pl_insn_is_table(i))
             for (uint32_t t = 0; t < i->nmore; t++)
                 p->pool.at[i->more + t] = start[p->pool.at[i->more + t]];
-        else if (is_jump(i))
+        else if (pl_insn_is_jump(i))
             i->target = start[i->target];
     }
     return PL_OK;
 }
 
 /* ---- graph ---- */
-
-pl_insn *pl_ir_branch(const pl_ir *x, uint32_t block)
-{
-    const pl_irb *b = &x->b.at[block];
-    pl_insn *i = b->code.n ? &b->code.at[b->code.n - 1] : NULL;
-    return i && is_jump(i) ? i : NULL;
-}
-
-uint32_t pl_ir_successors(const pl_ir *x, uint32_t block)
-{
-    const pl_insn *i = pl_ir_branch(x, block);
-    return (uint32_t)((i ? is_table(i) ? i->nmore : 1u : 0u) + (x->b.at[block].next != PL_IR_NONE));
-}
-
-uint32_t pl_ir_successor(const pl_ir *x, uint32_t block, uint32_t k)
-{
-    const pl_insn *i = pl_ir_branch(x, block);
-    uint32_t jumps = i ? is_table(i) ? i->nmore : 1u : 0u;
-    if (k >= jumps)
-        return x->b.at[block].next;
-    return is_table(i) ? x->p->pool.at[i->more + k] : i->target;
-}
 
 static void postorder(pl_ir *x, uint32_t *stack, uint32_t *edge)
 {
@@ -440,7 +408,7 @@ typedef struct counting {
     uint32_t block, at;
 } counting;
 
-static void count(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void count(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     counting *c = ctx;
     bool pred = (use & PL_USE_PRED) != 0;

@@ -80,8 +80,6 @@ bool pl_ir_any(const pl_ir *x, bool (*wanted)(const pl_insn *i));
 /* Takes out instructions whose form is PL_IR_DEAD. */
 void pl_ir_sweep(pl_ir *x);
 
-uint32_t pl_ir_successors(const pl_ir *x, uint32_t block);
-uint32_t pl_ir_successor(const pl_ir *x, uint32_t block, uint32_t k);
 /* Is a on every path to b? */
 bool pl_ir_dominates(const pl_ir *x, uint32_t a, uint32_t b);
 
@@ -104,9 +102,6 @@ pl_insn pl_ir_clone(pl_ir *x, const pl_insn *i);
 pl_insn *pl_ir_insert(pl_ir *x, uint32_t block, size_t at);
 uint32_t pl_ir_new_block(pl_ir *x);
 
-/* The branch that ends the block, NULL when it ends otherwise. */
-pl_insn *pl_ir_branch(const pl_ir *x, uint32_t block);
-
 static inline uint16_t pl_insn_mnem(const pl_insn *i)
 {
     return i->form == PL_IR_DEAD ? UINT16_MAX : pl_forms[i->form].mnem;
@@ -115,6 +110,41 @@ static inline uint16_t pl_insn_mnem(const pl_insn *i)
 static inline uint32_t pl_insn_effects(const pl_insn *i)
 {
     return i->form == PL_IR_DEAD ? 0 : pl_forms[i->form].effects;
+}
+
+/* A branch to one target, or to one of a table. */
+static inline bool pl_insn_is_jump(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & PL_EF_BRANCH) && pl_forms[i->form].noperands >= 1;
+}
+
+static inline bool pl_insn_is_table(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & PL_EF_BRANCH) && pl_forms[i->form].noperands == 2;
+}
+
+/* The branch that ends the block, NULL when it ends otherwise. */
+static inline pl_insn *pl_ir_branch(const pl_ir *x, uint32_t block)
+{
+    const pl_irb *b = &x->b.at[block];
+    pl_insn *i = b->code.n ? &b->code.at[b->code.n - 1] : NULL;
+    return i && pl_insn_is_jump(i) ? i : NULL;
+}
+
+/* The blocks that may follow a block: how many, and number k of them. */
+static inline uint32_t pl_ir_successors(const pl_ir *x, uint32_t block)
+{
+    const pl_insn *i = pl_ir_branch(x, block);
+    return (uint32_t)((i ? pl_insn_is_table(i) ? i->nmore : 1u : 0u) + (x->b.at[block].next != PL_IR_NONE));
+}
+
+static inline uint32_t pl_ir_successor(const pl_ir *x, uint32_t block, uint32_t k)
+{
+    const pl_insn *i = pl_ir_branch(x, block);
+    uint32_t jumps = i ? pl_insn_is_table(i) ? i->nmore : 1u : 0u;
+    if (k >= jumps)
+        return x->b.at[block].next;
+    return pl_insn_is_table(i) ? x->p->pool.at[i->more + k] : i->target;
 }
 
 /* Does the instruction have this modifier? */

@@ -5,40 +5,75 @@
 #ifndef PL_ISA_PLAN_H
 #define PL_ISA_PLAN_H
 
+#include <assert.h>
+#include <string.h>
+
 #include "isa/operands.h"
 
-/* One operand that names registers. */
+/* The guard, or one operand that names registers. */
 typedef struct pl_plan_use {
-    uint8_t operand, use, rows;
+    uint8_t at;     /* where the instruction holds it, in units of four bytes */
+    uint8_t use, rows;
     uint16_t count; /* of a vector, 0: a scalar */
 } pl_plan_use;
 
 typedef struct pl_plan {
-    uint16_t form;
-    uint8_t flags, memory; /* of the instruction, as far as they matter */
-    uint16_t mods[PL_MAX_MODS];
-    bool made, calls;
-    uint8_t n;
-    pl_plan_use use[PL_INLINE_OPERANDS];
+    uint64_t key;     /* form, flags and whether it touches memory, as pl_plan_key gives them; 0: not made yet */
+    uint64_t mods[4]; /* of the instruction */
+    const pl_plan_use *end;
+    bool calls;
+    pl_plan_use use[1 + PL_INLINE_OPERANDS]; /* the guard first */
 } pl_plan;
 
+enum { PL_PLANS = 1024 };
+struct pl_plans {
+    pl_plan at[PL_PLANS]; /* by hash; a newer plan takes the place of an older one */
+};
+
+static_assert(sizeof(((pl_plan *)0)->mods) == sizeof(((pl_insn *)0)->mods), "modifiers are compared as four numbers");
+
+/* What of an instruction, besides its modifiers, decides on its plan. Never 0. */
+static inline uint64_t pl_plan_key(const pl_insn *i)
+{
+    return 1ull << 32 | (uint64_t)((i->flags & PL_IF_MEM) != 0) << 24 | (uint64_t)i->sel[PL_M_FLAGS] << 16 | i->form;
+}
+
+/* Makes the plan for an instruction. */
+void pl_plan_make(pl_plan *p, const pl_insn *i);
+
 /* The plan for an instruction: one that the program keeps, or one that is made in *own. */
-const pl_plan *pl_plan_of(const pl_program *p, const pl_insn *i, pl_plan *own);
+static inline const pl_plan *pl_plan_of(const pl_program *p, const pl_insn *i, pl_plan *own)
+{
+    uint64_t m[4], key = pl_plan_key(i);
+    if (!p->plans) {
+        pl_plan_make(own, i);
+        return own;
+    }
+    memcpy(m, i->mods, sizeof m);
+    uint64_t h = (key ^ m[0] ^ m[1] * 3 ^ m[2] * 5 ^ m[3] * 7) * 0x9e3779b97f4a7c15ull;
+    pl_plan *t = &p->plans->at[h >> 54];
+    static_assert(PL_PLANS == 1 << (64 - 54), "the hash has as many bits");
+    if ((t->key ^ key) | (t->mods[0] ^ m[0]) | (t->mods[1] ^ m[1]) | (t->mods[2] ^ m[2]) | (t->mods[3] ^ m[3]))
+        pl_plan_make(t, i);
+    return t;
+}
+
 /* What a call passes and receives in registers. */
 void pl_call_uses(pl_program *p, const pl_insn *i, pl_use_fn *fn, void *ctx);
 
 static inline void pl_plan_walk(pl_program *p, pl_insn *i, const pl_plan *t, pl_use_fn *fn, void *ctx)
 {
-    if (i->guard != PL_PT)
-        fn(ctx, &i->guard, 1, PL_USE_READ | PL_USE_PRED);
-    for (const pl_plan_use *u = t->use, *end = u + t->n; u < end; u++) {
-        uint32_t *op = &i->op[u->operand];
+    for (const pl_plan_use *u = t->use + (i->guard == PL_PT); u < t->end; u++) {
+        uint32_t *op = (uint32_t *)(void *)i + u->at, n = 1;
         if (*op == UINT32_MAX)
             continue;
-        if (!u->count)
-            fn(ctx, op, u->rows, u->use);
-        for (unsigned e = 0; e < u->count; e++)
-            fn(ctx, &p->pool.at[i->more + *op + e], u->rows, u->use);
+        if (u->count) {
+            op = &p->pool.at[i->more + *op];
+            n = u->count;
+        }
+        do
+            fn(ctx, op++, u->rows, u->use);
+        while (--n);
     }
     if (t->calls)
         pl_call_uses(p, i, fn, ctx);

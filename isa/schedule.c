@@ -13,6 +13,7 @@
 
 #include "isa/live.h"
 #include "isa/passes.h"
+#include "isa/plan.h"
 
 /* Rows that the loads of a batch fill; instructions looked ahead; rows noted for one instruction. */
 enum { BATCH = 8, WINDOW = 96, MOST_ROWS = 24 };
@@ -197,15 +198,26 @@ typedef struct list {
     bool *live, *before, *behind; /* by slot: holds a value now; in front of the stretch; behind it */
     uint32_t *turned;        /* slots that an instruction made live or not */
     uint32_t slots;
-    int many, limit;         /* registers live behind the stretch; that a thread may have */
+    int many, before_many;   /* registers live behind the stretch, in front of it */
+    int limit;               /* that a thread may have */
     uint64_t *in, *use, *kill; /* bit sets by block: live at its start; read before written there; written there */
+    uint64_t *out_of;          /* a set: live at the end of one block */
     size_t words, block;
+    uint16_t latency[C_count]; /* by class, 0: not looked up yet */
     unsigned phase;          /* PL_USE_READ or PL_USE_WRITE, while uses are visited */
 } list;
 
-static uint32_t latency_of(const pl_insn *i)
+static uint16_t latency_of_class(uint16_t cls)
 {
-    const char *c = pl_class_text[i->cls];
+    const char *c = pl_class_text[cls];
+    for (size_t k = 0; k < sizeof latencies / sizeof *latencies; k++)
+        if (strncmp(c, latencies[k].class_name, strlen(latencies[k].class_name)) == 0)
+            return latencies[k].cycles;
+    return FIXED;
+}
+
+static uint32_t latency_of(list *l, const pl_insn *i)
+{
     if (pl_insn_effects(i) & PL_EF_LOAD)
         switch ((pl_space)i->sel[PL_M_SPACE]) {
         case PL_SP_SHARED: return NEAR_LOAD;
@@ -213,10 +225,9 @@ static uint32_t latency_of(const pl_insn *i)
         case PL_SP_PARAM: return BANK_LOAD;
         default: return FAR_LOAD;
         }
-    for (size_t k = 0; k < sizeof latencies / sizeof *latencies; k++)
-        if (strncmp(c, latencies[k].class_name, strlen(latencies[k].class_name)) == 0)
-            return latencies[k].cycles;
-    return FIXED;
+    if (!l->latency[i->cls])
+        l->latency[i->cls] = latency_of_class(i->cls);
+    return l->latency[i->cls];
 }
 
 /* Registers only: what lanes exchange, matrix instructions. */
@@ -373,10 +384,7 @@ static int pressure(list *l, uint32_t at, bool for_good)
  * live in front of it. */
 static int text_order(list *l)
 {
-    int now = 0, most;
-    for (uint32_t r = 0; r < l->x->f->rows; r++)
-        now += l->live[r] && l->x->row[r].kind == PL_ROW_REG;
-    most = l->many = now;
+    int now = l->many, most = now;
     for (uint32_t at = l->n; at-- > 0;) {
         const node *n = &l->node[at];
         bool guarded = l->code[at].guard != PL_PT;
@@ -391,7 +399,15 @@ static int text_order(list *l)
             }
         most = now > most ? now : most;
     }
+    l->before_many = now;
     return most;
+}
+
+/* Copies what `from` says of the rows that the stretch touches. */
+static void copy_live(const list *l, bool *to, const bool *from)
+{
+    for (size_t k = 0; k < l->uses.n; k++)
+        to[l->uses.at[k].slot] = from[l->uses.at[k].slot];
 }
 
 typedef enum tightness { LOOSE, TIGHT, FULL } tightness;
@@ -442,8 +458,8 @@ static bool schedule_stretch(list *l)
     uint32_t last = PL_IR_NONE, flags = PL_IR_NONE, cycle = 0, left = l->n, youngest = l->n - 1;
     l->edges.n = l->uses.n = l->readers.n = 0;
     for (l->at = 0; l->at < l->n; l->at++) {
-        l->node[l->at] = (node){.edges = PL_IR_NONE, .uses = (uint32_t)l->uses.n, .cycles = latency_of(&l->code[l->at])};
-        pl_insn_uses(l->x->p, &l->code[l->at], note_use, l);
+        l->node[l->at] = (node){.edges = PL_IR_NONE, .uses = (uint32_t)l->uses.n, .cycles = latency_of(l, &l->code[l->at])};
+        pl_insn_uses_here(l->x->p, &l->code[l->at], note_use, l);
     }
     if (!pl_arena_ok(l->x->tmp))
         return false;
@@ -457,12 +473,12 @@ static bool schedule_stretch(list *l)
     }
     if (!pl_arena_ok(l->x->tmp))
         return false;
-    memcpy(l->behind, l->live, l->x->f->rows * sizeof *l->live);
+    copy_live(l, l->behind, l->live);
     int most = text_order(l);
     most = most > FREE ? most : FREE;
     most = most < l->limit ? most : l->limit;
-    memcpy(l->before, l->live, l->x->f->rows * sizeof *l->live);
-    memcpy(l->live, l->behind, l->x->f->rows * sizeof *l->live);
+    copy_live(l, l->before, l->live);
+    copy_live(l, l->live, l->behind);
     l->nready = 0;
     for (uint32_t at = 0; at < l->n; at++)
         for (uint32_t e = l->node[at].edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
@@ -491,7 +507,8 @@ static bool schedule_stretch(list *l)
         while (youngest && l->node[youngest].after == PL_IR_NONE)
             youngest--;
     }
-    memcpy(l->live, l->before, l->x->f->rows * sizeof *l->live);
+    copy_live(l, l->live, l->before);
+    l->many = l->before_many;
     memcpy(l->code, l->out, l->n * sizeof *l->code);
     return true;
 }
@@ -509,7 +526,7 @@ static void batches(scheduler *s, pl_irb *k)
         s->nout = 0;
         for (uint32_t i = 0; i < s->n; i++) {
             s->r[i] = (rows){0};
-            pl_insn_uses(s->x->p, &s->code[i], note, &s->r[i]);
+            pl_insn_uses_here(s->x->p, &s->code[i], note, &s->r[i]);
         }
         stretch(s);
         memcpy(s->code, s->out, s->n * sizeof *s->code);
@@ -538,6 +555,17 @@ static void kill_bits(void *ctx, uint32_t *row, unsigned count, unsigned how)
             l->kill[l->block * l->words + (*row + k) / 64] |= 1ull << (*row + k) % 64;
 }
 
+/* What is live at the end of a block, in l->out_of. */
+static void live_behind(list *l, uint32_t b)
+{
+    memset(l->out_of, 0, l->words * sizeof *l->out_of);
+    for (uint32_t k = 0, n = pl_ir_successors(l->x, b); k < n; k++) {
+        const uint64_t *in = l->in + pl_ir_successor(l->x, b, k) * l->words;
+        for (size_t w = 0; w < l->words; w++)
+            l->out_of[w] |= in[w];
+    }
+}
+
 /* What is live at the start of every block. */
 static bool liveness(list *l)
 {
@@ -546,30 +574,36 @@ static bool liveness(list *l)
     l->in = pl_arena_array(x->tmp, uint64_t, x->b.n * l->words);
     l->use = pl_arena_array(x->tmp, uint64_t, x->b.n * l->words);
     l->kill = pl_arena_array(x->tmp, uint64_t, x->b.n * l->words);
+    l->out_of = pl_arena_array(x->tmp, uint64_t, l->words);
     if (!pl_arena_ok(x->tmp))
         return false;
     for (l->block = 0; l->block < x->b.n; l->block++)
         for (size_t k = 0; k < x->b.at[l->block].code.n; k++) {
             pl_insn *i = &x->b.at[l->block].code.at[k];
-            pl_insn_uses(x->p, i, set_bits, l);
+            pl_insn_uses_here(x->p, i, set_bits, l);
             if (i->guard == PL_PT)
-                pl_insn_uses(x->p, i, kill_bits, l);
+                pl_insn_uses_here(x->p, i, kill_bits, l);
         }
     for (bool again = true; again;) {
         again = false;
         for (uint32_t o = x->nrpo; o-- > 0;) {
             uint32_t b = x->rpo[o];
+            live_behind(l, b);
             for (size_t w = 0; w < l->words; w++) {
-                uint64_t live = 0, *in = &l->in[b * l->words + w];
-                for (uint32_t k = 0; k < pl_ir_successors(x, b); k++)
-                    live |= l->in[pl_ir_successor(x, b, k) * l->words + w];
-                live = (live & ~l->kill[b * l->words + w]) | l->use[b * l->words + w];
-                again |= live != *in;
-                *in = live;
+                uint64_t live = (l->out_of[w] & ~l->kill[b * l->words + w]) | l->use[b * l->words + w];
+                again |= live != l->in[b * l->words + w];
+                l->in[b * l->words + w] = live;
             }
         }
     }
     return true;
+}
+
+static void set_live(list *l, uint32_t row, bool live)
+{
+    if (l->x->row[row].kind == PL_ROW_REG)
+        l->many += live - l->live[row];
+    l->live[row] = live;
 }
 
 /* A wall keeps its place: what it writes is not live in front of it, what it reads is. */
@@ -579,18 +613,19 @@ static void pass_wall(void *ctx, uint32_t *row, unsigned count, unsigned how)
     if (!(how & PL_USE_PRED))
         for (unsigned k = 0; k < count; k++)
             if (how & l->phase)
-                l->live[*row + k] = l->phase == PL_USE_READ;
+                set_live(l, *row + k, l->phase == PL_USE_READ);
 }
 
 static bool lists(list *l, uint32_t b)
 {
     pl_ir *x = l->x;
     pl_irb *k = &x->b.at[b];
-    for (uint32_t r = 0; r < x->f->rows; r++) {
-        l->live[r] = false;
-        for (uint32_t n = 0; n < pl_ir_successors(x, b); n++)
-            l->live[r] |= l->in[pl_ir_successor(x, b, n) * l->words + r / 64] >> r % 64 & 1;
-    }
+    live_behind(l, b);
+    memset(l->live, 0, l->slots * sizeof *l->live);
+    l->many = 0;
+    for (uint32_t w = 0; w < l->words; w++)
+        for (uint64_t set = l->out_of[w]; set; set &= set - 1)
+            set_live(l, w * 64 + (uint32_t)__builtin_ctzll(set), true);
     for (size_t end = k->code.n; end > 0;) {
         size_t at = end;
         while (at > 0 && !wall(&k->code.at[at - 1]))

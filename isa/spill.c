@@ -12,6 +12,7 @@
 #include "isa/flow.h"
 #include "isa/live.h"
 #include "isa/passes.h"
+#include "isa/plan.h"
 #include "isa/tidy.h"
 
 /* Distances in instructions: a loop's end lies LOOP_END away; NEVER is no use at all. */
@@ -28,8 +29,11 @@ typedef struct value {
     uint32_t slot;          /* offset in the frame */
     const pl_insn *again;   /* computes it anywhere */
     bool pinned, away;      /* must stay; leaves a register somewhere */
-    bool held;              /* in a register now */
 } value;
+
+typedef struct ranked {
+    uint32_t value, distance;
+} ranked;
 
 typedef struct access {
     uint32_t at, next;
@@ -41,9 +45,12 @@ typedef struct spiller {
     pl_flow f;
     uint32_t n, room, blocks; /* values; rows for them; blocks before edges were mended */
     value *v;                 /* as in f */
-    uint32_t *far_in;       /* n for each block: distance of the next use from its start */
+    uint32_t *far_in;       /* distance of the next use from the start of a block, for each value that is live there: far_at */
+    ranked *ranked;         /* room for the values of one block */
+    uint32_t *rank;         /* by word of the sets f.in: how many such values stand before it */
     uint64_t *entry, *exit; /* values in registers */
     uint32_t *pressure;     /* by block: most rows needed at once */
+    uint64_t *held;         /* a set: values in registers now; while pressure is measured, live ones */
     struct { access *at; size_t n, cap; } accesses;
     struct { pl_insn *at; size_t n, cap; } code;
     struct { uint32_t *at; size_t n, cap; } moved; /* values with a place in memory */
@@ -51,6 +58,7 @@ typedef struct spiller {
     uint32_t block, at, weight;
     uint32_t frame;         /* row that holds the start of the frame */
     uint32_t base, end;     /* bytes of the frame: behind its variables, behind all */
+    uint8_t temporary[C_count]; /* by class: registers that an instruction needs while it runs, plus one; 0: not looked up yet */
 } spiller;
 
 static value *value_of(spiller *s, uint32_t row, unsigned use)
@@ -59,9 +67,47 @@ static value *value_of(spiller *s, uint32_t row, unsigned use)
     return k ? &s->v[k - 1] : NULL;
 }
 
+static bool is_held(const spiller *s, uint32_t k)
+{
+    return s->held[k / 64] >> k % 64 & 1;
+}
+
+static void hold(spiller *s, const value *v)
+{
+    uint32_t k = (uint32_t)(v - s->v);
+    s->held[k / 64] |= 1ull << k % 64;
+    s->weight += v->rows;
+}
+
+static void release(spiller *s, const value *v)
+{
+    uint32_t k = (uint32_t)(v - s->v);
+    s->held[k / 64] &= ~(1ull << k % 64);
+    s->weight -= v->rows;
+}
+
+/* Registers hold the values of this block's set. */
+static void hold_all(spiller *s, const uint64_t *sets, uint32_t block)
+{
+    s->weight = 0;
+    for (uint32_t w = 0; w < s->f.words; w++) {
+        s->held[w] = sets[(size_t)block * s->f.words + w];
+        for (uint64_t left = s->held[w]; left; left &= left - 1)
+            s->weight += s->v[w * 64 + (uint32_t)__builtin_ctzll(left)].rows;
+    }
+}
+
 static bool starts(const spiller *s, const value *v, unsigned rows, unsigned use)
 {
     return pl_flow_starts(&s->f, (uint32_t)(v - s->v), rows, use);
+}
+
+static uint32_t temporaries(spiller *s, const pl_insn *i)
+{
+    uint8_t *t = &s->temporary[i->cls];
+    if (!*t)
+        *t = (uint8_t)(pl_live_temporaries(i->cls) + 1u);
+    return *t - 1u;
 }
 
 /* ---- pressure ---- */
@@ -70,20 +116,16 @@ static void leave_live(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
     value *v = value_of(s, *row, use);
-    if (v && starts(s, v, rows, use) && v->held) {
-        v->held = false;
-        s->weight -= v->rows;
-    }
+    if (v && starts(s, v, rows, use) && is_held(s, (uint32_t)(v - s->v)))
+        release(s, v);
 }
 
 static void enter_live(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
     value *v = value_of(s, *row, use);
-    if (v && !starts(s, v, rows, use) && !v->held) {
-        v->held = true;
-        s->weight += v->rows;
-    }
+    if (v && !starts(s, v, rows, use) && !is_held(s, (uint32_t)(v - s->v)))
+        hold(s, v);
 }
 
 /* Most rows live at once in each block; the most of all. */
@@ -93,18 +135,13 @@ static uint32_t measure(spiller *s)
     uint32_t most = 0;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         s->block = x->rpo[j];
-        s->weight = 0;
-        for (uint32_t k = 0; k < s->n; k++) {
-            s->v[k].held = pl_flow_has(&s->f, s->f.out, s->block, k);
-            s->weight += s->v[k].held ? s->v[k].rows : 0;
-        }
+        hold_all(s, s->f.out, s->block);
         uint32_t here = s->weight;
         for (s->at = (uint32_t)x->b.at[s->block].code.n; s->at-- > 0;) {
             pl_insn *i = &x->b.at[s->block].code.at[s->at];
             pl_flow_visit(&s->f, s->block, s->at);
-            pl_insn_uses(x->p, i, leave_live, s);
-            pl_insn_uses(x->p, i, enter_live, s);
-            uint32_t rows = s->weight + pl_live_temporaries(i->cls);
+            pl_insn_uses_twice(x->p, i, leave_live, enter_live, s);
+            uint32_t rows = s->weight + temporaries(s, i);
             here = rows > here ? rows : here;
         }
         s->pressure[s->block] = here;
@@ -123,14 +160,20 @@ static bool in_loop(const pl_ir *x, uint32_t block, uint32_t head)
     return false;
 }
 
+static uint32_t *far_at(const spiller *s, uint32_t b, uint32_t v)
+{
+    size_t word = (size_t)b * s->f.words + v / 64;
+    return &s->far_in[s->rank[word] + (uint32_t)__builtin_popcountll(s->f.in[word] & ((1ull << v % 64) - 1))];
+}
+
 /* Distance of the next use behind the end of block b. */
 static uint32_t far_out(const spiller *s, uint32_t b, uint32_t v)
 {
     const pl_ir *x = s->x;
     uint32_t best = NEVER;
     for (uint32_t e = 0; e < pl_ir_successors(x, b); e++) {
-        uint32_t q = pl_ir_successor(x, b, e), d = s->far_in[(size_t)q * s->n + v];
-        if (d >= NEVER || !pl_flow_has(&s->f, s->f.in, q, v))
+        uint32_t q = pl_ir_successor(x, b, e), d = pl_flow_has(&s->f, s->f.in, q, v) ? *far_at(s, q, v) : NEVER;
+        if (d >= NEVER)
             continue;
         if (x->b.at[b].loop != PL_IR_NONE && !in_loop(x, q, x->b.at[b].loop))
             d += LOOP_END;
@@ -143,30 +186,58 @@ static void note_first(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
     value *v = value_of(s, *row, use);
-    if (!v)
+    if (!v || !pl_flow_has(&s->f, s->f.in, s->block, (uint32_t)(v - s->v)))
         return;
-    uint32_t *d = &s->far_in[(size_t)s->block * s->n + (uint32_t)(v - s->v)];
+    uint32_t *d = far_at(s, s->block, (uint32_t)(v - s->v));
     if (*d == UINT32_MAX)
         *d = starts(s, v, rows, use) ? NEVER : s->at;
+}
+
+/* Values that block b does not touch are needed as far behind it as its successors say. */
+static bool extend(spiller *s, uint32_t b, const uint8_t *known)
+{
+    const pl_irb *k = &s->x->b.at[b];
+    bool changed = false;
+    for (uint32_t w = 0; w < s->f.words; w++) {
+        size_t word = (size_t)b * s->f.words + w;
+        uint32_t c = s->rank[word];
+        for (uint64_t left = s->f.in[word]; left; left &= left - 1, c++) {
+            if (known[c])
+                continue;
+            uint32_t d = far_out(s, b, w * 64 + (uint32_t)__builtin_ctzll(left));
+            d = d < NEVER ? d + (uint32_t)k->code.n : NEVER;
+            if (d < s->far_in[c]) {
+                s->far_in[c] = d;
+                changed = true;
+            }
+        }
+    }
+    return changed;
 }
 
 static bool find_distances(spiller *s)
 {
     pl_ir *x = s->x;
-    size_t cells = (size_t)s->n * x->b.n;
-    if (!(s->far_in = pl_arena_array(x->tmp, uint32_t, cells + 1)))
+    size_t words = (size_t)s->f.words * x->b.n;
+    uint32_t cells = 0;
+    if (!(s->rank = pl_arena_array(x->tmp, uint32_t, words + 1)))
+        return false;
+    for (size_t w = 0; w < words; w++) {
+        s->rank[w] = cells;
+        cells += (uint32_t)__builtin_popcountll(s->f.in[w]);
+    }
+    s->far_in = pl_arena_array(x->tmp, uint32_t, cells + 1u);
+    uint8_t *known = pl_arena_array(x->tmp, uint8_t, cells + 1u); /* the block itself decides */
+    if (!s->far_in || !known)
         return false;
     memset(s->far_in, 0xff, cells * sizeof *s->far_in);
-    uint8_t *known = pl_arena_array(x->tmp, uint8_t, cells + 1); /* the block itself decides */
-    if (!known)
-        return false;
     for (s->block = 0; s->block < x->b.n; s->block++)
         for (s->at = 0; s->at < x->b.at[s->block].code.n; s->at++) {
             pl_insn *i = &x->b.at[s->block].code.at[s->at];
             pl_flow_visit(&s->f, s->block, s->at);
-            pl_insn_uses(x->p, i, note_first, s);
+            pl_insn_uses_here(x->p, i, note_first, s);
         }
-    for (size_t c = 0; c < cells; c++)
+    for (uint32_t c = 0; c < cells; c++)
         if (s->far_in[c] != UINT32_MAX)
             known[c] = 1;
         else
@@ -174,27 +245,12 @@ static bool find_distances(spiller *s)
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t j = x->nrpo; j-- > 0;)
-            for (uint32_t v = 0; v < s->n; v++) {
-                uint32_t b = x->rpo[j];
-                size_t c = (size_t)b * s->n + v;
-                if (known[c] || !pl_flow_has(&s->f, s->f.in, b, v))
-                    continue;
-                uint32_t d = far_out(s, b, v);
-                d = d < NEVER ? d + (uint32_t)x->b.at[b].code.n : NEVER;
-                if (d < s->far_in[c]) {
-                    s->far_in[c] = d;
-                    changed = true;
-                }
-            }
+            changed |= extend(s, x->rpo[j], known);
     }
     return true;
 }
 
 /* ---- what registers hold ---- */
-
-typedef struct ranked {
-    uint32_t value, distance;
-} ranked;
 
 static int nearer(const void *a, const void *b)
 {
@@ -205,26 +261,24 @@ static int nearer(const void *a, const void *b)
 }
 
 /* The values in registers where block b starts. */
-static bool choose_entry(spiller *s, uint32_t b)
+static void choose_entry(spiller *s, uint32_t b)
 {
     pl_ir *x = s->x;
-    ranked *r = pl_arena_array(x->tmp, ranked, s->n + 1);
-    if (!r)
-        return false;
+    ranked *r = s->ranked;
     uint32_t n = 0, weight = 0, most = 0;
     bool head = x->b.at[b].latches > 0;
     for (uint32_t j = 0; head && j < x->nrpo; j++)
         if (in_loop(x, x->rpo[j], b) && s->pressure[x->rpo[j]] > most)
             most = s->pressure[x->rpo[j]];
-    for (uint32_t k = 0; k < s->n; k++) {
-        if (!pl_flow_has(&s->f, s->f.in, b, k))
-            continue;
-        bool any = b == 0 || head || s->v[k].pinned;
-        for (uint32_t e = 0; e < x->b.at[b].npred && !any; e++)
-            any = pl_flow_has(&s->f, s->exit, x->preds[x->b.at[b].pred + e], k);
-        if (any)
-            r[n++] = (ranked){k, s->v[k].pinned ? 0 : s->far_in[(size_t)b * s->n + k]};
-    }
+    for (uint32_t w = 0; w < s->f.words; w++)
+        for (uint64_t rest = s->f.in[(size_t)b * s->f.words + w]; rest; rest &= rest - 1) {
+            uint32_t k = w * 64 + (uint32_t)__builtin_ctzll(rest);
+            bool any = b == 0 || head || s->v[k].pinned;
+            for (uint32_t e = 0; e < x->b.at[b].npred && !any; e++)
+                any = pl_flow_has(&s->f, s->exit, x->preds[x->b.at[b].pred + e], k);
+            if (any)
+                r[n++] = (ranked){k, s->v[k].pinned ? 0 : *far_at(s, b, k)};
+        }
     qsort(r, n, sizeof *r, nearer);
     uint32_t through = 0, left = UINT32_MAX; /* rows of values that only lie across the loop, and what it leaves for them */
     for (uint32_t k = 0; k < n; k++)
@@ -240,7 +294,6 @@ static bool choose_entry(spiller *s, uint32_t b)
         weight += v->rows;
         left -= across ? v->rows : 0;
     }
-    return true;
 }
 
 static void list_access(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -306,23 +359,24 @@ static void make_room(spiller *s, uint32_t rows)
 {
     while (s->weight > rows) {
         uint32_t worst = UINT32_MAX, far = 0;
-        for (uint32_t k = 0; k < s->n; k++) {
-            value *v = &s->v[k];
-            if (!v->held || v->pinned || v->rows > 2 || touched_now(s, k))
-                continue;
-            uint32_t d = distance(s, v);
-            d += v->again && d < NEVER ? d / 2 : 0; /* it comes back without memory */
-            if (worst == UINT32_MAX || d > far) {
-                worst = k;
-                far = d;
+        for (uint32_t w = 0; w < s->f.words; w++)
+            for (uint64_t left = s->held[w]; left; left &= left - 1) {
+                uint32_t k = w * 64 + (uint32_t)__builtin_ctzll(left);
+                const value *v = &s->v[k];
+                if (v->pinned || v->rows > 2 || touched_now(s, k))
+                    continue;
+                uint32_t d = distance(s, v);
+                d += v->again && d < NEVER ? d / 2 : 0; /* it comes back without memory */
+                if (worst == UINT32_MAX || d > far) {
+                    worst = k;
+                    far = d;
+                }
             }
-        }
         if (worst == UINT32_MAX)
             return;
-        s->v[worst].held = false;
+        release(s, &s->v[worst]);
         if (distance(s, &s->v[worst]) < NEVER)
             send_away(s, &s->v[worst]);
-        s->weight -= s->v[worst].rows;
     }
 }
 
@@ -377,13 +431,12 @@ static bool forgets(const pl_ir *x, const pl_insn *i)
 
 static void forget(spiller *s)
 {
-    for (uint32_t k = 0; k < s->n; k++) {
-        value *v = &s->v[k];
-        if (!v->held || !v->again || pl_insn_mnem(v->again) == M__s2r)
-            continue;
-        v->held = false;
-        s->weight -= v->rows;
-    }
+    for (uint32_t w = 0; w < s->f.words; w++)
+        for (uint64_t left = s->held[w]; left; left &= left - 1) {
+            const value *v = &s->v[w * 64 + (uint32_t)__builtin_ctzll(left)];
+            if (v->again && pl_insn_mnem(v->again) != M__s2r)
+                release(s, v);
+        }
 }
 
 /* Walks a block: values come back before they are used. */
@@ -392,30 +445,24 @@ static bool walk(spiller *s, uint32_t b)
     pl_ir *x = s->x;
     s->block = b;
     s->accesses.n = s->code.n = 0;
-    s->weight = 0;
-    for (uint32_t k = 0; k < s->n; k++) {
-        s->v[k].next = 0;
-        s->v[k].held = pl_flow_has(&s->f, s->entry, b, k);
-        s->weight += s->v[k].held ? s->v[k].rows : 0;
-    }
+    hold_all(s, s->entry, b);
     for (s->at = (uint32_t)x->b.at[b].code.n; s->at-- > 0;) {
         pl_insn *i = &x->b.at[b].code.at[s->at];
         pl_flow_visit(&s->f, b, s->at);
-        pl_insn_uses(x->p, i, list_access, s);
+        pl_insn_uses_here(x->p, i, list_access, s);
     }
     uint32_t count = (uint32_t)x->b.at[b].code.n;
     for (s->at = 0; s->at < count; s->at++) {
         pl_insn i = x->b.at[b].code.at[s->at];
         s->now.n = 0;
-        pl_insn_uses(x->p, &i, list_current, s);
-        uint32_t room = s->room > pl_live_temporaries(i.cls) ? s->room - pl_live_temporaries(i.cls) : 1;
+        pl_insn_uses_here(x->p, &i, list_current, s);
+        uint32_t room = s->room > temporaries(s, &i) ? s->room - temporaries(s, &i) : 1;
         for (size_t n = 0; n < s->now.n; n++) {
             value *v = &s->v[s->now.at[n]];
             bool reads = v->next && s->accesses.at[v->next - 1].at == s->at && s->accesses.at[v->next - 1].reads;
-            if (v->held || !reads)
+            if (is_held(s, s->now.at[n]) || !reads)
                 continue;
-            v->held = true;
-            s->weight += v->rows;
+            hold(s, v);
             make_room(s, room);
             pl_insn come;
             if (!fetch(s, &come, v, i.line))
@@ -430,17 +477,13 @@ static bool walk(spiller *s, uint32_t b)
         }
         for (size_t n = 0; n < s->now.n; n++) {
             value *v = &s->v[s->now.at[n]];
-            if (v->held && !v->pinned && distance(s, v) >= NEVER) {
-                v->held = false;
-                s->weight -= v->rows;
-            }
+            if (is_held(s, s->now.at[n]) && !v->pinned && distance(s, v) >= NEVER)
+                release(s, v);
         }
         for (size_t n = 0; n < s->now.n; n++) {
             value *v = &s->v[s->now.at[n]];
-            if (!v->held && (v->pinned || distance(s, v) < NEVER)) {
-                v->held = true;
-                s->weight += v->rows;
-            }
+            if (!is_held(s, s->now.at[n]) && (v->pinned || distance(s, v) < NEVER))
+                hold(s, v);
         }
         s->now.n = 0;
         if (forgets(x, &i))
@@ -450,9 +493,8 @@ static bool walk(spiller *s, uint32_t b)
         if (!pl_ir_ok(x))
             return false;
     }
-    for (uint32_t k = 0; k < s->n; k++)
-        if (s->v[k].held && pl_flow_has(&s->f, s->f.out, b, k))
-            pl_flow_put(&s->f, s->exit, b, k);
+    for (uint32_t w = 0; w < s->f.words; w++)
+        s->exit[(size_t)b * s->f.words + w] = s->held[w] & s->f.out[(size_t)b * s->f.words + w];
     return replace_code(s, b);
 }
 
@@ -689,8 +731,10 @@ bool pl_pass_spill(pl_ir *x)
     s.pressure = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
     s.entry = pl_arena_array(x->tmp, uint64_t, set);
     s.exit = pl_arena_array(x->tmp, uint64_t, set);
+    s.held = pl_arena_array(x->tmp, uint64_t, s.f.words + 1u);
+    s.ranked = pl_arena_array(x->tmp, ranked, s.n + 1);
     s.v = pl_arena_array(x->tmp, value, s.n + 1);
-    if (!s.pressure || !s.entry || !s.exit || !s.v || !pl_flow_live(&s.f))
+    if (!s.pressure || !s.entry || !s.exit || !s.held || !s.ranked || !s.v || !pl_flow_live(&s.f))
         return false;
     for (uint32_t k = 0; k < s.n; k++)
         s.v[k] = (value){.row = s.f.v[k].row, .rows = s.f.v[k].rows, .pinned = s.f.v[k].pinned};
@@ -703,9 +747,11 @@ bool pl_pass_spill(pl_ir *x)
     find_repeatable(&s);
     s.frame = pl_ir_frame(x);
     s.base = s.end = (x->f->frame_bytes + 7u) & ~7u;
-    for (uint32_t j = 0; j < x->nrpo; j++)
-        if (!choose_entry(&s, x->rpo[j]) || !walk(&s, x->rpo[j]))
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        choose_entry(&s, x->rpo[j]);
+        if (!walk(&s, x->rpo[j]))
             return false;
+    }
     s.blocks = (uint32_t)x->b.n;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (uint32_t e = 0, n = pl_ir_successors(x, x->rpo[j]); e < n; e++)

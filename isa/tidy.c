@@ -102,11 +102,11 @@ static void tidy_lines(pl_program *p)
     }
 }
 
-static uint32_t take_moves(pl_program *p, const pl_prog_move *from, uint32_t n)
+static uint32_t take_moves(pl_program *p, const pl_prog_move *moves, uint32_t from, uint32_t n)
 {
     uint32_t first = n ? (uint32_t)p->moves.n : 0;
     for (uint32_t k = 0; k < n; k++)
-        *pl_push(p->arena, &p->moves) = from[k];
+        *pl_push(p->arena, &p->moves) = moves[from + k];
     return first;
 }
 
@@ -122,8 +122,8 @@ static void tidy_calls(pl_program *p)
         if (!(pl_forms[i->form].effects & PL_EF_CALL))
             continue;
         pl_prog_call c = calls[i->target];
-        c.first_ret = take_moves(p, moves + c.first_ret, c.nrets); /* as they stand in a call */
-        c.first_arg = take_moves(p, moves + c.first_arg, c.nargs);
+        c.first_ret = take_moves(p, moves, c.first_ret, c.nrets); /* as they stand in a call */
+        c.first_arg = take_moves(p, moves, c.first_arg, c.nargs);
         i->target = (uint32_t)p->calls.n;
         *pl_push(p->arena, &p->calls) = c;
     }

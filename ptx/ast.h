@@ -101,12 +101,13 @@ typedef struct pl_table {
 } pl_table;
 
 typedef struct pl_operand {
-    pl_operand_kind kind;
-    bool neg;     /* ! before a predicate, or - before a register where a form allows it */
+    uint8_t kind; /* pl_operand_kind */
+    bool neg : 1;      /* ! before a predicate, or - before a register where a form allows it */
+    bool is_float : 1; /* the immediate was written as a floating literal */
     uint8_t sel;  /* pl_sel */
     uint8_t nlanes; /* vadd2/vadd4 selectors (%r1.b7654, %r1.h10): number of digits, else 0 */
     uint16_t lanes; /* their digits, four bits each, rightmost digit lowest */
-    bool is_float; /* the immediate was written as a floating literal */
+    uint16_t n;     /* of elem */
     pl_loc at;
     union {
         pl_reg *reg;       /* REG; base of ADDR when var == NULL */
@@ -117,25 +118,29 @@ typedef struct pl_operand {
     };
     pl_var *var;  /* VAR; base of ADDR */
     int64_t imm;  /* IMM: bits; ADDR/VAR: byte offset */
-    uint16_t n;
     struct pl_operand *elem; /* VEC, ARGS, coordinates */
 } pl_operand;
 
 typedef enum pl_stmt_kind { PL_S_INSN, PL_S_LOC, PL_S_PRAGMA } pl_stmt_kind;
 
+/* A large module has a million of them: small on purpose. */
 typedef struct pl_stmt {
-    pl_stmt_kind kind;
-    pl_loc at;          /* of the instruction, in the PTX file */
-    /* PL_S_INSN */
-    uint16_t form;      /* index in pl_forms */
-    uint16_t mods[PL_MAX_SLOTS];
-    pl_reg *guard;      /* or NULL */
+    uint8_t kind;       /* pl_stmt_kind */
     bool guard_neg;
     uint8_t nop;        /* operands present, in the order of the form's specs; absent optional ones have kind NONE */
-    pl_operand *op;     /* form->noperands entries */
-    /* PL_S_LOC: source line for what follows */
-    uint32_t src_file, src_line, src_column;
-    const char *pragma; /* PL_S_PRAGMA */
+    uint16_t form;      /* index in pl_forms */
+    pl_loc at;          /* of the instruction, in the PTX file */
+    pl_reg *guard;      /* or NULL */
+    union {
+        pl_operand *op;     /* PL_S_INSN: form->noperands entries */
+        const char *pragma; /* PL_S_PRAGMA */
+    };
+    union {
+        uint16_t mods[PL_MAX_SLOTS];             /* PL_S_INSN: words by slot of the form */
+        struct {
+            uint32_t src_file, src_line, src_column; /* PL_S_LOC: source line for what follows */
+        };
+    };
 } pl_stmt;
 
 typedef struct pl_func {

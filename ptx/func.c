@@ -153,14 +153,33 @@ void pl_func_body(pl_parse *p, pl_loc at)
             pl_report(p->diags, PL_E0359, v->at, v->name);
     }
     check_param_space(p);
+    if (!p->func->body.n) {
+        p->func->body.at = p->body.at;
+        p->func->body.cap = p->body.cap;
+    }
     if (p->func->blocksareclusters && (!p->func->reqntid[0] || !p->func->reqnctapercluster[0]))
         pl_report(p->diags, PL_E0376, p->func->at);
     declare(p, true);
 }
 
+/* The statements move to a place of their own, which holds just them; the next function may have the room. */
+static void settle_body(pl_parse *p)
+{
+    pl_func *f = p->func;
+    if (!f->body.n || f->body.at == NULL) return;
+    pl_stmt *own = pl_arena_array(p->arena, pl_stmt, f->body.n);
+    if (!own || !pl_arena_ok(p->arena)) return;
+    p->body.at = f->body.at;
+    p->body.cap = f->body.cap;
+    memcpy(own, f->body.at, f->body.n * sizeof *own);
+    f->body.at = own;
+    f->body.cap = f->body.n;
+}
+
 void pl_func_end(pl_parse *p, pl_loc at)
 {
     (void)at;
+    settle_body(p);
     leave(p);
 }
 

@@ -233,6 +233,7 @@ typedef struct pl_parse {
     pl_sym *func_sym;
     pl_table *table; /* .branchtargets and the like being read */
     pl_table_use *table_uses;
+    struct { pl_stmt *at; size_t cap; } body; /* room for the statements of a function while it is read: kept from one to the next */
     bool in_rets, in_directives;
     bool doubtful; /* a syntax error was seen in this function: missing names are no news */
     uint32_t seen_perf;

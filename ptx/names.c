@@ -180,6 +180,19 @@ static void find_stem(pl_parse *p, pl_sym *s)
     s->stem->nnumbers++;
 }
 
+/* The symbol %r12 of the stem %r. Every range asks for many, so the name is put together by hand. */
+static pl_sym *numbered(pl_parse *p, const pl_sym *stem, uint32_t number)
+{
+    char text[256], *name = stem->len + 10 <= sizeof text ? text : pl_arena_alloc(p->arena, stem->len + 10);
+    uint32_t digits = 1, n;
+    for (n = number; n >= 10; n /= 10) digits++;
+    if (!name) return pl_sym_intern(p, stem->name, stem->len);
+    memcpy(name, stem->name, stem->len);
+    n = number;
+    for (uint32_t k = stem->len + digits; k-- > stem->len; n /= 10) name[k] = (char)('0' + n % 10);
+    return pl_sym_intern(p, name, stem->len + digits);
+}
+
 pl_binding *pl_name_lookup(pl_parse *p, pl_sym *s)
 {
     pl_binding *b = s->binding;
@@ -190,8 +203,7 @@ pl_binding *pl_name_lookup(pl_parse *p, pl_sym *s)
     if (!r || (b && b->depth >= r->depth)) return b;
     pl_binding made = {.kind = PL_B_REG, .at = r->at};
     if (s->name[s->stem->len] == '0' && s->len > s->stem->len + 1) {
-        char *plain = pl_arena_printf(p->arena, "%s%u", s->stem->name, s->number);
-        pl_binding *same = pl_name_lookup(p, pl_sym_intern(p, plain, strlen(plain)));
+        pl_binding *same = pl_name_lookup(p, numbered(p, s->stem, s->number));
         if (!same || same->kind != PL_B_REG) return same;
         made.reg = same->reg;
     } else {
@@ -208,8 +220,7 @@ static const pl_binding *range_clash(pl_parse *p, pl_sym *s, const pl_binding *b
         if (s->range && s->range->depth == p->depth) return s->range;
         /* the shorter of the two: registers of the range, or symbols with this stem */
         for (uint32_t k = 0; b->range->count < s->nnumbers && k < b->range->count; k++) {
-            char *name = pl_arena_printf(p->arena, "%s%u", s->name, k);
-            const pl_sym *o = pl_sym_intern(p, name, strlen(name));
+            const pl_sym *o = numbered(p, s, k);
             if (o->binding && o->binding->depth == p->depth) return o->binding;
         }
         for (const pl_sym *o = b->range->count < s->nnumbers ? NULL : s->numbers; o; o = o->sibling)

@@ -88,7 +88,8 @@ static bool number(reader *r, unsigned bits)
         if (!isxdigit((unsigned char)t.s[k]) && !(k == 1 && (t.s[1] | 32) == 'x') && t.s[k] != 'U')
             return wrong(r, &t, "an integer");
     if (pl_parse_number(r->p, t.s, t.n, t.at, &n) && n.is_float) return wrong(r, &t, "an integer");
-    uint64_t most = negative ? UINT64_C(1) << (bits - 1) : (UINT64_C(1) << bits) - 1;
+    uint64_t most = UINT64_C(1) << (bits - 1);
+    if (!negative) most += most - 1;
     if (bits < 32 && n.bits > most) return wrong(r, &t, bits == 8 ? "a number of 8 bits" : "a number of 16 bits");
     return true;
 }
