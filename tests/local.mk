@@ -12,7 +12,7 @@ check_LTLIBRARIES = libpl_harness.la
 libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c tests/recorded.h
 
 # The long ones first, so that they overlap with the rest.
-data_tests = tests/suite_timing tests/suite_functional tests/suite_random tests/fuzz/fuzz tests/statements tests/vectors tests/forms/forms \
+data_tests = tests/suite_timing tests/suite_functional tests/suite_random tests/unseen_timing tests/unseen_functional tests/fuzz/fuzz tests/statements tests/vectors tests/forms/forms \
 	tests/docs tests/report tests/looking tests/browser
 data_tests += tests/objects tests/fuzz/objects tests/fuzz/litmus tests/threads tests/labs
 check_PROGRAMS += $(data_tests) tests/ptxcheck
@@ -25,6 +25,12 @@ tests_suite_random_LDADD = libpl_harness.la libptxloom.la
 tests_suite_functional_SOURCES = tests/suite.c
 tests_suite_functional_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"functional"'
 tests_suite_functional_LDADD = libpl_harness.la libptxloom.la
+tests_unseen_timing_SOURCES = tests/suite.c
+tests_unseen_timing_CPPFLAGS = $(AM_CPPFLAGS) -DFOLDER='"unseen"' -DMODE='"timing"'
+tests_unseen_timing_LDADD = libpl_harness.la libptxloom.la
+tests_unseen_functional_SOURCES = tests/suite.c
+tests_unseen_functional_CPPFLAGS = $(AM_CPPFLAGS) -DFOLDER='"unseen"' -DMODE='"functional"' -DEXTRA='"-O0",'
+tests_unseen_functional_LDADD = libpl_harness.la libptxloom.la
 tests_fuzz_fuzz_LDADD = libpl_harness.la libptxloom.la
 tests_statements_SOURCES = tests/statements.c tests/fuzz/grammar.c tests/fuzz/grammar.h
 tests_statements_LDADD = libpl_harness.la libptxloom.la
@@ -101,10 +107,10 @@ docs-update: ptxloom$(EXEEXT) tests/docs$(EXEEXT)
 	  tests/docs --update $$page >docs-update.tmp && { cmp -s docs-update.tmp $$page || cp docs-update.tmp $$page; }; \
 	done; rm -f docs-update.tmp
 # The suite at both optimisation levels in both modes; and in functional mode under a hundred random schedules.
-suite-levels: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT) tests/suite_timing$(EXEEXT)
-	$(AM_TESTS_ENVIRONMENT) for m in functional timing; do for o in -O0 -O2; do \
-	  echo "# $$m $$o"; tests/suite_$$m $$o >suite-levels.tmp || exit 1; grep -c '^ok' suite-levels.tmp; \
-	done; done; rm -f suite-levels.tmp
+suite-levels: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT) tests/suite_timing$(EXEEXT) tests/unseen_functional$(EXEEXT) tests/unseen_timing$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) for p in suite unseen; do for m in functional timing; do for o in -O0 -O2; do \
+	  echo "# $$p $$m $$o"; tests/$${p}_$$m $$o >suite-levels.tmp || exit 1; grep -c '^ok' suite-levels.tmp; \
+	done; done; done; rm -f suite-levels.tmp
 # SEEDS="1 2 3" takes these alone; one takes about eight seconds.
 SEEDS =
 schedules: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT)

@@ -9,9 +9,11 @@
 #define BATCH_SECONDS 300
 #define ALONE_SECONDS 120
 
-table recorded_results(void)
+table recorded_results(const char *folder)
 {
-    char *path = data_path("suite/results.tsv");
+    char relative[64];
+    snprintf(relative, sizeof relative, "%s/results.tsv", folder);
+    char *path = data_path(relative);
     table t = table_read(path);
     free(path);
     return t;
@@ -45,12 +47,12 @@ static json_t *run_files(char *const *file, size_t n, const char *mode, const ch
     return json_loads(r->out ? r->out : "", 0, NULL);
 }
 
-void recorded_run(const table *results, const char *mode, recorded_each *each, void *ctx)
+void recorded_run(const char *folder, const table *results, const char *mode, recorded_each *each, void *ctx)
 {
-    recorded_run_with(results, mode, NULL, each, ctx);
+    recorded_run_with(folder, results, mode, NULL, each, ctx);
 }
 
-void recorded_run_with(const table *results, const char *mode, const char *const *options, recorded_each *each, void *ctx)
+void recorded_run_with(const char *folder, const table *results, const char *mode, const char *const *options, recorded_each *each, void *ctx)
 {
     size_t name = table_column(results, "case");
     for (size_t first = 0; first < results->rows; first += BATCH) {
@@ -58,7 +60,7 @@ void recorded_run_with(const table *results, const char *mode, const char *const
         size_t n = results->rows - first < BATCH ? results->rows - first : BATCH;
         for (size_t i = 0; i < n; i++) {
             char relative[256];
-            snprintf(relative, sizeof relative, "suite/cases/%s.json", results->row[first + i][name]);
+            snprintf(relative, sizeof relative, "%s/cases/%s.json", folder, results->row[first + i][name]);
             file[i] = data_path(relative);
         }
         run_result r;

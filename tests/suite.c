@@ -1,8 +1,8 @@
-/* suite.c - runs the recorded kernel suite through the ptxloom command and compares every output with the hardware's.
+/* suite.c - runs recorded kernels through the ptxloom command and compares every output with the hardware's.
  *
- * Compiled once for each mode (MODE is "functional" or "timing"). A case that this version cannot run stands in
- * tests/data/suite/unsupported.tsv with the reason that ptxloom gives; such a case must fail for exactly that reason, so that
- * the list can neither hide a wrong result nor outlive the feature. */
+ * Compiled once for each folder of tests/data with kernels (FOLDER), mode (MODE is "functional" or "timing") and further options
+ * (EXTRA). A case that this version cannot run stands in FOLDER/unsupported.tsv with the reason that ptxloom gives; such a case
+ * must fail for exactly that reason, so that the list can neither hide a wrong result nor outlive the feature. */
 #include "tests/recorded.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,9 @@
 
 #ifndef EXTRA
 #define EXTRA
+#endif
+#ifndef FOLDER
+#define FOLDER "suite"
 #endif
 
 typedef struct suite {
@@ -74,7 +77,7 @@ static void judge(void *ctx, size_t row, const json_t *result, const run_result 
     char *text = result ? json_dumps(result, 0) : NULL;
     bool named = (text && strstr(text, reason)) || (r->err && strstr(r->err, reason));
     tap(!equal && named, "%s %s is not supported: %s", MODE, name, reason);
-    if (equal) tap_note("it works: take it off tests/data/suite/unsupported.tsv");
+    if (equal) tap_note("it works: take it off tests/data/" FOLDER "/unsupported.tsv");
     else if (!named) tap_note("it fails for another reason; exit status %d; %.2000s", r->status, r->err ? r->err : "");
     free(text);
 }
@@ -83,14 +86,14 @@ static void judge(void *ctx, size_t row, const json_t *result, const run_result 
 int main(int argc, char **argv)
 {
     static const char *const extra[] = {EXTRA NULL};
-    suite s = {.results = recorded_results(), .options = argc > 1 ? (const char *const *)argv + 1 : extra};
-    char *path = data_path("suite/unsupported.tsv");
+    suite s = {.results = recorded_results(FOLDER), .options = argc > 1 ? (const char *const *)argv + 1 : extra};
+    char *path = data_path(FOLDER "/unsupported.tsv");
     s.unsupported = table_read(path);
     free(path);
     s.name = table_column(&s.results, "case");
     s.sums = table_column(&s.results, "outputs_sha256");
     s.status = table_column(&s.results, "status");
-    recorded_run_with(&s.results, MODE, s.options, judge, &s);
+    recorded_run_with(FOLDER, &s.results, MODE, s.options, judge, &s);
     table_free(&s.results);
     table_free(&s.unsupported);
     return tap_done();

@@ -90,7 +90,7 @@ int main(int argc, char **argv)
 {
     (void)argv;
     static const char *const threads[] = {"2", "4"};
-    table cases = recorded_results();
+    table cases = recorded_results("suite");
     size_t column = table_column(&cases, "case");
     for (size_t i = 0; i < cases.rows; i++) {
         const char *name = cases.row[i][column];

@@ -44,10 +44,10 @@ int main(void)
 {
     bench b[PARTS];
     for (size_t i = 0; i < PARTS; i++) {
-        b[i] = (bench){.results = recorded_results()};
+        b[i] = (bench){.results = recorded_results("suite")};
         b[i].wall = calloc(b[i].results.rows, sizeof *b[i].wall);
         printf("%s\n", part[i].title);
-        recorded_run_with(&b[i].results, part[i].mode, part[i].options, measure, &b[i]);
+        recorded_run_with("suite", &b[i].results, part[i].mode, part[i].options, measure, &b[i]);
         if (b[i].ran > 0)
             printf("%s: %zu cases in %.1f s, %.2f M warp instructions/s, %.1f M thread instructions/s\n\n", part[i].title, b[i].ran,
                    b[i].seconds, b[i].warp / b[i].seconds / 1e6, b[i].thread / b[i].seconds / 1e6);
