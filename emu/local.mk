@@ -12,7 +12,7 @@
 # config.h says which exist (PL_HAVE_EXEC_AVX2, PL_HAVE_EXEC_AVX512); one ordinary file picks the table at start with
 # __builtin_cpu_supports. Headers of these files go to noinst_HEADERS.
 pl_exec_sources = emu/exec/op_mem.c emu/exec/op_atom.c emu/exec/op_control.c emu/exec/op_barrier.c emu/exec/op_warp.c \
-	emu/exec/op_misc.c emu/exec/op_async.c emu/exec/op_bulk.c
+	emu/exec/op_misc.c emu/exec/op_approx.c emu/exec/op_async.c emu/exec/op_bulk.c
 nodist_pl_exec_sources = $(isa_exec_generated)
 libptxloom_la_SOURCES += emu/exec/warp.c emu/exec/cta.c emu/exec/grid.c emu/exec/memory.c emu/exec/access.c emu/exec/bind.c emu/exec/async.c \
 	emu/exec/hang.c emu/exec/hang.h emu/exec/heap.c emu/exec/heap.h emu/exec/print.c emu/exec/print.h emu/exec/system.c emu/exec/system.h emu/exec/num_soft.c

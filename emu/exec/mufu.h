@@ -96,13 +96,25 @@ MUFU_INLINE uint32_t f32_lg2_approx(uint32_t a, bool ftz)
     return blend32(small, mufu_fadd(y, MUFU_MINUS_24), y);
 }
 
-/* Below -126 the unit would flush the result: d = EX2(a / 2)^2. */
+/* Below -126 the unit would flush the result: d = EX2(a / 2)^2. First the operand of EX2, then what is made of its result y. */
+MUFU_INLINE bool mufu_ex2_is_low(uint32_t a)
+{
+    return a - (MUFU_MINUS_126 + 1) < (PL_F32_SIGN | PL_F32_INF) - MUFU_MINUS_126;
+}
+
+MUFU_INLINE uint32_t f32_ex2_operand(uint32_t a, bool ftz)
+{
+    return ftz ? a : blend32(mufu_ex2_is_low(a), mufu_fmul(a, MUFU_HALF), a);
+}
+
+MUFU_INLINE uint32_t f32_ex2_result(uint32_t a, uint32_t y, bool ftz)
+{
+    return ftz ? y : blend32(mufu_ex2_is_low(a), mufu_fmul(y, y), y);
+}
+
 MUFU_INLINE uint32_t f32_ex2_approx(uint32_t a, bool ftz)
 {
-    if (ftz) return mufu_ex2(a);
-    bool low = a - (MUFU_MINUS_126 + 1) < (PL_F32_SIGN | PL_F32_INF) - MUFU_MINUS_126;
-    uint32_t y = mufu_ex2(blend32(low, mufu_fmul(a, MUFU_HALF), a));
-    return blend32(low, mufu_fmul(y, y), y);
+    return f32_ex2_result(a, mufu_ex2(f32_ex2_operand(a, ftz)), ftz);
 }
 
 /* Radians to turns: the product with the f32 nearest to 1/(2 pi), rounded towards zero. The unit

@@ -93,11 +93,16 @@ MUFU_INLINE mufu_sum mufu_parabola(int32_t c0, int32_t c1, int32_t c2, int32_t k
     return (mufu_sum){high, (uint32_t)low & 1023};
 }
 
+MUFU_INLINE mufu_sum mufu_packed(int32_t c0, int32_t c12, int c2_bits, int32_t k, uint32_t x)
+{
+    int32_t c1 = c12 >> c2_bits, c2 = (int32_t)((uint32_t)c12 << (32 - c2_bits)) >> (32 - c2_bits);
+    return mufu_parabola(c0, c1, c2, k, x);
+}
+
 MUFU_INLINE mufu_sum mufu_row(uint32_t row, int c2_bits, int32_t k, uint32_t x)
 {
-    int32_t c12 = pl_mufu_c12[(int32_t)row]; /* a signed index: compilers gather eight rows */
-    int32_t c1 = c12 >> c2_bits, c2 = (int32_t)((uint32_t)c12 << (32 - c2_bits)) >> (32 - c2_bits);
-    return mufu_parabola(pl_mufu_c0[(int32_t)row], c1, c2, k, x);
+    const int32_t r = (int32_t)row; /* a signed index: compilers gather eight rows */
+    return mufu_packed(pl_mufu_c0[r], pl_mufu_c12[r], c2_bits, k, x);
 }
 
 /* T as a double, which holds it exactly. */
@@ -197,26 +202,36 @@ MUFU_INLINE uint32_t mufu_sqrt(uint32_t a)
 
 /* ---- 2^x ------------------------------------------------------------------------------------- */
 
-/* x becomes a fixed-point number with 23 fraction bits, cut off towards zero. A negative one is
- * complemented, which is one unit less than its negation; only a whole number is negated. */
-MUFU_INLINE uint32_t mufu_ex2(uint32_t a)
+/* x as a fixed-point number with 23 fraction bits, cut off towards zero. A negative one is
+ * complemented, which is one unit less than its negation; only a whole number is negated. Numbers
+ * from 256 up count as 255: their powers are out of range either way. */
+MUFU_INLINE int32_t mufu_ex2_fixed(uint32_t a)
 {
-    uint32_t m = a & PL_F32_MAG, significand = (m & 0x7fffff) | 0x800000;
-    bool negative = (int32_t)a < 0;
-    int32_t e = (int32_t)(m >> 23) - 127;
-    uint32_t left = (uint32_t)(e > 0 ? e : 0) & 31, right = (uint32_t)(e < 0 ? -e : 0);
-    uint32_t fixed = (significand << left) >> (right < 31 ? right : 31);
-    uint32_t fraction = fixed & 0x7fffff;
-    int32_t whole = (int32_t)(fixed >> 23), mixed = fraction != 0;
-    whole = negative ? -whole - mixed : whole;
-    fraction ^= 0x7fffff & (0u - (uint32_t)(negative & (mixed != 0)));
-    uint32_t row = MUFU_ROW_EX2 + (fraction >> 17);
-    uint32_t y = mufu_row(row, MUFU_C2_BITS, MUFU_K_EX2, fraction & 0x1ffff).high >> 6;
+    bool large = (a & PL_F32_MAG) >= 0x43800000u;
+    int32_t fixed = (int32_t)(f32_value(blend32(large, (a & PL_F32_SIGN) | 0x437f0000u, a)) * 0x1p23f); /* exact */
+    return fixed - ((fixed < 0) & ((fixed & 0x7fffff) != 0));
+}
+
+/* The row of a fixed-point number; and the rest of the work, with the words of that row. */
+MUFU_INLINE uint32_t mufu_ex2_row(int32_t fixed)
+{
+    return (uint32_t)fixed >> 17 & 63;
+}
+
+MUFU_INLINE uint32_t mufu_ex2_result(uint32_t a, int32_t fixed, int32_t c0, int32_t c12)
+{
+    int32_t whole = fixed >> 23;
+    uint32_t y = mufu_packed(c0, c12, MUFU_C2_BITS, MUFU_K_EX2, (uint32_t)fixed & 0x1ffff).high >> 6;
     uint32_t v = (uint32_t)(whole + 126) * 0x800000u + y;
     v = blend32(whole > 127, PL_F32_INF, v);
     v = blend32(whole < -126, 0, v);
-    v = blend32(e > 7, PL_F32_INF & ~(0u - (uint32_t)negative), v);
-    return blend32(m > PL_F32_INF, PL_F32_NAN, v);
+    return blend32((a & PL_F32_MAG) > PL_F32_INF, PL_F32_NAN, v);
+}
+
+MUFU_INLINE uint32_t mufu_ex2(uint32_t a)
+{
+    int32_t fixed = mufu_ex2_fixed(a), row = MUFU_ROW_EX2 + (int32_t)mufu_ex2_row(fixed);
+    return mufu_ex2_result(a, fixed, pl_mufu_c0[row], pl_mufu_c12[row]);
 }
 
 /* ---- log2(x) --------------------------------------------------------------------------------- */
