@@ -10,6 +10,7 @@
 
 #include "isa/flow.h"
 #include "isa/passes.h"
+#include "isa/plan.h"
 #include "isa/tidy.h"
 
 enum { MOST_STEADY = 64 };
@@ -76,7 +77,7 @@ static void look(caller *c)
         memcpy(c->now, c->f.out + (size_t)b * c->f.words, c->f.words * sizeof *c->now);
         for (uint32_t at = (uint32_t)x->b.at[b].code.n; at-- > 0;) {
             const pl_insn *i = pl_flow_visit(&c->f, b, at);
-            pl_insn_uses(x->p, &x->b.at[b].code.at[at], leave, c);
+            pl_insn_uses_here(x->p, &x->b.at[b].code.at[at], leave, c);
             if (is_call(i)) {
                 uint32_t rows = 0;
                 for (uint32_t k = 0; k < c->f.n; k++)
@@ -86,7 +87,7 @@ static void look(caller *c)
                     }
                 c->across = rows > c->across ? rows : c->across;
             }
-            pl_insn_uses(x->p, &x->b.at[b].code.at[at], enter, c);
+            pl_insn_uses_here(x->p, &x->b.at[b].code.at[at], enter, c);
         }
     }
 }

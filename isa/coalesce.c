@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "isa/passes.h"
+#include "isa/plan.h"
 
 enum { ROUNDS = 4 };
 
@@ -162,7 +163,7 @@ static bool collect(coalescer *c)
     pl_ir *x = c->x;
     for (size_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            pl_insn_uses(x->p, &x->b.at[b].code.at[k], widths, c);
+            pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], widths, c);
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (uint32_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
             const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
@@ -212,8 +213,7 @@ static bool round_of(pl_ir *x, bool *any)
         for (size_t k = 0; k < x->b.at[c.block].code.n; k++) {
             pl_insn *i = &x->b.at[c.block].code.at[k];
             c.guarded = i->guard != PL_PT;
-            pl_insn_uses(x->p, i, summarise_reads, &c);
-            pl_insn_uses(x->p, i, summarise_writes, &c);
+            pl_insn_uses_twice(x->p, i, summarise_reads, summarise_writes, &c);
         }
     solve(&c);
     for (uint32_t j = 0; j < x->nrpo; j++) {
@@ -223,9 +223,8 @@ static bool round_of(pl_ir *x, bool *any)
             pl_insn *i = &x->b.at[b].code.at[k];
             c.guarded = i->guard != PL_PT;
             c.skip = register_copy(&c, i) ? i->op[1] : PL_IR_NONE;
-            pl_insn_uses(x->p, i, check, &c);
-            pl_insn_uses(x->p, i, kill, &c);
-            pl_insn_uses(x->p, i, revive, &c);
+            pl_insn_uses_twice(x->p, i, check, kill, &c);
+            pl_insn_uses_here(x->p, i, revive, &c);
         }
     }
     uint32_t *to = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
@@ -253,7 +252,7 @@ static bool round_of(pl_ir *x, bool *any)
     pl_ir_sweep(x);
     for (size_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            pl_insn_uses(x->p, &x->b.at[b].code.at[k], rename, to);
+            pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], rename, to);
     return pl_ir_ok(x);
 }
 

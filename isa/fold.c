@@ -455,11 +455,13 @@ bool pl_pass_fold(pl_ir *x)
         for (uint32_t b = 0; b < x->b.n; b++)
             for (size_t k = 0; k < x->b.at[b].code.n; k++)
                 if (x->b.at[b].code.at[k].form != PL_IR_DEAD)
-                    pl_insn_uses(x->p, &x->b.at[b].code.at[k], substitute, &f);
+                    pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], substitute, &f);
         for (size_t k = 0; k < x->f->result.n; k++)
             if (x->f->result.at[k].reg)
                 substitute(&f, &x->f->result.at[k].from, 1, PL_USE_READ | (x->f->result.at[k].pred ? PL_USE_PRED : 0));
         branches(&f);
+        if (round && !f.changed)
+            break; /* cleaned already */
         if (!pl_pass_clean(x))
             return false;
         if (!f.changed)

@@ -4,6 +4,7 @@
  * whose head dominates the tail; a block belongs to the innermost one. */
 #include "isa/ir.h"
 #include "isa/plan.h"
+#include "isa/types.h"
 
 #include <string.h>
 
@@ -368,17 +369,42 @@ static bool graph_room(pl_ir *x, size_t edges)
     return x->rpo && x->edge && x->stack && x->preds && pl_arena_ok(x->a);
 }
 
+/* Lists the edges; *same: they are those of the last time. */
+static bool list_edges(pl_ir *x, size_t edges, bool *same)
+{
+    size_t n = edges + x->b.n, at = 0;
+    *same = n == x->nedges;
+    if (n > x->edges_room) {
+        x->edges_room = n + n / 2;
+        x->edges = pl_arena_array(x->a, uint32_t, x->edges_room);
+        if (!x->edges)
+            return false;
+    }
+    for (uint32_t k = 0; k < x->b.n; k++)
+        for (uint32_t s = 0, m = pl_ir_successors(x, k); s <= m; s++, at++) {
+            uint32_t to = s < m ? pl_ir_successor(x, k, s) : PL_IR_NONE;
+            *same &= x->edges[at] == to;
+            x->edges[at] = to;
+        }
+    x->nedges = n;
+    return true;
+}
+
 bool pl_ir_graph(pl_ir *x)
 {
     size_t edges = 0, n = x->b.n;
+    bool same;
+    for (size_t k = 0; k < n; k++)
+        edges += pl_ir_successors(x, (uint32_t)k);
+    if (!n || !list_edges(x, edges, &same) || !graph_room(x, edges))
+        return false;
+    if (same)
+        return true;
     for (size_t k = 0; k < n; k++) {
         pl_irb *b = &x->b.at[k];
         b->order = b->idom = b->loop = b->depth = PL_IR_NONE;
         b->npred = b->latches = b->pre = b->size = 0;
-        edges += pl_ir_successors(x, (uint32_t)k);
     }
-    if (!n || !graph_room(x, edges))
-        return false;
     memset(x->edge, 0, n * sizeof *x->edge);
     postorder(x, x->stack, x->edge);
     for (uint32_t j = 0; j < x->nrpo; j++)
@@ -411,16 +437,15 @@ typedef struct counting {
 static inline void count(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     counting *c = ctx;
-    bool pred = (use & PL_USE_PRED) != 0;
-    for (unsigned k = 0; k < (pred ? 1 : rows); k++) {
-        pl_ir_row *r = &(pred ? c->x->pred_row : c->x->row)[*row + k];
+    pl_ir_row *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row, *end = r + (use & PL_USE_PRED ? 1 : rows);
+    for (; r < end; r++) {
+        r->uses += use & PL_USE_READ;
         if (use & PL_USE_WRITE) {
             r->defs++;
             r->block = c->block;
             r->at = c->at;
             r->rows = (uint8_t)rows;
         }
-        r->uses += (use & PL_USE_READ) != 0;
     }
 }
 
@@ -618,7 +643,8 @@ uint32_t pl_ir_new_block(pl_ir *x)
 
 bool pl_insn_has(const pl_insn *i, pl_word w)
 {
-    for (unsigned k = 0; i->form != PL_IR_DEAD && k < pl_forms[i->form].nslots; k++)
+    unsigned n = i->form == PL_IR_DEAD ? 0 : pl_forms[i->form].nslots;
+    for (unsigned k = 0; k < n; k++)
         if (i->mods[k] == w)
             return true;
     return false;
@@ -626,8 +652,9 @@ bool pl_insn_has(const pl_insn *i, pl_word w)
 
 pl_word pl_insn_type(const pl_insn *i)
 {
-    for (unsigned k = 0; i->form != PL_IR_DEAD && k < pl_forms[i->form].nslots; k++)
-        if (i->mods[k] && pl_type_kind((pl_word)i->mods[k]))
+    unsigned n = i->form == PL_IR_DEAD ? 0 : pl_forms[i->form].nslots;
+    for (unsigned k = 0; k < n; k++)
+        if (pl_word_kind[i->mods[k]])
             return (pl_word)i->mods[k];
     return W_none;
 }

@@ -51,6 +51,8 @@ typedef struct pl_ir {
     uint32_t *rpo, nrpo;  /* reachable blocks in reverse postorder */
     uint32_t *stack, *edge; /* its working memory */
     size_t edge_room, block_room;
+    uint32_t *edges;        /* the graph that the blocks describe now: successors block by block, PL_IR_NONE behind those of each */
+    size_t nedges, edges_room;
     /* pl_ir_count */
     pl_ir_row *row;
     pl_ir_row *pred_row;  /* the same for predicates */

@@ -243,7 +243,7 @@ static void renumber(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static void make_units(live *l, pl_arena *a)
 {
     for (uint32_t k = 0; k < l->f->count; k++)
-        pl_insn_uses(l->p, &l->p->code.at[l->f->first + k], join, l);
+        pl_insn_uses_here(l->p, &l->p->code.at[l->f->first + k], join, l);
     for (size_t k = 0; k < l->f->formal.n; k++) /* register parameters and results of functions */
         if (l->f->formal.at[k].reg && !l->f->formal.at[k].pred && l->f->formal.at[k].bytes > 4)
             join(l, &l->f->formal.at[k].to, 2, 0);
@@ -431,7 +431,7 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
         return PL_OK;
     l.delta = fixed - rows;
     for (uint32_t k = 0; k < f->count; k++)
-        pl_insn_uses(p, &p->code.at[f->first + k], renumber, &l);
+        pl_insn_uses_here(p, &p->code.at[f->first + k], renumber, &l);
     for (size_t k = 0; k < f->formal.n; k++)
         if (f->formal.at[k].reg)
             renumber(&l, &f->formal.at[k].to, 1, f->formal.at[k].pred ? PL_USE_PRED : 0);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "isa/passes.h"
+#include "isa/plan.h"
 
 typedef struct fetch {
     pl_insn i;
@@ -173,7 +174,7 @@ static uint32_t before_shared(const pl_ir *x)
         const pl_irb *b = &x->b.at[x->rpo[j]];
         for (size_t k = 0; k < b->code.n && !w.any; k++) {
             pl_insn *i = &b->code.at[k];
-            pl_insn_uses(x->p, i, uses_window, &w);
+            pl_insn_uses_here(x->p, i, uses_window, &w);
             w.any |= (i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] == PL_SP_SHARED;
         }
         if (w.any)
@@ -192,7 +193,7 @@ bool pl_pass_place(pl_ir *x)
         p.block = x->rpo[j];
         for (size_t k = 0; k < x->b.at[p.block].code.n; k++)
             if (x->b.at[p.block].code.at[k].form != PL_IR_DEAD)
-                pl_insn_uses(x->p, &x->b.at[p.block].code.at[k], reach, &p);
+                pl_insn_uses_here(x->p, &x->b.at[p.block].code.at[k], reach, &p);
     }
     uint8_t *wanted = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
     if (!wanted)
@@ -215,7 +216,7 @@ bool pl_pass_place(pl_ir *x)
         for (size_t k = 0; k < old.code.n; k++) {
             if (old.code.at[k].form == PL_IR_DEAD)
                 continue;
-            pl_insn_uses(x->p, &old.code.at[k], emit_needed, &n);
+            pl_insn_uses_here(x->p, &old.code.at[k], emit_needed, &n);
             if (&old.code.at[k] == last)
                 for (size_t c = 0; c < p.fetches.n; c++)
                     if (p.fetches.at[c].block == b)
@@ -317,9 +318,9 @@ static bool find_uniform(uniformity *u)
                 pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
                 u->any = own_difference(i);
                 if (!u->any)
-                    pl_insn_uses(x->p, i, sees, u);
+                    pl_insn_uses_here(x->p, i, sees, u);
                 if (u->any)
-                    pl_insn_uses(x->p, i, spreads, u);
+                    pl_insn_uses_here(x->p, i, spreads, u);
             }
     } while (u->changed);
     return true;
