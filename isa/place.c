@@ -1,7 +1,7 @@
 /* place.c - parameters and special registers are fetched where they are needed first; what every kernel does before its own work.
  *
  * Machine code of ptxas 13.0 for sm_90 (2026-11): a parameter is read from the constant bank (LDC, ULDC) in the first block that needs
- * it and never inside a loop; %tid and %ctaid take S2R or S2UR, %ntid and its like are words of the constant bank. A kernel begins
+ * it, inside a loop only under the guard of what needs it; %tid and %ctaid take S2R or S2UR, %ntid and its like are words of the constant bank. A kernel begins
  * with the stack pointer; global accesses need a descriptor (ULDC.64), shared ones the base of the window (S2UR, UMOV, ULEA).
  * A branch that may part a warp stands between BSSY and BSYNC, which name the place where its lanes meet. */
 #include <string.h>
@@ -73,6 +73,56 @@ static void reach(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         }
 }
 
+typedef struct own_fetch {
+    place *p;
+    uint32_t row, to; /* what it reads, and the register that the new fetch fills */
+} own_fetch;
+
+static void reads_fetch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    own_fetch *o = ctx;
+    if ((use & PL_USE_PRED) || !(use & PL_USE_READ) || !o->p->of[*row])
+        return;
+    const fetch *f = &o->p->fetches.at[o->p->of[*row] - 1];
+    if (pl_insn_mnem(&f->i) != M_ld || f->i.op[0] != *row || o->p->x->row[*row].rows != rows)
+        return;
+    if (o->to == PL_IR_NONE) {
+        o->row = *row;
+        o->to = pl_ir_new(o->p->x, rows);
+    }
+    if (*row == o->row)
+        *row = o->to;
+}
+
+/* What a guarded instruction in a loop reads is fetched under its guard, in front of it: it came from a block of its own. */
+static void fetch_under_guards(place *p)
+{
+    pl_ir *x = p->x;
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        if (x->b.at[b].order == PL_IR_NONE || x->b.at[b].loop == PL_IR_NONE)
+            continue;
+        for (size_t k = 0; k < x->b.at[b].code.n && pl_ir_ok(x); k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            if (i->form == PL_IR_DEAD || i->guard == PL_PT || !(i->flags & PL_IF_MEM))
+                continue;
+            own_fetch o = {.p = p, .to = PL_IR_NONE};
+            pl_insn_uses(x->p, i, reads_fetch, &o);
+            if (o.to == PL_IR_NONE)
+                continue;
+            pl_insn f = p->fetches.at[p->of[o.row] - 1].i;
+            f.op[0] = o.to;
+            f.guard = i->guard;
+            f.flags |= i->flags & PL_IF_GUARD_NEG;
+            f.line = i->line;
+            pl_insn *at = pl_ir_insert(x, b, k);
+            if (!at)
+                return;
+            *at = f;
+            k++;
+        }
+    }
+}
+
 static void emit(place *p, pl_irb *to, fetch *f)
 {
     if (f->placed)
@@ -101,7 +151,11 @@ static void emit_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static bool collect(place *p)
 {
     pl_ir *x = p->x;
-    p->of = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
+    size_t guarded = 0; /* they may get fetches of their own */
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++)
+            guarded += x->b.at[b].code.at[k].guard != PL_PT;
+    p->of = pl_arena_array(x->tmp, uint32_t, x->f->rows + 2 * guarded + 4);
     if (!p->of)
         return false;
     for (uint32_t b = 0; b < x->b.n; b++)
@@ -189,6 +243,7 @@ bool pl_pass_place(pl_ir *x)
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_count(x) || !collect(&p))
         return false;
+    fetch_under_guards(&p);
     for (uint32_t j = 0; j < x->nrpo; j++) {
         p.block = x->rpo[j];
         for (size_t k = 0; k < x->b.at[p.block].code.n; k++)

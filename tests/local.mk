@@ -73,7 +73,7 @@ TESTS = $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 EXTRA_PROGRAMS = tests/accuracy/cycles tests/accuracy/micro tests/accuracy/speed tests/accuracy/traces tests/accuracy/mufu_all \
 	tests/accuracy/rates
 tests_accuracy_cycles_SOURCES = tests/accuracy/cycles.c tests/accuracy/figures.c tests/accuracy/figures.h
-tests_accuracy_micro_SOURCES = tests/accuracy/micro.c tests/accuracy/figures.c tests/accuracy/figures.h
+tests_accuracy_micro_SOURCES = tests/accuracy/micro.c tests/accuracy/micro_memory.c tests/accuracy/micro.h tests/accuracy/figures.c tests/accuracy/figures.h
 tests_accuracy_cycles_LDADD = libpl_harness.la libptxloom.la
 tests_accuracy_micro_LDADD = libpl_harness.la libptxloom.la -lm
 tests_accuracy_speed_LDADD = libpl_harness.la libptxloom.la -lm

@@ -231,6 +231,10 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
         set_ready(s, index, PL_NEVER);
         return;
     }
+    if (d->addresses && t->memory > t->operands) {
+        t->operands = t->memory;
+        t->why = PL_STALL_WAIT;
+    }
     uint64_t at = t->operands > t->hold ? t->operands : t->hold;
     if (at < t->issued + 1) at = t->issued + 1;
     set_ready(s, index, at);
@@ -496,6 +500,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         t->hold_why = PL_STALL_WAIT;
     }
 
+    if (d->addresses) t->memory = now + s->m->issue.memory;
     switch ((pl_kind)d->kind) {
     case PL_KIND_SLEEP:
         t->hold = now + s->m->sync.sleep;
@@ -508,7 +513,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     case PL_KIND_MBARRIER:
     case PL_KIND_MBARRIER_WAIT: pl_lsu_issue(s, c, t, d, pc, now, seq); break;
     case PL_KIND_PARAM:
-        if (d->bank) pl_sm_results(s, t, d, bank_entry(s, d, now, after(result, latency)));
+        if (d->bank) pl_sm_results(s, t, d, bank_entry(s, d, now, after(result, d->guarded ? s->m->constant.latency : latency)));
         break;
     case PL_KIND_COMMIT: t->open_group = (uint8_t)((t->open_group + 1u) % PL_GROUPS); break;
     case PL_KIND_WGMMA: {

@@ -68,6 +68,7 @@ typedef struct pl_twarp {
     uint64_t started;
     uint64_t issued;        /* cycle of the last issue */
     uint64_t operands;      /* when `next` can issue as far as scoreboards go */
+    uint64_t memory;        /* earliest cycle of its next memory instruction */
     uint64_t hold;          /* earliest cycle by control flow, fetch, barriers */
     uint64_t token;         /* PL_BK_TOKEN: which */
     uint64_t line;          /* instruction line it fetched last */

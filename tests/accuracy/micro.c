@@ -1,39 +1,21 @@
 /* micro.c - `make accuracy`: what one thing costs, on a real H200 and in the model.
  *
- *     micro [-v | --update] [TABLE]...     tables: ops mma memory shared coalescing atomics sync bandwidth rates; -v prints every row
+ *     micro [-v | --update] [TABLE]...     tables: ops mma memory constant shared coalescing atomics sync bandwidth rates; -v prints every row
  *
  * tests/data/micro holds what small programs measured on an H200 (driver 580.159.04, 2026-11): a dependent chain for latency, many
  * independent operations for throughput, pointer chases for the levels of memory, and so on. This program states the same
  * measurements as PTX, runs them in timing mode, and compares. Fails when
  * fewer rows of a table are within 10 % than was committed (tests/data/accuracy.tsv); --update commits to today's. Times are differences of %clock64 inside the kernel, as on the hardware. */
-#include "include/ptxloom.h"
-#include "tests/accuracy/figures.h"
-#include "tests/harness.h"
+#include "tests/accuracy/micro.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OUT_WORDS = 8192, TEXT = 4 << 20 };
+enum { TEXT = 4 << 20 };
 
-typedef struct micro {
-    pl_gpu *gpu;
-    pl_ptr in, out;
-    uint64_t big; /* bytes at `in` */
-    uint64_t result[OUT_WORDS];
-    char *text; /* PTX under construction */
-    size_t n;
-    bool verbose;
-    unsigned shared; /* bytes of shared memory that the next kernel declares */
-    bool in_order; /* the next kernel runs as it is written (-O0) */
-    const char *name; /* of the table */
-    size_t rows, inside, failed, all_rows, all_inside;
-    figures figures;
-} micro;
-
-static void put(micro *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void put(micro *m, const char *fmt, ...)
+void put(micro *m, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -43,7 +25,7 @@ static void put(micro *m, const char *fmt, ...)
 }
 
 /* Every kernel has three parameters and the registers below. */
-static void begin(micro *m)
+void begin(micro *m)
 {
     m->n = 0;
     put(m, ".version 9.0\n.target sm_90a\n.address_size 64\n"
@@ -54,12 +36,12 @@ static void begin(micro *m)
     if (m->shared) put(m, ".shared .align 1024 .b8 s[%u]; mov.u32 sa, s;\n", m->shared);
 }
 
-static void start_clock(micro *m) { put(m, "bar.sync 0; mov.u64 t0, %%clock64;\n"); }
+void start_clock(micro *m) { put(m, "bar.sync 0; mov.u64 t0, %%clock64;\n"); }
 
 /* The least of several measurements is kept in `best`. */
-static void stop_clock(micro *m) { put(m, "mov.u64 t1, %%clock64; sub.u64 d, t1, t0; min.u64 best, best, d;\n"); }
+void stop_clock(micro *m) { put(m, "mov.u64 t1, %%clock64; sub.u64 d, t1, t0; min.u64 best, best, d;\n"); }
 
-static void store_best(micro *m) { put(m, "setp.eq.u32 p, tid, 0; @p st.global.u64 [out], best;\n"); }
+void store_best(micro *m) { put(m, "setp.eq.u32 p, tid, 0; @p st.global.u64 [out], best;\n"); }
 
 /* Assembles and runs the text; m->result has what the kernel stored. False: it did not run. */
 static bool run_cluster(micro *m, unsigned blocks, unsigned threads, uint32_t n, unsigned cluster)
@@ -86,7 +68,7 @@ static bool run_cluster(micro *m, unsigned blocks, unsigned threads, uint32_t n,
     return r.status == PL_OK;
 }
 
-static bool run(micro *m, unsigned blocks, unsigned threads, uint32_t n) { return run_cluster(m, blocks, threads, n, 0); }
+bool run(micro *m, unsigned blocks, unsigned threads, uint32_t n) { return run_cluster(m, blocks, threads, n, 0); }
 
 /* Runs a kernel whose blocks each store a figure. Their mean; -1 when it did not run. */
 static double mean_of_blocks(micro *m, unsigned blocks, unsigned threads, uint32_t n)
@@ -99,15 +81,14 @@ static double mean_of_blocks(micro *m, unsigned blocks, unsigned threads, uint32
 
 /* ---- the comparison ---- */
 
-static void open_table(micro *m, const char *name)
+void open_table(micro *m, const char *name)
 {
     m->name = name;
     m->rows = m->inside = m->failed = 0;
-    m->shared = strcmp(name, "shared") == 0 || strcmp(name, "atomics") == 0 || strcmp(name, "sync") == 0 ? 49152 : strcmp(name, "rates") == 0 ? 32768 : strcmp(name, "memory") == 0 ? 0 : 8192;
+    m->shared = strcmp(name, "sync") == 0 || strcmp(name, "shared") == 0 ? 49152 : strcmp(name, "rates") == 0 ? 32768 : 8192;
 }
 
-static void row(micro *m, double recorded, double modelled, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-static void row(micro *m, double recorded, double modelled, const char *fmt, ...)
+void row(micro *m, double recorded, double modelled, const char *fmt, ...)
 {
     if (!(recorded > 0)) return;
     double error = modelled / recorded - 1;
@@ -125,7 +106,7 @@ static void row(micro *m, double recorded, double modelled, const char *fmt, ...
     fflush(stdout);
 }
 
-static void close_table(micro *m)
+void close_table(micro *m)
 {
     printf("micro %-12s %4zu of %4zu within 10%%\n", m->name, m->inside, m->rows);
     fflush(stdout);
@@ -134,7 +115,7 @@ static void close_table(micro *m)
     m->all_inside += m->inside;
 }
 
-static table read_micro(const char *name)
+table read_micro(const char *name)
 {
     char relative[64];
     snprintf(relative, sizeof relative, "micro/%s.tsv.xz", name);
@@ -144,8 +125,8 @@ static table read_micro(const char *name)
     return t;
 }
 
-static const char *text_at(const table *t, size_t i, const char *column) { return t->row[i][table_column(t, column)]; }
-static double number_at(const table *t, size_t i, const char *column) { return strtod(text_at(t, i, column), NULL); }
+const char *text_at(const table *t, size_t i, const char *column) { return t->row[i][table_column(t, column)]; }
+double number_at(const table *t, size_t i, const char *column) { return strtod(text_at(t, i, column), NULL); }
 
 /* ---- operations ---- */
 
@@ -308,36 +289,7 @@ static void mma(micro *m)
     close_table(m);
 }
 
-/* ---- memory ---- */
-
-/* A chain over the first lines of the footprint, in an order without pattern. */
-static void link_chain(micro *m, uint32_t nodes)
-{
-    uint32_t at = 0, odd = (uint32_t)(nodes * 0.6180339887) | 1;
-    for (uint32_t k = 0; k < nodes; k++) {
-        uint32_t next = k + 1 == nodes ? 0 : (at + odd) % nodes;
-        uint64_t to = m->in + (uint64_t)next * 128;
-        pl_copy_to_device(m->gpu, m->in + (uint64_t)at * 128, &to, 8);
-        at = next;
-    }
-}
-
-/* Cycles of a dependent load after all lines of the footprint were read in order. A chase through everything, as was recorded, finds every
- * line the longest unused one; so does a chase through the lines that were read first. */
-static double chase(micro *m, const char *policy, uint64_t footprint, bool warm)
-{
-    uint32_t lines = (uint32_t)(footprint / 128), nodes = lines < 4096 ? lines : 4096, steps = nodes < 2048 ? 2048 : nodes;
-    link_chain(m, nodes);
-    begin(m);
-    put(m, "mov.b64 at, in; cvt.u64.u32 d, tid; shl.b64 d, d, 7; add.u64 at, at, d; mov.u32 i, tid; mov.b64 q, 0; mov.b64 t1, 0;\n");
-    if (warm)
-        put(m, "warm: setp.lt.u32 p, i, n; @p ld.global.%s.u64 q, [at]; add.u64 t1, t1, q; add.u64 at, at, %u; add.u32 i, i, 1024; setp.lt.u32 more, i, n; @more bra warm;\n", policy, 1024 * 128);
-    put(m, "setp.eq.u64 p, t1, 1; @p st.global.u64 [out+8], t1; bar.sync 0; setp.ne.u32 p, tid, 0; @p bra done; mov.b64 q, in; mov.u64 t0, %%clock64; mov.u32 i, 0;\nloop:\n");
-    for (int k = 0; k < 16; k++) put(m, "ld.global.%s.u64 q, [q];\n", policy);
-    put(m, "add.u32 i, i, 16; setp.lt.u32 more, i, %u; @more bra loop; setp.eq.u64 p, q, 1; @p st.global.u64 [out+8], q;\n", steps);
-    put(m, "mov.u64 t1, %%clock64; sub.u64 d, t1, t0; st.global.u64 [out], d;\ndone:\n");
-    return run(m, 1, 1024, lines) ? (double)m->result[0] / steps : -1;
-}
+/* ---- constants ---- */
 
 static double const_chase(micro *m, unsigned footprint, unsigned stride)
 {
@@ -363,186 +315,15 @@ static double const_chase(micro *m, unsigned footprint, unsigned stride)
     return run(m, 1, 1, nodes * 2) ? (double)m->result[0] / steps - 6 : -1; /* less the addition, which an index into the bank does not need */
 }
 
-/* Rows of the ladder that fit the memory which this program has. The recorded cg rows above 64 MB touch too few lines and are no use. */
-static void memory(micro *m)
+static void constants(micro *m)
 {
     table t = read_micro("mem_latency");
-    open_table(m, "memory");
-    for (size_t i = 0; i < t.rows; i++) {
-        const char *policy = text_at(&t, i, "policy");
-        uint64_t footprint = (uint64_t)number_at(&t, i, "footprint_bytes");
-        if (strcmp(text_at(&t, i, "test"), "chase") != 0 || footprint > m->big || (footprint > 64 << 20 && *policy != 'c' && policy[1] != 'a')) continue;
-        if (footprint > 64 << 20 && strcmp(policy, "ca") != 0) continue;
-        double cycles = chase(m, policy, footprint, footprint <= 64 << 20);
-        row(m, number_at(&t, i, "mean_per_load"), cycles, "%s %.0f KiB", policy, (double)footprint / 1024);
-    }
-    close_table(m);
     open_table(m, "constant");
     for (size_t i = 0; i < t.rows; i++) {
         if (strcmp(text_at(&t, i, "test"), "const") != 0) continue;
         unsigned footprint = (unsigned)number_at(&t, i, "footprint_bytes"), stride = (unsigned)number_at(&t, i, "stride");
         if (stride < 64 && footprint > 4096) continue; /* the same as 4096 */
         row(m, number_at(&t, i, "mean_per_load"), const_chase(m, footprint, stride), "%u B stride %u", footprint, stride);
-    }
-    table_free(&t);
-    close_table(m);
-}
-
-/* Loads of `bits` bits in several registers of one vector access. */
-static const char *vector(unsigned bits) { return bits == 32 ? "u32 x" : bits == 64 ? "v2.u32 {x,y}" : "v4.u32 {x,y,z,w}"; }
-
-static void shared_pattern(micro *m, const table *t, size_t i, const uint32_t *offset)
-{
-    unsigned bits = (unsigned)number_at(t, i, "bits");
-    const char *type = bits == 32 ? "u32" : bits == 64 ? "v2.u32" : "v4.u32", *pattern = text_at(t, i, "pattern");
-    const char *value = bits == 32 ? "x" : bits == 64 ? "{x,x}" : "{x,x,x,x}";
-    static const char *const what[] = {"dep_latency", "cycles_per_load_1warp", "cycles_per_store_1warp"};
-    pl_copy_to_device(m->gpu, m->in, offset, 128);
-    for (unsigned k = 0; k < 3; k++) {
-        begin(m);
-        put(m, "mad.wide.u32 at, tid, 4, in; ld.global.u32 r0, [at]; add.u32 r0, r0, sa; mov.u32 x, r0; st.volatile.shared.%s [r0], %s; mov.u32 i, 0;\nagain:\n", type, value);
-        put(m, "mov.u32 x, r0; mov.u32 r1, 0;\n");
-        start_clock(m);
-        for (unsigned e = 0; e < (k == 0 ? 16u : 64u); e++) {
-            if (k == 0) put(m, "ld.volatile.shared.%s, [x];\n", vector(bits));
-            else if (k == 1) put(m, "ld.volatile.shared.%s, [r0]; add.u32 r1, r1, x;\n", vector(bits));
-            else put(m, "st.volatile.shared.%s [r0], %s;\n", type, value);
-        }
-        if (k == 2) put(m, "ld.volatile.shared.%s, [r0]; mov.u32 r1, x;\n", vector(bits));
-        put(m, "add.u32 r1, r1, x; setp.eq.u32 p, r1, 1; @p st.global.u32 [out+8], r1;\n");
-        stop_clock(m);
-        put(m, "add.u32 i, i, 1; setp.lt.u32 more, i, 3; @more bra again;\n");
-        store_best(m);
-        bool ran = run(m, 1, 32, 0);
-        row(m, number_at(t, i, what[k]), ran ? (double)m->result[0] / (k == 0 ? 16 : 64) : -1, "%u bit %s %s", bits, pattern, what[k]);
-    }
-}
-
-static void shared(micro *m)
-{
-    table t = read_micro("smem");
-    open_table(m, "shared");
-    for (size_t i = 0; i < t.rows; i++) {
-        const char *pattern = text_at(&t, i, "pattern");
-        unsigned bits = (unsigned)number_at(&t, i, "bits"), width = bits / 8, k;
-        uint32_t offset[32];
-        for (unsigned l = 0; l < 32; l++) {
-            if (sscanf(pattern, "stride%u", &k) == 1) offset[l] = l * k * width % 49152;
-            else if (sscanf(pattern, "ways%u", &k) == 1) offset[l] = (l % k * 128 + l / k * width) % 49152;
-            else if (strcmp(pattern, "rev") == 0) offset[l] = (31 - l) * width;
-            else if (strcmp(pattern, "halves_same") == 0) offset[l] = (l & 15) * width;
-            else if (strcmp(pattern, "pairs_same") == 0) offset[l] = (l >> 1) * width;
-            else if (strcmp(pattern, "half_conf") == 0) offset[l] = (l & 15) * width + (l >> 4) * 128 * width;
-            else if (strcmp(pattern, "bcast4rows") == 0) offset[l] = (l & 3) * 128;
-            else break;
-            if (l == 31) shared_pattern(m, &t, i, offset);
-        }
-    }
-    table_free(&t);
-    close_table(m);
-}
-
-/* The recorded kernel as ptxas made it: two loads at a time, then their sum; behind them a store that does not happen waits for
- * its address, a parameter. */
-static void load_pairs(micro *m, const char *statement, unsigned bits, unsigned repeats)
-{
-    static const char *const to[2][3] = {{"u32 x", "v2.u32 {x,y}", "v4.u32 {x,y,z,w}"}, {"u32 r4", "v2.u32 {r4,r5}", "v4.u32 {r4,r5,r6,r7}"}};
-    const unsigned width = bits == 32 ? 0 : bits == 64 ? 1 : 2;
-    for (unsigned e = 0; e < repeats; e += 2) {
-        put(m, "%s%s, [at];\n", statement, to[0][width]);
-        if (repeats > 1) put(m, "%s%s, [at]; add.u32 r1, r1, r4;\n", statement, to[1][width]);
-        put(m, "add.u32 r1, r1, x;\n");
-    }
-    put(m, "setp.eq.u32 p, r1, 0x7fffff01; @p ld.param.u64 q, [pout]; @p st.global.u32 [q+8], r1;\n");
-}
-
-static void coalescing(micro *m)
-{
-    static const struct {
-        const char *column, *statement;
-        unsigned repeats;
-    } config[] = {{"L1_lat", "ld.global.ca.", 1}, {"L1_cyc_per_load", "ld.global.ca.", 32}, {"L2_lat", "ld.global.cg.", 1}, {"cyc_per_store", "st.global.", 32}};
-    table t = read_micro("coalescing");
-    open_table(m, "coalescing");
-    for (size_t i = 0; i < t.rows; i++) {
-        unsigned bits = (unsigned)number_at(&t, i, "bits"), stride = (unsigned)number_at(&t, i, "stride_bytes"), off = (unsigned)number_at(&t, i, "offset_bytes");
-        for (size_t k = 0; k < sizeof config / sizeof *config; k++) {
-            bool store = k == 3;
-            m->in_order = !store;
-            begin(m);
-            put(m, "mul.wide.u32 at, tid, %u; add.u64 at, at, in; add.u64 at, at, %u; mov.u32 i, 0;\nagain: mov.u32 r1, 0;\n", stride, off);
-            if (store) put(m, "bar.sync 0; membar.gl;\n");
-            start_clock(m);
-            for (unsigned e = 0; store && e < config[k].repeats; e++)
-                put(m, "%s%s [at], %s;\n", config[k].statement, bits == 32 ? "u32" : bits == 64 ? "v2.u32" : "v4.u32", bits == 32 ? "i" : bits == 64 ? "{i,i}" : "{i,i,i,i}");
-            if (store) put(m, "membar.gl;\n");
-            else load_pairs(m, config[k].statement, bits, config[k].repeats);
-            stop_clock(m);
-            put(m, "add.u32 i, i, 1; setp.lt.u32 more, i, 3; @more bra again;\n");
-            store_best(m);
-            bool ran = run(m, 1, 32, 0);
-            row(m, number_at(&t, i, config[k].column), ran ? (double)m->result[0] / config[k].repeats : -1, "%u bit stride %u offset %u %s", bits, stride, off, config[k].column);
-        }
-    }
-    m->in_order = false;
-    table_free(&t);
-    close_table(m);
-}
-
-/* ---- atomics ---- */
-
-static double atomic_cycles(micro *m, const char *op, unsigned blocks, unsigned threads, uint32_t mul, uint32_t mask, unsigned n, bool dependent)
-{
-    bool in_shared = strstr(op, ".shared") != NULL, red = strncmp(op, "red", 3) == 0;
-    const char *type = strrchr(op, '.') + 1;
-    bool wide = strcmp(type, "u64") == 0 || strcmp(type, "f64") == 0, floating = *type == 'f';
-    begin(m);
-    put(m, ".reg .f32 fr; .reg .f64 dr; .reg .b64 wr;\n");
-    put(m, "mov.u32 y, %%ctaid.x; mad.lo.u32 y, y, %u, tid; mul.lo.u32 y, y, %u; and.b32 y, y, %u; cvt.u64.u32 d, y; add.u64 at, in, d;\n",
-        in_shared ? 0 : threads, mul, mask);
-    put(m, "and.b32 z, y, 32767; add.u32 sa, sa, z; st.shared.u32 [sa], 0; mov.u32 x, 0;\n");
-    start_clock(m);
-    put(m, "mov.u32 i, 0;\nloop:\n");
-    if (dependent) put(m, "setp.eq.u32 p, x, 0x7ffffff1; selp.u32 z, 4, 0, p; cvt.u64.u32 d, z; add.u64 q, at, d; add.u32 w, sa, z;\n");
-    else put(m, "mov.b64 q, at; mov.u32 w, sa;\n");
-    const char *result = wide ? (floating ? "dr" : "wr") : floating && strcmp(type, "f16x2") != 0 ? "fr" : "r0";
-    const char *one = strcmp(type, "f32") == 0 ? "0f3f800000" : strcmp(type, "f64") == 0 ? "0d3ff0000000000000" : strcmp(type, "f16x2") == 0 ? "r1" : "1";
-    if (strcmp(type, "f16x2") == 0) put(m, "mov.b32 r1, 0x3c003c00;\n");
-    if (red) put(m, "%s [%s], 1;\n", op, in_shared ? "w" : "q");
-    else if (strstr(op, ".cas")) put(m, "%s %s, [%s], 0, 1;\n", op, result, in_shared ? "w" : "q");
-    else put(m, "%s %s, [%s], %s;\n", op, result, in_shared ? "w" : "q", one);
-    if (!red) {
-        if (strcmp(result, "fr") == 0) put(m, "mov.b32 r0, fr;\n");
-        if (strcmp(result, "dr") == 0) put(m, "mov.b64 {r0, r2}, dr;\n");
-        if (strcmp(result, "wr") == 0) put(m, "cvt.u32.u64 r0, wr;\n");
-        put(m, dependent ? "mov.u32 x, r0;\n" : "add.u32 x, x, r0;\n");
-    }
-    put(m, "add.u32 i, i, 1; setp.lt.u32 more, i, n; @more bra loop; setp.eq.u32 p, x, 0x7ffffff1; @p st.global.u32 [out+8], x;\n");
-    if (red) put(m, "membar.gl;\n");
-    put(m, "bar.sync 0;\n");
-    stop_clock(m);
-    put(m, "mov.u32 y, %%ctaid.x; mad.wide.u32 out, y, 8, out;\n");
-    store_best(m);
-    return mean_of_blocks(m, blocks, threads, n);
-}
-
-/* One SM full of warps, every SM full of warps, and the latencies. With every SM fewer rounds are run than were recorded: rates are compared. */
-static void atomics(micro *m)
-{
-    table t = read_micro("atomics");
-    open_table(m, "atomics");
-    for (size_t i = 0; i < t.rows; i++) {
-        const char *op = text_at(&t, i, "op"), *mode = text_at(&t, i, "mode");
-        unsigned blocks = (unsigned)number_at(&t, i, "blocks"), threads = (unsigned)number_at(&t, i, "threads"), n = (unsigned)number_at(&t, i, "n");
-        uint32_t mul = (uint32_t)number_at(&t, i, "mul"), mask = (uint32_t)number_at(&t, i, "mask");
-        bool latency = strncmp(mode, "lat", 3) == 0, ways = strcmp(mode, "ways") == 0;
-        if (!latency && (threads != 1024 || (blocks != 1 && blocks != 132) || (ways && mask != 4092))) continue;
-        if (latency) n = 16;
-        else if (blocks > 1) n = 3;
-        double cycles = atomic_cycles(m, op, blocks, threads, mul, mask, n, latency);
-        double recorded = latency ? number_at(&t, i, "cycles_per_op_per_thread") : number_at(&t, i, "ops_per_clk");
-        double modelled = latency ? cycles / n : (double)blocks * threads * n / cycles;
-        row(m, recorded, modelled, "%s %s %u x %u", op, mode, blocks, threads);
     }
     table_free(&t);
     close_table(m);
@@ -656,47 +437,6 @@ static void sync_rows(micro *m)
     close_table(m);
 }
 
-/* ---- bandwidth ---- */
-
-static double bandwidth(micro *m, const char *policy, unsigned width, uint32_t per, unsigned blocks, unsigned threads, bool own, unsigned rounds)
-{
-    uint32_t each = 8 * threads * width;
-    begin(m);
-    put(m, "mov.u32 y, %%ctaid.x; mul.wide.u32 d, y, %u; add.u64 in, in, d; mad.wide.u32 in, tid, %u, in; mov.u32 r0, 0; mov.u32 r1, 1;\npass:\n", own ? per : 0, width);
-    start_clock(m);
-    put(m, "mov.u32 z, 0;\nround: mov.u32 i, 0; mov.b64 at, in;\nloop:\n");
-    for (unsigned k = 0; k < 8; k++)
-        put(m, "ld.global.%s.%s, [at+%u]; xor.b32 r0, r0, x;\n", policy,
-            width == 4 ? "u32 x" : width == 8 ? "v2.u32 {x,y}" : "v4.u32 {x,y,w,r5}", k * threads * width);
-    put(m, "add.u64 at, at, %u; add.u32 i, i, %u; setp.lt.u32 more, i, %u; @more bra loop; add.u32 z, z, 1; setp.lt.u32 more, z, r1; @more bra round; bar.sync 0;\n", each, each, per);
-    put(m, "mov.u64 t1, %%clock64; sub.u64 best, t1, t0; setp.eq.u32 p, r1, %u; mov.u32 r1, %u; @!p bra pass; setp.eq.u32 p, r0, 0x12345678; @p st.global.u32 [out+8], r0;\n", rounds, rounds);
-    put(m, "mov.u32 y, %%ctaid.x; mad.wide.u32 out, y, 8, out;\n");
-    store_best(m);
-    if (!run(m, blocks, threads, 0)) return -1;
-    double sum = 0;
-    for (unsigned b = 0; b < blocks; b++) sum += (double)m->result[b];
-    return (double)per * rounds * blocks / (sum / blocks);
-}
-
-static void bandwidths(micro *m)
-{
-    table t = read_micro("mem_bw");
-    open_table(m, "bandwidth");
-    for (size_t i = 0; i < t.rows; i++) {
-        const char *test = text_at(&t, i, "test");
-        unsigned width = (unsigned)number_at(&t, i, "width"), blocks = (unsigned)number_at(&t, i, "blocks"), threads = (unsigned)number_at(&t, i, "threads");
-        double recorded = number_at(&t, i, "bytes_per_clk"), modelled;
-        if (strcmp(test, "L1") == 0) modelled = bandwidth(m, "ca", width, 32768, blocks, threads, false, 4);
-        else if (strcmp(test, "L2_1sm") == 0) modelled = bandwidth(m, "cg", width, 262144, blocks, threads, false, 2);
-        else if (strcmp(test, "L2_all_priv64K") == 0) modelled = bandwidth(m, "cg", width, 131072, blocks, threads, true, 3);
-        else if (strcmp(test, "L2_scale") == 0 && blocks <= 68) modelled = bandwidth(m, "cg", width, 131072, blocks, threads, true, 3);
-        else continue;
-        row(m, recorded, modelled, "%s %u B %u x %u", test, width, blocks, threads);
-    }
-    table_free(&t);
-    close_table(m);
-}
-
 /* ---- rates of scattered accesses, indexed constants, bulk copies (memrate.cu) ---- */
 
 /* A warp's accesses to `lines` random lines out of mask + 1, `lanes` of each; eight loads under way. Cycles for n of them. */
@@ -789,7 +529,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(micro *m);
-    } part[] = {{"ops", ops}, {"mma", mma}, {"memory", memory}, {"shared", shared}, {"coalescing", coalescing}, {"atomics", atomics},
+    } part[] = {{"ops", ops}, {"mma", mma}, {"memory", memory}, {"constant", constants}, {"shared", shared}, {"coalescing", coalescing}, {"atomics", atomics},
                 {"sync", sync_rows}, {"bandwidth", bandwidths}, {"rates", rates}};
     micro *m = calloc(1, sizeof *m);
     if (!m || !(m->text = malloc(TEXT)) || pl_gpu_open(&m->gpu, "h200") != PL_OK) return EXIT_FAILURE;
