@@ -138,8 +138,10 @@ static void run(pl_warp *w, const pl_insn *i, int op)
                 pl_fault(w, 1u << l, at, "CUDA_ERROR_LAUNCH_FAILED", "multicast to block %u of a cluster of %u", r, size);
                 return;
             }
+            /* of a pair of blocks, that one's object counts which is where the operand says: the even or the odd one */
             uint64_t slice = (uint64_t)r * PL_SHARED_SLICE;
-            if (!start(w, l, &c, at % PL_SHARED_SLICE + slice, counted, bar % PL_SHARED_SLICE + slice))
+            uint64_t other = s.pair ? ((r & ~1u) | (bar / PL_SHARED_SLICE & 1u)) * PL_SHARED_SLICE : slice;
+            if (!start(w, l, &c, at % PL_SHARED_SLICE + slice, counted, bar % PL_SHARED_SLICE + other))
                 return;
         }
     }

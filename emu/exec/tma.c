@@ -9,6 +9,9 @@
  *     takes part with its coordinate only
  *   - loads take elements up to the last one of a row; stores write up to the next multiple of 16 bytes
  *   - NaN fill is the pattern 0x7ff7 in every 16 bits
+ * The modes im2col::w of sm_100 follow the manual ("im2col::w and im2col::w::128 modes"): pixels follow each other along the width, then
+ * in the next image at the same height and depth. The halo is what comes next in that order, behind the last pixel or, of im2col::w::128,
+ * behind every 32; the offset moves the box and the first pixel. They have not been compared with hardware.
  * Read next: op_tensor.c. */
 #include "emu/exec/tma.h"
 
@@ -16,7 +19,7 @@
 
 #include "emu/exec/atomic.h"
 
-enum { PIECE = 16 };
+enum { PIECE = 16, WIDE_PIXELS = 128, WIDE_GROUP = 32 };
 
 /* ---- where the bytes are ---- */
 
@@ -56,8 +59,10 @@ static uint32_t steps(const pl_tma_copy *c, unsigned k)
 static uint32_t rows(const pl_tma_copy *c)
 {
     const pl_tensormap *m = &c->map;
+    if (c->wide == PL_TMA_WIDE_128)
+        return WIDE_PIXELS + WIDE_PIXELS / WIDE_GROUP * c->halo;
     if (m->mode != PL_TENSOR_TILED)
-        return m->pixels;
+        return m->pixels + c->halo;
     uint32_t n = 1;
     for (unsigned k = m->interleave ? 0 : 1; k < m->rank; k++)
         n *= steps(c, k);
@@ -164,9 +169,43 @@ static bool walk_im2col(const pl_tma_copy *c, bool (*fn)(void *, const pl_tma_pi
     return true;
 }
 
+/* One pixel further along the width, or in the next image. */
+static void next_wide(const pl_tma_copy *c, int64_t *at)
+{
+    const pl_tensormap *m = &c->map;
+    unsigned x = first_position(m);
+    int32_t moved = (int16_t)c->offset[0];
+    at[x] += m->step[x];
+    if (at[x] <= last_in_box(m, 0) + moved)
+        return;
+    at[x] = m->lower[0] + moved;
+    at[m->rank - 1]++;
+}
+
+static bool walk_wide(const pl_tma_copy *c, bool (*fn)(void *, const pl_tma_piece *), void *ctx)
+{
+    uint32_t pixels = c->wide == PL_TMA_WIDE_128 ? WIDE_PIXELS : c->map.pixels, group = c->wide == PL_TMA_WIDE_128 ? WIDE_GROUP : pixels, row = 0;
+    int64_t at[PL_TENSOR_DIMS] = {0}, ahead[PL_TENSOR_DIMS];
+    for (unsigned k = 0; k < c->map.rank; k++)
+        at[k] = c->coord[k];
+    at[first_position(&c->map)] += (int16_t)c->offset[0];
+    for (uint32_t p = 0; p < pixels; p++) {
+        if (!walk_row(c, row++, at, fn, ctx))
+            return false;
+        next_wide(c, at);
+        if ((p + 1) % group)
+            continue;
+        memcpy(ahead, at, sizeof ahead);
+        for (uint32_t h = 0; h < c->halo; h++, next_wide(c, ahead))
+            if (!walk_row(c, row++, ahead, fn, ctx))
+                return false;
+    }
+    return true;
+}
+
 bool pl_tma_walk(const pl_tma_copy *c, bool (*fn)(void *, const pl_tma_piece *), void *ctx)
 {
-    return c->map.mode == PL_TENSOR_TILED ? walk_tiled(c, fn, ctx) : walk_im2col(c, fn, ctx);
+    return c->wide ? walk_wide(c, fn, ctx) : c->map.mode == PL_TENSOR_TILED ? walk_tiled(c, fn, ctx) : walk_im2col(c, fn, ctx);
 }
 
 /* ---- what is refused ---- */
@@ -215,7 +254,11 @@ const char *pl_tma_wrong(const pl_tma_copy *c)
     for (unsigned k = 0; k < (c->rows4 ? PL_TENSOR_DIMS : m->rank) && c->kind != PL_TMA_LOAD; k++)
         if (c->coord[k] < 0)
             return "a store has a negative coordinate";
-    for (unsigned k = 0; m->mode != PL_TENSOR_TILED && k + 2 < m->rank; k++) {
+    if (c->wide && (!m->swizzle || (m->swizzle == 3 && m->atomicity == 2)))
+        return "im2col::w needs a swizzle, and not the one of 128 bytes that exchanges halves";
+    if (c->wide && c->coord[first_position(m)] > last_in_box(m, 0))
+        return "the first pixel lies to the right of the bounding box";
+    for (unsigned k = 0; !c->wide && m->mode != PL_TENSOR_TILED && k + 2 < m->rank; k++) {
         int64_t at = c->coord[first_position(m) + k];
         if (at < m->lower[k] || at > last_in_box(m, k))
             return "the first pixel lies outside of the bounding box";

@@ -10,6 +10,9 @@
 
 typedef enum pl_tma_kind { PL_TMA_LOAD, PL_TMA_STORE, PL_TMA_REDUCE } pl_tma_kind;
 
+/* im2col along the width alone: im2col::w, im2col::w::128. */
+typedef enum pl_tma_wide { PL_TMA_NOT_WIDE, PL_TMA_WIDE, PL_TMA_WIDE_128 } pl_tma_wide;
+
 /* One copy. Self-contained, so that it can happen later than it was asked for. */
 typedef struct pl_tma_copy {
     pl_tensormap map;
@@ -17,6 +20,8 @@ typedef struct pl_tma_copy {
     bool rows4;      /* gather4, scatter4: coord[1..4] are the rows */
     int32_t coord[PL_TENSOR_DIMS];
     uint32_t offset[3];   /* im2col: added to the position in the image */
+    uint8_t wide;         /* pl_tma_wide */
+    uint32_t halo;        /* wide: further pixels */
     const pl_memory *memory;
     uint8_t *tile;        /* its bytes */
     uint32_t at;          /* where in shared memory the tile starts, a multiple of 128 */

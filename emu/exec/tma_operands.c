@@ -25,6 +25,9 @@ pl_tma_shape pl_tma_shape_of(const pl_insn *i)
     s.prefetch = s.tile == PL_TMA_NONE;
     s.kind = s.prefetch || s.mbar != PL_TMA_NONE ? PL_TMA_LOAD : PL_TMA_STORE;
     s.im2col = s.offset != PL_TMA_NONE || pl_mod(f, i->mods, G_mode) == W_im2col_no_offs;
+    pl_word wide = pl_mod(f, i->mods, G_im2col_mode);
+    s.wide = wide == W_im2col__w ? PL_TMA_WIDE : wide == W_im2col__w__128 ? PL_TMA_WIDE_128 : PL_TMA_NOT_WIDE;
+    s.pair = pl_mod(f, i->mods, G_group2) == W_cta_group__2;
     s.rows4 = pl_mod(f, i->mods, G_dim) == W_none; /* gather4 and scatter4 are written for two dimensions only */
     if (pl_mod(f, i->mods, G_multicast__cluster) == W_none)
         s.mask = PL_TMA_NONE;
@@ -64,6 +67,12 @@ void pl_tma_operands(const pl_warp *w, const pl_insn *i, const pl_tma_shape *s, 
         c->coord[k] = (int32_t)element(w, i, s->coord, (unsigned)k, lane);
     if (s->offset == PL_TMA_NONE)
         return;
+    if (s->wide) {
+        c->wide = s->wide;
+        c->halo = element(w, i, s->offset, 0, lane) & 0xffff;
+        c->offset[0] = element(w, i, s->offset, 1, lane) & 0xffff;
+        return;
+    }
     /* offsets have the bits of the descriptor's corners: 16, 8 or 5 (H200, driver 580.159.04, 2026-11, probe tma.im2col_edge) */
     static const uint32_t masks[] = {0xffff, 0xff, 0x1f};
     for (int k = 0; k < n - 2; k++)

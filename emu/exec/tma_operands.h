@@ -12,7 +12,9 @@ enum { PL_TMA_NONE = 0xff };
 /* Where the operands of an instruction are, by their names in the table. PL_TMA_NONE: it has none. */
 typedef struct pl_tma_shape {
     uint8_t kind; /* pl_tma_kind: a load has an mbarrier, a prefetch no tile */
+    uint8_t wide; /* pl_tma_wide */
     bool im2col, rows4, prefetch;
+    bool pair;    /* .cta_group::2: the object may be in the other block of the pair */
     uint8_t map, coord, tile, mbar, offset, mask;
 } pl_tma_shape;
 
