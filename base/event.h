@@ -43,7 +43,7 @@ typedef enum pl_access_kind { PL_AC_LOAD, PL_AC_STORE, PL_AC_ATOMIC, PL_AC_REDUC
 typedef struct pl_inst_event {
     uint64_t seq;       /* number of this issue in the launch, from 0: the key that mem rows refer to */
     uint64_t cycle;     /* timing mode: SM cycle of issue; functional mode: the warp's instruction count */
-    uint32_t block;     /* linear block number */
+    uint32_t block;     /* linear block number, counted through all grids of the launch */
     uint32_t warp;      /* in its block */
     uint32_t pc;        /* index of the machine instruction in the program */
     uint32_t mask;      /* lanes that executed it */
@@ -83,10 +83,16 @@ typedef enum pl_unit_sum {
     PL_US_COUNT
 } pl_unit_sum;
 
+/* A further grid of the launch: made by device code, or following in the stream. Its blocks are numbered on. */
+typedef struct pl_grid_event {
+    uint32_t first_block, grid[3], block[3];
+} pl_grid_event;
+
 typedef struct pl_sink {
     void *ctx;
     void (*inst)(void *ctx, const pl_inst_event *e); /* NULL: not wanted */
     void (*mem)(void *ctx, const pl_mem_event *e);   /* NULL: not wanted */
+    void (*grid)(void *ctx, const pl_grid_event *e); /* before its events; NULL: not wanted */
     /* `n` more of a sum, of unit number `unit`, at that cycle (timing mode); NULL: not wanted */
     void (*unit)(void *ctx, pl_unit_sum sum, uint32_t unit, uint64_t cycle, uint32_t n);
 } pl_sink;

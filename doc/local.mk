@@ -2,7 +2,7 @@
 dist_doc_DATA += README.md doc/tour.md doc/architecture.md doc/building.md doc/numerics.md doc/ptxas-differences.md doc/testing.md
 dist_doc_DATA += doc/adding-a-component.md doc/accuracy.md doc/accuracy.svg
 dist_doc_DATA += doc/life-of-a-launch.md doc/adding-an-instruction.md
-dist_doc_DATA += doc/labs.md doc/objects.md doc/assembler.md doc/textures-and-tensors.md
+dist_doc_DATA += doc/labs.md doc/objects.md doc/assembler.md doc/textures-and-tensors.md doc/streams.md
 dist_doc_DATA += doc/report.md doc/report.svg
 dist_doc_DATA += doc/probes.md
 dist_doc_DATA += doc/memory-consistency.md

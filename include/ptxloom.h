@@ -187,6 +187,10 @@ typedef struct pl_launch {
     const volatile int *cancel;
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions);
     void *progress_ctx;
+    /* The launch behind this one in the same stream, of the same module, or NULL. Of it and those that follow, kernel, shape, stack,
+     * params, cooperative, dependent and then count; the rest is as the first one says. The result is that of all of them together. */
+    const struct pl_launch *then;
+    bool dependent;          /* it may start before the launch in front of it has ended (programmatic dependent launch, griddepcontrol) */
 } pl_launch;
 
 typedef struct pl_result {

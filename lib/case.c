@@ -145,11 +145,11 @@ bool pl_case_sized(pl_case *c, size_t k)
 
 /* ---------------------------------------------------------------- preparing */
 
-static pl_status choose_entry(pl_case *c, pl_module *m, const pl_prog_func **entry)
+static pl_status choose_entry(pl_case *c, pl_module *m, const char *name, const pl_prog_func **entry)
 {
     pl_gpu *gpu = c->more->gpu;
     size_t n = pl_module_kernel_count(m);
-    const char *name = c->entry ? c->entry : n == 1 ? pl_module_kernel_name(m, 0) : NULL;
+    if (!name && n == 1) name = pl_module_kernel_name(m, 0);
     *entry = name ? pl_module_entry(m, name) : NULL;
     if (*entry) return PL_OK;
     const char **names = pl_arena_array(gpu->messages, const char *, n + 1);
@@ -169,9 +169,17 @@ static pl_status choose_entry(pl_case *c, pl_module *m, const pl_prog_func **ent
     return PL_INVALID;
 }
 
+/* The argument whose bytes argument k passes: itself, or an earlier one. */
+static size_t origin(const pl_case *c, size_t k)
+{
+    while (c->more->arg.at[k].same) k = c->more->arg.at[k].same - 1;
+    return k;
+}
+
 /* "s32 *" is what a buffer is in a message, "f32" a number, "u8[24]" an array by value. */
 static const char *describe(pl_case *c, size_t k)
 {
+    k = origin(c, k);
     const pl_case_arg *a = &c->arg[k];
     static const char *const resources[] = {NULL, "a tensor map", "a texture", "a surface"};
     if (c->more->arg.at[k].resource) return resources[c->more->arg.at[k].resource->kind];
@@ -181,7 +189,7 @@ static const char *describe(pl_case *c, size_t k)
     return a->type;
 }
 
-/* Arguments that are parameters; those behind them are bound to variables of the module. */
+/* Arguments that are parameters of a launch, also of those behind the first; those behind them are bound to variables of the module. */
 static size_t parameters(const pl_case *c)
 {
     size_t n = 0;
@@ -192,18 +200,19 @@ static size_t parameters(const pl_case *c)
 /* Bytes of the parameter that argument k is. */
 static uint64_t parameter_bytes(const pl_case *c, size_t k)
 {
+    k = origin(c, k);
     const pl_arg_resource *r = c->more->arg.at[k].resource;
     if (r) return r->kind == PL_ARG_TENSORMAP ? PL_TENSORMAP_BYTES : 8;
     return c->arg[k].buffer ? 8 : c->arg[k].bytes;
 }
 
-static pl_status check_args(pl_case *c, const pl_prog_func *f)
+/* The arguments of one launch: `nargs` from number `first` on. */
+static pl_status check_args(pl_case *c, const pl_prog_func *f, size_t first, size_t nargs, pl_loc at)
 {
     pl_gpu *gpu = c->more->gpu;
     pl_status st = PL_OK;
-    size_t nargs = parameters(c);
     if (f->params.n != nargs) {
-        pl_diag *d = pl_report(&gpu->diags, PL_E0410, case_at(c), f->name, (unsigned)f->params.n,
+        pl_diag *d = pl_report(&gpu->diags, PL_E0410, at, f->name, (unsigned)f->params.n,
                                (unsigned)nargs);
         const char *list = "";
         for (size_t i = 0; i < f->params.n; i++)
@@ -213,15 +222,15 @@ static pl_status check_args(pl_case *c, const pl_prog_func *f)
                               : "the kernel has no parameters";
         return PL_INVALID;
     }
-    for (size_t k = 0; k < nargs; k++) {
+    for (size_t k = first; k < first + nargs; k++) {
         uint64_t bytes = parameter_bytes(c, k);
-        const pl_prog_param *p = &f->params.at[k];
+        const pl_prog_param *p = &f->params.at[k - first];
         if (bytes == p->size) continue;
         pl_diag *d =
             pl_report(&gpu->diags, PL_E0411, pl_case_arg_at(c, k), (unsigned)k + 1, describe(c, k),
                       pl_arena_printf(gpu->messages, "%" PRIu64 " bytes", bytes), p->name,
                       pl_arena_printf(gpu->messages, "%u (.%s)", p->size, pl_word_text[p->type]));
-        if (p->size == 8 && !c->arg[k].buffer)
+        if (p->size == 8 && !c->arg[origin(c, k)].buffer)
             d->help = "for a pointer write a buffer, for a number a 64-bit type";
         st = PL_INVALID;
     }
@@ -423,12 +432,17 @@ static pl_status bind_variable(pl_case *c, size_t k, pl_module *m, const volatil
     return PL_INVALID;
 }
 
-static pl_status prepare_arg(pl_case *c, size_t k, const pl_prog_param *p,
+static pl_status prepare_arg(pl_case *c, size_t k, const pl_prog_param *p, uint8_t *params,
                              const volatile int *cancel)
 {
     pl_case_arg *a = &c->arg[k];
     pl_case_more *own = c->more;
-    uint8_t *param = own->params + p->offset;
+    uint8_t *param = params + p->offset;
+    own->arg.at[k].param = param;
+    if (own->arg.at[k].same) {
+        memcpy(param, own->arg.at[own->arg.at[k].same - 1].param, p->size);
+        return PL_OK;
+    }
     const char *name = pl_arena_printf(own->arena, "argument %zu (%s)", k + 1, p->name);
     if (own->arg.at[k].resource) return prepare_resource(c, k, name, param, cancel);
     if (!a->buffer) {
@@ -441,30 +455,64 @@ static pl_status prepare_arg(pl_case *c, size_t k, const pl_prog_param *p,
     return st;
 }
 
+/* Lays out the parameters of a launch: `nargs` arguments from number `first` on. */
+static pl_status prepare_params(pl_case *c, const pl_prog_func *f, size_t first, size_t nargs, pl_launch *l, const volatile int *cancel)
+{
+    uint8_t *params = pl_arena_alloc(c->more->arena, f->param_bytes + 16);
+    pl_status st = params ? PL_OK : pl_gpu_no_memory(c->more->gpu, "while laying out parameters");
+    for (size_t k = 0; k < nargs && st == PL_OK; k++) st = prepare_arg(c, first + k, &f->params.at[k], params, cancel);
+    l->kernel = f->name;
+    l->params = params;
+    l->param_bytes = f->param_bytes;
+    return st;
+}
+
+static pl_loc step_at(pl_case *c, const pl_case_step *x)
+{
+    pl_loc at = case_at(c);
+    at.line = x->line;
+    at.column = x->column;
+    at.length = x->length;
+    return at;
+}
+
 pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l)
 {
     pl_case_more *own = c->more;
-    const pl_prog_func *f;
+    size_t n = own->step.n, nparams = parameters(c), nfirst = n ? own->step.at[0].first : nparams;
+    const pl_prog_func **f = pl_arena_array(own->arena, const pl_prog_func *, n + 1);
+    pl_launch *later = pl_arena_array(own->arena, pl_launch, n + 1);
     pl_case_release(c);
-    pl_status st = choose_entry(c, m, &f);
-    if (st == PL_OK) st = check_args(c, f);
+    if (!f || !later) return pl_gpu_no_memory(own->gpu, "while laying out parameters");
+    pl_status st = choose_entry(c, m, c->entry, &f[0]);
+    if (st == PL_OK) st = check_args(c, f[0], 0, nfirst, case_at(c));
+    for (size_t k = 0; k < n && st == PL_OK; k++) {
+        const pl_case_step *x = &own->step.at[k];
+        st = choose_entry(c, m, x->entry, &f[k + 1]);
+        if (st == PL_OK) st = check_args(c, f[k + 1], x->first, x->count, step_at(c, x));
+    }
     if (st == PL_OK) st = check_host_memory(c);
     if (st != PL_OK) return st;
     own->prepared = true;
-    own->params = pl_arena_alloc(own->arena, f->param_bytes + 16);
-    if (!own->params) return pl_gpu_no_memory(own->gpu, "while laying out parameters");
-    size_t nparams = parameters(c);
-    for (size_t k = 0; k < c->nargs && st == PL_OK; k++)
-        st = k < nparams ? prepare_arg(c, k, &f->params.at[k], l->cancel)
-                         : bind_variable(c, k, m, l->cancel);
-    l->kernel = f->name;
+    st = prepare_params(c, f[0], 0, nfirst, l, l->cancel);
     memcpy(l->grid, c->grid, sizeof l->grid);
     memcpy(l->block, c->block, sizeof l->block);
     memcpy(l->cluster, c->cluster, sizeof l->cluster);
     l->dynamic_shared = c->dynamic_shared;
     l->stack = c->stack;
-    l->params = own->params;
-    l->param_bytes = f->param_bytes;
+    l->then = n ? later : NULL;
+    for (size_t k = 0; k < n && st == PL_OK; k++) {
+        const pl_case_step *x = &own->step.at[k];
+        st = prepare_params(c, f[k + 1], x->first, x->count, &later[k], l->cancel);
+        memcpy(later[k].grid, x->grid, sizeof x->grid);
+        memcpy(later[k].block, x->block, sizeof x->block);
+        memcpy(later[k].cluster, x->cluster, sizeof x->cluster);
+        later[k].dynamic_shared = x->dynamic_shared;
+        later[k].stack = x->stack;
+        later[k].dependent = x->dependent;
+        later[k].then = k + 1 < n ? &later[k + 1] : NULL;
+    }
+    for (size_t k = nparams; k < c->nargs && st == PL_OK; k++) st = bind_variable(c, k, m, l->cancel);
     return st;
 }
 

@@ -6,6 +6,7 @@
 #include "emu/exec/system.h"
 #include "emu/exec/texture.h"
 #include "emu/sm/machine.h"
+#include "emu/sm/timing.h"
 #include "include/ptxloom.h"
 #include "lib/fill.h"
 
@@ -72,8 +73,8 @@ const char *pl_module_line(pl_module *m, uint32_t line, uint32_t *bytes);
 void pl_module_keep_sources(pl_module *m);
 
 /* ---- timing.c ---- */
-/* Runs a grid in timing mode; cycles, instructions and counters go to *out. */
-pl_status pl_timing(pl_module *m, pl_grid *g, pl_result *out);
+/* Runs a row of grids in timing mode; cycles, instructions and counters, with those of all that is in `totals` already, go to *out. */
+pl_status pl_timing(pl_module *m, pl_grid *head, pl_totals *totals, pl_result *out);
 
 /* ---- file.c ---- */
 /* Reads a whole file into memory from malloc, with a NUL behind it; reports E0001 or E0009. */
@@ -97,6 +98,8 @@ typedef struct pl_arg_resource {
 /* The library's part of an argument. */
 typedef struct pl_arg_more {
     pl_arg_resource *resource;     /* or NULL */
+    size_t same;                   /* number of an earlier argument that is passed here, too, from 1; 0: it is one of its own */
+    const uint8_t *param;          /* its bytes in the parameters, once prepared */
     const char *variable;          /* it is bound to this .texref or .surfref of the module; NULL: a parameter */
     const pl_element *element;
     uint64_t value;                /* scalar: its bits */
@@ -106,6 +109,15 @@ typedef struct pl_arg_more {
     uint32_t file, epoch;          /* of text in gpu->diags */
     uint32_t line, column, length; /* where the argument stands, for messages */
 } pl_arg_more;
+
+/* A launch behind the first one. */
+typedef struct pl_case_step {
+    const char *entry;
+    uint32_t grid[3], block[3], cluster[3], dynamic_shared, stack;
+    bool dependent;
+    size_t first, count; /* its arguments */
+    uint32_t line, column, length; /* where it stands, for messages */
+} pl_case_step;
 
 typedef struct pl_case_more {
     pl_arena *arena;         /* owned: everything of the case */
@@ -125,7 +137,10 @@ typedef struct pl_case_more {
         const char **at;
         size_t n, cap;
     } link; /* what pl_case.link points to */
-    uint8_t *params;
+    struct {
+        pl_case_step *at;
+        size_t n, cap;
+    } step;
     bool prepared;
 } pl_case_more;
 

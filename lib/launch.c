@@ -1,5 +1,8 @@
-/* launch.c - one kernel launch: checks the shape against the kernel and the GPU, runs it in one of
- * the two modes, and reports. */
+/* launch.c - a kernel launch, and those behind it in its stream: checks the shapes against the kernels and the GPU, runs them in
+ * one of the two modes, and reports.
+ *
+ * Launches that may overlap (programmatic dependent launch) make a row of grids, which run together; rows run one after the other, each
+ * with what its device code launches. */
 #include "lib/internal.h"
 #include "emu/exec/async.h"
 #include "emu/exec/weak.h"
@@ -164,7 +167,7 @@ static void report_fault(pl_module *m, const pl_grid *g)
     const pl_fault_info *f = &g->fault;
     const char *text = pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", f->text,
                                        three(gpu, f->block), three(gpu, f->thread));
-    pl_diag *d = pl_report(&gpu->diags, PL_E0418, at, g->entry->name, text);
+    pl_diag *d = pl_report(&gpu->diags, PL_E0418, at, f->kernel ? f->kernel : g->entry->name, text);
     if (g->fault.error)
         d->help = pl_arena_printf(gpu->messages, "a CUDA program would see %s", g->fault.error);
 }
@@ -217,36 +220,89 @@ static pl_status prepare_system(pl_gpu *gpu, const pl_program *p, bool cooperati
         st = region(gpu, pl_system_uses_launches(p), LAUNCH_BUFFERS, "launches from the device", &s->launch_base,
                     &s->launch_size);
     if (st == PL_OK) st = region(gpu, cooperative, WORKSPACE, "grid barrier", &s->workspace, &unused);
-    if (st == PL_OK && cooperative)
-        memset(pl_memory_at(&gpu->memory, s->workspace, WORKSPACE), 0, WORKSPACE);
-    s->launch_top = 0;
     s->child.n = 0;
     return st;
 }
 
-static pl_status run_grid(pl_module *m, const pl_launch *l, pl_grid *g, pl_result *out)
+/* What the grids of a launch have in common. */
+typedef struct course {
+    pl_module *m;
+    const pl_launch *l;
+    pl_result *out;
+    pl_totals *totals;   /* timing mode */
+    uint64_t cycles;     /* of the grids that have run */
+    uint64_t blocks;     /* of those that were made */
+    pl_sink sink;        /* passes events on to l->sink, later by `cycles` */
+} course;
+
+static void pass_inst(void *ctx, const pl_inst_event *e)
 {
-    g->failed.set = false;
-    g->weak = l->weak ? pl_weak_open(m->program, l->seed) : NULL;
-    if (l->weak && !g->weak) return PL_NOMEM;
-    pl_status st = l->mode == PL_MODE_TIMING ? pl_timing(m, g, out) : pl_grid_run(g);
-    pl_weak_close(g->weak);
-    g->weak = NULL;
-    if (g->failed.set && !g->fault.set) { /* a failed assertion */
-        g->fault = g->failed;
+    const course *x = ctx;
+    pl_inst_event later = *e;
+    later.cycle += x->cycles;
+    x->l->sink->inst(x->l->sink->ctx, &later);
+}
+
+static void pass_mem(void *ctx, const pl_mem_event *e)
+{
+    const course *x = ctx;
+    pl_mem_event later = *e;
+    later.cycle += x->cycles;
+    x->l->sink->mem(x->l->sink->ctx, &later);
+}
+
+static void pass_unit(void *ctx, pl_unit_sum sum, uint32_t unit, uint64_t cycle, uint32_t n)
+{
+    const course *x = ctx;
+    x->l->sink->unit(x->l->sink->ctx, sum, unit, cycle + x->cycles, n);
+}
+
+static void make_sink(course *x)
+{
+    const pl_sink *to = x->l->sink;
+    x->sink = (pl_sink){.ctx = x};
+    if (!to) return;
+    x->sink.inst = to->inst ? pass_inst : NULL;
+    x->sink.mem = to->mem ? pass_mem : NULL;
+    x->sink.unit = to->unit ? pass_unit : NULL;
+}
+
+/* Runs a row of grids. */
+static pl_status run_row(course *x, pl_grid *head)
+{
+    const pl_launch *l = x->l;
+    struct pl_weak *weak = l->weak ? pl_weak_open(x->m->program, l->seed) : NULL;
+    if (l->weak && !weak) return PL_NOMEM;
+    head->failed.set = false;
+    for (pl_grid *g = head; g; g = g->next) {
+        g->weak = weak;
+        g->first_block = x->blocks;
+        x->blocks += pl_grid_blocks(g);
+        if (!g->first_block || !l->sink || !l->sink->grid) continue;
+        pl_grid_event e = {.first_block = (uint32_t)g->first_block};
+        memcpy(e.grid, g->grid, sizeof e.grid);
+        memcpy(e.block, g->block, sizeof e.block);
+        l->sink->grid(l->sink->ctx, &e);
+    }
+    pl_status st = l->mode == PL_MODE_TIMING ? pl_timing(x->m, head, x->totals, x->out) : pl_grid_run(head);
+    pl_weak_close(weak);
+    if (head->failed.set && !head->fault.set) { /* a failed assertion */
+        head->fault = head->failed;
         st = PL_FAULT;
     }
-    if (l->mode == PL_MODE_FUNCTIONAL) {
-        out->inst_executed = g->executed;
-        out->thread_inst_executed = g->lane_executed;
+    for (const pl_grid *g = head; g && l->mode == PL_MODE_FUNCTIONAL; g = g->next) {
+        x->out->inst_executed += g->executed;
+        x->out->thread_inst_executed += g->lane_executed;
     }
+    x->cycles = x->out->cycles;
     return st;
 }
 
 /* Launches by device code run after their parent, in the order in which they were made, those of the tail stream last; a grid has
  * ended when its children have. What they cost is added to the parent's. */
-static pl_status run_children(pl_module *m, const pl_launch *l, pl_grid *parent, pl_result *out)
+static pl_status run_children(course *x, pl_grid *parent)
 {
+    pl_module *m = x->m;
     pl_system *s = parent->system;
     struct {
         pl_child *at;
@@ -275,7 +331,6 @@ static pl_status run_children(pl_module *m, const pl_launch *l, pl_grid *parent,
         if (st != PL_OK || todo.n == 0) break;
         pl_child c = todo.at[--todo.n];
         pl_occupancy o = {0};
-        pl_result r = {0};
         const pl_prog_func *f = &m->program->funcs.at[c.func];
         pl_grid *g = malloc(sizeof *g);
         if (!g || !fits(m->gpu, f, &c, &o)) {
@@ -295,17 +350,12 @@ static pl_status run_children(pl_module *m, const pl_launch *l, pl_grid *parent,
         g->max_resident = o.blocks * m->gpu->machine->sm.count;
         g->launch_id = ++m->gpu->launches;
         g->pool = NULL;
+        g->head = g->before = g->next = NULL;
         g->next_block = g->cancelled = g->blocks_done = 0;
         g->executed = g->lane_executed = g->cycles = g->advances = 0;
-        st = run_grid(m, l, g, &r);
-        out->cycles += r.cycles;
-        out->inst_executed += r.inst_executed;
-        out->thread_inst_executed += r.thread_inst_executed;
+        st = run_row(x, g);
         parent->seq = g->seq; /* numbers of events go on */
-        if (g->fault.set) {
-            parent->fault = g->fault;
-            parent->entry = f;
-        }
+        if (g->fault.set) parent->fault = g->fault;
         free(c.params);
         free(g);
     }
@@ -314,30 +364,42 @@ static pl_status run_children(pl_module *m, const pl_launch *l, pl_grid *parent,
     return st;
 }
 
-static pl_status run(pl_module *m, const pl_launch *l, const shape *s, pl_grid *g, pl_result *out)
+/* Runs the grids g[0 .. n - 1], launched one after the other in a stream. */
+static pl_status run(course *x, pl_grid *g, size_t n)
 {
+    pl_module *m = x->m;
     double start = seconds();
-    launcher x = {m->gpu, m->program};
-    g->system->launchable = launchable;
-    g->system->ctx = &x;
-    pl_status st = run_grid(m, l, g, out);
-    if (st == PL_OK && g->system->child.n > 0) st = run_children(m, l, g, out);
-    g->system->launchable = NULL;
-    g->system->ctx = NULL;
-    out->wall_seconds = seconds() - start;
-    if (g->fault.set) {
+    launcher ctx = {m->gpu, m->program};
+    pl_system *system = g->system;
+    pl_status st = PL_OK;
+    pl_grid *head = g;
+    system->launchable = launchable;
+    system->ctx = &ctx;
+    for (;;) {
+        pl_grid *last = head;
+        while (last->next) last = last->next;
+        if (system->workspace) memset(pl_memory_at(&m->gpu->memory, system->workspace, WORKSPACE), 0, WORKSPACE);
+        system->launch_top = 0;
+        st = run_row(x, head);
+        if (st == PL_OK && system->child.n > 0) st = run_children(x, head);
+        if (st != PL_OK || last == g + n - 1) break;
+        last[1].seq = head->seq;
+        head = last + 1;
+    }
+    system->launchable = NULL;
+    system->ctx = NULL;
+    x->out->wall_seconds = seconds() - start;
+    if (head->fault.set) {
         st = PL_FAULT;
-        report_fault(m, g);
-        out->error = pl_arena_strdup(m->results, g->fault.error ? g->fault.error : "");
-        out->error_text = pl_arena_strdup(m->results, g->fault.text);
+        report_fault(m, head);
+        x->out->error = pl_arena_strdup(m->results, head->fault.error ? head->fault.error : "");
+        x->out->error_text = pl_arena_strdup(m->results, head->fault.text);
     } else if (st == PL_INTERRUPTED) {
         pl_report(&m->gpu->diags, PL_E0420, (pl_loc){.file = UINT32_MAX},
                   "before the kernel had finished");
     } else if (st == PL_NOMEM) {
         pl_gpu_no_memory(m->gpu, "while running the kernel");
     }
-    out->theoretical_occupancy =
-        (double)(s->occupancy.blocks * s->occupancy.warps) / m->gpu->machine->sm.warps;
     return st;
 }
 
@@ -363,70 +425,114 @@ static pl_status check_executable(pl_module *m, const pl_prog_func *entry)
     return st;
 }
 
-static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out)
+static pl_status check(pl_gpu *gpu, pl_module *m, const pl_launch *l, shape *s)
 {
-    shape s = {.f = l->kernel ? pl_module_entry(m, l->kernel) : NULL};
-    if (!gpu->machine) return refuse(gpu, "the launch", "no machine was opened");
-    if (!s.f) {
+    *s = (shape){.f = l->kernel ? pl_module_entry(m, l->kernel) : NULL};
+    if (!s->f) {
         pl_report(&gpu->diags, PL_E0408, (pl_loc){.file = UINT32_MAX}, m->name,
                   l->kernel ? l->kernel : "");
         return PL_INVALID;
     }
-    pl_status st = check_sizes(gpu, l, &s);
-    if (st == PL_OK) st = check_directives(gpu, l, &s);
-    if (st == PL_OK) st = check_resources(gpu, l, &s);
-    if (st == PL_OK) st = check_executable(m, s.f);
-    if (st == PL_OK && l->cooperative) st = check_cooperative(gpu, l, &s);
-    if (st == PL_OK) st = prepare_system(gpu, m->program, l->cooperative);
+    pl_status st = check_sizes(gpu, l, s);
+    if (st == PL_OK) st = check_directives(gpu, l, s);
+    if (st == PL_OK) st = check_resources(gpu, l, s);
+    if (st == PL_OK) st = check_executable(m, s->f);
+    if (st == PL_OK && l->cooperative) st = check_cooperative(gpu, l, s);
+    if (st == PL_OK && l->cooperative && l->dependent) st = refuse(gpu, "a dependent launch", "it cannot be cooperative as well");
+    return st;
+}
+
+/* first: the launch whose stream it is in. */
+static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, const pl_launch *l, const shape *s)
+{
+    pl_grid g = {.program = m->program,
+                 .entry = s->f,
+                 .memory = &gpu->memory,
+                 .objects = &gpu->objects,
+                 .dynamic_shared = l->dynamic_shared,
+                 .params = l->params,
+                 .stack_limit = l->stack ? l->stack : DEFAULT_STACK,
+                 .max_resident = s->occupancy.blocks * gpu->machine->sm.count,
+                 .pc_stat = m->pc_stat,
+                 .cancel = first->cancel,
+                 .progress = first->progress,
+                 .progress_ctx = first->progress_ctx,
+                 .threads = first->threads > 1 ? (uint32_t)first->threads : 1,
+                 .nsm = gpu->machine->sm.count,
+                 .capability = gpu->machine->capability,
+                 .shared_reserved = (uint32_t)gpu->machine->shared.reserved,
+                 .launch_id = ++gpu->launches,
+                 .async_mode = first->async_timed ? PL_ASYNC_TIMED : first->async_late ? PL_ASYNC_LATE : PL_ASYNC_EAGER,
+                 .simt_stack = first->simt_stack,
+                 .random = first->random,
+                 .draw = first->seed,
+                 .turn = first->turn,
+                 .system = &gpu->system,
+                 .workspace = l->cooperative ? gpu->system.workspace : 0};
+    memcpy(g.grid, l->grid, sizeof g.grid);
+    memcpy(g.block, l->block, sizeof g.block);
+    /* All zero without a cluster: %is_explicit_cluster tells the difference. */
+    if (given(l->cluster) || given(s->f->reqnctapercluster))
+        memcpy(g.cluster, s->cluster, sizeof g.cluster);
+    return g;
+}
+
+/* Launches that may overlap stand in a row. */
+static void make_rows(pl_grid *g, const pl_launch *l)
+{
+    pl_grid *head = g->head = g;
+    while ((l = l->then) != NULL) {
+        g++;
+        head = g->head = l->dependent ? head : g;
+        if (!l->dependent) continue;
+        g->before = g - 1;
+        g[-1].next = g;
+    }
+}
+
+static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out)
+{
+    size_t n = 0, code = m->program->code.n, k = 0;
+    bool cooperative = false;
+    if (!gpu->machine) return refuse(gpu, "the launch", "no machine was opened");
+    for (const pl_launch *x = l; x; x = x->then) {
+        n++;
+        cooperative |= x->cooperative;
+    }
+    shape *s = pl_arena_array(gpu->messages, shape, n);
+    pl_status st = s ? PL_OK : pl_gpu_no_memory(gpu, "while preparing the launch");
+    for (const pl_launch *x = l; x && st == PL_OK; x = x->then) st = check(gpu, m, x, &s[k++]);
+    if (st == PL_OK) st = prepare_system(gpu, m->program, cooperative);
     if (st != PL_OK) return st;
     pl_arena_close(m->results);
     m->results = pl_arena_open();
-    size_t n = m->program->code.n;
-    if (!m->pc_stat) m->pc_stat = calloc(n ? n : 1, sizeof *m->pc_stat);
-    pl_grid *g = calloc(1, sizeof *g);
-    if (!m->results || !m->pc_stat || !g) {
+    if (!m->pc_stat) m->pc_stat = calloc(code ? code : 1, sizeof *m->pc_stat);
+    pl_grid *g = calloc(n, sizeof *g);
+    course x = {.m = m, .l = l, .out = out};
+    if (l->mode == PL_MODE_TIMING) x.totals = pl_totals_open(gpu->machine);
+    if (!m->results || !m->pc_stat || !g || (l->mode == PL_MODE_TIMING && !x.totals)) {
         free(g);
+        pl_totals_close(x.totals);
         return pl_gpu_no_memory(gpu, "while preparing the launch");
     }
-    memset(m->pc_stat, 0, n * sizeof *m->pc_stat);
-    *g = (pl_grid){.program = m->program,
-                   .entry = s.f,
-                   .memory = &gpu->memory,
-                   .objects = &gpu->objects,
-                   .dynamic_shared = l->dynamic_shared,
-                   .params = l->params,
-                   .stack_limit = l->stack ? l->stack : DEFAULT_STACK,
-                   .max_resident = s.occupancy.blocks * gpu->machine->sm.count,
-                   .sink = l->sink,
-                   .pc_stat = m->pc_stat,
-                   .cancel = l->cancel,
-                   .progress = l->progress,
-                   .progress_ctx = l->progress_ctx,
-                   .threads = l->threads > 1 ? (uint32_t)l->threads : 1,
-                   .nsm = gpu->machine->sm.count,
-                   .capability = gpu->machine->capability,
-                   .shared_reserved = (uint32_t)gpu->machine->shared.reserved,
-                   .launch_id = ++gpu->launches,
-                   .async_mode = l->async_timed ? PL_ASYNC_TIMED : l->async_late ? PL_ASYNC_LATE : PL_ASYNC_EAGER,
-                   .simt_stack = l->simt_stack,
-                   .random = l->random,
-                   .draw = l->seed,
-                   .turn = l->turn,
-                   .system = &gpu->system,
-                   .workspace = l->cooperative ? gpu->system.workspace : 0};
-    memcpy(g->grid, l->grid, sizeof g->grid);
-    memcpy(g->block, l->block, sizeof g->block);
-    /* All zero without a cluster: %is_explicit_cluster tells the difference. */
-    if (given(l->cluster) || given(s.f->reqnctapercluster))
-        memcpy(g->cluster, s.cluster, sizeof g->cluster);
-    st = run(m, l, &s, g, out);
+    memset(m->pc_stat, 0, code * sizeof *m->pc_stat);
+    make_sink(&x);
+    k = 0;
+    for (const pl_launch *y = l; y; y = y->then, k++) {
+        g[k] = make_grid(gpu, m, l, y, &s[k]);
+        g[k].sink = l->sink ? &x.sink : NULL;
+    }
+    make_rows(g, l);
+    st = run(&x, g, n);
+    pl_totals_close(x.totals);
     free(g);
+    out->theoretical_occupancy = (double)(s->occupancy.blocks * s->occupancy.warps) / gpu->machine->sm.warps;
     out->pc_stat = m->pc_stat;
-    out->npc = n;
-    out->registers = s.f->registers;
-    out->static_shared = s.f->static_shared;
+    out->npc = code;
+    out->registers = s->f->registers;
+    out->static_shared = s->f->static_shared;
     out->dynamic_shared = l->dynamic_shared;
-    out->local_bytes = s.f->local_bytes;
+    out->local_bytes = s->f->local_bytes;
     return st;
 }
 

@@ -398,6 +398,20 @@ static bool buffer_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, 
     return pl_case_sized(r->c, k);
 }
 
+/* An argument of before, passed once more. */
+static bool same_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_arg_more *a)
+{
+    static const char *const keys[] = {"same"};
+    pl_lf_place same_at;
+    uint64_t n;
+    json_t *same = pl_lf_member(v, at, "same", &same_at);
+    if (!pl_lf_only_keys(r, at, v, "an argument of before", keys, 1)) return false;
+    if (!pl_lf_whole(r, &same_at, same, 1, r->c->nargs > 1 ? r->c->nargs - 1 : 1, &n)) return false;
+    if (n >= r->c->nargs) return pl_lf_out_of_range(r, &same_at, "no argument stands in front of this one");
+    a->same = n;
+    return true;
+}
+
 static bool argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
 {
     static const char *const kinds[] = {"scalar", "buffer", "struct"};
@@ -415,9 +429,10 @@ static bool argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
             return i == 0 ? scalar_arg(r, at, v, type, arg, a)
                           : buffer_arg(r, at, v, r->c->nargs - 1, kinds[i]);
     }
+    if (json_object_get(v, "same")) return same_arg(r, at, v, a);
     bool resource, ok = pl_lf_resource(r, at, v, r->c->nargs - 1, &resource);
     if (resource) return ok;
-    static const char *const keys[] = {"scalar", "buffer", "struct", "tensormap", "texture", "surface",
+    static const char *const keys[] = {"scalar", "buffer", "struct", "tensormap", "texture", "surface", "same",
                                        "value",  "count",  "init",   "output",    "save"};
     return pl_lf_only_keys(r, at, v, "an argument", keys, sizeof keys / sizeof *keys) &&
            pl_lf_missing(r, at, "an argument", "scalar' or 'buffer");
@@ -500,17 +515,77 @@ static bool bindings(const pl_lf_reader *r, json_t *root)
     return ok;
 }
 
+static bool arguments(const pl_lf_reader *r, const pl_lf_place *of, json_t *object)
+{
+    pl_lf_place at;
+    json_t *v = pl_lf_member(object, of, "args", &at), *x;
+    size_t i;
+    bool ok = true;
+    if (v && !json_is_array(v)) return pl_lf_wrong_type(r, &at, "a list of arguments");
+    json_array_foreach(v, i, x)
+    {
+        const pl_lf_place element_at = {&at, NULL, i};
+        ok &= argument(r, &element_at, x);
+    }
+    return ok;
+}
+
+/* Shared memory and stack of a launch. */
+static bool sizes(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, uint32_t *shared, uint32_t *stack)
+{
+    pl_lf_place at;
+    uint64_t n;
+    bool ok = true;
+    json_t *v;
+    if ((v = pl_lf_member(object, of, "dynamic_shared", &at))) {
+        ok = pl_lf_whole(r, &at, v, 0, UINT32_MAX, &n);
+        if (ok) *shared = (uint32_t)n;
+    }
+    if ((v = pl_lf_member(object, of, "stack", &at))) {
+        if (pl_lf_whole(r, &at, v, 0, 512 * 1024, &n))
+            *stack = (uint32_t)n;
+        else
+            ok = false;
+    }
+    return ok;
+}
+
+/* "then": launches that follow in the same stream. */
+static bool steps(const pl_lf_reader *r, json_t *root)
+{
+    static const char *const keys[] = {"entry", "grid", "block", "cluster", "dynamic_shared", "stack", "args", "dependent"};
+    pl_lf_place list, at;
+    json_t *v = pl_lf_member(root, NULL, "then", &list), *x, *y;
+    size_t i;
+    bool ok = true;
+    if (v && !json_is_array(v)) return pl_lf_wrong_type(r, &list, "a list of launches");
+    json_array_foreach(v, i, x)
+    {
+        const pl_lf_place here = {&list, NULL, i};
+        const pl_loc loc = pl_lf_locate(r, &here, false);
+        pl_case_step s = {.first = r->c->nargs, .line = loc.line, .column = loc.column, .length = loc.length};
+        if (!json_is_object(x)) return pl_lf_wrong_type(r, &here, "an object: a launch");
+        ok &= pl_lf_only_keys(r, &here, x, "a launch", keys, sizeof keys / sizeof *keys);
+        if ((y = pl_lf_member(x, &here, "entry", &at)) && !(s.entry = pl_lf_string(r, &at, y))) ok = false;
+        ok &= shape(r, &here, x, "grid", s.grid) && shape(r, &here, x, "block", s.block) && shape(r, &here, x, "cluster", s.cluster);
+        ok &= sizes(r, &here, x, &s.dynamic_shared, &s.stack);
+        if ((y = pl_lf_member(x, &here, "dependent", &at))) ok &= pl_lf_boolean(r, &at, y, &s.dependent);
+        ok &= arguments(r, &here, x);
+        s.count = r->c->nargs - s.first;
+        *pl_push(r->c->more->arena, &r->c->more->step) = s;
+    }
+    return ok;
+}
+
 static bool top(const pl_lf_reader *r, json_t *root)
 {
     static const char *const keys[] = {
         "name",    "ptx",   "entry", "grid",          "block", "dynamic_shared",
         "cluster", "stack", "args",  "deterministic", "tags",  "comment",
-        "bind"};
+        "bind",    "then"};
     pl_case *c = r->c;
     pl_lf_place at;
-    json_t *v, *x;
-    size_t i;
-    uint64_t n;
+    json_t *v;
     if (!json_is_object(root)) {
         pl_report(&r->gpu->diags, PL_E0404, pl_lf_locate(r, NULL, false), "a launch file",
                   "an object: { \"ptx\": ..., \"args\": [ ... ] }");
@@ -528,26 +603,9 @@ static bool top(const pl_lf_reader *r, json_t *root)
     ok &= shape(r, NULL, root, "grid", c->grid);
     ok &= shape(r, NULL, root, "block", c->block);
     ok &= shape(r, NULL, root, "cluster", c->cluster);
-    if ((v = pl_lf_member(root, NULL, "dynamic_shared", &at))) {
-        if (pl_lf_whole(r, &at, v, 0, UINT32_MAX, &n))
-            c->dynamic_shared = (uint32_t)n;
-        else
-            ok = false;
-    }
-    if ((v = pl_lf_member(root, NULL, "stack", &at))) {
-        if (pl_lf_whole(r, &at, v, 0, 512 * 1024, &n))
-            c->stack = (uint32_t)n;
-        else
-            ok = false;
-    }
+    ok &= sizes(r, NULL, root, &c->dynamic_shared, &c->stack);
     if ((v = pl_lf_member(root, NULL, "deterministic", &at))) ok &= pl_lf_boolean(r, &at, v, &c->deterministic);
-    v = pl_lf_member(root, NULL, "args", &at);
-    if (v && !json_is_array(v)) return pl_lf_wrong_type(r, &at, "a list of arguments");
-    json_array_foreach(v, i, x)
-    {
-        const pl_lf_place element_at = {&at, NULL, i};
-        ok &= argument(r, &element_at, x);
-    }
+    ok &= arguments(r, NULL, root) && steps(r, root);
     return ok && bindings(r, root);
 }
 

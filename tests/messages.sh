@@ -149,6 +149,22 @@ END
 says 2 run one.ptx -g 1 -b 2000 u32:1 'u32[4]' <<'END'
 error: block 2000,1,1: the limits are 1024,1024,64, and 1024 threads [E0415]
 END
+cat >row.json <<'END'
+{ "ptx": "one.ptx", "grid": [1], "block": [32], "args": [ {"scalar": "u32", "value": 1}, {"buffer": "u32", "count": 8} ],
+  "then": [ {"grid": [1], "block": [32], "dependent": true, "args": [ {"same": 1}, {"same": 4} ]} ] }
+END
+says 2 run row.json <<'END'
+row.json:2:93: error: 'same' is out of range: 1 to 3 [E0405]
+     2 |   "then": [ {"grid": [1], "block": [32], "dependent": true, "args": [ {"same": 1}, {"same": 4} ]} ] }
+       |                                                                                             ^
+END
+sed 's/, {"same": 4}//' row.json >row2.json
+says 2 run row2.json <<'END'
+row2.json:2:13: error: kernel 'k' has 2 parameters, but 1 arguments are given [E0410]
+     2 |   "then": [ {"grid": [1], "block": [32], "dependent": true, "args": [ {"same": 1} ]} ] }
+       |             ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+  help: the parameters are: .u32 n, .u64 y
+END
 says 2 run one.ptx -g 1 -b 32 u32:1 'u32[4' <<'END'
 argument 2:1:5: error: 'u32[4' is not an argument: the count ends with ']' [E0416]
      1 | u32[4

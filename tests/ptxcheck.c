@@ -507,6 +507,7 @@ static const way ways[] = {
     {.name = "stack", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .stack = true},
     {.name = "late", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .late = true},
     {.name = "timed", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .timed = true},
+    {.name = "timing-timed", .mode = PL_MODE_TIMING, .opt_level = 2, .timed = true},
     {.name = "random-1", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .seed = 1},
     {.name = "random-2", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .seed = 2},
     {.name = "threads", .mode = PL_MODE_TIMING, .opt_level = 2, .threads = 3},

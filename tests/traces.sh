@@ -37,6 +37,20 @@ equal 'the machine description is in the trace' "$(grep -c '^[a-z_0-9]* *=' "$ro
 equal 'with units and origins' 132,chosen "$(ask m.db "SELECT value, 'chosen' FROM machine_value WHERE section = 'sm' AND key = 'count'
     AND provenance IN ('documented', 'measured', 'inferred', 'guessed', 'chosen')")"
 
+# --- a launch of several grids: its figures are their sums
+
+"$loom" run "$root/tests/ptx/exec/programs/cdp.ptx" -k kernel -g 1 -b 4 'u32[1024]=hash:1' 'u32[256]' s32:1024 --trace d.db --trace-level mem >d.txt
+equal 'launches from the device count in every number' 1,1,1,1 "$("$loom" query d.db --csv checks | sed -n 2p | tr -d '\r' | cut -d , -f 3-)"
+equal 'and in the metrics' 1 "$(ask d.db "SELECT (SELECT value FROM counter WHERE name = 'smsp__inst_executed.sum') = inst_executed AND inst_executed =
+    (SELECT sum(issues) FROM pc_stat) AND cycles = (SELECT value FROM counter WHERE name = 'gpc__cycles_elapsed.max') AS same FROM kernel")"
+equal 'blocks of all grids have numbers of their own' 1 "$(ask d.db "SELECT count(DISTINCT block) =
+    (SELECT value FROM counter WHERE name = 'sm__ctas_launched.sum') AS same FROM inst")"
+equal 'and no warp issues twice in a cycle' 0 "$(ask d.db "SELECT count(*) FROM (SELECT 1 FROM inst GROUP BY block, warp, cycle HAVING count(*) > 1)")"
+"$loom" run "$root/examples/overlap.json" --trace o.db --trace-level mem >o.txt
+equal 'kernels that overlap: the numbers agree' 1,1,1,1 "$("$loom" query o.db --csv checks | sed -n 2p | tr -d '\r' | cut -d , -f 3-)"
+equal 'blocks of the second start before those of the first have ended' 1 "$(ask o.db "SELECT
+    min(cycle) FILTER (WHERE block >= 4) < max(cycle) FILTER (WHERE block < 4) AS early FROM inst")"
+
 # --- slices and channels; older and newer files
 
 "$loom" query m.db --csv "SELECT sum(value) FILTER (WHERE u.name = 'read_sectors') = (SELECT value FROM counter WHERE name = 'dram__sectors_read.sum'),

@@ -91,6 +91,12 @@ typedef struct pl_tracedb_units {
     uint32_t units;
 } pl_tracedb_units;
 
+/* A grid of the launch. */
+typedef struct pl_tracedb_grid {
+    uint32_t first_block, shape[3], warps; /* warps: of a block */
+    uint64_t first_warp;                   /* in pl_tracedb.warp */
+} pl_tracedb_grid;
+
 struct pl_tracedb {
     sqlite3 *db;
     char *path, *part;
@@ -121,7 +127,10 @@ struct pl_tracedb {
     pl_sink sink;
     int64_t kernel, module, next_inst, next_mem, first_inst;
     bool timing, full, skip; /* skip: the filter asks for another kernel */
-    uint32_t grid[3], blocks_per_grid_x, warps_per_block;
+    struct {
+        pl_tracedb_grid *at;
+        size_t n, cap;
+    } grid;                    /* in the order of their blocks; owned */
     uint64_t nwarps;
     pl_tracedb_warp *warp;     /* owned; NULL at PL_TRACEDB_SUMMARY */
     const uint8_t *insn_is;    /* by pc: PL_TRACEDB_BARRIER and PL_TRACEDB_WANTED; in the arena */
@@ -191,6 +200,8 @@ void pl_tracedb_packed_close(pl_tracedb *t);
 
 /* rows.c: events. */
 bool pl_tracedb_rows_open(pl_tracedb *t); /* statements, once a file */
+/* The sums of a warp; NULL: there is no such warp. */
+pl_tracedb_warp *pl_tracedb_warp_of(const pl_tracedb *t, uint32_t block, uint32_t warp);
 bool pl_tracedb_rows_begin(pl_tracedb *t, const pl_tracedb_kernel *k);
 bool pl_tracedb_rows_end(pl_tracedb *t); /* warps, blocks, windows */
 void pl_tracedb_rows_free(pl_tracedb *t);

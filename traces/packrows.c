@@ -78,8 +78,7 @@ uint64_t pl_tracedb_packed_pending(const pl_tracedb *t)
 static uint16_t warp_number(const pl_tracedb *t, pl_packed_block *b, uint32_t block, uint32_t warp,
                             uint8_t subcore)
 {
-    uint64_t index = (uint64_t)block * t->warps_per_block + warp;
-    pl_tracedb_warp *w = warp < t->warps_per_block && index < t->nwarps ? &t->warp[index] : NULL;
+    pl_tracedb_warp *w = pl_tracedb_warp_of(t, block, warp);
     if (w && w->epoch[b->stream] == b->epoch) return w->number[b->stream];
     uint16_t n = (uint16_t)b->nwarps++;
     b->warp[n] = (pl_packed_warp){block, warp, subcore};

@@ -41,6 +41,26 @@ static bool has_room(pl_tracedb *t)
     return !t->full;
 }
 
+/* The grid of a block: mostly the latest. */
+static const pl_tracedb_grid *grid_of(const pl_tracedb *t, uint32_t block)
+{
+    const pl_tracedb_grid *g = &t->grid.at[t->grid.n - 1];
+    while (g->first_block > block) g--;
+    return g;
+}
+
+static uint64_t warp_index(const pl_tracedb *t, uint32_t block, uint32_t warp)
+{
+    const pl_tracedb_grid *g = grid_of(t, block);
+    return g->first_warp + (uint64_t)(block - g->first_block) * g->warps + warp;
+}
+
+pl_tracedb_warp *pl_tracedb_warp_of(const pl_tracedb *t, uint32_t block, uint32_t warp)
+{
+    uint64_t index = warp_index(t, block, warp);
+    return warp < grid_of(t, block)->warps && index < t->nwarps ? &t->warp[index] : NULL;
+}
+
 /* Whether the filter asks for an event. Instructions and their accesses get the same answer: all of
  * these values are equal. */
 static bool wanted(pl_tracedb *t, uint32_t sm, uint32_t block, uint32_t warp, uint32_t pc,
@@ -53,7 +73,7 @@ static bool wanted(pl_tracedb *t, uint32_t sm, uint32_t block, uint32_t warp, ui
          pl_tracedb_within(&f->warp, warp) && pl_tracedb_within(&f->cycle, cycle);
     if (in && f->one_in > 1) {
         /* Fibonacci hashing: multiply by 2^64 / golden ratio, look at the high bits. */
-        uint64_t hash = ((uint64_t)block * t->warps_per_block + warp) * 0x9e3779b97f4a7c15u;
+        uint64_t hash = warp_index(t, block, warp) * 0x9e3779b97f4a7c15u;
         in = (hash >> 32) % f->one_in == 0;
     }
     t->filtered += !in;
@@ -82,12 +102,12 @@ static pl_tracedb_window *window_of(pl_tracedb *t, uint64_t cycle)
     return &t->window[cycle >> t->window_shift];
 }
 
-static void write_barrier(pl_tracedb *t, uint64_t index, const pl_tracedb_warp *w,
+static void write_barrier(pl_tracedb *t, uint64_t block, uint64_t warp, const pl_tracedb_warp *w,
                           const uint64_t *resumed)
 {
     sqlite3_bind_int64(t->add_barrier, 1, t->kernel);
-    sqlite3_bind_int64(t->add_barrier, 2, (int64_t)(index / t->warps_per_block));
-    sqlite3_bind_int64(t->add_barrier, 3, (int64_t)(index % t->warps_per_block));
+    sqlite3_bind_int64(t->add_barrier, 2, (int64_t)block);
+    sqlite3_bind_int64(t->add_barrier, 3, (int64_t)warp);
     sqlite3_bind_int64(t->add_barrier, 4, w->barrier_pc);
     sqlite3_bind_int64(t->add_barrier, 5, (int64_t)w->barrier_cycle);
     if (resumed)
@@ -99,9 +119,8 @@ static void write_barrier(pl_tracedb *t, uint64_t index, const pl_tracedb_warp *
 
 static void count_warp(pl_tracedb *t, const pl_inst_event *e, unsigned lanes)
 {
-    uint64_t index = (uint64_t)e->block * t->warps_per_block + e->warp;
-    if (e->warp >= t->warps_per_block || index >= t->nwarps) return;
-    pl_tracedb_warp *w = &t->warp[index];
+    pl_tracedb_warp *w = pl_tracedb_warp_of(t, e->block, e->warp);
+    if (!w) return;
     if (w->executed == 0) {
         w->first_cycle = w->last_cycle = e->cycle;
         w->first_seq = w->last_seq = e->seq;
@@ -117,7 +136,7 @@ static void count_warp(pl_tracedb *t, const pl_inst_event *e, unsigned lanes)
     w->stall_cycles += e->stall_cycles;
     if (w->at_barrier) {
         w->at_barrier = false;
-        if (!t->full) write_barrier(t, index, w, &e->cycle);
+        if (!t->full) write_barrier(t, e->block, e->warp, w, &e->cycle);
     }
     if (e->pc < t->ninsns && t->insn_is[e->pc] & PL_TRACEDB_BARRIER) {
         w->at_barrier = true;
@@ -259,10 +278,40 @@ static void on_mem(void *ctx, const pl_mem_event *e)
 
 void pl_tracedb_rows_free(pl_tracedb *t)
 {
+    free(t->grid.at);
     free(t->warp);
     free(t->window);
+    memset(&t->grid, 0, sizeof t->grid);
     t->warp = NULL;
+    t->nwarps = 0;
     t->window = NULL;
+}
+
+/* Makes room for the sums of its warps. */
+static void on_grid(void *ctx, const pl_grid_event *e)
+{
+    pl_tracedb *t = ctx;
+    uint64_t threads = (uint64_t)e->block[0] * e->block[1] * e->block[2], blocks = (uint64_t)e->grid[0] * e->grid[1] * e->grid[2];
+    pl_tracedb_grid g = {.first_block = e->first_block, .warps = (uint32_t)((threads + PL_LANES - 1) / PL_LANES), .first_warp = t->nwarps};
+    memcpy(g.shape, e->grid, sizeof g.shape);
+    uint64_t n = t->nwarps + blocks * g.warps;
+    pl_tracedb_warp *warp = realloc(t->warp, (n ? n : 1) * sizeof *warp);
+    if (warp) t->warp = warp;
+    if (t->grid.n == t->grid.cap) {
+        size_t cap = t->grid.cap ? 2 * t->grid.cap : 4;
+        pl_tracedb_grid *at = realloc(t->grid.at, cap * sizeof *at);
+        if (at) {
+            t->grid.at = at;
+            t->grid.cap = cap;
+        }
+    }
+    if (!warp || t->grid.n == t->grid.cap) {
+        pl_tracedb_fail(t, PL_NOMEM, "out of memory for sums per warp");
+        return;
+    }
+    memset(warp + t->nwarps, 0, (n - t->nwarps) * sizeof *warp);
+    t->nwarps = n;
+    t->grid.at[t->grid.n++] = g;
 }
 
 bool pl_tracedb_rows_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
@@ -273,35 +322,37 @@ bool pl_tracedb_rows_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
     t->skip = !pl_tracedb_wants_kernel(&t->filter, k->name, k->entry);
     if (t->level == PL_TRACEDB_SUMMARY) return true;
 
-    uint64_t threads = (uint64_t)k->block[0] * k->block[1] * k->block[2];
-    t->warps_per_block = (uint32_t)((threads + PL_LANES - 1) / PL_LANES);
-    t->nwarps = (uint64_t)k->grid[0] * k->grid[1] * k->grid[2] * t->warps_per_block;
-    memcpy(t->grid, k->grid, sizeof t->grid);
+    pl_grid_event first = {0};
+    memcpy(first.grid, k->grid, sizeof first.grid);
+    memcpy(first.block, k->block, sizeof first.block);
+    on_grid(t, &first);
     t->ninsns = k->ninsns;
     t->window_shift = PL_TRACEDB_FIRST_WINDOW;
-    t->warp = calloc(t->nwarps ? t->nwarps : 1, sizeof *t->warp);
     t->window = calloc(PL_TRACEDB_WINDOWS, sizeof *t->window);
-    if (!t->warp || !t->window)
+    if (t->status != PL_OK) return false;
+    if (!t->window)
         return pl_tracedb_fail(t, PL_NOMEM, "out of memory for sums per warp");
     t->sink =
-        (pl_sink){.ctx = t, .inst = on_inst, .mem = t->level == PL_TRACEDB_MEM ? on_mem : NULL, .unit = pl_tracedb_on_unit};
+        (pl_sink){.ctx = t, .inst = on_inst, .mem = t->level == PL_TRACEDB_MEM ? on_mem : NULL, .grid = on_grid, .unit = pl_tracedb_on_unit};
     pl_tracedb_units_begin(t);
     return true;
 }
 
-static void write_warps(pl_tracedb *t)
+/* The blocks of a grid and their warps. */
+static void write_warps(pl_tracedb *t, const pl_tracedb_grid *g)
 {
+    const uint64_t last = g->first_warp + (uint64_t)g->shape[0] * g->shape[1] * g->shape[2] * g->warps;
     sqlite3_stmt *b =
         pl_tracedb_prepare(t, "INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     sqlite3_stmt *s =
         pl_tracedb_prepare(t, "INSERT INTO warp VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    for (uint64_t first = 0; b && s && first < t->nwarps; first += t->warps_per_block) {
-        uint64_t block = first / t->warps_per_block, begin = UINT64_MAX, end = 0, executed = 0,
+    for (uint64_t first = g->first_warp; b && s && first < last; first += g->warps) {
+        uint64_t linear = (first - g->first_warp) / g->warps, block = g->first_block + linear, begin = UINT64_MAX, end = 0, executed = 0,
                  ran = 0, sm = 0;
-        for (uint64_t i = first; i < first + t->warps_per_block; i++) {
+        for (uint64_t i = first; i < first + g->warps; i++) {
             const pl_tracedb_warp *w = &t->warp[i];
             if (w->executed == 0) continue;
-            if (w->at_barrier) write_barrier(t, i, w, NULL);
+            if (w->at_barrier) write_barrier(t, block, i - first, w, NULL);
             const uint64_t column[] = {(uint64_t)t->kernel,
                                        block,
                                        i - first,
@@ -323,8 +374,8 @@ static void write_warps(pl_tracedb *t)
             ran++;
         }
         if (!ran) continue;
-        const uint64_t x = block % t->grid[0], y = block / t->grid[0] % t->grid[1],
-                       z = block / t->grid[0] / t->grid[1];
+        const uint64_t x = linear % g->shape[0], y = linear / g->shape[0] % g->shape[1],
+                       z = linear / g->shape[0] / g->shape[1];
         const uint64_t column[] = {
             (uint64_t)t->kernel, block, x, y, z, sm, begin, end, ran, executed};
         for (int c = 0; c < (int)(sizeof column / sizeof *column); c++)
@@ -362,7 +413,7 @@ bool pl_tracedb_rows_end(pl_tracedb *t)
 {
     if (t->level != PL_TRACEDB_SUMMARY && t->status == PL_OK) {
         if (t->packed) pl_tracedb_packed_end(t);
-        write_warps(t);
+        for (size_t k = 0; k < t->grid.n; k++) write_warps(t, &t->grid.at[k]);
         write_windows(t);
         pl_tracedb_units_end(t);
         t->next_inst = t->first_inst + (int64_t)t->last_seq + 1;

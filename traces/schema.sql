@@ -96,7 +96,7 @@ CREATE TABLE kernel ( -- one launch
     block_x     INTEGER NOT NULL, block_y   INTEGER NOT NULL, block_z   INTEGER NOT NULL,
     cluster_x   INTEGER NOT NULL, cluster_y INTEGER NOT NULL, cluster_z INTEGER NOT NULL, -- 0: no clusters
     blocks      INTEGER NOT NULL,
-    warps       INTEGER NOT NULL, -- of the whole grid
+    warps       INTEGER NOT NULL, -- of the whole grid (of a launch of several: of the first)
     threads     INTEGER NOT NULL,
     registers   INTEGER NOT NULL, -- a thread
     static_shared INTEGER NOT NULL, dynamic_shared INTEGER NOT NULL, -- bytes a block

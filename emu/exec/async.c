@@ -189,7 +189,7 @@ const char *pl_async_start(pl_warp *w, pl_async_op o)
         o.tensor = tensor;
     }
     o.group = o.family == PL_ASYNC_MBAR ? 0 : a->group[o.family];
-    o.due = w->clock + TIMED_DELAY;
+    o.due = w->grid->modelled ? PL_ASYNC_UNKNOWN : w->clock + TIMED_DELAY;
     a->at[a->n++] = o;
     return NULL;
 }
@@ -274,7 +274,7 @@ static const char *look(const pl_warp *looker, pl_warp *w, const uint8_t *bar)
 
 const char *pl_async_look(pl_warp *w, const uint8_t *bar)
 {
-    if (w->grid->async_mode == PL_ASYNC_EAGER)
+    if (w->grid->async_mode == PL_ASYNC_EAGER || (w->grid->async_mode == PL_ASYNC_TIMED && w->grid->modelled))
         return NULL;
     const char *wrong = NULL;
     pl_cluster *x = w->cta->cluster;
@@ -289,7 +289,7 @@ const char *pl_async_look(pl_warp *w, const uint8_t *bar)
 void pl_async_tick(pl_warp *w)
 {
     struct pl_async *a = w->async;
-    if (!a || !a->n || w->grid->async_mode != PL_ASYNC_TIMED || a->at[0].due > w->clock)
+    if (!a || !a->n || w->grid->async_mode != PL_ASYNC_TIMED || w->grid->modelled || a->at[0].due > w->clock)
         return;
     const char *wrong = NULL;
     for (size_t k = 0; k < a->n && a->at[k].due <= w->clock; k++)
@@ -297,6 +297,54 @@ void pl_async_tick(pl_warp *w)
     sweep(a);
     if (wrong)
         pl_fault(w, w->exec, 0, "CUDA_ERROR_LAUNCH_FAILED", "%s", wrong);
+}
+
+bool pl_async_name(pl_warp *w, uint64_t token, uint64_t due)
+{
+    struct pl_async *a = w->async;
+    bool any = false;
+    for (size_t k = a ? a->n : 0; k > 0 && !a->at[k - 1].token && a->at[k - 1].due == PL_ASYNC_UNKNOWN; k--) {
+        any = true;
+        if (a->at[k - 1].kind == PL_ASYNC_ARRIVE) /* when the copies before it have happened */
+            a->at[k - 1].due = 0;
+        else if (token)
+            a->at[k - 1].token = token;
+        else
+            a->at[k - 1].due = due;
+    }
+    return any;
+}
+
+void pl_async_done(pl_warp *w, uint64_t token, uint64_t due)
+{
+    struct pl_async *a = w->async;
+    for (size_t k = 0; a && k < a->n; k++)
+        if (a->at[k].token == token)
+            a->at[k].due = due;
+}
+
+uint64_t pl_async_land(pl_warp *w, uint64_t clock)
+{
+    struct pl_async *a = w->async;
+    const char *wrong = NULL;
+    uint64_t next = PL_ASYNC_UNKNOWN;
+    bool copies = false; /* cp.async operations that have not happened */
+    for (size_t k = 0; a && k < a->n && !wrong; k++) {
+        pl_async_op *o = &a->at[k];
+        bool arrival = o->kind == PL_ASYNC_ARRIVE;
+        if (o->due <= clock && !(arrival && copies)) {
+            wrong = land(o);
+            continue;
+        }
+        copies |= o->family == PL_ASYNC_GROUP && !arrival;
+        if (!arrival && o->due < next)
+            next = o->due;
+    }
+    if (a)
+        sweep(a);
+    if (wrong)
+        pl_fault(w, w->lanes & ~w->exited, 0, "CUDA_ERROR_LAUNCH_FAILED", "%s", wrong);
+    return next;
 }
 
 void pl_async_finish(pl_cta *c)

@@ -1,8 +1,8 @@
 /* async.h - asynchronous work of a warp that has been issued and may not have happened yet, and mbarrier objects.
  *
  * An asynchronous copy, reduction or store is a pending effect (pl_async_op). Eager mode applies it at once; late mode keeps it until
- * an instruction waits for it, so that a program whose result differs between the two lacks a wait; timed mode applies it a fixed
- * time after its issue, or when it is waited for.
+ * an instruction waits for it, so that a program whose result differs between the two lacks a wait. Timed mode applies it when the
+ * timing model says that it is complete; without such a model, a fixed time after its issue, or when it is waited for.
  *
  * Three families complete in different ways (PTX ISA 9.0, "Completion Mechanisms for Asynchronous Copy Operations"): groups of
  * cp.async, groups of bulk copies, and mbarrier objects that count bytes. Work of one warp stays in the order of its issue.
@@ -30,6 +30,8 @@ typedef enum pl_async_kind {
 
 typedef enum pl_async_family { PL_ASYNC_GROUP, PL_ASYNC_BULK_GROUP, PL_ASYNC_MBAR } pl_async_family;
 
+#define PL_ASYNC_UNKNOWN UINT64_MAX
+
 typedef struct pl_async_op {
     uint8_t kind, family;  /* pl_async_kind, pl_async_family */
     uint8_t log2;          /* reductions: bytes of an element */
@@ -46,7 +48,8 @@ typedef struct pl_async_op {
     uint32_t group;        /* number of the group it belongs to */
     int16_t op, type;      /* reductions: words of the instruction */
     struct pl_weak *weak;  /* weak consistency: who must hear that bytes were written; set by pl_async_start */
-    uint64_t due;          /* timed mode: clock of the warp at which it happens */
+    uint64_t due;          /* timed mode: clock of the warp at which it happens; PL_ASYNC_UNKNOWN: the timing model will say */
+    uint64_t token;        /* of the timing model; 0: none yet */
 } pl_async_op;
 
 struct pl_async {
@@ -69,6 +72,12 @@ const char *pl_async_wait(struct pl_warp *w, pl_async_family family, uint32_t ke
 const char *pl_async_look(struct pl_warp *w, const uint8_t *bar);
 /* Timed mode: what is due by the warp's clock happens. */
 void pl_async_tick(struct pl_warp *w);
+/* The timing model's side of timed mode. The operations of the last instruction get a token, or without one (0) a time (false: it has
+ * started none); a token's time becomes known; and what is due by `clock` happens. The latter returns when the next is due, as far as
+ * that is known. */
+bool pl_async_name(struct pl_warp *w, uint64_t token, uint64_t due);
+void pl_async_done(struct pl_warp *w, uint64_t token, uint64_t due);
+uint64_t pl_async_land(struct pl_warp *w, uint64_t clock);
 /* The block ends: everything pending happens. */
 void pl_async_finish(struct pl_cta *c);
 

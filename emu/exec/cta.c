@@ -103,6 +103,7 @@ void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned k, uint64_t out[PL_LA
 /* All of a fault but `set`. */
 static void describe(const pl_warp *w, pl_fault_info *f, uint32_t lanes, uint64_t address, const char *error, const char *fmt, va_list ap)
 {
+    f->kernel = w->grid->entry->name;
     f->error = error;
     f->pc = w->pc;
     f->address = address;
@@ -117,7 +118,7 @@ static void describe(const pl_warp *w, pl_fault_info *f, uint32_t lanes, uint64_
 
 void pl_fault(pl_warp *w, uint32_t lanes, uint64_t address, const char *error, const char *fmt, ...)
 {
-    pl_grid *g = w->grid;
+    pl_grid *g = w->grid->head;
     w->stop = true;
     if (g->in_order) /* of several faults the first counts */
         g->in_order(w->cta);
@@ -289,6 +290,49 @@ void pl_cluster_wait(pl_warp *w)
         s->cluster_arrived = false;
     else
         pl_warp_wait(w, PL_SPLIT_CLUSTER);
+}
+
+/* ---- grids that follow each other ---- */
+
+/* Several threads may say so for their blocks at once. */
+static void let_go(pl_cta *c)
+{
+    if (!c->let_go)
+        __atomic_fetch_add(&c->grid->let_go, 1, __ATOMIC_RELAXED);
+    c->let_go = true;
+}
+
+void pl_grid_let_go(pl_warp *w)
+{
+    if (!w->grid->next || w->cta->let_go)
+        return;
+    let_go(w->cta);
+    w->yield = true; /* functional mode: what may start now does, as on a GPU with room */
+}
+
+void pl_grid_wait(pl_warp *w)
+{
+    if (w->grid->before && !w->grid->before->complete)
+        pl_warp_wait(w, PL_SPLIT_GRID);
+}
+
+pl_grid *pl_grid_startable(pl_grid *head)
+{
+    for (pl_grid *g = head; g; g = g->next) {
+        if (g->before && g->before->let_go + g->before->cancelled < pl_grid_blocks(g->before))
+            return NULL;
+        if (g->next_block < pl_grid_blocks(g))
+            return g;
+    }
+    return NULL;
+}
+
+uint64_t pl_grid_left(const pl_grid *head)
+{
+    uint64_t left = 0;
+    for (const pl_grid *g = head; g; g = g->next)
+        left += pl_grid_blocks(g) - g->blocks_done - g->cancelled;
+    return left;
 }
 
 /* ---- blocks ---- */
@@ -506,7 +550,9 @@ pl_cta *pl_cta_take(pl_grid *g, uint32_t linear, uint32_t sm)
         return NULL;
     pl_block_id(g, linear, c->id);
     c->linear = c->id[0] + g->grid[0] * (c->id[1] + g->grid[1] * c->id[2]);
-    c->advances = &g->advances;
+    c->number = g->first_block + c->linear;
+    c->advances = &g->head->advances;
+    c->let_go = false;
     c->sm = sm;
     c->done = 0;
     c->nthreads = c->live = g->pool->nthreads;
@@ -558,7 +604,10 @@ void pl_cta_end(pl_cta *c)
         g->executed += c->warp[k].executed;
         g->lane_executed += c->warp[k].lane_executed;
     }
+    let_go(c);
     g->blocks_done++;
+    for (pl_grid *n = g; n && (!n->before || n->before->complete); n = n->next)
+        n->complete = n->blocks_done + n->cancelled == pl_grid_blocks(n);
     if (c->cluster) {
         /* its shared memory stays addressable until all blocks of the cluster have ended */
         pl_cluster *x = c->cluster;
@@ -606,8 +655,10 @@ pl_status pl_grid_open(pl_grid *g)
             else
                 p->image[(size_t)r->row * PL_LANES + l] = (uint32_t)bits;
     }
-    g->fault.set = false;
-    g->executed = g->lane_executed = g->blocks_done = 0;
+    if (!g->head)
+        g->head = g;
+    g->fault.set = g->complete = false;
+    g->executed = g->lane_executed = g->blocks_done = g->let_go = 0;
     return PL_OK;
 }
 

@@ -59,7 +59,8 @@ enum {
     PL_SPLIT_BARRIER,   /* at a block barrier */
     PL_SPLIT_CLUSTER,   /* at a cluster barrier */
     PL_SPLIT_WARP_SYNC, /* at bar.warp.sync or another _sync instruction, waiting for lanes of its mask */
-    PL_SPLIT_SLEEP      /* nanosleep */
+    PL_SPLIT_SLEEP,     /* nanosleep */
+    PL_SPLIT_GRID       /* until the grid before this one has ended */
 };
 
 /* A place where parted lanes meet: created at a divergent branch. */
@@ -172,6 +173,8 @@ typedef struct pl_cta {
     uint32_t cluster_rank;
     pl_cluster *cluster; /* NULL without clusters */
     uint32_t sm;                /* where it runs (timing), for %smid */
+    uint64_t number;            /* of the block among those of all grids of the launch: for events */
+    bool let_go;                /* the grid behind this one need not wait for it to start */
     struct pl_weak_cta *weak;   /* weak consistency: what its warps have seen; owned */
     void *place;                /* timing with several threads: for pl_grid.in_order */
     uint64_t *advances;         /* where its signs of life count: pl_grid.advances, or in timing mode a counter of its SM, added up later */
@@ -179,6 +182,7 @@ typedef struct pl_cta {
 
 /* A fault of the emulated program. */
 typedef struct pl_fault_info {
+    const char *kernel;  /* whose thread it was; NULL: nobody's */
     const char *error;   /* CUDA's name: "CUDA_ERROR_ILLEGAL_ADDRESS" */
     char text[2048];
     uint32_t pc, block[3], thread[3];
@@ -186,7 +190,11 @@ typedef struct pl_fault_info {
     bool set;
 } pl_fault_info;
 
-/* One launch. Filled by lib/ before, read afterwards. */
+/* One launch. Filled by lib/ before, read afterwards.
+ *
+ * Several may run at once, in a row: a grid with `before` starts when every block of that grid has executed
+ * griddepcontrol.launch_dependents or has ended (programmatic dependent launch). The first of the row, `head`, keeps what they share:
+ * the fault, the numbers of events, the signs of life, the state of random draws. */
 typedef struct pl_grid {
     const pl_program *program; /* not owned */
     const pl_prog_func *entry;
@@ -210,13 +218,19 @@ typedef struct pl_grid {
     struct pl_system *system;  /* printf, heap, launches from the device; not owned */
     uint64_t workspace;        /* %envreg1, 2: device address of the grid barrier of a cooperative launch, 0 without */
     uint64_t launch_id;        /* %gridid */
-    int async_mode;            /* 0 eager, 1 late */
+    int async_mode;            /* PL_ASYNC_* */
+    bool modelled;             /* timing mode: a model says how long things take */
     bool simt_stack;
     bool random;               /* functional mode: warps and splits in random order */
     uint64_t draw;             /* state of the generator */
     uint64_t next_block;       /* blocks that have started or were cancelled, in the order of starting */
     uint32_t turn;             /* random: most instructions of a turn, 0: default */
     struct pl_weak *weak;      /* weak consistency, or NULL; not owned */
+    struct pl_grid *head;      /* of the row; the grid itself when it runs alone */
+    struct pl_grid *before, *next; /* its neighbours in the row, or NULL */
+    uint64_t first_block;      /* blocks of grids of the launch that were made before */
+    uint64_t let_go;           /* blocks that the next grid need not wait for any more */
+    bool complete;             /* it and all before it have ended */
     /* results */
     pl_fault_info failed;      /* an assertion: the launch runs on and fails at its end */
     pl_fault_info fault;
@@ -229,7 +243,9 @@ typedef struct pl_grid {
 } pl_grid;
 
 /* Has the launch failed? Threads ask while another one says so. */
-static inline bool pl_failed(const pl_grid *g) { return __atomic_load_n(&g->fault.set, __ATOMIC_RELAXED); }
+static inline bool pl_failed(const pl_grid *g) { return __atomic_load_n(&g->head->fault.set, __ATOMIC_RELAXED); }
+
+static inline uint64_t pl_grid_blocks(const pl_grid *g) { return (uint64_t)g->grid[0] * g->grid[1] * g->grid[2]; }
 
 /* --- blocks (cta.c) --- */
 pl_status pl_grid_open(pl_grid *g);  /* checks the launch, prepares storage */
@@ -244,6 +260,10 @@ bool pl_block_cancel(pl_grid *g, uint32_t id[3]);
 pl_cta *pl_cta_take(pl_grid *g, uint32_t linear, uint32_t sm); /* NULL: out of memory */
 bool pl_cta_begin(pl_cta *c);                                  /* false: out of memory */
 void pl_cta_end(pl_cta *c);          /* all warps done: storage goes back to the pool */
+/* The first grid of the row whose blocks have not all started; NULL: there is none, or it has to wait for the one before. */
+pl_grid *pl_grid_startable(pl_grid *head);
+/* Blocks of the row that have not ended. */
+uint64_t pl_grid_left(const pl_grid *head);
 
 /* --- warps (warp.c) --- */
 /* Runs until the warp must wait, ends, faults or `limit` instructions are done. Returns its state. */
@@ -286,6 +306,9 @@ void pl_bar_arrive(pl_warp *w, uint32_t id, uint32_t threads, bool wait, uint32_
 void pl_cta_thread_exit(pl_warp *w, uint32_t threads);
 void pl_cluster_arrive(pl_warp *w);
 void pl_cluster_wait(pl_warp *w);
+/* griddepcontrol: the next grid need not wait for this block any more; the warp waits until the grid before has ended. */
+void pl_grid_let_go(pl_warp *w);
+void pl_grid_wait(pl_warp *w);
 
 /* Re-examines a waiting warp (barrier released, copy landed, time passed); true when it can run again. */
 bool pl_warp_poll(pl_warp *w, uint64_t clock);

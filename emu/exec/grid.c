@@ -1,7 +1,8 @@
 /* grid.c - functional mode: runs the blocks of a launch one after the other, or side by side when they wait for each other.
  *
  * A block runs alone until it ends or all its warps spin or wait. Then the next block gets its turn, up to max_resident blocks:
- * as many as the machine holds at once, so that blocks which wait for others (grid barriers, locks) behave as on hardware. */
+ * as many as the machine holds at once, so that blocks which wait for others (grid barriers, locks) behave as on hardware. Of grids in a
+ * row, the next one's blocks start as soon as those of the one before let them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +40,7 @@ static uint16_t sectors(const pl_effect *fx)
 /* pl_warp_run one instruction at a time, with events for whoever listens; the time of an event is the warp's own instruction count. */
 static pl_warp_state run_traced(pl_warp *w, uint64_t limit)
 {
-    pl_grid *g = w->grid;
+    pl_grid *g = w->grid->head;
     const pl_sink *sink = g->sink;
     pl_warp_state s = (pl_warp_state)w->state;
     for (uint64_t n = 0; n < limit; n++) {
@@ -56,7 +57,7 @@ static pl_warp_state run_traced(pl_warp *w, uint64_t limit)
         s = pl_warp_step(w, &fx);
         uint64_t seq = g->seq++;
         if (sink && sink->inst) {
-            pl_inst_event e = {.seq = seq, .cycle = w->clock, .block = w->cta->linear, .warp = w->index, .pc = pc, .mask = mask};
+            pl_inst_event e = {.seq = seq, .cycle = w->clock, .block = (uint32_t)w->cta->number, .warp = w->index, .pc = pc, .mask = mask};
             sink->inst(sink->ctx, &e);
         }
         if ((i->flags & PL_IF_MEM) && fx.mask) {
@@ -66,7 +67,7 @@ static pl_warp_state run_traced(pl_warp *w, uint64_t limit)
                 g->pc_stat[pc].sectors += touched;
             }
             if (sink && sink->mem) {
-                pl_mem_event e = {.seq = seq, .cycle = w->clock, .block = w->cta->linear, .warp = w->index, .pc = pc, .mask = fx.mask,
+                pl_mem_event e = {.seq = seq, .cycle = w->clock, .block = (uint32_t)w->cta->number, .warp = w->index, .pc = pc, .mask = fx.mask,
                                   .space = fx.space, .kind = fx.kind, .size = fx.size, .sectors = touched, .addr = fx.addr};
                 sink->mem(sink->ctx, &e);
             }
@@ -89,7 +90,7 @@ static uint64_t draw(pl_grid *g)
 /* One turn of every warp of a block. Returns the instructions executed; *paused counts warps that only polled. */
 static uint64_t turn(pl_cta *c, bool *paused)
 {
-    pl_grid *g = c->grid;
+    pl_grid *g = c->grid->head;
     uint64_t executed = 0;
     uint32_t first = g->random ? (uint32_t)(draw(g) % c->nwarps) : 0;
     *paused = true;
@@ -112,40 +113,66 @@ static uint64_t turn(pl_cta *c, bool *paused)
             *paused = false;
         if (s == PL_WARP_BARRIER && w->executed > before)
             *paused = false;
-        if (c->grid->fault.set)
+        if (g->fault.set)
             break;
     }
     return executed;
 }
 
-pl_status pl_grid_run(pl_grid *g)
+/* Blocks of a cluster start together. */
+static uint32_t cluster_blocks(const pl_grid *g)
 {
-    uint64_t total = (uint64_t)g->grid[0] * g->grid[1] * g->grid[2];
-    uint32_t cluster = g->cluster[0] ? g->cluster[0] * g->cluster[1] * g->cluster[2] : 1;
-    uint32_t most = g->max_resident > cluster ? g->max_resident : cluster;
-    pl_status st = pl_grid_open(g);
-    if (st != PL_OK)
-        return st;
-    pl_cta **live = malloc(sizeof *live * most);
+    return g->cluster[0] ? g->cluster[0] * g->cluster[1] * g->cluster[2] : 1;
+}
+
+/* Most blocks that may run at once while grid g starts some. */
+static uint32_t most_blocks(const pl_grid *g)
+{
+    return g->max_resident > cluster_blocks(g) ? g->max_resident : cluster_blocks(g);
+}
+
+/* Starts the next block or cluster of a grid behind the n that run. */
+static pl_status start(pl_grid *g, pl_cta **live, size_t *n)
+{
+    uint64_t total = pl_grid_blocks(g);
+    pl_status st = PL_OK;
+    for (uint32_t k = 0; k < cluster_blocks(g) && g->next_block < total; k++) {
+        live[*n] = pl_cta_start(g, (uint32_t)g->next_block, (uint32_t)(g->next_block % (g->nsm ? g->nsm : 1)));
+        g->next_block++;
+        if (!live[(*n)++])
+            st = PL_NOMEM;
+    }
+    return st;
+}
+
+static bool sleeping(pl_cta *const *live, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        for (uint32_t j = 0; j < live[k]->nwarps; j++)
+            if (live[k]->warp[j].state == PL_WARP_SLEEP)
+                return true;
+    return false;
+}
+
+static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
+{
+    uint64_t blocks = pl_grid_left(g), left = blocks;
     size_t n = 0, at = 0;
     unsigned idle = 0;
     uint64_t looking = 0; /* turns in a row in which nobody did anything but poll */
-    if (!live)
-        st = PL_NOMEM;
+    pl_status st = PL_OK;
     bool more = true; /* another block should start */
-    while (st == PL_OK && (n || g->next_block < total)) {
-        while (more && g->next_block < total && n + cluster <= most && st == PL_OK) {
-            for (uint32_t k = 0; k < cluster && g->next_block < total; k++) {
-                live[n] = pl_cta_start(g, (uint32_t)g->next_block, (uint32_t)(g->next_block % (g->nsm ? g->nsm : 1)));
-                g->next_block++;
-                if (!live[n++])
-                    st = PL_NOMEM;
-            }
-            at = n - cluster;
+    while (left) {
+        pl_grid *from = pl_grid_startable(g);
+        if (more && from && n + cluster_blocks(from) <= most_blocks(from)) {
+            at = n;
+            st = start(from, live, &n);
+            *nlive = n;
             more = false;
+            if (st != PL_OK)
+                break;
+            from = pl_grid_startable(g);
         }
-        if (st != PL_OK)
-            break;
         if (g->random) { /* any of the blocks, and now and then one more */
             at = (size_t)(draw(g) % n);
             more |= n < RANDOM_BLOCKS && draw(g) % 4 == 0;
@@ -153,19 +180,20 @@ pl_status pl_grid_run(pl_grid *g)
         if (at >= n)
             at = 0;
         pl_cta *c = live[at];
-        bool paused;
-        uint64_t before = g->blocks_done, advances = g->advances, executed = turn(c, &paused);
+        bool paused, started_all = !from || n + cluster_blocks(from) > most_blocks(from), alone = cluster_blocks(c->grid) == 1;
+        uint64_t before = left, advances = g->advances, executed = turn(c, &paused);
         if (g->fault.set)
             break;
         if (c->done == c->nwarps) {
+            uint32_t mates = cluster_blocks(c->grid);
             pl_cta_end(c);
             memmove(&live[at], &live[at + 1], (n - at - 1) * sizeof *live);
-            n--;
-            more = n < cluster;
+            *nlive = --n;
+            more = n < mates;
             idle = 0;
             if (g->progress)
-                g->progress(g->progress_ctx, g->blocks_done + g->cancelled, total, g->executed);
-        } else if (executed && !paused && cluster == 1) {
+                g->progress(g->progress_ctx, blocks - pl_grid_left(g), blocks, g->executed);
+        } else if (executed && !paused && alone) {
             idle = 0; /* it gets on: the same block again */
         } else {
             idle = executed ? 0 : idle + 1;
@@ -175,41 +203,52 @@ pl_status pl_grid_run(pl_grid *g)
                 more = true; /* everybody waits or polls: perhaps for a block that has not started */
             }
         }
-        if (idle > (n + 1) * IDLE_ROUNDS && g->blocks_done == before && (g->next_block == total || n + cluster > most)) {
-            bool sleeping = false;
-            for (size_t k = 0; k < n; k++)
-                for (uint32_t j = 0; j < live[k]->nwarps; j++)
-                    sleeping |= live[k]->warp[j].state == PL_WARP_SLEEP;
-            if (!sleeping) {
-                pl_hang_report(g, live, n, false);
-                break;
-            }
+        left = pl_grid_left(g);
+        if (idle > (n + 1) * IDLE_ROUNDS && left == before && started_all && !sleeping(live, n)) {
+            pl_hang_report(g, live, n, false);
+            break;
         }
         bool patient = false;
         for (uint32_t k = 0; k < c->nwarps; k++)
             patient |= c->warp[k].patient;
-        looking = paused && g->blocks_done == before && g->advances == advances ? looking + (patient ? 1 : PL_IDLE_STEP) : 0;
+        looking = paused && left == before && g->advances == advances ? looking + (patient ? 1 : PL_IDLE_STEP) : 0;
         uint64_t rounds = SPIN_ROUNDS * PL_IDLE_STEP * (g->random ? 16u : 1u);
-        if (looking > rounds && looking / rounds > n && (g->next_block == total || n + cluster > most)) {
+        if (looking > rounds && looking / rounds > n && started_all) {
             pl_hang_report(g, live, n, true);
             break;
         }
         if (g->cancel && *g->cancel)
-            st = PL_INTERRUPTED;
+            return PL_INTERRUPTED;
     }
+    return st;
+}
+
+pl_status pl_grid_run(pl_grid *head)
+{
+    pl_status st = PL_OK;
+    size_t most = 0, n = 0;
+    for (pl_grid *g = head; g && st == PL_OK; g = g->next) {
+        most += most_blocks(g);
+        st = pl_grid_open(g);
+    }
+    pl_cta **live = malloc(sizeof *live * (most ? most : 1));
+    if (st == PL_OK)
+        st = live ? run(head, live, &n) : PL_NOMEM;
     for (size_t k = 0; k < n; k++) { /* blocks that never ended count too */
+        pl_grid *g = live[k] ? live[k]->grid : head;
         for (uint32_t j = 0; live[k] && j < live[k]->nwarps; j++) {
             g->executed += live[k]->warp[j].executed;
             g->lane_executed += live[k]->warp[j].lane_executed;
         }
     }
-    for (size_t k = 0; g->pc_stat && k < g->program->code.n; k++) { /* without a model of time every instruction is one issue */
-        pl_pc_stat *x = &g->pc_stat[k];
+    free(live);
+    for (size_t k = 0; head->pc_stat && k < head->program->code.n; k++) { /* without a model of time every instruction is one issue */
+        pl_pc_stat *x = &head->pc_stat[k];
         x->issues = x->executed;
-        if (pl_forms[g->program->code.at[k].form].effects & PL_EF_BRANCH)
+        if (pl_forms[head->program->code.at[k].form].effects & PL_EF_BRANCH)
             x->branches = x->executed;
     }
-    free(live);
-    pl_grid_close(g);
-    return st != PL_OK ? st : g->fault.set ? PL_FAULT : PL_OK;
+    for (pl_grid *g = head; g; g = g->next)
+        pl_grid_close(g);
+    return st != PL_OK ? st : head->fault.set ? PL_FAULT : PL_OK;
 }

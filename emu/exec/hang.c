@@ -30,7 +30,8 @@ static uint32_t place(const pl_warp *w, const pl_split *s)
         return s->look - 1;
     if (s->wait == PL_SPLIT_READY && s == &w->split[w->current])
         return w->pc;
-    return s->wait == PL_SPLIT_BARRIER || s->wait == PL_SPLIT_SLEEP || s->wait == PL_SPLIT_CLUSTER ? s->pc - (s->pc > 0) : s->pc;
+    return s->wait == PL_SPLIT_BARRIER || s->wait == PL_SPLIT_SLEEP || s->wait == PL_SPLIT_CLUSTER || s->wait == PL_SPLIT_GRID
+               ? s->pc - (s->pc > 0) : s->pc;
 }
 
 static uint32_t line_of(const pl_grid *g, uint32_t pc)
@@ -65,6 +66,10 @@ static void reason(text *t, const pl_warp *w, const pl_split *s)
         return;
     case PL_SPLIT_WARP_SYNC:
         put(t, "wait for other lanes of their _sync mask");
+        return;
+    case PL_SPLIT_GRID:
+        put(t, "wait for the grid before theirs, of which %llu of %llu blocks have ended", (unsigned long long)w->grid->before->blocks_done,
+            (unsigned long long)pl_grid_blocks(w->grid->before));
         return;
     case PL_SPLIT_CONVERGE:
         put(t, "wait where the lanes of their warp meet again%s", w->grid->simt_stack ? " (with --simt its they would be let go)" : "");

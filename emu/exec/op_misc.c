@@ -20,6 +20,14 @@ void exec_nanosleep(pl_warp *w, const pl_insn *i)
     pl_warp_wait(w, PL_SPLIT_SLEEP);
 }
 
+void exec_griddepcontrol(pl_warp *w, const pl_insn *i)
+{
+    if (i->mods[0] == W_wait)
+        pl_grid_wait(w);
+    else
+        pl_grid_let_go(w);
+}
+
 /* %clock and its like; `which` is the word of the special register. */
 void exec_sreg(pl_warp *w, const pl_insn *i, int type)
 {

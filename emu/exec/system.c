@@ -133,7 +133,7 @@ static void call_assertfail(const call *k, unsigned lane)
     int n = snprintf(text, sizeof text, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", f ? f : "", line,
                      fn ? fn : "", w->cta->id[0], w->cta->id[1], w->cta->id[2], t % x, t / x % y, t / x / y, m ? m : "");
     pl_print_add(&g->system->err, text, n > 0 ? (size_t)n : 0, 64);
-    pl_fault_note(w, &g->failed, 1u << lane, "CUDA_ERROR_ASSERT", "assertion `%.200s` failed in %.200s", m ? m : "", fn ? fn : "");
+    pl_fault_note(w, &g->head->failed, 1u << lane, "CUDA_ERROR_ASSERT", "assertion `%.200s` failed in %.200s", m ? m : "", fn ? fn : "");
 }
 
 /* ---- malloc, free ---- */

@@ -563,6 +563,8 @@ static bool awake(const pl_warp *w, pl_split *s)
         s->wait = PL_SPLIT_READY;
         s->cluster_arrived = false;
     }
+    if (s->wait == PL_SPLIT_GRID && w->grid->before->complete)
+        s->wait = PL_SPLIT_READY;
     return s->wait == PL_SPLIT_READY;
 }
 
@@ -685,7 +687,7 @@ void pl_warp_look(pl_warp *w, uint64_t address)
 /* A pause for polling: has anything come of the instructions since the last one? */
 static void note_pause(pl_warp *w)
 {
-    pl_grid *g = w->grid;
+    const pl_grid *g = w->grid->head;
     if (w->wrote || w->executed - w->pause_at > PAUSE_WORK)
         ++*w->cta->advances;
     if (w->advances != g->advances)

@@ -48,6 +48,7 @@ typedef struct weak_warp {
     uint8_t next_released, next_heard;
     uint32_t barriers;           /* bit 2 * number + phase % 2: it waits, or has waited, at this barrier of the block */
     uint8_t cluster;             /* bit phase % 2: the same for the cluster barrier */
+    bool grid;                   /* it waits, or has waited, for the grid before this one */
 } weak_warp;
 
 struct pl_weak_cta {
@@ -117,6 +118,19 @@ static bool morally_strong(const pl_warp *w, const weak_insn *x, const pl_versio
 
 /* ---- synchronisation ---- */
 
+/* What the grids before have written, by whatever way: all of it can be seen once they have ended. */
+static void after_grid(struct pl_weak *k, const pl_warp *w)
+{
+    pl_view all = {0};
+    for (unsigned n = 0; n < PL_WINDOW; n++) {
+        const pl_version *v = &k->history.version[n];
+        if (v->number && v->cta < w->grid->first_block)
+            pl_view_add(&k->history, &all, v->number);
+    }
+    pl_view_fence(&k->history, &all);
+    pl_view_join(&k->history, &state_of(w)->view, &all);
+}
+
 /* What the warp learned at barriers that have let it go. */
 static void after_barriers(struct pl_weak *k, pl_warp *w)
 {
@@ -128,6 +142,9 @@ static void after_barriers(struct pl_weak *k, pl_warp *w)
         if (s->cluster >> phase & 1)
             pl_view_join(&k->history, &s->view, &k->cluster_barrier[2 * (c->cluster % CLUSTERS) + phase]);
     s->cluster = 0;
+    if (s->grid)
+        after_grid(k, w);
+    s->grid = false;
 }
 
 /* The entry of a location in a warp's table, or NULL. */
@@ -398,7 +415,7 @@ static void weak_store(pl_warp *w, const pl_insn *i)
     for (unsigned q = 0; q < n; q++)
         memcpy(part[q].newest, part[q].at, PL_GRAIN);
     x->plain(w, i);
-    for (unsigned q = 0; q < n && !w->grid->fault.set; q++) {
+    for (unsigned q = 0; q < n && !pl_failed(w->grid); q++) {
         piece *p = &part[q];
         p->place = draw_place(k, pl_grain_floor(&k->history, p->grain, &state_of(w)->view, p->mask), p->grain->n);
         if (!admits(k, w, x, p, p->place))
@@ -543,6 +560,14 @@ static void weak_cluster_barrier(pl_warp *w, const pl_insn *i)
         state_of(w)->cluster |= (uint8_t)(1u << phase);
 }
 
+static void weak_grid(pl_warp *w, const pl_insn *i)
+{
+    const weak_insn *x = about(w, i);
+    after_barriers(w->grid->weak, w);
+    x->plain(w, i);
+    state_of(w)->grid = x->acquire && w->grid->before;
+}
+
 /* Objects of a cluster are not told apart. */
 static void weak_mbarrier(pl_warp *w, const pl_insn *i)
 {
@@ -624,6 +649,9 @@ static pl_exec_fn *wrapper(const pl_insn *i, weak_insn *x)
         x->acquire = !has_word(i, W_arrive);
         x->operand = has_word(i, W_red); /* behind the result */
         return weak_barrier;
+    case M_griddepcontrol:
+        x->acquire = has_word(i, W_wait);
+        return weak_grid;
     case M_mbarrier: {
         bool wait = pl_mod(f, i->mods, G_how) != W_none;
         x->acquire = wait && sem != W_relaxed;
@@ -669,11 +697,11 @@ bool pl_weak_start(pl_cta *c)
     if (!c->weak && !(c->weak = malloc(bytes)))
         return false;
     memset(c->weak, 0, bytes);
-    c->weak->number = c->weak->cluster = c->linear;
+    c->weak->number = c->weak->cluster = (uint32_t)c->number;
     const uint32_t *n = c->grid->cluster;
     if (n[0]) {
         uint32_t nx = c->grid->grid[0] / n[0], ny = c->grid->grid[1] / n[1];
-        c->weak->cluster = c->id[0] / n[0] + nx * (c->id[1] / n[1] + ny * (c->id[2] / n[2]));
+        c->weak->cluster = (uint32_t)c->grid->first_block + c->id[0] / n[0] + nx * (c->id[1] / n[1] + ny * (c->id[2] / n[2]));
     }
     pl_history_forget(&c->grid->weak->history, c->shared, c->shared_end);
     return true;

@@ -1,10 +1,12 @@
 /* counters.c - metrics of a launch under the names of Nsight Compute.
  *
  * `.sum` metrics are totals over the GPU, `.avg` averages over units, ratios and percentages are computed from the sums; units as in
- * Nsight Compute (percent from 0 to 100). Everything derives from pl_sm_stat and pl_memsys_stat, so the printed summary, the trace
+ * Nsight Compute (percent from 0 to 100). A launch that makes others on the device counts theirs as its own. Everything derives from pl_sm_stat and pl_memsys_stat, so the printed summary, the trace
  * and the JSON output cannot disagree. */
 #include "emu/sm/counters.h"
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static void add(pl_timing_result *out, const char *component, const char *name, const char *unit, double value)
 {
@@ -34,19 +36,69 @@ static void sum_up(pl_sm_stat *t, const pl_sm_stat *s)
 }
 _Static_assert(sizeof(pl_sm_stat) % sizeof(uint64_t) == 0, "pl_sm_stat holds 64-bit sums only");
 
-void pl_counters(pl_timing_result *out, const pl_machine *m, const pl_grid *g, const pl_sm *sm, const pl_memsys *mem, uint64_t cycles)
+pl_totals *pl_totals_open(const pl_machine *m)
 {
+    pl_totals *t = calloc(1, sizeof *t);
+    if (!t) return NULL;
+    t->m = m;
+    t->sm = calloc(m->sm.count, sizeof *t->sm);
+    t->issues = calloc((size_t)m->sm.count * m->sm.subcores, sizeof *t->issues);
+    if (t->sm && t->issues) return t;
+    pl_totals_close(t);
+    return NULL;
+}
+
+void pl_totals_close(pl_totals *t)
+{
+    if (!t) return;
+    free(t->sm);
+    free(t->issues);
+    free(t);
+}
+
+void pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, const pl_sm *sm, const pl_memsys *mem, uint64_t cycles)
+{
+    if (t->grids == 0) {
+        memcpy(t->grid, head->grid, sizeof t->grid);
+        memcpy(t->block, head->block, sizeof t->block);
+        t->barriers = head->entry->barriers;
+        t->occupancy = *o;
+    }
+    for (const pl_grid *g = head; g; g = g->next) t->grids++;
+    for (uint32_t k = 0; k < t->m->sm.count; k++) {
+        sum_up(&t->sm[k], &sm[k].stat);
+        for (uint32_t q = 0; q < sm[k].nsub; q++) t->issues[k * t->m->sm.subcores + q] += sm[k].sub[q].issues;
+    }
+    const pl_memsys_stat *x = pl_memsys_stats(mem);
+    const pl_dram *d = pl_memsys_dram(mem);
+    t->mem.requests += x->requests;
+    t->mem.read_sectors += x->read_sectors;
+    t->mem.write_sectors += x->write_sectors;
+    t->mem.atomic_sectors += x->atomic_sectors;
+    t->mem.reduce_sectors += x->reduce_sectors;
+    t->mem.hit_sectors += x->hit_sectors;
+    t->mem.miss_sectors += x->miss_sectors;
+    t->mem.fills += x->fills;
+    t->dram_read += d->sectors_read;
+    t->dram_written += d->sectors_written;
+    t->cycles += cycles;
+}
+
+void pl_counters(pl_timing_result *out, const pl_totals *all)
+{
+    const pl_machine *m = all->m;
+    const uint64_t cycles = all->cycles;
     pl_sm_stat t = {0};
     uint64_t most = 0, least = UINT64_MAX, issue_active = 0;
     extremes issue = none, resident = none, tensor = none;
     for (uint32_t k = 0; k < m->sm.count; k++) {
-        sum_up(&t, &sm[k].stat);
-        const pl_sm_stat *own = &sm[k].stat;
+        const pl_sm_stat *own = &all->sm[k];
+        sum_up(&t, own);
         if (own->cycles_active > most) most = own->cycles_active;
         if (own->cycles_active < least) least = own->cycles_active;
-        for (uint32_t q = 0; q < sm[k].nsub; q++) {
-            issue_active += sm[k].sub[q].issues;
-            widen(&issue, sm[k].sub[q].issues);
+        for (uint32_t q = 0; q < m->sm.subcores; q++) {
+            issue_active += all->issues[k * m->sm.subcores + q];
+            widen(&issue, all->issues[k * m->sm.subcores + q]);
         }
         widen(&resident, own->warp_cycles);
         widen(&tensor, own->tensor_cycles);
@@ -54,13 +106,16 @@ void pl_counters(pl_timing_result *out, const pl_machine *m, const pl_grid *g, c
     out->inst_executed = t.inst;
     out->thread_inst_executed = t.thread_inst;
     out->sm_active = most;
-    const pl_memsys_stat *x = pl_memsys_stats(mem);
-    const pl_dram *d = pl_memsys_dram(mem);
+    out->cycles = cycles;
+    out->occupancy = all->occupancy;
+    out->ncounters = 0;
+    const pl_memsys_stat *x = &all->mem;
+    const uint32_t *grid = all->grid, *block = all->block;
     double sms = m->sm.count, active = (double)t.cycles_active, sub_active = active * m->sm.subcores;
     double ns = (double)cycles * 1000.0 / m->clock_mhz, sector = (double)m->l1.sector;
 
-    add(out, "launch", "launch__grid_size", "block", (double)g->grid[0] * g->grid[1] * g->grid[2]);
-    add(out, "launch", "launch__block_size", "thread", (double)g->block[0] * g->block[1] * g->block[2]);
+    add(out, "launch", "launch__grid_size", "block", (double)grid[0] * grid[1] * grid[2]);
+    add(out, "launch", "launch__block_size", "thread", (double)block[0] * block[1] * block[2]);
     add(out, "launch", "launch__occupancy_limit_warps", "block", out->occupancy.by_warps);
     add(out, "launch", "launch__occupancy_limit_blocks", "block", out->occupancy.by_blocks);
     add(out, "launch", "launch__occupancy_limit_registers", "block", out->occupancy.by_registers);
@@ -68,10 +123,10 @@ void pl_counters(pl_timing_result *out, const pl_machine *m, const pl_grid *g, c
     add(out, "launch", "launch__occupancy_limit_shared_mem", "block",
         o->shared_per_block ? (double)(o->carveout / o->shared_per_block) : o->by_shared);
     add(out, "launch", "launch__occupancy_limit_barriers", "block", o->by_barriers);
-    add(out, "launch", "launch__barrier_count", "", g->entry->barriers);
+    add(out, "launch", "launch__barrier_count", "", all->barriers);
     add(out, "launch", "launch__shared_mem_config_size", "B", (double)out->occupancy.carveout);
     add(out, "launch", "launch__waves_per_multiprocessor", "",
-        rint(100 * ratio((double)g->grid[0] * g->grid[1] * g->grid[2], sms * o->blocks)) / 100); /* as reported: two decimals */
+        rint(100 * ratio((double)grid[0] * grid[1] * grid[2], sms * o->blocks)) / 100); /* as reported: two decimals */
     add(out, "launch", "gpc__cycles_elapsed.max", "cycle", (double)cycles);
     add(out, "launch", "gpu__time_duration.sum", "ns", ns);
 
@@ -170,7 +225,7 @@ void pl_counters(pl_timing_result *out, const pl_machine *m, const pl_grid *g, c
     add(out, "l1", "sm__icc_requests.sum", "request", (double)t.code_requests);
     add(out, "l1", "sm__icc_requests_lookup_miss.sum", "request", (double)t.code_misses);
 
-    double own = m->launch.l2_requests; /* of the launch itself */
+    double own = m->launch.l2_requests * (double)all->grids; /* of the launches themselves */
     add(out, "l2", "lts__t_requests.sum", "request", (double)x->requests + own);
     add(out, "l2", "lts__t_sectors_op_read.sum", "sector", (double)x->read_sectors);
     add(out, "l2", "lts__t_sectors_op_write.sum", "sector", (double)x->write_sectors);
@@ -182,10 +237,10 @@ void pl_counters(pl_timing_result *out, const pl_machine *m, const pl_grid *g, c
     add(out, "l2", "lts__t_sector_hit_rate.pct", "%", 100 * ratio((double)x->hit_sectors, (double)(x->hit_sectors + x->miss_sectors)));
     add(out, "l2", "lts__d_sectors_fill_device.sum", "sector", (double)x->fills);
 
-    add(out, "dram", "dram__sectors_read.sum", "sector", (double)d->sectors_read);
-    add(out, "dram", "dram__sectors_write.sum", "sector", (double)d->sectors_written);
-    add(out, "dram", "dram__bytes_read.sum", "B", (double)d->sectors_read * sector);
-    add(out, "dram", "dram__bytes_write.sum", "B", (double)d->sectors_written * sector);
+    add(out, "dram", "dram__sectors_read.sum", "sector", (double)all->dram_read);
+    add(out, "dram", "dram__sectors_write.sum", "sector", (double)all->dram_written);
+    add(out, "dram", "dram__bytes_read.sum", "B", (double)all->dram_read * sector);
+    add(out, "dram", "dram__bytes_write.sum", "B", (double)all->dram_written * sector);
     add(out, "dram", "dram__throughput.avg.pct_of_peak_sustained_elapsed", "%",
-        100 * ratio((double)(d->sectors_read + d->sectors_written) * sector, m->mem.dram.bytes_per_cycle * (double)cycles));
+        100 * ratio((double)(all->dram_read + all->dram_written) * sector, m->mem.dram.bytes_per_cycle * (double)cycles));
 }

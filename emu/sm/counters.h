@@ -5,7 +5,21 @@
 #include "emu/sm/sm.h"
 #include "emu/sm/timing.h"
 
+/* What the grids of a launch have done so far. */
+struct pl_totals {
+    const pl_machine *m;
+    pl_sm_stat *sm;      /* by SM */
+    uint64_t *issues;    /* by sub-core */
+    pl_memsys_stat mem;
+    uint64_t dram_read, dram_written; /* sectors */
+    uint64_t cycles, grids;
+    uint32_t grid[3], block[3], barriers; /* of the first one */
+    pl_occupancy occupancy;
+};
+
+/* Adds a row of grids that took so many cycles, `head` the first of them. */
+void pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, const pl_sm *sm, const pl_memsys *mem, uint64_t cycles);
 /* Fills out->counter (and the instruction sums) with Nsight Compute's names where it has one. */
-void pl_counters(pl_timing_result *out, const pl_machine *m, const pl_grid *g, const pl_sm *sm, const pl_memsys *mem, uint64_t cycles);
+void pl_counters(pl_timing_result *out, const pl_totals *t);
 
 #endif

@@ -5,7 +5,10 @@
  * Time advances in windows as long as the crossbar's latency: within one window no SM can feel what another does, so SMs are run
  * one after the other or by several threads, and their requests are handed over in the order of their numbers. What the memory system
  * makes of the requests of one window reaches no SM in the next, so that it works on them while the SMs go on (one job more for
- * the threads). Windows in which nothing can happen are skipped. When nothing can happen ever again although blocks are left, the launch is deadlocked. */
+ * the threads). Windows in which nothing can happen are skipped. When nothing can happen ever again although blocks are left, the launch is deadlocked.
+ *
+ * Grids of a row share the SMs: a block takes the part of an SM that its kernel alone would leave for it, and the next grid's blocks
+ * are handed out as soon as the one before lets them. */
 #include "emu/exec/hang.h"
 #include "emu/sm/counters.h"
 #include "emu/sm/sm.h"
@@ -19,23 +22,35 @@ enum {
     CHECK_EVERY = 1 << 16 /* cycles between two looks whether all warps spin for nothing */
 };
 
-typedef struct gpu {
+/* A grid of the row. */
+typedef struct part {
     pl_grid *g;
+    pl_occupancy occupancy;
+    uint32_t cluster; /* blocks of a cluster, 1 without */
+    uint64_t share;   /* of an SM that a block takes */
+} part;
+
+/* An SM: the least common multiple of 1 to 32, so that blocks of any kernel take an exact share of it. */
+#define WHOLE 144403552893600ull
+
+typedef struct gpu {
+    pl_grid *g;            /* the first of the row */
     const pl_machine *m;
     pl_arena *arena;
     pl_decoded dec;
     pl_sm *sm;
     pl_memsys *mem;
-    pl_occupancy occupancy;
-    uint32_t *resident;    /* blocks by SM */
+    part *part;            /* the row */
+    uint32_t nparts;
+    uint64_t *used;        /* shares, by SM */
     uint64_t *place_after; /* by SM: earliest cycle for the next block */
     struct {
-        uint64_t time;
+        uint64_t time, share;
         uint32_t sm;
     } *freed;              /* places that become free, by time */
     uint32_t nfreed, cap_freed;
     uint64_t blocks, done, last_place;
-    uint32_t cluster;      /* blocks of a cluster, 1 without */
+    bool clusters;         /* a grid has some */
     /* one window's work: job 0 is the memory system, the others are `unit` */
     pl_team *team;         /* NULL: one thread */
     pl_pc_stat **stat;     /* by worker */
@@ -61,22 +76,33 @@ static pl_status open_gpu(gpu *x)
 {
     const pl_machine *m = x->m;
     pl_grid *g = x->g;
-    uint32_t threads = g->block[0] * g->block[1] * g->block[2];
-    x->occupancy = pl_occupy(m, threads, registers_of(g, m), g->entry->static_shared + (uint64_t)g->dynamic_shared,
-                             g->entry->barriers);
-    x->blocks = (uint64_t)g->grid[0] * g->grid[1] * g->grid[2];
-    x->cluster = g->cluster[0] ? g->cluster[0] * g->cluster[1] * g->cluster[2] : 1;
-    if (x->occupancy.blocks == 0) {
-        g->fault.set = true;
-        g->fault.error = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES";
-        snprintf(g->fault.text, sizeof g->fault.text,
-                 "a block does not fit an SM of %s: %u threads, %u registers a thread, %u bytes of shared memory", m->name, threads,
-                 registers_of(g, m), g->entry->static_shared + g->dynamic_shared);
-        return PL_FAULT;
+    uint64_t carveout = 0;
+    for (pl_grid *n = g; n; n = n->next) x->nparts++;
+    x->part = pl_arena_array(x->arena, part, x->nparts);
+    if (!x->part) return PL_NOMEM;
+    for (part *p = x->part; g; g = g->next, p++) {
+        uint32_t threads = g->block[0] * g->block[1] * g->block[2];
+        p->g = g;
+        g->modelled = true;
+        p->occupancy = pl_occupy(m, threads, registers_of(g, m), g->entry->static_shared + (uint64_t)g->dynamic_shared, g->entry->barriers);
+        p->cluster = g->cluster[0] ? g->cluster[0] * g->cluster[1] * g->cluster[2] : 1;
+        x->clusters |= p->cluster > 1;
+        if (p->occupancy.blocks == 0) {
+            x->g->fault.set = true;
+            x->g->fault.error = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES";
+            snprintf(x->g->fault.text, sizeof x->g->fault.text,
+                     "a block does not fit an SM of %s: %u threads, %u registers a thread, %u bytes of shared memory", m->name, threads,
+                     registers_of(g, m), g->entry->static_shared + g->dynamic_shared);
+            return PL_FAULT;
+        }
+        p->share = WHOLE / p->occupancy.blocks;
+        if (p->occupancy.carveout > carveout) carveout = p->occupancy.carveout;
     }
+    g = x->g;
+    x->blocks = pl_grid_left(g);
     if (!pl_decode(&x->dec, x->arena, g->program, m)) return PL_NOMEM;
     x->sm = pl_arena_array(x->arena, pl_sm, m->sm.count);
-    x->resident = pl_arena_array(x->arena, uint32_t, m->sm.count);
+    x->used = pl_arena_array(x->arena, uint64_t, m->sm.count);
     x->place_after = pl_arena_array(x->arena, uint64_t, m->sm.count);
     x->cap_freed = m->sm.count * m->sm.blocks;
     x->freed = pl_arena_alloc(x->arena, x->cap_freed * sizeof *x->freed);
@@ -84,57 +110,66 @@ static pl_status open_gpu(gpu *x)
     x->mem = pl_memsys_open(x->arena, &m->mem);
     if (!x->sm || !x->mem || !pl_arena_ok(x->arena)) return PL_NOMEM;
     pl_memsys_watch(x->mem, g->sink);
-    uint64_t l1 = m->l1.size - x->occupancy.carveout;
+    uint64_t l1 = m->l1.size - carveout;
     for (uint32_t k = 0; k < m->sm.count; k++) {
         if (!pl_sm_init(&x->sm[k], x->arena, m, &x->dec, g, k, l1)) return PL_NOMEM;
     }
     return PL_OK;
 }
 
-/* The SM for the next block, SMs in the order of their numbers: of those that can take it at cycle `at` the one with the fewest blocks,
+/* The SM for the next block, SMs in the order of their numbers: of those that can take it at cycle `at` the emptiest,
  * else the one that can take it first. UINT32_MAX: all are full. */
-static uint32_t choose_sm(const gpu *x, uint32_t first, uint32_t last, uint64_t at)
+static uint32_t choose_sm(const gpu *x, const part *p, uint32_t first, uint32_t last, uint64_t at)
 {
     uint32_t best = UINT32_MAX;
     for (uint32_t k = first; k < last; k++) {
-        if (x->resident[k] >= x->occupancy.blocks) continue;
+        if (x->used[k] + p->share > WHOLE) continue;
         if (best == UINT32_MAX) {
             best = k;
             continue;
         }
         uint64_t mine = x->place_after[k] > at ? x->place_after[k] : at, other = x->place_after[best] > at ? x->place_after[best] : at;
-        if (mine < other || (mine == other && x->resident[k] < x->resident[best])) best = k;
+        if (mine < other || (mine == other && x->used[k] < x->used[best])) best = k;
     }
     return best;
 }
 
 /* Places a block on an SM. The cycle is not before `now`, the start of the window. */
-static pl_status place(gpu *x, uint32_t sm, uint64_t now)
+static pl_status place(gpu *x, const part *p, uint32_t sm, uint64_t now)
 {
     const pl_launch_config *l = &x->m->launch;
     uint64_t at = x->last_place + l->block_interval;
     if (at < x->place_after[sm]) at = x->place_after[sm];
     if (at < l->start) at = l->start;
     if (at < now) at = now;
-    pl_cta *c = pl_cta_take(x->g, (uint32_t)x->g->next_block, sm);
+    pl_cta *c = pl_cta_take(p->g, (uint32_t)p->g->next_block, sm);
     if (!c) return PL_NOMEM;
     c->place = &x->sm[sm];
     c->advances = &x->sm[sm].advances;
-    x->g->next_block++;
+    p->g->next_block++;
     x->last_place = at;
     x->place_after[sm] = at + l->sm_interval;
-    x->resident[sm]++;
-    if (x->cluster == 1) return pl_sm_place_later(&x->sm[sm], c, at + l->block_start) ? PL_OK : PL_NOMEM;
+    x->used[sm] += p->share;
+    if (p->cluster == 1) return pl_sm_place_later(&x->sm[sm], c, at + l->block_start) ? PL_OK : PL_NOMEM;
     /* others of its cluster may look at its shared memory as soon as they run */
     return pl_cta_begin(c) && pl_sm_place(&x->sm[sm], c, at + l->block_start) ? PL_OK : PL_NOMEM;
 }
 
 /* Free places of SMs of one group, or of the whole GPU without clusters. */
-static uint32_t room(const gpu *x, uint32_t first, uint32_t last)
+static uint64_t room(const gpu *x, const part *p, uint32_t first, uint32_t last)
 {
-    uint32_t n = 0;
-    for (uint32_t k = first; k < last; k++) n += x->occupancy.blocks - x->resident[k];
+    uint64_t n = 0;
+    for (uint32_t k = first; k < last; k++) n += (WHOLE - x->used[k]) / p->share;
     return n;
+}
+
+/* Whose blocks are to be handed out; NULL: none for now. */
+static const part *startable(const gpu *x)
+{
+    const pl_grid *g = pl_grid_startable(x->g);
+    const part *p = x->part;
+    while (g && p->g != g) p++;
+    return g ? p : NULL;
 }
 
 /* Hands out blocks whose time comes before `until`. The blocks of a cluster start together, on SMs of one group. */
@@ -148,29 +183,30 @@ static pl_status schedule(gpu *x, uint64_t now, uint64_t until)
             continue;
         }
         uint32_t sm = x->freed[k].sm;
-        x->resident[sm]--;
+        x->used[sm] -= x->freed[k].share;
         if (x->freed[k].time > x->place_after[sm]) x->place_after[sm] = x->freed[k].time;
         x->freed[k] = x->freed[--x->nfreed];
     }
-    uint32_t groups = x->cluster > 1 ? m->mem.groups : 1;
-    while (x->g->next_block < x->blocks) {
+    for (const part *p; (p = startable(x)) != NULL;) {
         if (x->last_place + m->launch.block_interval >= until && x->last_place) break;
-        uint32_t first = 0, last = m->sm.count, best = 0;
-        if (x->cluster > 1) {
+        uint32_t first = 0, last = m->sm.count, groups = m->mem.groups;
+        uint64_t best = 0;
+        if (p->cluster > 1) {
             for (uint32_t q = 0; q < groups; q++) {
-                uint32_t a = q * m->sm.count / groups, b = (q + 1) * m->sm.count / groups, n = room(x, a, b);
+                uint32_t a = q * m->sm.count / groups, b = (q + 1) * m->sm.count / groups;
+                uint64_t n = room(x, p, a, b);
                 if (n <= best) continue;
                 best = n;
                 first = a;
                 last = b;
             }
-            if (best < x->cluster) break;
+            if (best < p->cluster) break;
         }
         bool full = false;
-        for (uint32_t k = 0; k < x->cluster && !full; k++) {
-            uint32_t sm = choose_sm(x, first, last, x->last_place + m->launch.block_interval);
+        for (uint32_t k = 0; k < p->cluster && !full; k++) {
+            uint32_t sm = choose_sm(x, p, first, last, x->last_place + m->launch.block_interval);
             full = sm == UINT32_MAX;
-            pl_status st = full ? PL_OK : place(x, sm, now);
+            pl_status st = full ? PL_OK : place(x, p, sm, now);
             if (st != PL_OK) return st;
         }
         if (full) break;
@@ -185,6 +221,7 @@ static uint64_t sm_event(const gpu *x, uint32_t k)
     for (uint32_t q = 0; q < x->sm[k].nsub; q++) {
         if (x->sm[k].sub[q].next < at) at = x->sm[k].sub[q].next;
     }
+    if (x->sm[k].land_at < at) at = x->sm[k].land_at;
     return at;
 }
 
@@ -251,7 +288,10 @@ static bool retire(gpu *x)
         pl_sm *s = &x->sm[k];
         ok &= !s->no_memory;
         for (uint32_t e = 0; e < s->nended; e++) {
+            const part *p = x->part;
+            while (p->g != s->ended[e].cta->grid) p++;
             pl_cta_end(s->ended[e].cta);
+            x->freed[x->nfreed].share = p->share;
             x->freed[x->nfreed].time = s->ended[e].time + x->m->launch.block_end;
             x->freed[x->nfreed++].sm = k;
             x->done++;
@@ -290,7 +330,7 @@ static void work(void *ctx, uint32_t job, uint32_t worker)
         s->job = job;
         s->in_turn = !waits;
         s->pc_stat = x->stat[worker];
-        if (x->cluster > 1 && s->live_warps) pl_sm_poll(s, x->now);
+        if (x->clusters && s->live_warps) pl_sm_poll(s, x->now);
         pl_sm_run(s, x->mem, x->until);
         waits = !s->in_turn;
         s->in_turn = true;
@@ -300,11 +340,11 @@ static void work(void *ctx, uint32_t job, uint32_t worker)
 /* SMs with something to do. The blocks of a cluster touch each other's shared memory: with clusters the SMs of a group are one job. */
 static void gather(gpu *x)
 {
-    uint32_t sms = x->m->sm.count, groups = x->cluster > 1 ? x->m->mem.groups : sms;
+    uint32_t sms = x->m->sm.count, groups = x->clusters ? x->m->mem.groups : sms;
     x->nunit = 0;
     for (uint32_t q = 0; q < groups; q++) {
         uint32_t first = q * sms / groups, last = (q + 1) * sms / groups;
-        if (x->cluster == 1 && sm_event(x, q) >= x->until && x->sm[q].nplaced == 0) continue;
+        if (!x->clusters && sm_event(x, q) >= x->until && x->sm[q].nplaced == 0) continue;
         x->unit[x->nunit].first = first;
         x->unit[x->nunit++].last = last;
     }
@@ -345,12 +385,26 @@ static void exchange(gpu *x)
     }
 }
 
+/* Warps that wait for something on another SM look whether it has happened. */
+static void poll(gpu *x, uint64_t now)
+{
+    for (uint32_t k = 0; k < x->m->sm.count; k++) {
+        if (x->sm[k].live_warps) pl_sm_poll(&x->sm[k], now);
+    }
+}
+
+static uint32_t ended_grids(const gpu *x)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < x->nparts; k++) n += x->part[k].g->complete;
+    return n;
+}
+
 static pl_status run(gpu *x)
 {
     pl_grid *g = x->g;
     const uint64_t window = x->m->mem.xbar_latency;
     uint64_t reported = 0, until = 0, check = CHECK_EVERY;
-    bool clusters = x->cluster > 1;
     x->now = x->m->launch.start / window * window;
     for (;;) {
         x->before = until;
@@ -360,19 +414,20 @@ static pl_status run(gpu *x)
         simulate(x);
         if (g->fault.set) return PL_FAULT;
         exchange(x);
+        uint32_t ended = ended_grids(x);
         if (!retire(x)) return PL_NOMEM;
+        if (ended_grids(x) > ended && x->nparts > 1) poll(x, until); /* others waited for it */
         if (g->cancel && *g->cancel) return PL_INTERRUPTED;
         if (g->progress && x->done > reported) {
             reported = x->done;
-            g->progress(g->progress_ctx, x->done + g->cancelled, x->blocks, g->executed);
+            g->progress(g->progress_ctx, x->blocks - pl_grid_left(g), x->blocks, g->executed);
         }
-        if (x->done + g->cancelled == x->blocks) return PL_OK;
+        if (pl_grid_left(g) == 0) return PL_OK;
         uint64_t next = next_event(x);
-        bool waiting = x->g->next_block < x->blocks && room(x, 0, x->m->sm.count) >= x->cluster;
-        if (next == PL_NEVER && clusters) { /* the last arrival may have been this window's */
-            for (uint32_t k = 0; k < x->m->sm.count; k++) {
-                if (x->sm[k].live_warps) pl_sm_poll(&x->sm[k], until);
-            }
+        const part *p = startable(x);
+        bool waiting = p && room(x, p, 0, x->m->sm.count) >= p->cluster;
+        if (next == PL_NEVER && x->clusters) { /* the last arrival may have been this window's */
+            poll(x, until);
             next = next_event(x);
         }
         if (next > until + window) { /* nothing for the SMs in the next window: let the memory system catch up */
@@ -396,7 +451,7 @@ static pl_status run(gpu *x)
             }
         }
         x->now = until;
-        if (!waiting && !clusters && next > until + window) x->now = next / window * window;
+        if (!waiting && !x->clusters && next > until + window) x->now = next / window * window;
     }
 }
 
@@ -436,12 +491,12 @@ static pl_status open_team(gpu *x)
     return PL_OK;
 }
 
-pl_status pl_timing_run(pl_grid *g, const pl_machine *m, pl_timing_result *out)
+pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
 {
+    const pl_machine *m = totals->m;
     memset(out, 0, sizeof *out);
     gpu x = {.g = g, .m = m, .arena = pl_arena_open()};
     if (!x.arena) return PL_NOMEM;
-    g->nsm = m->sm.count;
     pl_status st = open_gpu(&x);
     if (st == PL_OK) st = open_team(&x);
     if (st == PL_OK) {
@@ -460,9 +515,9 @@ pl_status pl_timing_run(pl_grid *g, const pl_machine *m, pl_timing_result *out)
         }
         uint64_t effect = pl_memsys_stats(x.mem)->last_effect;
         if (effect > end) end = effect;
-        out->cycles = g->cycles = end + m->launch.end;
-        out->occupancy = x.occupancy;
-        pl_counters(out, m, g, x.sm, x.mem, out->cycles);
+        g->cycles = end + m->launch.end;
+        pl_totals_add(totals, g, &x.part[0].occupancy, x.sm, x.mem, g->cycles);
+        pl_counters(out, totals);
     }
     pl_arena_close(x.arena);
     return st;

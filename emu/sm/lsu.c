@@ -35,7 +35,7 @@ static void emit(pl_sm *s, const pl_twarp *t, uint32_t pc, uint64_t now, uint64_
     if (!sink || !sink->mem) return;
     pl_mem_event e = {.seq = seq,
                       .cycle = now,
-                      .block = t->w->cta->linear,
+                      .block = (uint32_t)t->w->cta->number,
                       .warp = t->w->index,
                       .pc = pc,
                       .mask = s->fx.mask,

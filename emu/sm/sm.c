@@ -5,6 +5,7 @@
  * the thing it waits for wakes it. Instructions that cost nothing (class price "-") are executed on the way to the next one that
  * does; their results are there when their operands are. */
 #include "emu/sm/sm.h"
+#include "emu/exec/async.h"
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,8 @@ bool pl_sm_init(pl_sm *s, pl_arena *a, const pl_machine *m, const pl_decoded *de
     s->g = g;
     s->pc_stat = g->pc_stat;
     s->in_turn = true;
+    s->lands = g->async_mode == PL_ASYNC_TIMED;
+    s->land_at = PL_NEVER;
     s->id = id;
     s->next = PL_NEVER;
     s->nsub = m->sm.subcores;
@@ -130,6 +133,7 @@ uint32_t pl_token_new(pl_sm *s, pl_twarp *t, uint32_t pc, uint64_t now, uint64_t
     assert(s->token_head < s->token_tail && "pl_lsu_room was asked before the instruction issued");
     uint32_t slot = s->token_queue[s->token_head++ % s->ntoken];
     s->used_tokens++;
+    s->last_token = slot;
     s->token[slot] = (pl_token){.id = PL_SB_PENDING | ++s->generation << 16 | slot,
                                 .issued = now,
                                 .seq = seq,
@@ -338,6 +342,10 @@ void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
     if (at > k->base) k->base = at;
     if (--k->remaining > 0) return;
     k->ready = k->base;
+    if (k->owner) {
+        pl_async_done(k->owner, k->id, k->ready);
+        if (k->ready < s->land_at) s->land_at = k->ready;
+    }
     if (k->told_later) pl_lsu_tell(s, slot);
     s->token_queue[s->token_tail++ % s->ntoken] = slot;
     s->used_tokens--;
@@ -352,6 +360,32 @@ void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
     if (k->copy && t->block == PL_BK_NONE && t->next && t->next->kind == PL_KIND_COPY_WAIT && k->ready > t->hold) {
         t->hold = k->ready;
         settle(s, t, s->now);
+    }
+}
+
+/* --- asynchronous operations that happen when they are complete (--async timed) --- */
+
+/* Those that the warp has just started wait for the token of their instruction; without one they take as long as the access did. */
+static void wait_to_land(pl_sm *s, const pl_twarp *t, uint64_t now)
+{
+    pl_token *k = s->last_token == PL_NO_TOKEN ? NULL : &s->token[s->last_token];
+    uint64_t at = k ? k->ready : t->remote_done > now ? t->remote_done : now + s->m->shared.latency;
+    bool open = k && k->remaining;
+    if (!pl_async_name(t->w, open ? k->id : 0, at)) return;
+    if (open) k->owner = t->w;
+    else if (at < s->land_at) s->land_at = at;
+}
+
+static void land(pl_sm *s, uint64_t now)
+{
+    s->land_at = PL_NEVER;
+    for (uint32_t k = 0; k < s->ncta; k++) {
+        pl_cta *c = s->cta[k].cta;
+        for (uint32_t n = 0; c && n < c->nwarps; n++) {
+            if (!c->warp[n].async) continue;
+            uint64_t at = pl_async_land(&c->warp[n], now);
+            if (at < s->land_at) s->land_at = at;
+        }
     }
 }
 
@@ -393,7 +427,7 @@ static void emit(const pl_sm *s, const pl_twarp *t, uint32_t pc, uint32_t mask, 
     if (!sink || !sink->inst) return;
     pl_inst_event e = {.seq = seq,
                        .cycle = now,
-                       .block = t->w->cta->linear,
+                       .block = (uint32_t)t->w->cta->number,
                        .warp = t->w->index,
                        .pc = pc,
                        .mask = mask,
@@ -438,6 +472,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     w->clock = now;
     uint32_t splits = w->nsplits;
     s->fx.mask = 0;
+    s->last_token = PL_NO_TOKEN;
     if (d->ordered) pl_sm_turn(s);
     pl_warp_step(w, d->wants_effect ? &s->fx : NULL);
 
@@ -565,6 +600,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     case PL_KIND_EXIT: release_barrier(s, t->cta, now, now + s->m->sync.barrier); break;
     default: break;
     }
+    if (s->lands && w->async && w->async->n) wait_to_land(s, t, now);
     if (st) st->latency += latency;
     emit(s, t, pc, mask, now, seq, main_why, waited, latency);
     advance(s, t, now);
@@ -638,6 +674,7 @@ void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
         for (uint32_t k = 0; k < s->nsub; k++) {
             if (s->sub[k].next < now) now = s->sub[k].next;
         }
+        if (s->land_at < now) now = s->land_at;
         if (now < s->now) now = s->now;
         if (now >= until || s->fault) {
             s->next = now;
@@ -652,6 +689,7 @@ void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
             default: pl_lsu_reply(s, &r, now); break;
             }
         }
+        if (s->land_at <= now) land(s, now);
         for (uint32_t k = 0; k < s->nsub; k++) {
             if (s->sub[k].next <= now) subcore_cycle(s, &s->sub[k], now);
         }
@@ -663,12 +701,12 @@ void pl_sm_poll(pl_sm *s, uint64_t now)
 {
     for (uint32_t i = 0; i < s->m->sm.warps; i++) {
         pl_twarp *t = &s->warp[i];
-        if (!t->w || t->block != PL_BK_BARRIER || !t->w->cta->cluster) continue;
+        if (!t->w || t->block != PL_BK_BARRIER || (!t->w->cta->cluster && !t->w->grid->before)) continue;
         if (!pl_warp_poll(t->w, now)) {
             if (t->w->state == PL_WARP_DONE || t->w->state == PL_WARP_FAULT) advance(s, t, now);
             continue;
         }
-        t->hold = now + s->m->sync.cluster;
+        t->hold = now + (t->w->cta->cluster ? s->m->sync.cluster : s->m->launch.end);
         advance(s, t, now);
     }
 }

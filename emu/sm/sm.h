@@ -45,6 +45,7 @@ typedef struct pl_token {
     uint8_t level;    /* pl_level: slowest so far */
     uint8_t group;    /* cp.async: group it belongs to */
     bool copy, bulk;
+    pl_warp *owner;   /* --async timed: whose operations happen when it is done, or NULL */
     bool told_later;  /* pl_sm.late has its memory event, for when it is done */
 } pl_token;
 
@@ -169,6 +170,9 @@ typedef struct pl_sm {
         uint32_t token;
     } const_wait[PL_CONST_WAITS];
     uint32_t nconst_wait;
+    uint32_t last_token;         /* the latest one */
+    bool lands;                  /* --async timed: operations happen when their tokens are done */
+    uint64_t land_at;            /* when the next one does, PL_NEVER: not known */
     uint32_t requests_out;       /* stores and atomics under way */
     uint64_t bulk_free;          /* copy engine */
     pl_mem_outbox out;           /* requests of this window */
@@ -199,7 +203,7 @@ bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at);
 bool pl_sm_place_later(pl_sm *s, pl_cta *c, uint64_t at);
 /* Simulates cycles before `until`. Replies are taken from `mem`. */
 void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until);
-/* Looks again at warps that wait for other SMs (cluster barriers); `now` is the start of a window. */
+/* Looks again at warps that wait for other SMs (cluster barriers, the end of another grid); `now` is the start of a window. */
 void pl_sm_poll(pl_sm *s, uint64_t now);
 /* Returns when what other SMs did before this one in the order of their numbers is done. */
 void pl_sm_turn(pl_sm *s);

@@ -13,7 +13,7 @@
 enum { PL_MAX_COUNTERS = 160 };
 
 typedef struct pl_timing_result {
-    uint64_t cycles;         /* launch to last effect: what results.tsv calls cycles_cold */
+    uint64_t cycles;         /* launch to last effect: what results.tsv calls cycles_cold; rows of grids follow each other */
     uint64_t sm_active;      /* most cycles that one SM had warps */
     uint64_t inst_executed;  /* warp instructions as the hardware would count them */
     uint64_t thread_inst_executed;
@@ -22,8 +22,14 @@ typedef struct pl_timing_result {
     uint32_t ncounters;
 } pl_timing_result;
 
-/* Runs the grid (opened with pl_grid_open) to its end. PL_OK; PL_FAULT with g->fault set (the program failed, or nothing can ever
+/* Sums over the grids of a launch: it may make others on the device. */
+typedef struct pl_totals pl_totals;
+pl_totals *pl_totals_open(const pl_machine *m); /* NULL: out of memory */
+void pl_totals_close(pl_totals *t);             /* NULL is allowed */
+
+/* Runs the grid and those of its row (opened with pl_grid_open) to their end. What they do is added to *totals, and the result is that
+ * of everything so far. PL_OK; PL_FAULT with g->fault set (the program failed, or nothing can ever
  * move again: then every component says what it waits for); PL_NOMEM; PL_INTERRUPTED. */
-pl_status pl_timing_run(pl_grid *g, const pl_machine *m, pl_timing_result *out);
+pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out);
 
 #endif

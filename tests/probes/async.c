@@ -435,6 +435,44 @@ static void groups(void)
     probe_close(&p);
 }
 
+/* ---- two grids in a stream, the second perhaps before the first has ended ---- */
+
+static void dependent(pl_mode mode)
+{
+    probe p;
+    probe_open(&p, "async.pdl", "async");
+    for (size_t k = 0; k < p.lines; k++) {
+        static const char *const triggers[] = {"never", "first", "last"};
+        unsigned attr, wait, seen[2];
+        char trigger[8], got[64];
+        if (sscanf(p.line[k], "pdl attr=%u trigger=%7s wait=%u", &attr, trigger, &wait) != 3)
+            break;
+        uint32_t when = 0;
+        while (strcmp(triggers[when], trigger) != 0)
+            when++;
+        probe_kernel(&p, "4k_p2");
+        pl_ptr flags = probe_buffer(&p, 0, NULL, 8 * sizeof(uint32_t)), out = probe_buffer(&p, 1, NULL, sizeof seen);
+        probe_arg32(&p, 2, wait);
+        pl_launch second = p.launch;
+        uint8_t params[sizeof p.params];
+        memcpy(params, p.params, sizeof params);
+        second.params = params;
+        second.dependent = attr != 0;
+        probe_kernel(&p, "4k_p1");
+        probe_shape(&p, 8, 1);
+        probe_arg(&p, 0, &flags);
+        probe_arg32(&p, 1, when);
+        p.launch.then = &second;
+        p.launch.mode = mode;
+        bool ok = probe_run(&p);
+        probe_read(&p, out, seen, sizeof seen);
+        snprintf(got, sizeof got, "pdl attr=%u trigger=%s wait=%u\tbefore=%u after=%u", attr, trigger, wait, seen[0], seen[1]);
+        probe_row(&p, p.line[k], ok ? got : p.result.error_text);
+        probe_done(&p);
+    }
+    probe_close(&p);
+}
+
 int main(void)
 {
     scripts("async.mbar");
@@ -449,5 +487,7 @@ int main(void)
     barrier_faults();
     elections();
     groups();
+    dependent(PL_MODE_FUNCTIONAL);
+    dependent(PL_MODE_TIMING);
     return tap_done();
 }
