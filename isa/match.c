@@ -288,6 +288,12 @@ static const char *removed(const pl_matcher *m, const pl_form *f, const uint16_t
     return "sm_70 and newer need .sync and a mask of the lanes that take part";
 }
 
+/* 90 of sm_90a. */
+static long target_number(const char *target)
+{
+    return strtol(target + strcspn(target, "0123456789"), NULL, 10);
+}
+
 /* The words fit f with these mods: do its conditions hold, and does the module's version have it?
  */
 static bool allowed(const pl_matcher *m, const pl_form *f, const uint16_t *mods, pl_match *r)
@@ -310,14 +316,15 @@ static bool allowed(const pl_matcher *m, const pl_form *f, const uint16_t *mods,
     }
     unsigned ptx = 0;
     const char *target = NULL;
-    bool has = true;
+    bool has = true, missing = false; /* the message names a target that the module lacks, else the newest of those asked for */
     for (unsigned k = 0; k < f->nsince; k++) {
         const pl_since *s = &f->since[k];
         if (s->applies && !s->applies(mods)) continue;
         bool new_target = !pl_target_has(m->sm, m->suffix, s->target);
         has &= s->ptx <= m->ptx && !new_target;
         ptx = s->ptx > ptx ? s->ptx : ptx;
-        if (!target || new_target) target = s->target;
+        missing |= new_target;
+        if (!target || new_target || (!missing && target_number(s->target) > target_number(target))) target = s->target;
     }
     if (!has && r->fault != PL_FAULT_SINCE) {
         r->fault = PL_FAULT_SINCE;

@@ -137,10 +137,20 @@ static bool fixed_type(const pl_attempt *a, const pl_ospec *s, pl_word t)
     return s->slot < 0;
 }
 
+static bool chosen(const pl_attempt *a, pl_word one, pl_word other)
+{
+    bool first = false, second = false;
+    for (unsigned k = 0; k < a->form->nslots; k++) {
+        first |= a->mods[k] == one;
+        second |= a->mods[k] == other;
+    }
+    return first && second;
+}
+
 /* cvt takes wider registers only between the types that PTX has had from the start. */
 static bool relaxed(const pl_attempt *a)
 {
-    if (!a->form->relax || strcmp(a->opcode->name, "cvt") != 0) return a->form->relax;
+    if (!a->form->relax || strcmp(a->opcode->name, "cvt") != 0 || chosen(a, W_pack, W_pack)) return a->form->relax;
     for (unsigned k = 0; k < a->form->nslots; k++)
         switch (a->form->slot[k].type ? a->mods[k] : W_f32) {
         case W_u8:
@@ -159,22 +169,13 @@ static bool relaxed(const pl_attempt *a)
     return true;
 }
 
-static bool chosen(const pl_attempt *a, pl_word one, pl_word other)
-{
-    bool first = false, second = false;
-    for (unsigned k = 0; k < a->form->nslots; k++) {
-        first |= a->mods[k] == one;
-        second |= a->mods[k] == other;
-    }
-    return first && second;
-}
-
 /* Does ptxas 13.0 take registers of other kinds for this bf16? multimem does for loads and stores, sums with a float do for integers. */
-static bool any_bf16(const pl_attempt *a, pl_word r, pl_word t)
+static bool any_bf16(const pl_attempt *a, const pl_ospec *s, pl_word r, pl_word t)
 {
     if (t != W_bf16 && t != W_bf16x2) return false;
     switch (a->opcode->mnem) {
     case M_multimem: return !chosen(a, W_red, W_red) && pl_word_bits[r] == pl_word_bits[t];
+    case M_set: return s->written && pl_word_bits[r] == pl_word_bits[t] && r != W_f16;
     case M_add:
     case M_sub:
     case M_fma: return t == W_bf16 && (r == W_u16 || r == W_s16) && chosen(a, W_f32, W_bf16);
@@ -200,9 +201,9 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const 
         if (a->aloud) pl_report(p->diags, PL_E0208, n->sel_at, n->sel->name);
         return false;
     }
-    if (any_bf16(a, r->type, t)) t = pl_word_bits[t] == 16 ? W_b16 : W_b32;
+    if (any_bf16(a, s, r->type, t)) t = pl_word_bits[t] == 16 ? W_b16 : W_b32;
     if (!type_fits(r->type, t, relaxed(a), fixed_type(a, s, t)) ||
-        (a->opcode->mnem == M_cvt && !(t == W_b32 && chosen(a, W_ue8m0x2, W_bf16x2)) && pl_word_kind[r->type] != 'b' &&
+        (a->opcode->mnem == M_cvt && !chosen(a, W_pack, W_pack) && !(t == W_b32 && chosen(a, W_ue8m0x2, W_bf16x2)) && pl_word_kind[r->type] != 'b' &&
          (untyped_only(t) || (s->slot < 0 && pl_word_kind[t] == 'b' && t != W_tf32))) ) {
         a->close = a->close ? a->close : 1;
         if (a->aloud) {
@@ -277,7 +278,8 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
 {
     pl_parse *p = a->p;
     char kind = pl_word_kind[t];
-    if (!s->read || s->written || s->reg_only)
+    bool bf16_set = a->opcode->mnem == M_set && kind == 'p' && (chosen(a, W_bf16, W_bf16) || chosen(a, W_bf16x2, W_bf16x2));
+    if (!s->read || s->written || s->reg_only || bf16_set)
         return kind_error(a, n, s->written ? "a register to write to" : "a register");
     o->kind = PL_O_IMM;
     if ((kind == 'f' && t != W_f32 && t != W_f64) || t == W_u16x2 || t == W_s16x2) {
@@ -299,6 +301,10 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
             return false;
         }
         memcpy(&d, &n->value, sizeof d);
+        if (a->opcode->mnem == M_createpolicy && !(d > 0 && d <= 1)) {
+            if (a->aloud) pl_report(p->diags, PL_E0218, n->at, pl_full_name(p, a->opcode), "the fraction is more than 0 and at most 1");
+            return false;
+        }
         o->imm = (int64_t)pl_float_bits(d, t, n->single, n->single_bits);
         o->imm &= pl_word_bits[t] < 64 ? (INT64_C(1) << pl_word_bits[t]) - 1 : -1;
     } else {
@@ -407,14 +413,16 @@ static bool in_space(pl_attempt *a, const pl_node *n, const pl_var *v, pl_word o
     case W_shared__cta:
     case W_shared__cluster: good = v->space == PL_SP_SHARED; break;
     default:
-        good = v->space == PL_SP_GLOBAL || v->space == PL_SP_SHARED || v->space == PL_SP_LOCAL;
+        good = v->space == PL_SP_SHARED ||
+               (a->opcode->mnem != M_mbarrier && (v->space == PL_SP_GLOBAL || v->space == PL_SP_LOCAL));
         break;
     }
     if (good) return true;
     if (a->aloud)
         pl_report(a->p->diags, PL_E0229, n->at, v->name, space_names[v->space],
                   space ? pl_arena_printf(a->p->arena, ".%s", pl_word_text[space])
-                        : "the generic space");
+                  : a->opcode->mnem == M_mbarrier ? ".shared"
+                                                  : "the generic space");
     return false;
 }
 
@@ -450,9 +458,28 @@ static bool name_value(pl_attempt *a, pl_word t, const pl_node *n, const pl_bind
     } else {
         o->kind = PL_O_FUNC;
         o->func = b->func;
-        if (n->has_offset) return kind_error(a, n, "a function without offset");
+        if (n->has_offset || a->opcode->mnem == M_cvta)
+            return kind_error(a, n, a->opcode->mnem == M_cvta ? "a variable or a register" : "a function without offset");
     }
     return true;
+}
+
+/* ptxas takes the name of a function for its address wherever a number may stand, except where it looks at the number or converts it. */
+static bool stands_for_number(const pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, const pl_binding *b)
+{
+    if (b->kind != PL_B_FUNC || n->sel || n->has_offset || n->not_ || n->minus || !s->read || s->written || s->reg_only || s->lo <= s->hi)
+        return false;
+    switch (a->opcode->mnem) {
+    case M_bar:
+    case M_barrier:
+    case M_bfe:
+    case M_bfi:
+    case M_cvt:
+    case M_cvta:
+    case M_shl:
+    case M_shr: return false;
+    default: return pl_word_kind[t] != 'p' && t != W_bf16 && t != W_bf16x2 && t != W_tf32;
+    }
 }
 
 static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, const pl_node *n,
@@ -495,6 +522,11 @@ static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, c
     if (b->kind == PL_B_REG) return register_operand(a, s, t, n, b, o);
     if (s->kind == PL_K_VAR && (b->kind == PL_B_VAR || b->kind == PL_B_FUNC))
         return name_value(a, t, n, b, o);
+    if (!in_vector && stands_for_number(a, s, t, n, b)) {
+        o->kind = PL_O_FUNC;
+        o->func = b->func;
+        return true;
+    }
     if (a->aloud)
         pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
                   s->written ? "a register" : "a register or a number");
@@ -557,6 +589,38 @@ static pl_word common_type(const pl_attempt *a, const pl_node *n, pl_word t)
     return t;
 }
 
+/* ptxas takes vectors of two and four elements where a surface instruction needs fewer, and looks at those it needs. */
+static bool is_surface(const pl_attempt *a)
+{
+    return a->opcode->mnem == M_suld || a->opcode->mnem == M_sust || a->opcode->mnem == M_sured;
+}
+
+static bool is_constant(const pl_parse *p, const pl_node *n)
+{
+    n = unwrap(p, n);
+    return n->kind == PL_N_INT || n->kind == PL_N_FLOAT;
+}
+
+static bool holds_register(const pl_attempt *a, const pl_node *n)
+{
+    uint32_t e = n->first;
+    for (unsigned k = 0; k < n->n; k++, e = node(a->p, e)->next)
+        if (node(a->p, e)->kind == PL_N_NAME) return true;
+    return false;
+}
+
+/* A constant beside registers: an operand that must be a register may have it too, and a floating-point number stands for its bits in
+ * untyped elements (ptxas 13.0). Only wmma.store takes registers alone. */
+static bool constant_element(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, pl_operand *o)
+{
+    pl_ospec free = *s;
+    free.reg_only = s->reg_only && a->opcode->mnem == M_wmma && a->form->effects & PL_EF_STORE;
+    if ((a->opcode->mnem == M_mma || a->opcode->mnem == M_wmma) && pl_word_bits[t] == 32 && t != W_f32) t = W_b32;
+    if (n->kind == PL_N_FLOAT && pl_word_kind[t] == 'b' && (t == W_b32 || t == W_b64)) t = t == W_b32 ? W_f32 : W_f64;
+    o->at = n->at;
+    return immediate(a, &free, t, n, o);
+}
+
 static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, const pl_node *n,
                    pl_operand *o)
 {
@@ -597,6 +661,10 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
     }
     bool surface_number = n->kind == PL_N_INT && s->kind == PL_K_VALUE && !s->written && s->slot < 0 && !strcmp(s->name, "c") &&
                           a->opcode->name[0] == 's'; /* suld and the like: ptxas takes {3}, not 3 */
+    if (n->kind == PL_N_SINK && is_surface(a)) {
+        if (a->aloud) pl_report(p->diags, PL_E0207, n->at, pl_full_name(a->p, a->opcode));
+        return false;
+    }
     if (count == 1 && n->kind != PL_N_VEC && !surface_number && bare_fits(a, s)) {
         pl_operand *e = a->out ? pl_arena_new(p->arena, pl_operand) : &(pl_operand){0};
         o->kind = PL_O_VEC;
@@ -604,7 +672,9 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
         o->elem = e;
         return value(a, s, t, true, n, e);
     }
-    if (n->kind != PL_N_VEC || n->n != count) {
+    bool coordinate = is_surface(a) && !strcmp(s->name, "c");
+    bool longer = is_surface(a) && n->kind == PL_N_VEC && (coordinate || count == 1) && n->n > count && (n->n == 2 || n->n == 4);
+    if (n->kind != PL_N_VEC || (n->n != count && !longer)) {
         if (a->aloud)
             pl_report(p->diags, PL_E0211, n->at, pl_full_name(a->p, a->opcode),
                       pl_arena_printf(p->arena, "%u elements in braces", count),
@@ -620,12 +690,16 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
     bool sinks = true, layered = array_index(a, s);
     pl_word common = layered ? t : common_type(a, n, t);
     char before = 'b';
-    for (unsigned k = 0; k < count; k++, e = node(p, e)->next) {
-        pl_operand scratch = {0}, *x = a->out ? &o->elem[k] : &scratch;
-        if (!value(a, s, k == 0 && layered ? W_u32 : common, true, node(p, e), x)) return false;
+    bool mixed = n->n > 1 && holds_register(a, n);
+    for (unsigned k = 0; k < n->n; k++, e = node(p, e)->next) {
+        pl_operand scratch = {0}, *x = a->out && k < count ? &o->elem[k] : &scratch;
+        pl_word own = coordinate && (k >= count || (layered && k > 0)) ? W_b32 : k == 0 && layered ? W_u32 : common;
+        if (mixed && is_constant(p, node(p, e)) ? !constant_element(a, s, t, unwrap(p, node(p, e)), x)
+                                                : !value(a, s, own, true, node(p, e), x))
+            return false;
         if (x->kind == PL_O_SINK) continue;
         char kind = element_kind(x);
-        if (before != 'b' && kind != 'b' && kind != before && !(layered && k == 1)) {
+        if (before != 'b' && kind != 'b' && kind != before && !(layered && k == 1 && !coordinate)) {
             if (a->aloud) pl_report(p->diags, PL_E0249, x->at);
             return false;
         }

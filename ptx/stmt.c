@@ -192,13 +192,15 @@ static const struct {
     int64_t low, high, step; /* 0: a power of two */
     const char *with, *without; /* a modifier that the row asks for, that it excludes */
 } limits[] = {
-    {"bar", "b", 1, INT32_MAX, 1, "arrive", NULL},
-    {"barrier", "b", 1, INT32_MAX, 1, "arrive", NULL},
-    {"mbarrier", "n", 1, INT32_MAX, 1, NULL, "expect_tx"},
+    {"bar", "b", 1, UINT32_MAX, PL_WARP_SZ, "arrive", NULL},
+    {"barrier", "b", 1, UINT32_MAX, PL_WARP_SZ, "arrive", NULL},
+    {"mbarrier", "n", 1, UINT32_MAX, 1, "noComplete", NULL},
+    {"mbarrier", "n", 1, INT32_MAX, 1, "arrive", "expect_tx"},
+    {"mbarrier", "n", 1, INT32_MAX, 1, "arrive_drop", "expect_tx"},
     {"bar", "a", 0, 15, 1, NULL, NULL},
     {"barrier", "a", 0, 15, 1, NULL, NULL},
-    {"bar", "b", 0, INT32_MAX, PL_WARP_SZ, NULL, NULL},
-    {"barrier", "b", 0, INT32_MAX, PL_WARP_SZ, NULL, NULL},
+    {"bar", "b", 0, UINT32_MAX, PL_WARP_SZ, NULL, NULL},
+    {"barrier", "b", 0, UINT32_MAX, PL_WARP_SZ, NULL, NULL},
     {"bfe", "b", 0, 255, 1, NULL, NULL},
     {"bfe", "c", 0, 255, 1, NULL, NULL},
     {"bfi", "c", 0, 255, 1, NULL, NULL},
@@ -206,39 +208,45 @@ static const struct {
     {"setmaxnreg", "a", 24, 256, 8, NULL, NULL},
     {"cp", "size", 0, INT32_MAX, 0, NULL, NULL}, /* 16 bytes when in bulk */
     {"cp", "src", 0, 16, 1, NULL, NULL},
-    {"alloca", "align", 0, INT32_MAX, 0, NULL, NULL},
+    {"alloca", "align", 1, INT32_MAX, 0, NULL, NULL},
     {"tcgen05", "n", 32, 512, 0, NULL, NULL},
     {"st", "size", 0, 1 << 24, 1, NULL, NULL},
 };
+
+/* Does row k of the limits speak about this operand? The first row that does decides. */
+static bool limits_operand(const pl_attempt *a, size_t k, const char *operand)
+{
+    return !strcmp(limits[k].mnem, a->opcode->name) && !strcmp(limits[k].operand, operand) &&
+           (!limits[k].with || has_word(a, limits[k].with)) && (!limits[k].without || !has_word(a, limits[k].without));
+}
 
 static bool constants_agree(const pl_attempt *a)
 {
     bool one_warp = a->form->effects & PL_EF_BARRIER &&
                     a->form->effects & PL_EF_CONVERGE; /* bar.warp.sync takes a mask */
-    for (size_t k = 0; k < sizeof limits / sizeof *limits && !one_warp; k++) {
-        if (strcmp(limits[k].mnem, a->opcode->name) != 0 || (limits[k].with && !has_word(a, limits[k].with)) ||
-            (limits[k].without && has_word(a, limits[k].without)))
-            continue;
-        for (unsigned j = 0; j < a->form->noperands; j++) {
-            const pl_operand *o = &a->out[j];
-            if (o->kind != PL_O_IMM || strcmp(limits[k].operand, a->form->operand[j].name) != 0)
-                continue;
-            pl_word type = pl_operand_type(a->form, j, a->mods);
-            int64_t value = pl_word_bits[type] > 32 ? o->imm : (int32_t)o->imm;
-            if (value < limits[k].low || value > limits[k].high) {
-                pl_report(a->p->diags, PL_E0209, o->at, pl_full_name(a->p, a->opcode),
-                          pl_range_text(a->p->arena, limits[k].low, limits[k].high),
-                          (long long)value);
-                return false;
-            }
-            int64_t step = limits[k].step == 0 && has_word(a, "bulk") ? 16 : limits[k].step;
-            if (step ? value % step != 0 : (value & (value - 1)) != 0) {
-                pl_report(a->p->diags, PL_E0246, o->at, pl_full_name(a->p, a->opcode),
-                          step ? pl_arena_printf(a->p->arena, "multiple of %d", (int)step)
-                              : "power of two",
-                          (long long)value);
-                return false;
-            }
+    const size_t rows = sizeof limits / sizeof *limits;
+    for (unsigned j = 0; j < a->form->noperands && !one_warp; j++) {
+        const pl_operand *o = &a->out[j];
+        size_t k = 0;
+        while (o->kind == PL_O_IMM && k < rows && !limits_operand(a, k, a->form->operand[j].name)) k++;
+        if (o->kind != PL_O_IMM || k == rows) continue;
+        pl_word type = pl_operand_type(a->form, j, a->mods);
+        int64_t value = pl_word_bits[type] > 32        ? o->imm
+                        : limits[k].high > INT32_MAX ? (int64_t)(uint32_t)o->imm
+                                                     : (int32_t)o->imm;
+        if (value < limits[k].low || value > limits[k].high) {
+            pl_report(a->p->diags, PL_E0209, o->at, pl_full_name(a->p, a->opcode),
+                      pl_range_text(a->p->arena, limits[k].low, limits[k].high),
+                      (long long)value);
+            return false;
+        }
+        int64_t step = limits[k].step == 0 && has_word(a, "bulk") ? 16 : limits[k].step;
+        if (step ? value % step != 0 : (value & (value - 1)) != 0) {
+            pl_report(a->p->diags, PL_E0246, o->at, pl_full_name(a->p, a->opcode),
+                      step ? pl_arena_printf(a->p->arena, "multiple of %d", (int)step)
+                          : "power of two",
+                      (long long)value);
+            return false;
         }
     }
     return true;
