@@ -161,6 +161,14 @@ static const struct { const char *class_name; uint16_t cycles; } latencies[] = {
     {"popc", 18}, {"clz", 22}, {"brev", 22}, {"cvt_f2i", 24}, {"cvt_rnd", 24}, {"cvt_64", 24}, {"fp64", 8}, {"imad_wide", 6}, {"imad_hi", 6},
     {"mul64", 17}, {"half", 6}, {"atom", FAR_LOAD}, {"mapa", 20}, {"vote", 12}};
 
+/* Units that take an instruction every second cycle or less, and the cycles between two (h200/micro, 2026-11): the assembler puts other work in
+ * between. Additions, copies and shifts by a number go to whichever integer unit is free. By the start of the class's name, as above. */
+enum { ON_ALU, ON_HEAVY, ON_FP64, ON_XU, UNITS };
+static const struct { const char *class_name; uint8_t unit, cycles; } units[] = {
+    {"alu", ON_ALU, 2}, {"setp_f64", ON_FP64, 2}, {"setp", ON_ALU, 2}, {"fminmax", ON_ALU, 2}, {"half_minmax", ON_ALU, 2}, {"cvt_half", ON_ALU, 2},
+    {"cvt_i2f", ON_ALU, 2}, {"cvt_int", ON_ALU, 2}, {"imad_", ON_HEAVY, 4}, {"imad", ON_HEAVY, 2}, {"idp", ON_HEAVY, 2}, {"fp64", ON_FP64, 2},
+    {"mufu", ON_XU, 8}};
+
 /* Registers that a stretch may take: as many as in the order of the text, or FREE if that is more: 32 with those that live.c adds, a step of
  * the occupancy that ptxas keeps to. With less than ROOM left, chains that have begun go before others. Instructions looked ahead. */
 enum { FREE = 29, ROOM = 6, AHEAD = 256, MOST_CELLS = 1 << 28 };
@@ -183,6 +191,7 @@ typedef struct node {
     uint32_t depth, earliest;  /* cycles from the start of the stretch; least distance from its end */
     uint32_t uses, nuses;      /* range in list.uses */
     uint32_t cycles;           /* until its result */
+    uint8_t unit, held;        /* unit that it holds for so many cycles; UNITS: none */
 } node;
 
 typedef struct list {
@@ -204,6 +213,8 @@ typedef struct list {
     uint64_t *out_of;          /* a set: live at the end of one block */
     size_t words, block;
     uint16_t latency[C_count]; /* by class, 0: not looked up yet */
+    uint8_t unit[C_count];     /* the same: index in `units` plus one, past its end: none */
+    uint32_t free[UNITS];      /* distance from the end of the stretch at which the unit takes another instruction */
     unsigned phase;          /* PL_USE_READ or PL_USE_WRITE, while uses are visited */
 } list;
 
@@ -228,6 +239,33 @@ static uint32_t latency_of(list *l, const pl_insn *i)
     if (!l->latency[i->cls])
         l->latency[i->cls] = latency_of_class(i->cls);
     return l->latency[i->cls];
+}
+
+/* The unit that the instruction holds, and for how long; UNITS: none. */
+static void find_unit(list *l, const pl_insn *i, node *n)
+{
+    enum { KNOWN = sizeof units / sizeof *units };
+    uint16_t m = pl_insn_mnem(i);
+    n->unit = UNITS;
+    if (i->cls == C_alu && (m == M_add || m == M_sub || m == M_shl || m == M__mov))
+        return;
+    if (!l->unit[i->cls]) {
+        uint8_t k = 0;
+        const char *c = pl_class_text[i->cls];
+        while (k < KNOWN && strncmp(c, units[k].class_name, strlen(units[k].class_name)) != 0)
+            k++;
+        l->unit[i->cls] = (uint8_t)(k + 1);
+    }
+    if (l->unit[i->cls] > KNOWN)
+        return;
+    n->unit = units[l->unit[i->cls] - 1].unit;
+    n->held = units[l->unit[i->cls] - 1].cycles;
+}
+
+/* Distance from the end of the stretch at which it can stand. */
+static uint32_t possible(const list *l, const node *n)
+{
+    return n->unit != UNITS && l->free[n->unit] > n->earliest ? l->free[n->unit] : n->earliest;
 }
 
 /* Registers only: what lanes exchange, matrix instructions. */
@@ -427,15 +465,16 @@ static uint32_t pick(list *l, uint32_t cycle, uint32_t youngest, tightness tight
         if (!better) {
             uint32_t o = l->ready[best];
             const node *m = &l->node[o];
-            bool now = n->earliest <= cycle, then = m->earliest <= cycle;
+            uint32_t n_at = possible(l, n), m_at = possible(l, m);
+            bool now = n_at <= cycle, then = m_at <= cycle;
             if (tight == FULL && (d > 0) != (best_d > 0))
                 better = d <= 0;
             else if (tight == FULL && d > 0)
                 better = a > o;
             else if (now != then)
                 better = now;
-            else if (!now && n->earliest != m->earliest)
-                better = n->earliest < m->earliest;
+            else if (!now && n_at != m_at)
+                better = n_at < m_at;
             else if (tight && (d > 0) != (best_d > 0))
                 better = d <= 0;
             else if (tight && d > 0)
@@ -459,10 +498,12 @@ static bool schedule_stretch(list *l)
     l->edges.n = l->uses.n = l->readers.n = 0;
     for (l->at = 0; l->at < l->n; l->at++) {
         l->node[l->at] = (node){.edges = PL_IR_NONE, .uses = (uint32_t)l->uses.n, .cycles = latency_of(l, &l->code[l->at])};
+        find_unit(l, &l->code[l->at], &l->node[l->at]);
         pl_insn_uses_here(l->x->p, &l->code[l->at], note_use, l);
     }
     if (!pl_arena_ok(l->x->tmp))
         return false;
+    memset(l->free, 0, sizeof l->free);
     for (size_t k = 0; k < l->uses.n; k++) {
         uint32_t slot = l->uses.at[k].slot;
         l->writer[slot] = l->read[slot] = PL_IR_NONE;
@@ -492,7 +533,10 @@ static bool schedule_stretch(list *l)
         uint32_t k = pick(l, cycle, youngest, live >= most ? FULL : live >= most - ROOM ? TIGHT : LOOSE), at = l->ready[k];
         node *n = &l->node[at];
         l->ready[k] = l->ready[--l->nready];
-        cycle = n->earliest > cycle ? n->earliest : cycle;
+        uint32_t least = possible(l, n);
+        cycle = least > cycle ? least : cycle;
+        if (n->unit != UNITS)
+            l->free[n->unit] = cycle + n->held;
         l->out[--left] = l->code[at];
         n->after = PL_IR_NONE;
         live += pressure(l, at, true);

@@ -162,6 +162,24 @@ static bool on_either_pipe(const pl_insn *i, const uint8_t *fetched, uint32_t ro
     return false;
 }
 
+/* Counts the registers that an arithmetic instruction reads, by bank, and of those the ones that `before` (n of them) does not hold. Numbers and
+ * special registers are no registers. Instructions that go through queues fetch their operands at leisure. */
+static void count_reads(pl_dec *d, uint32_t banks, const lists *l, const uint8_t *fetched, uint32_t rows, const uint32_t *before, unsigned n)
+{
+    if (!banks || d->kind != PL_KIND_MATH || d->price->issues != 1 || !d->price->npipes || d->price->variable || d->price->pipe[0].pipe == PL_PIPE_TENSOR)
+        return;
+    for (unsigned k = 0; k < l->n[0]; k++) {
+        uint32_t row = l->row[0][k];
+        bool seen = row < rows && fetched[row];
+        for (unsigned o = 0; o < k; o++) seen |= l->row[0][o] == row;
+        if (seen) continue;
+        bool held = false;
+        for (unsigned o = 0; o < n; o++) held |= before[o] == row;
+        d->reads[0][row % banks]++;
+        d->reads[1][row % banks] = (uint8_t)(d->reads[1][row % banks] + !held);
+    }
+}
+
 /* The arithmetic pipe of an instruction that is one machine instruction: a result takes a cycle longer to the other one. */
 enum { ON_NEITHER = 0, ON_ALU = 1, ON_FMA = 3 };
 static uint8_t side_of(const pl_dec *d)
@@ -304,6 +322,8 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
     }
     uint8_t *fetched = pl_arena_array(a, uint8_t, special_rows), *sides = pl_arena_array(a, uint8_t, special_rows);
     bool ends = false;
+    lists priced = {0}; /* of the last instruction with a price */
+    size_t at_priced = 0;
     variance lanes = {.varies = pl_arena_array(a, bool, special_rows), .rows = special_rows};
     if (!pl_arena_ok(a)) return false;
     for (size_t pc = 0; pc < n; pc++) {
@@ -348,6 +368,12 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
             if (l.row[0][k] < special_rows && sides[l.row[0][k]] + side == ON_ALU + ON_FMA) d->cross |= (uint8_t)(1u << k);
         for (unsigned k = 0; k < l.n[1]; k++)
             if (l.row[1][k] < special_rows) sides[l.row[1][k]] = side;
+        if (d->price->issues) {
+            count_reads(d, m->sm.register_banks, &l, fetched, special_rows, priced.row[0], priced.n[0]);
+            d->back = pc - at_priced < 256 ? (uint8_t)(pc - at_priced) : 0;
+            priced = l;
+            at_priced = pc;
+        }
         d->uniform = uniform_atomic(&lanes, d, i, f, &l);
         if (fetches_special(i, fetched, special_rows)) d->price = &m->sreg;
         d->exchange = exchanges(i, d->price, fetched, special_rows);

@@ -62,6 +62,9 @@ typedef struct pl_dec {
     bool wants_effect;
     bool either;        /* its ALU work may as well go to the multiply-add lanes */
     bool multiplied;    /* its ALU work goes there always (shift by a number: IMAD.SHL) */
+    uint8_t reads[2][PL_REGISTER_BANKS]; /* registers of each bank that it reads; [1]: behind the instruction `back` places before, whose operands
+                                           * that stand here too are still at hand (operand reuse) */
+    uint8_t back;       /* distance to the instruction with a price before it; 0: none, or too far */
     uint8_t cross;      /* bit k: read row k comes from the other of the two arithmetic pipes, as the text goes */
     bool bank;          /* reads a word of the constant bank that the driver fills: kernel parameters, sizes of grid and block */
     uint16_t bank_at;   /* which */

@@ -13,6 +13,8 @@
 
 #define KEY(struct_, member, name, kind, unit_, lo, hi, text) \
     {.key = name, .type = kind, .unit = unit_, .min = lo, .max = hi, .offset = offsetof(struct_, member), .about = text}
+#define OPTIONAL(struct_, member, name, kind, unit_, lo, hi, text) \
+    {.key = name, .type = kind, .unit = unit_, .min = lo, .max = hi, .offset = offsetof(struct_, member), .optional = true, .about = text}
 #define U32 PL_CONF_U32
 #define U64 PL_CONF_U64
 #define F64 PL_CONF_F64
@@ -36,6 +38,8 @@ static const pl_conf_key sm_keys[] = {
     KEY(pl_sm_config, registers_thread, "registers_thread", U32, "", 16, 512, "most registers of a thread"),
     KEY(pl_sm_config, warp_unit, "warp_unit", U32, "", 1, 8, "warps of a block are allocated in multiples of this"),
     KEY(pl_sm_config, barriers, "barriers", U32, "", 16, 1024, "block barriers that an SM has"),
+    OPTIONAL(pl_sm_config, register_banks, "register_banks", U32, "", 0, PL_REGISTER_BANKS,
+             "banks of a sub-core's registers, each read once a cycle; 0: instructions never wait for them"),
 };
 static const pl_conf_key issue_keys[] = {
     {.key = "policy", .type = PL_CONF_WORD, .unit = "", .offset = offsetof(pl_issue_config, policy),
@@ -177,6 +181,10 @@ static const pl_conf_key sync_keys[] = {
     KEY(pl_sync_config, fence_sys, "fence_sys", U32, CY, 0, 50000, "cycles of a fence at system scope"),
     KEY(pl_sync_config, fence_proxy, "fence_proxy", U32, CY, 0, 5000, "cycles of a fence between the generic and the asynchronous proxy"),
     KEY(pl_sync_config, sleep, "sleep", U32, CY, 1, 10000, "cycles of nanosleep with 0"),
+    OPTIONAL(pl_sync_config, fence_cta_each, "fence_cta_each", F64, CY, 0, 1000, "cycles between two fences of an SM, at block scope"),
+    OPTIONAL(pl_sync_config, fence_gpu_each, "fence_gpu_each", F64, CY, 0, 1000, "the same at GPU scope"),
+    OPTIONAL(pl_sync_config, fence_sys_each, "fence_sys_each", F64, CY, 0, 1000, "the same at system scope"),
+    OPTIONAL(pl_sync_config, sleep_each, "sleep_each", F64, CY, 0, 1000, "cycles between two warps of an SM that go to sleep"),
     KEY(pl_sync_config, mbarrier, "mbarrier", U32, CY, 1, 1000, "cycles of an operation on an mbarrier"),
     KEY(pl_sync_config, mbarrier_arrive, "mbarrier_arrive", U32, CY, 0, 1000, "cycles that an arrival at an mbarrier holds the shared memory"),
 };
@@ -206,6 +214,8 @@ static const pl_conf_key op_keys[] = {
      .words = PL_PIPES(PIPE_WORD) "none", .about = "unit that executes it"},
     KEY(pl_op_cost, interval, "interval", F64, CY, 0, 10000, "cycles that a warp's instruction holds the unit"),
     KEY(pl_op_cost, latency, "latency", U32, CY, 0, 10000, "cycles until its result can be used"),
+    OPTIONAL(pl_op_cost, again, "again", U32, CY, 0, 10000,
+             "cycles until the warp that has used the unit can use it again; others can after the interval"),
 };
 
 /* Sections, their keys, and where in pl_machine they go. */
@@ -319,6 +329,7 @@ static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
         sum += (uint32_t)n * c->latency;
         if (c->pipe < PL_PIPE_COUNT && !hold(p, c->pipe, (double)n * c->interval, (uint32_t)n)) return "too many different units";
         if (c->pipe == PL_PIPE_HEAVY && !hold(p, PL_PIPE_FMA, (double)n, (uint32_t)n)) return "too many different units";
+        p->again += (uint32_t)n * c->again;
         if (c->pipe == PL_PIPE_XU || c->pipe == PL_PIPE_MIO || c->pipe == PL_PIPE_LSU) p->variable = true;
     }
     p->latency = latency >= 0 ? (uint32_t)latency : sum;

@@ -69,17 +69,21 @@ typedef struct pl_price {
         uint8_t n;       /* hardware instructions that go there */
         uint16_t cycles; /* it is held */
     } pipe[6];
+    uint32_t again;   /* cycles until the same warp can use the unit of its slowest part again */
     bool variable;    /* result announced by scoreboard, not by fixed latency */
 } pl_price;
 
 typedef struct pl_op_cost {
     int pipe;
     double interval;
-    uint32_t latency;
+    uint32_t latency, again;
 } pl_op_cost;
 
+/* Most banks of registers that a sub-core may have. */
+enum { PL_REGISTER_BANKS = 4 };
+
 typedef struct pl_sm_config {
-    uint32_t count, subcores, warps, blocks, threads, registers, register_unit, registers_thread, warp_unit, barriers;
+    uint32_t count, subcores, warps, blocks, threads, registers, register_unit, registers_thread, warp_unit, barriers, register_banks;
 } pl_sm_config;
 
 typedef struct pl_issue_config {
@@ -115,6 +119,7 @@ typedef struct pl_l1_config {
 
 typedef struct pl_sync_config {
     uint32_t barrier, barrier_warp, barrier_reduce, cluster, fence_cta, fence_gpu, fence_sys, fence_proxy, sleep, mbarrier, mbarrier_arrive;
+    double fence_cta_each, fence_gpu_each, fence_sys_each, sleep_each;
 } pl_sync_config;
 
 typedef struct pl_async_config {

@@ -241,6 +241,7 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
     }
     uint64_t at = t->operands > t->hold ? t->operands : t->hold;
     if (at < t->issued + 1) at = t->issued + 1;
+    if (d->price->again && at < t->again) at = t->again;
     set_ready(s, index, at);
 }
 
@@ -397,8 +398,18 @@ static uint32_t unit_of(const pl_subcore *c, const pl_dec *d, uint32_t pipe)
     return d->either && pipe == PL_PIPE_ALU && (d->multiplied || c->pipe[PL_PIPE_HEAVY].free < c->pipe[PL_PIPE_ALU].free) ? PL_PIPE_HEAVY : pipe;
 }
 
+/* Reads of registers that an instruction's dispatch can wait for (Huerta et al., MICRO 2025: a window of three cycles). */
+enum { READ_WINDOW = 2 };
+
+/* What instruction d has to read from each bank when the warp issues it now. */
+static const uint8_t *reads_of(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint32_t warp)
+{
+    uint32_t pc = (uint32_t)(d - s->dec->at);
+    return d->reads[c->read_warp == warp && d->back && c->read_pc + d->back == pc];
+}
+
 /* The first cycle from `now` at which units and queues can take instruction d. */
-static uint64_t structural(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint64_t now, uint8_t *why)
+static uint64_t structural(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint32_t warp, uint64_t now, uint8_t *why)
 {
     uint64_t at = now;
     const pl_price *p = d->price;
@@ -409,6 +420,12 @@ static uint64_t structural(const pl_sm *s, const pl_subcore *c, const pl_dec *d,
             at = now + wait;
             *why = PL_STALL_MATH_PIPE;
         }
+    }
+    const uint8_t *reads = reads_of(s, c, d, warp);
+    for (uint32_t b = 0; b < s->m->sm.register_banks; b++) {
+        if (!reads[b] || c->bank_free[b] <= at + READ_WINDOW) continue;
+        at = c->bank_free[b] - READ_WINDOW;
+        *why = PL_STALL_DISPATCH;
     }
     if (p->variable) {
         uint64_t room = pl_lsu_room(s, c, d, now);
@@ -486,6 +503,11 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         st->lanes += (uint64_t)p->issues * lanes;
     }
     c->issues += p->issues;
+    const uint8_t *reads = reads_of(s, c, d, pl_warp_index(s, t));
+    for (uint32_t b = 0; b < s->m->sm.register_banks; b++)
+        if (reads[b]) c->bank_free[b] = (c->bank_free[b] > now ? c->bank_free[b] : now) + reads[b];
+    c->read_warp = pl_warp_index(s, t);
+    c->read_pc = pc;
     uint64_t busy = p->issues, start = now;
     c->issue_free = now + (busy + s->m->issue.width - 1) / s->m->issue.width;
     t->issued = now + busy - 1;
@@ -505,6 +527,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         uint64_t in = pl_port_enter(port, now, cost);
         if (in > start) start = in;
     }
+    if (p->again) t->again = start + p->again;
     uint64_t latency = p->latency;
     uint64_t result = start << 2 | (p->variable ? PL_SB_SHORT : PL_SB_FIXED);
     pl_sm_results(s, t, d, after(result, latency));
@@ -538,7 +561,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     if (d->addresses) t->memory = now + s->m->issue.memory;
     switch ((pl_kind)d->kind) {
     case PL_KIND_SLEEP:
-        t->hold = now + s->m->sync.sleep;
+        t->hold = pl_port_enter(&s->sleep_port, now, (uint64_t)(s->m->sync.sleep_each * PL_FINE)) + s->m->sync.sleep;
         t->hold_why = PL_STALL_SLEEPING;
         break;
     case PL_KIND_MEMORY:
@@ -559,17 +582,17 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     }
     case PL_KIND_WGMMA_COMMIT: t->wgmma_group[t->wgmma_open++ % PL_GROUPS] = t->wgmma_done; break;
     case PL_KIND_FENCE_CTA:
-        t->hold = now + s->m->sync.fence_cta;
+        t->hold = pl_port_enter(&s->fence_port, now, (uint64_t)(s->m->sync.fence_cta_each * PL_FINE)) + s->m->sync.fence_cta;
         t->hold_why = PL_STALL_MEMBAR;
         break;
     case PL_KIND_FENCE_GPU:
         s->stat.exchanges += 2;
-        t->hold = now + s->m->sync.fence_gpu;
+        t->hold = pl_port_enter(&s->fence_port, now, (uint64_t)(s->m->sync.fence_gpu_each * PL_FINE)) + s->m->sync.fence_gpu;
         t->hold_why = PL_STALL_MEMBAR;
         pl_l1_invalidate(&s->l1);
         break;
     case PL_KIND_FENCE_SYS:
-        t->hold = now + s->m->sync.fence_sys;
+        t->hold = pl_port_enter(&s->fence_port, now, (uint64_t)(s->m->sync.fence_sys_each * PL_FINE)) + s->m->sync.fence_sys;
         t->hold_why = PL_STALL_MEMBAR;
         pl_l1_invalidate(&s->l1);
         break;
@@ -638,7 +661,7 @@ static void subcore_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
             if (c->ready[best] <= now && !t->next) c->ready[best] = now + 1;
             continue;
         }
-        uint64_t at = structural(s, c, t->next, now, &t->throttle);
+        uint64_t at = structural(s, c, t->next, best * s->nsub + sub, now, &t->throttle);
         if (at > now) {
             c->ready[best] = at;
             continue;

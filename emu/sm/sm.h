@@ -71,6 +71,7 @@ typedef struct pl_twarp {
     uint64_t operands;      /* when `next` can issue as far as scoreboards go */
     uint64_t memory;        /* earliest cycle of its next memory instruction */
     uint64_t hold;          /* earliest cycle by control flow, fetch, barriers */
+    uint64_t again;         /* earliest cycle of an instruction for the unit that it has just used (op.NAME.again) */
     uint64_t token;         /* PL_BK_TOKEN: which */
     uint64_t line;          /* instruction line it fetched last */
     uint64_t wgmma_done, wgmma_group[PL_GROUPS];
@@ -108,6 +109,8 @@ typedef struct pl_subcore {
     pl_cache l0;
     uint64_t *l0_when;           /* by line: when it is there */
     uint64_t issues, active;
+    uint64_t bank_free[PL_REGISTER_BANKS]; /* when the reads of the registers that have issued are done */
+    uint32_t read_pc, read_warp; /* the instruction that read registers last */
     uint64_t lite_free; /* when the lanes that multiply no integers can take the next instruction */
 } pl_subcore;
 
@@ -154,7 +157,7 @@ typedef struct pl_sm {
     uint32_t nsub;
     pl_subcore sub[PL_SUBCORES];
     pl_port pipe[PL_PIPE_COUNT]; /* those shared by the sub-cores */
-    pl_port barrier_port, const_port;
+    pl_port barrier_port, const_port, fence_port, sleep_port;
     pl_port remote;              /* accesses to the shared memory of other SMs */
     pl_l1 l1;
     pl_cache icache, cconst, cmid;

@@ -192,7 +192,7 @@ static double op_cycles(micro *m, const char *type, const char *statement, unsig
     start_clock(m);
     put(m, "bar.sync 0;\n");
     for (unsigned j = 0; j < chains; j++) put(m, "ld.volatile.shared.%s a%u, [sa];\n", type, j);
-    put(m, "mov.u32 i, 0;\nloop:\n");
+    put(m, "mov.u32 i, 0;\nloop: .pragma \"nounroll\";\n");
     for (unsigned k = 0; k < per; k++) {
         char b[4] = {'b', (char)('0' + k % 4)}, c[4] = {'c', (char)('0' + k % 2)};
         for (unsigned j = 0; j < chains; j++) {
