@@ -192,8 +192,10 @@ static bool check_insn(check *c, pl_insn *i)
     pl_insn_finish(&derived);
     if (i->flags != derived.flags || (i->flags & ~known))
         return bad(c, "an instruction has flags that it cannot have");
-    /* free: another instruction does its work on the way; alu: 64-bit logic of which one half is known costs as 32-bit logic */
-    const bool cheaper = i->cls == C_free || (i->cls == C_alu && (derived.cls == C_shift64 || derived.cls == C_alu64));
+    /* free: another instruction does its work on the way; alu: 64-bit logic of which one half is known costs as 32-bit logic, and a field
+     * at a known place is inserted by one instruction or two */
+    const bool cheaper = i->cls == C_free || (i->cls == C_alu && (derived.cls == C_shift64 || derived.cls == C_alu64 || derived.cls == C_bfi)) ||
+                         (i->cls == C_alu_x2 && derived.cls == C_bfi) || (i->cls == C_param && pl_forms[i->form].mnem == M_ld);
     if (i->cls != derived.cls && !cheaper)
         return bad(c, "an instruction has a class that it cannot have");
     if (i->line >= c->p->lines.n)

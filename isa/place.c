@@ -290,8 +290,8 @@ bool pl_pass_place(pl_ir *x)
             if (i->cls == C_param && (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) && i->sel[PL_M_SPACE] == PL_SP_LOCAL)
                 i->cls = C_free;
             if (pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST && i->guard == PL_PT && i->op[1] != UINT32_MAX &&
-                x->row[i->op[1]].kind == PL_ROW_INIT) /* a constant at a known place is an operand of its reader */
-                i->cls = C_free;
+                x->row[i->op[1]].kind == PL_ROW_INIT) /* a constant at a known place is an operand of its reader; one of 64 bits needs ULDC */
+                i->cls = pl_type_bits(pl_insn_type(i)) == 64 ? C_param : C_free;
         }
     if (x->f->entry) {
         uint32_t global = before_global(x), shared = before_shared(x);

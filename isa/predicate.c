@@ -2,7 +2,7 @@
  *
  * A branch costs ptxas three instructions where lanes may part (BSSY, BRA, BSYNC) and some twenty cycles, so it guards a body of a few
  * instructions instead (its output for sm_90, 2026-11: two instructions are guarded, twelve are not). Only what takes a guard and does
- * not stop the warp may be in such a body. */
+ * not stop the warp may be in such a body; ptxas does not guard atomic operations either. */
 #include <string.h>
 
 #include "isa/passes.h"
@@ -14,7 +14,7 @@ enum { MOST = 7, MOST_WAITING = 2, MOST_JOINING = 18 };
 static bool can_guard(const pl_insn *i)
 {
     uint32_t e = pl_insn_effects(i);
-    return i->guard == PL_PT && !(e & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_BARRIER | PL_EF_CONVERGE | PL_EF_ASYNC | PL_EF_FENCE)) &&
+    return i->guard == PL_PT && !(e & (PL_EF_ATOMIC | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_BARRIER | PL_EF_CONVERGE | PL_EF_ASYNC | PL_EF_FENCE)) &&
            i->cls != C_sleep && i->cls != C_alloca;
 }
 
@@ -42,7 +42,7 @@ static bool short_body(const pl_ir *x, uint32_t head, uint32_t body, uint32_t jo
         const pl_insn *i = &b->code.at[k];
         if (!can_guard(i))
             return false;
-        bool store = (pl_insn_effects(i) & (PL_EF_STORE | PL_EF_ATOMIC)) != 0;
+        bool store = (pl_insn_effects(i) & PL_EF_STORE) != 0;
         loads |= waits(i);
         joins |= store && i->sel[PL_M_SPACE] == PL_SP_SHARED;
         stores |= store && i->sel[PL_M_SPACE] != PL_SP_SHARED;

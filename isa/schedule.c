@@ -8,7 +8,7 @@
  * Blocks", 1988).
  *
  * What stays in order: writes and reads of a register; stores, and the loads that may see them; what other lanes or threads can observe;
- * additions with carry. Arithmetic moves past barriers and atomics. */
+ * additions with carry. Arithmetic moves past barriers and atomics, loads past reductions that they cannot see. */
 #include <string.h>
 
 #include "isa/live.h"
@@ -73,9 +73,16 @@ static bool waits(const pl_insn *i)
     return plain_load(i) && i->sel[PL_M_SPACE] != PL_SP_PARAM && i->cls != C_free;
 }
 
+/* An atomic operation without .acquire or .release orders no other access: for those, a reduction is a store. */
+static bool plain_reduction(const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M_red && pl_insn_effects(i) == PL_EF_ATOMIC && !pl_insn_has(i, W_release);
+}
+
 static bool plain_store(const pl_insn *i)
 {
-    return pl_insn_effects(i) == PL_EF_STORE && !(i->flags & PL_IF_CONTROL) && (i->flags & PL_IF_MEM) && !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
+    bool stores = pl_insn_effects(i) == PL_EF_STORE && !(i->flags & PL_IF_CONTROL);
+    return (stores || plain_reduction(i)) && (i->flags & PL_IF_MEM) && !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
 }
 
 /* Ends a stretch: what others may see, what moves lanes, what reads flags or clocks. */
@@ -118,6 +125,13 @@ static bool choose(scheduler *s, uint32_t from, uint32_t at)
     return true;
 }
 
+/* Rows that a load fills: bytes arrive packed. */
+static unsigned loaded(const pl_insn *i)
+{
+    unsigned bytes = (unsigned)i->sel[PL_M_COUNT] << i->sel[PL_M_LOG2];
+    return bytes > 4 ? bytes / 4 : 1;
+}
+
 /* One stretch of movable instructions. */
 static void stretch(scheduler *s)
 {
@@ -137,7 +151,7 @@ static void stretch(scheduler *s)
                         s->emitted[e] = 1;
                         s->out[s->nout++] = s->code[e];
                     }
-                filled += s->r[k].nwritten;
+                filled += loaded(&s->code[k]);
                 again = k + 1;
             }
             if (again <= i)

@@ -1,8 +1,8 @@
 /* select.c - chains of PTX instructions become the machine instructions that do several steps at once.
  *
  * What ptxas 13.0 makes of sm_90 code (2026-11): a product and a sum are one IMAD (32 bits) or IMAD.WIDE (mul.wide and a 64-bit sum), a
- * shift and a sum LEA, two sums IADD3, up to three inputs of a tree of logic one LOP3, a compare and the logic on its predicate one
- * ISETP; a number added to an address goes into the access, a negated factor into the sum. A product that several sums use is
+ * shift and a sum LEA or LEA.HI, two sums IADD3, up to three inputs of a tree of logic one LOP3, a compare and the logic on its predicate one
+ * ISETP; a field at a known place is inserted by a shift and a LOP3; a number added to an address goes into the access, a negated factor into the sum. A product that several sums use is
  * computed in each of them, when all its uses can be folded so.
  *
  * An instruction may move its work to a later one only when its operands still have their values there: they are values (ir.h), or
@@ -130,6 +130,34 @@ static bool multiply_add(chooser *c, pl_insn *i, unsigned bits)
     return false;
 }
 
+/* (a >> n) + c, and a rotation or the middle of two registers + c: LEA.HI */
+static bool shift_add(chooser *c, pl_insn *i)
+{
+    pl_ir *x = c->x;
+    for (unsigned k = 1; k <= 2; k++) {
+        pl_insn *w = source(c, i, k), r = *i;
+        uint64_t n;
+        if (!w || !plain_integer(w, 32))
+            continue;
+        uint32_t other = i->op[3 - k], row = i->op[k];
+        bool right = pl_insn_mnem(w) == M_shr, window = pl_insn_mnem(w) == M_shf && pl_insn_has(w, W_l);
+        bool is_signed = pl_type_kind(pl_insn_type(w)) == 's';
+        if ((!right && !window) || !log2_operand(x, w->op[right ? 2 : 3], &n) || !n || !vanishes(c, row))
+            continue;
+        pl_word type = right && is_signed ? W_s32 : W_u32;
+        if (!pl_insn_make(&r, M__leahi, type == W_s32 ? 4 : 5, &type, 1))
+            continue;
+        r.op[1] = w->op[1];
+        r.op[2] = type == W_s32 ? (uint32_t)n : right ? pl_ir_constant(x, 0, 32) : w->op[2];
+        r.op[3] = type == W_s32 ? other : (uint32_t)(right ? 32 - n : n);
+        if (type == W_u32)
+            r.op[4] = other;
+        *i = r;
+        return true;
+    }
+    return false;
+}
+
 /* a + b + c, a + b - c */
 static bool three_sums(const chooser *c, pl_insn *i, unsigned bits)
 {
@@ -174,13 +202,32 @@ static uint8_t pick(unsigned k)
     return (uint8_t)(k == 0 ? LUT_A : k == 1 ? LUT_B : LUT_C);
 }
 
+/* Value of a table where input k is the pattern v[k]. */
+static uint8_t apply(uint8_t lut, const uint8_t v[3])
+{
+    uint8_t out = 0;
+    for (unsigned bit = 0; bit < 8; bit++) {
+        unsigned at = (unsigned)(v[0] >> bit & 1) << 2 | (unsigned)(v[1] >> bit & 1) << 1 | (unsigned)(v[2] >> bit & 1);
+        out |= (uint8_t)((lut >> at & 1) << bit);
+    }
+    return out;
+}
+
 static bool logic_of(const pl_insn *i, logic *l)
 {
     uint16_t m = pl_insn_mnem(i);
     *l = (logic){.n = 2};
     if (m == M_lop3 && pl_forms[i->form].noperands == 5) {
-        l->n = 3;
-        l->lut = (uint8_t)i->op[4];
+        static const uint8_t step[3] = {4, 2, 1}; /* from a bit of the table to the one where input k is set */
+        uint8_t lut = (uint8_t)i->op[4], v[3] = {0};
+        l->n = 0;
+        for (unsigned k = 0; k < 3; k++)
+            if ((lut >> step[k] ^ lut) & (uint8_t)~pick(k)) { /* an input that does not matter is none */
+                v[k] = pick(l->n);
+                l->in[l->n++] = i->op[1 + k];
+            }
+        l->lut = apply(lut, v);
+        return true;
     } else if (pl_insn_type(i) != W_b32)
         return false;
     else if (m == M_and)
@@ -199,17 +246,6 @@ static bool logic_of(const pl_insn *i, logic *l)
     return true;
 }
 
-/* Value of a table where input k is the pattern v[k]. */
-static uint8_t apply(uint8_t lut, const uint8_t v[3])
-{
-    uint8_t out = 0;
-    for (unsigned bit = 0; bit < 8; bit++) {
-        unsigned at = (unsigned)(v[0] >> bit & 1) << 2 | (unsigned)(v[1] >> bit & 1) << 1 | (unsigned)(v[2] >> bit & 1);
-        out |= (uint8_t)((lut >> at & 1) << bit);
-    }
-    return out;
-}
-
 static unsigned input(logic *l, uint32_t row)
 {
     for (unsigned k = 0; k < l->n && k < 3; k++) /* n above 3: too many */
@@ -226,9 +262,12 @@ static void merge_logic(const chooser *c, pl_insn *i)
     if (c->counting || !logic_of(i, &l))
         return;
     for (unsigned k = 0; k < l.n; k++) {
-        pl_insn *w = source(c, i, 1 + k);
+        unsigned at = 1;
+        while (i->op[at] != l.in[k])
+            at++;
+        pl_insn *w = source(c, i, at);
         logic s;
-        if (!w || !single(c, i->op[1 + k]) || !logic_of(w, &s))
+        if (!w || !single(c, l.in[k]) || !logic_of(w, &s))
             continue;
         logic m = {0};
         uint8_t child[3] = {0}, v[3] = {0};
@@ -394,6 +433,20 @@ static void half_work(const chooser *c, pl_insn *i)
         i->cls = C_alu;
 }
 
+/* bfi with numbers for place and width is a shift and a LOP3; what the field covers need not be cut away before. */
+static void insert_field(const chooser *c, pl_insn *i)
+{
+    uint64_t place, width, kept;
+    if (c->counting || pl_insn_mnem(i) != M_bfi || pl_insn_type(i) != W_b32 || !pl_ir_number(c->x, i->op[3], &place) ||
+        !pl_ir_number(c->x, i->op[4], &width) || place > 31 || width > 32)
+        return;
+    uint32_t field = (uint32_t)(((1ull << width) - 1) << place);
+    i->cls = place ? C_alu_x2 : C_alu;
+    pl_insn *w = source(c, i, 2);
+    if (w && pl_insn_mnem(w) == M_and && pl_insn_type(w) == W_b32 && pl_ir_number(c->x, w->op[2], &kept) && ((uint32_t)kept | field) == UINT32_MAX)
+        i->op[2] = w->op[1];
+}
+
 static void visit(chooser *c, pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
@@ -403,13 +456,14 @@ static void visit(chooser *c, pl_insn *i)
         pl_insn_uses_here(c->x->p, i, count_signs, c);
     for (unsigned bits = 32; bits <= 64; bits += 32)
         if ((m == M_add || m == M_sub) && plain_integer(i, bits) && pl_forms[i->form].noperands == 3) {
-            if ((m == M_add && multiply_add(c, i, bits)) || three_sums(c, i, bits))
+            if ((m == M_add && (multiply_add(c, i, bits) || (bits == 32 && shift_add(c, i)))) || three_sums(c, i, bits))
                 return;
         }
     merge_logic(c, i);
     merge_compare(c, i);
     test_bits(c, i);
     half_work(c, i);
+    insert_field(c, i);
     fold_address(c, i);
     free_sign(c, i);
 }
