@@ -19,13 +19,12 @@ void pl_history_init(pl_history *h)
 static void refresh(const pl_history *h, pl_view *v)
 {
     if (h->next - v->upto >= PL_WINDOW) {
-        memset(v->seen, 0, sizeof v->seen);
-        memset(v->fenced, 0, sizeof v->fenced);
+        memset(v->has, 0, sizeof v->has);
     } else {
         for (uint64_t n = v->upto; n < h->next; n = (n / 64 + 1) * 64) { /* the places of one word after the other */
             uint64_t left = h->next - n, gone = (left < 64 ? (1ull << left) - 1 : UINT64_MAX) << n % 64;
-            v->seen[n % PL_WINDOW / 64] &= ~gone;
-            v->fenced[n % PL_WINDOW / 64] &= ~gone;
+            for (unsigned k = 0; k < PL_KNOWN; k++)
+                v->has[k][n % PL_WINDOW / 64] &= ~gone;
         }
     }
     v->upto = h->next;
@@ -34,36 +33,46 @@ static void refresh(const pl_history *h, pl_view *v)
 bool pl_view_has(const pl_history *h, pl_view *v, uint64_t number)
 {
     refresh(h, v);
-    return v->seen[number % PL_WINDOW / 64] >> number % 64 & 1;
+    return v->has[PL_SEEN][number % PL_WINDOW / 64] >> number % 64 & 1;
 }
 
 void pl_view_add(const pl_history *h, pl_view *v, uint64_t number)
 {
     refresh(h, v);
-    v->seen[number % PL_WINDOW / 64] |= 1ull << number % 64;
+    v->has[PL_SEEN][number % PL_WINDOW / 64] |= 1ull << number % 64;
 }
 
 void pl_view_join(const pl_history *h, pl_view *to, pl_view *from)
 {
     refresh(h, to);
     refresh(h, from);
-    for (unsigned k = 0; k < PL_VIEW_WORDS; k++) {
-        to->seen[k] |= from->seen[k];
-        to->fenced[k] |= from->fenced[k];
+    for (unsigned k = 0; k < PL_KNOWN; k++)
+        for (unsigned n = 0; n < PL_VIEW_WORDS; n++)
+            to->has[k][n] |= from->has[k][n];
+}
+
+void pl_view_fence(const pl_history *h, pl_view *v, pl_known what)
+{
+    refresh(h, v);
+    memcpy(v->has[what], v->has[PL_SEEN], sizeof v->has[what]);
+}
+
+void pl_view_map(const pl_history *h, pl_view *v, const uint8_t *at, size_t bytes)
+{
+    refresh(h, v);
+    for (unsigned n = 0; n < PL_WINDOW; n++) {
+        const pl_version *x = &h->version[n];
+        uint64_t bit = 1ull << n % 64;
+        if (x->number && v->has[PL_SEEN][n / 64] & v->has[PL_OFFERED][n / 64] & bit && (uintptr_t)h->grain[x->grain].at - (uintptr_t)at < bytes)
+            v->has[PL_MAPPED][n / 64] |= bit;
     }
 }
 
-void pl_view_fence(const pl_history *h, pl_view *v)
-{
-    refresh(h, v);
-    memcpy(v->fenced, v->seen, sizeof v->fenced);
-}
-
-pl_view pl_view_fenced(const pl_history *h, pl_view *v)
+pl_view pl_view_of(const pl_history *h, pl_view *v, pl_known what)
 {
     refresh(h, v);
     pl_view f = {.upto = v->upto};
-    memcpy(f.seen, v->fenced, sizeof f.seen);
+    memcpy(f.has[PL_SEEN], v->has[what], sizeof v->has[what]);
     return f;
 }
 

@@ -31,10 +31,14 @@ enum {
 /* Who shares what with whom: how far apart two threads are, and how far an operation reaches. */
 enum { PL_LEVEL_CTA, PL_LEVEL_CLUSTER, PL_LEVEL_GPU, PL_LEVELS };
 
-/* A set of versions. `fenced`: those among them that a proxy fence has passed on to the asynchronous proxy. */
+/* What is known of a version: it has been seen; a proxy fence has passed it on to the asynchronous proxy; a releasing proxy fence has
+ * offered it to the tensor map proxy, and an acquiring one has passed it on. */
+typedef enum pl_known { PL_SEEN, PL_FENCED, PL_OFFERED, PL_MAPPED, PL_KNOWN } pl_known;
+
+/* A set of versions. */
 typedef struct pl_view {
     uint64_t upto; /* number of the version that was to come next when the set was last brought up to date */
-    uint64_t seen[PL_VIEW_WORDS], fenced[PL_VIEW_WORDS];
+    uint64_t has[PL_KNOWN][PL_VIEW_WORDS];
 } pl_view;
 
 /* What somebody who acquires learns from a write: by level, because a release reaches only as far as its scope. */
@@ -78,10 +82,12 @@ void pl_history_init(pl_history *h);
 bool pl_view_has(const pl_history *h, pl_view *v, uint64_t number);
 void pl_view_add(const pl_history *h, pl_view *v, uint64_t number);
 void pl_view_join(const pl_history *h, pl_view *to, pl_view *from);
-/* The asynchronous proxy learns what the warp has seen. */
-void pl_view_fence(const pl_history *h, pl_view *v);
-/* The set of what is fenced alone. */
-pl_view pl_view_fenced(const pl_history *h, pl_view *v);
+/* All that has been seen is fenced, or offered. */
+void pl_view_fence(const pl_history *h, pl_view *v, pl_known what);
+/* What has been offered, of the bytes at `at`, is mapped. */
+void pl_view_map(const pl_history *h, pl_view *v, const uint8_t *at, size_t bytes);
+/* The set of what is fenced, or mapped, as if that alone had been seen. */
+pl_view pl_view_of(const pl_history *h, pl_view *v, pl_known what);
 
 /* ---- grains and versions ---- */
 /* The grain at an aligned host address, or NULL: nothing is remembered about it. */

@@ -9,6 +9,7 @@
 #include "emu/exec/access.h"
 #include "emu/exec/async.h"
 #include "emu/exec/tma_operands.h"
+#include "emu/exec/weak.h"
 
 enum { TILE_ALIGN = 128, MAP_ALIGN = 64 };
 
@@ -31,6 +32,11 @@ static bool fetch_map(pl_warp *w, const pl_insn *i, const pl_tma_shape *s, unsig
     }
     if (!pl_access(w, lane, PL_SP_GENERIC, address, PL_TENSORMAP_BYTES, MAP_ALIGN, "tensor map"))
         return false;
+    uint8_t seen[PL_TENSORMAP_BYTES];
+    if (w->grid->weak) {
+        pl_weak_map(w, p, seen);
+        p = seen;
+    }
     pl_tensormap_decode(p, &c->map);
     int n = pl_operand_count(&pl_forms[i->form], s->coord, i->mods);
     const char *wrong = pl_tensormap_wrong(&c->map);

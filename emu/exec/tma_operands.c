@@ -43,8 +43,8 @@ uint64_t pl_tma_address(const pl_warp *w, const pl_insn *i, unsigned operand, un
         which += f->operand[k].kind == PL_K_ADDR;
     uint32_t third = i->op[PL_INLINE_OPERANDS - 1];
     int64_t offset = which == 0 ? i->imm : which == 1 ? (int32_t)i->target : third == PL_NO_OPERAND ? 0 : (int32_t)third;
-    if (i->op[operand] == PL_NO_OPERAND)
-        return (uint64_t)offset;
+    if (i->op[operand] == PL_NO_OPERAND) /* the first one alone can be: a variable by name */
+        return (uint64_t)offset + (i->sel[PL_M_SPACE] == PL_SP_SHARED ? w->cta->shared_base + w->cta->shared_start : 0);
     if (i->sel[PL_M_FLAGS] & narrow[which])
         return (uint32_t)(pl_row32(w, i->op[operand])[lane] + (uint32_t)offset);
     return pl_row64(w, i->op[operand])[lane] + (uint64_t)offset;

@@ -16,7 +16,7 @@
 #include "emu/exec/access.h"
 #include "emu/exec/async.h"
 #include "emu/exec/history.h"
-#include "emu/exec/tma.h"
+#include "emu/exec/tma_operands.h"
 
 _Static_assert(PL_HELD >= 2 * PL_LANES, "a lane touches two grains at most");
 
@@ -127,7 +127,8 @@ static void after_grid(struct pl_weak *k, const pl_warp *w)
         if (v->number && v->cta < w->grid->first_block)
             pl_view_add(&k->history, &all, v->number);
     }
-    pl_view_fence(&k->history, &all);
+    for (unsigned what = PL_FENCED; what < PL_KNOWN; what++)
+        pl_view_fence(&k->history, &all, (pl_known)what);
     pl_view_join(&k->history, &state_of(w)->view, &all);
 }
 
@@ -524,7 +525,7 @@ static void weak_fence(pl_warp *w, const pl_insn *i)
     const weak_insn *x = about(w, i);
     after_barriers(w->grid->weak, w);
     if (x->foreign)
-        pl_view_fence(&w->grid->weak->history, &state_of(w)->view);
+        pl_view_fence(&w->grid->weak->history, &state_of(w)->view, PL_FENCED);
     else
         fence(w, x);
     x->plain(w, i);
@@ -582,6 +583,82 @@ static void weak_mbarrier(pl_warp *w, const pl_insn *i)
         pl_view_join(&k->history, &state_of(w)->view, shared);
 }
 
+/* ---- tensor maps, which the copy engine reads by a proxy of their own ---- */
+
+enum { MAP_GRAINS = PL_TENSORMAP_BYTES / PL_GRAIN, MAPS_AT_ONCE = PL_HELD / MAP_GRAINS };
+
+/* Where a lane's map is, if it is one that others may read. */
+static uint8_t *map_of(pl_warp *w, const pl_insn *i, unsigned lane)
+{
+    pl_space real;
+    uint64_t in, at = pl_tma_address(w, i, 0, lane);
+    uint8_t *p = pl_resolve(w, lane, PL_SP_GENERIC, at, PL_TENSORMAP_BYTES, &real, &in);
+    return p && real == PL_SP_GLOBAL && at % PL_TENSORMAP_BYTES == 0 ? p : NULL;
+}
+
+/* tensormap.replace, and tensormap.cp_fenceproxy, which offers what it writes. */
+static void weak_map_store(pl_warp *w, const pl_insn *i)
+{
+    struct pl_weak *k = w->grid->weak;
+    const weak_insn *x = about(w, i);
+    piece part[PL_HELD];
+    unsigned n = 0, lanes = 0;
+    after_barriers(k, w);
+    for (uint32_t m = w->exec; m && lanes < MAPS_AT_ONCE; m &= m - 1, lanes++) {
+        uint8_t *p = map_of(w, i, (unsigned)__builtin_ctz(m));
+        for (unsigned g = 0; p && g < MAP_GRAINS; g++) {
+            part[n] = (piece){.grain = pl_grain_hold(&k->history, p + g * PL_GRAIN), .at = p + g * PL_GRAIN};
+            memcpy(part[n].newest, part[n].at, PL_GRAIN);
+            n++;
+        }
+    }
+    if (lanes < (unsigned)__builtin_popcount(w->exec)) /* the others' maps are seen by everybody at once */
+        pl_history_forget(&k->history, NULL, 0);
+    x->plain(w, i);
+    for (unsigned q = 0; q < n; q++) {
+        piece *p = &part[q];
+        for (unsigned b = 0; b < PL_GRAIN; b++)
+            p->mask |= (uint16_t)((p->at[b] != p->newest[b]) << b);
+        p->place = p->grain->n;
+        if (p->mask)
+            enter(k, w, x, p, false);
+        pl_grain_release(&k->history, p->grain);
+    }
+    if (x->release)
+        pl_view_fence(&k->history, &state_of(w)->view, PL_OFFERED);
+}
+
+/* fence.proxy.tensormap::generic: a release offers what the warp has seen, an acquire passes on what was offered. */
+static void weak_map_fence(pl_warp *w, const pl_insn *i)
+{
+    struct pl_weak *k = w->grid->weak;
+    const weak_insn *x = about(w, i);
+    after_barriers(k, w);
+    if (x->release)
+        pl_view_fence(&k->history, &state_of(w)->view, PL_OFFERED);
+    fence(w, x);
+    for (uint32_t m = x->acquire ? w->exec : 0; m; m &= m - 1) {
+        uint8_t *p = map_of(w, i, (unsigned)__builtin_ctz(m));
+        if (p)
+            pl_view_map(&k->history, &state_of(w)->view, p, PL_TENSORMAP_BYTES);
+    }
+    x->plain(w, i);
+}
+
+void pl_weak_map(pl_warp *w, const uint8_t *map, uint8_t out[PL_TENSORMAP_BYTES])
+{
+    struct pl_weak *k = w->grid->weak;
+    bool old = draw(k, 2); /* the engine has all of a map or nothing */
+    after_barriers(k, w);
+    pl_view mapped = pl_view_of(&k->history, &state_of(w)->view, PL_MAPPED);
+    memcpy(out, map, PL_TENSORMAP_BYTES);
+    for (unsigned n = 0; old && n < MAP_GRAINS; n++) {
+        const pl_grain *g = pl_grain_find(&k->history, map + n * PL_GRAIN);
+        if (g)
+            pl_grain_bytes(&k->history, g, pl_grain_floor(&k->history, g, &mapped, UINT16_MAX), out + n * PL_GRAIN);
+    }
+}
+
 /* Stores of other kinds (matrices, surfaces, multimem ...) are seen by everybody at once. */
 static void weak_other(pl_warp *w, const pl_insn *i)
 {
@@ -636,7 +713,11 @@ static pl_exec_fn *wrapper(const pl_insn *i, weak_insn *x)
         x->sc = f->mnem == M_membar || sem == W_sc;
         x->acquire = sem != W_release;
         x->release = sem != W_acquire;
-        return weak_fence;
+        if (!has_word(i, W_tensormap__generic))
+            return weak_fence;
+        x->acquire = has_word(i, W_acquire);
+        x->release = has_word(i, W_release);
+        return weak_map_fence;
     case M_bar:
     case M_barrier:
         if (has_word(i, W_warp))
@@ -649,6 +730,10 @@ static pl_exec_fn *wrapper(const pl_insn *i, weak_insn *x)
         x->acquire = !has_word(i, W_arrive);
         x->operand = has_word(i, W_red); /* behind the result */
         return weak_barrier;
+    case M_tensormap:
+        x->release = !has_word(i, W_replace);
+        x->strong = x->release;
+        return weak_map_store;
     case M_griddepcontrol:
         x->acquire = has_word(i, W_wait);
         return weak_grid;
@@ -744,7 +829,7 @@ void pl_weak_source(pl_warp *w, pl_async_op *o)
     if ((!tile && !bulk) || !bytes || !(o->own = malloc(bytes)))
         return;
     after_barriers(k, w);
-    pl_view fenced = pl_view_fenced(&k->history, &state_of(w)->view);
+    pl_view fenced = pl_view_of(&k->history, &state_of(w)->view, PL_FENCED);
     read_async(k, &fenced, from, bytes, o->own);
     if (memcmp(o->own, from, bytes) == 0) { /* nothing older: it reads when it lands */
         free(o->own);

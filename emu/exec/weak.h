@@ -11,6 +11,7 @@
 #ifndef PL_EMU_WEAK_H
 #define PL_EMU_WEAK_H
 
+#include "base/resource.h"
 #include "emu/exec/exec.h"
 
 struct pl_async_op;
@@ -25,6 +26,8 @@ void pl_weak_end(struct pl_weak_cta *c); /* frees; NULL is allowed */
 
 /* An asynchronous operation starts: it reads what the asynchronous proxy sees, which may be older than what the thread wrote. */
 void pl_weak_source(pl_warp *w, struct pl_async_op *o);
+/* What the copy engine sees of a tensor map in global or constant memory: it may be older than what the thread sees. */
+void pl_weak_map(pl_warp *w, const uint8_t *map, uint8_t out[PL_TENSORMAP_BYTES]);
 /* Bytes were written by something other than ld, st, atom and red. NULL: anywhere. */
 void pl_weak_written(struct pl_weak *k, const uint8_t *to, size_t bytes);
 

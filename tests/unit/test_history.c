@@ -59,11 +59,20 @@ START_TEST(a_view_holds_what_it_was_given)
     pl_view_add(h, &b, two);
     pl_view_join(h, &b, &a);
     ck_assert_uint_eq(pl_grain_floor(h, g, &b, 3), 2);
-    pl_view f = pl_view_fenced(h, &b);
+    pl_view f = pl_view_of(h, &b, PL_FENCED);
     ck_assert(!pl_view_has(h, &f, one));
-    pl_view_fence(h, &b);
-    f = pl_view_fenced(h, &b);
+    pl_view_fence(h, &b, PL_FENCED);
+    f = pl_view_of(h, &b, PL_FENCED);
     ck_assert(pl_view_has(h, &f, one) && pl_view_has(h, &f, two));
+    pl_view_map(h, &b, memory, PL_GRAIN); /* nothing has been offered yet */
+    f = pl_view_of(h, &b, PL_MAPPED);
+    ck_assert(!pl_view_has(h, &f, one));
+    pl_view_fence(h, &b, PL_OFFERED);
+    uint64_t three = write_byte(h, 2, 3, -1);
+    pl_view_add(h, &b, three);
+    pl_view_map(h, &b, memory, PL_GRAIN);
+    f = pl_view_of(h, &b, PL_MAPPED);
+    ck_assert(pl_view_has(h, &f, one) && pl_view_has(h, &f, two) && !pl_view_has(h, &f, three));
     free(h);
 }
 END_TEST
