@@ -272,6 +272,8 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit);
 const pl_insn *pl_warp_peek(pl_warp *w);
 /* Executes exactly one instruction. fx may be NULL; fx->mask is 0 when memory was not touched. */
 pl_warp_state pl_warp_step(pl_warp *w, pl_effect *fx);
+/* The lanes that execute, for an instruction that is executed at another time than its own. */
+void pl_warp_widen(pl_warp *w, uint32_t exec);
 /* Lanes of the current split part: `there` go to pc `to`, the rest go on at `from`; they meet at `reconv`. */
 void pl_warp_part(pl_warp *w, uint32_t there, uint32_t to, uint32_t from, uint32_t reconv);
 /* The warp looks at memory that others may change, at the first lane's address. */

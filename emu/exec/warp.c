@@ -31,6 +31,11 @@ static inline void widen(pl_warp *w, uint32_t exec)
         w->mask[l] = 0u - ((exec >> l) & 1u);
 }
 
+void pl_warp_widen(pl_warp *w, uint32_t exec)
+{
+    widen(w, exec);
+}
+
 uint32_t *pl_warp_frame(const pl_warp *w, const pl_split *s)
 {
     return w->file + (size_t)w->call[s->call].row * PL_LANES;

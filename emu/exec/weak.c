@@ -17,22 +17,47 @@
 #include "emu/exec/async.h"
 #include "emu/exec/history.h"
 #include "emu/exec/tma_operands.h"
+#include "isa/operands.h"
 
 _Static_assert(PL_HELD >= 2 * PL_LANES, "a lane touches two grains at most");
 
 enum {
+    LATE_ROWS = 24,        /* registers of a load that may be late */
+    LATE_ONE_IN = 2,
     PLACES = 4,            /* locations whose releases and acquirable writes a warp keeps apart from fences */
     CLUSTERS = 64          /* clusters are told apart modulo this; those that share a view only see more */
 };
 
 /* An instruction as far as consistency goes. */
 typedef struct weak_insn {
-    pl_exec_fn *plain;
+    pl_exec_fn *plain, *weak; /* weak: what keeps the books about it; NULL: it has nothing to do with other threads' memory */
+    uint8_t pass;          /* pass_kind */
     uint8_t level;         /* scope */
     bool strong, acquire, release, sc;
     bool foreign;          /* not of the generic proxy: a load that nothing orders within the launch, or fence.proxy.async */
     uint8_t operand;       /* the address, or the number of the barrier */
 } weak_insn;
+
+/* May an instruction execute before a load that stands in front of it? */
+typedef enum pass_kind {
+    PASS_NEVER,     /* it orders, or changes who executes */
+    PASS_REGISTERS, /* when it does not touch the load's registers */
+    PASS_MEMORY,    /* and neither its bytes */
+    PASS_LATE       /* the same; and it is a load that may itself be late */
+} pass_kind;
+
+/* A load that has not chosen its value yet. */
+typedef struct late_load {
+    const pl_insn *insn; /* NULL: there is none */
+    uint32_t exec, active, pc;
+    uint32_t *regs;
+    uint32_t rows, bytes;
+    struct {
+        uint32_t first, n;
+        bool written;
+    } row[LATE_ROWS];
+    const uint8_t *at[PL_LANES];
+} late_load;
 
 /* What a warp knows about one location in particular. */
 typedef struct weak_place {
@@ -46,6 +71,7 @@ typedef struct weak_warp {
     pl_view heard[PL_LEVELS];    /* what the writes that it has read carry */
     weak_place released_at[PLACES], heard_at[PLACES];
     uint8_t next_released, next_heard;
+    late_load late;
     uint32_t barriers;           /* bit 2 * number + phase % 2: it waits, or has waited, at this barrier of the block */
     uint8_t cluster;             /* bit phase % 2: the same for the cluster barrier */
     bool grid;                   /* it waits, or has waited, for the grid before this one */
@@ -666,11 +692,150 @@ static void weak_other(pl_warp *w, const pl_insn *i)
     pl_history_forget(&w->grid->weak->history, NULL, 0);
 }
 
+/* ---- loads that take their value late ----
+ *
+ * A load whose register nobody needs yet may return what is written after later instructions of its own thread: that is how two threads
+ * can each read what the other writes afterwards (load buffering). What depends on it comes behind it: whatever uses its register,
+ * branches, whatever touches its bytes, and all that orders. So no value is its own cause. */
+
+typedef struct row_list {
+    late_load *late; /* collects, when it has no instruction yet; else is compared with */
+    bool full, overlap;
+} row_list;
+
+static void visit(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    row_list *x = ctx;
+    late_load *l = x->late;
+    bool written = use & PL_USE_WRITE;
+    if (use & PL_USE_PRED)
+        return;
+    if (!l->insn) {
+        x->full |= l->rows == LATE_ROWS;
+        if (x->full)
+            return;
+        l->row[l->rows].first = *row;
+        l->row[l->rows].n = rows;
+        l->row[l->rows++].written = written;
+        return;
+    }
+    for (uint32_t k = 0; k < l->rows; k++)
+        x->overlap |= (written || l->row[k].written) && *row < l->row[k].first + l->row[k].n && l->row[k].first < *row + rows;
+}
+
+static void visit_rows(struct pl_weak *k, const pl_insn *i, row_list *x)
+{
+    pl_insn copy = *i; /* nothing is changed, but the walk could */
+    pl_insn_uses(k->program, &copy, visit, x);
+}
+
+/* Where the lanes of an instruction access memory; entries of the others are NULL. Returns the bytes a lane. */
+static uint32_t bytes_at(pl_warp *w, const pl_insn *i, const uint8_t *at[PL_LANES])
+{
+    uint64_t addr[PL_LANES], in;
+    uint32_t bytes = (uint32_t)i->sel[PL_M_COUNT] << i->sel[PL_M_LOG2];
+    pl_space real;
+    pl_addresses(w, i, about(w, i)->operand, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    for (unsigned l = 0; l < PL_LANES; l++)
+        at[l] = w->exec >> l & 1 ? pl_resolve(w, l, (pl_space)i->sel[PL_M_SPACE], addr[l], bytes, &real, &in) : NULL;
+    return bytes;
+}
+
+/* Must the late load choose its value before this instruction executes? */
+static bool in_the_way(struct pl_weak *k, pl_warp *w, const pl_insn *i)
+{
+    late_load *late = &state_of(w)->late;
+    const weak_insn *x = about(w, i);
+    row_list rows = {.late = late};
+    if (x->pass == PASS_NEVER || w->active != late->active || w->regs != late->regs)
+        return true;
+    visit_rows(k, i, &rows);
+    if (rows.overlap || x->pass == PASS_REGISTERS)
+        return rows.overlap;
+    const uint8_t *at[PL_LANES];
+    uint32_t bytes = bytes_at(w, i, at);
+    for (unsigned l = 0; l < PL_LANES; l++)
+        for (unsigned m = 0; at[l] && m < PL_LANES; m++)
+            if (late->at[m] && at[l] < late->at[m] + late->bytes && late->at[m] < at[l] + bytes)
+                return true;
+    return false;
+}
+
+/* The late load chooses its value now. */
+static void settle_late(pl_warp *w)
+{
+    late_load *late = &state_of(w)->late;
+    const pl_insn *i = late->insn;
+    uint32_t exec = w->exec, pc = w->pc, *regs = w->regs;
+    pl_effect *fx = w->fx; /* it was recorded when the load was issued */
+    late->insn = NULL;
+    w->fx = NULL;
+    w->pc = late->pc;
+    w->regs = late->regs;
+    pl_warp_widen(w, late->exec);
+    weak_load(w, i);
+    pl_warp_widen(w, exec);
+    w->regs = regs;
+    w->pc = pc;
+    w->fx = fx;
+}
+
+/* Issues a load and leaves its value for later: the plain function has found its faults and told listeners, its value does not count. */
+static bool issue_late(struct pl_weak *k, pl_warp *w, const pl_insn *i)
+{
+    late_load *late = &state_of(w)->late;
+    row_list rows = {.late = late};
+    late->rows = 0;
+    visit_rows(k, i, &rows);
+    if (rows.full)
+        return false;
+    for (uint32_t m = 0; m < late->rows; m++) /* a pointer that its target replaces is gone afterwards */
+        for (uint32_t n = 0; n < late->rows; n++)
+            if (late->row[m].written && !late->row[n].written && late->row[m].first < late->row[n].first + late->row[n].n &&
+                late->row[n].first < late->row[m].first + late->row[m].n)
+                return false;
+    late->bytes = bytes_at(w, i, late->at);
+    about(w, i)->plain(w, i);
+    if (pl_failed(w->grid))
+        return true;
+    late->exec = w->exec;
+    late->active = w->active;
+    late->pc = w->pc;
+    late->regs = w->regs;
+    late->insn = i;
+    return true;
+}
+
+/* Every instruction of the launch comes by here. */
+static void weak_any(pl_warp *w, const pl_insn *i)
+{
+    struct pl_weak *k = w->grid->weak;
+    const weak_insn *x = about(w, i);
+    late_load *late = &state_of(w)->late;
+    if (late->insn && in_the_way(k, w, i))
+        settle_late(w);
+    if (x->pass == PASS_LATE && !late->insn && draw(k, LATE_ONE_IN) == 0 && issue_late(k, w, i))
+        return;
+    (x->weak ? x->weak : x->plain)(w, i);
+}
+
 /* ---- binding ---- */
 
 static uint8_t level_of(pl_word scope)
 {
     return scope == W_cta ? PL_LEVEL_CTA : scope == W_cluster ? PL_LEVEL_CLUSTER : PL_LEVEL_GPU;
+}
+
+/* Whether an instruction may execute before a load in front of it. */
+static uint8_t pass_of(const pl_insn *i, const weak_insn *x)
+{
+    const pl_form *f = &pl_forms[i->form];
+    bool own = x->weak == weak_load || x->weak == weak_store || x->weak == weak_atomic;
+    if (own && !x->acquire && !x->release && !x->foreign)
+        return x->weak == weak_load && !has_word(i, W_volatile) && !has_word(i, W_mmio) ? PASS_LATE : PASS_MEMORY;
+    if (!x->weak && (f->mnem == M_ld || f->mnem == M_st)) /* of its own memory */
+        return PASS_REGISTERS;
+    return x->weak || f->effects || i->flags & (PL_IF_CONTROL | PL_IF_MEM) || i->cls == C_sreg_clock ? PASS_NEVER : PASS_REGISTERS;
 }
 
 /* The wrapper of an instruction, or NULL: it has nothing to do with other threads' memory. */
@@ -759,10 +924,14 @@ struct pl_weak *pl_weak_open(pl_program *p, uint64_t seed)
     k->draw = seed;
     pl_history_init(&k->history);
     for (size_t n = 0; n < p->code.n; n++) {
-        pl_exec_fn *f = p->code.at[n].exec ? wrapper(&p->code.at[n], &k->insn[n]) : NULL;
-        k->insn[n].plain = p->code.at[n].exec;
-        if (f)
-            p->code.at[n].exec = f;
+        pl_insn *i = &p->code.at[n];
+        weak_insn *x = &k->insn[n];
+        pl_exec_fn *f = i->exec ? wrapper(i, x) : NULL;
+        x->plain = i->exec;
+        x->weak = f;
+        x->pass = pass_of(i, x);
+        if (i->exec)
+            i->exec = weak_any;
     }
     return k;
 }

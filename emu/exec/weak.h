@@ -6,8 +6,8 @@
  * books. So every load, store and atomic operation means what it always means; only when its effects are seen differs.
  *
  * The rules are those of PTX ISA 9.0, chapter "Memory Consistency Model", in the form of a machine. A warp is one observer: its lanes
- * share one in-order path to memory. What such a machine cannot show is a load that returns what only a later store of its own
- * causes (load buffering): loads take their values in program order. doc/memory-consistency.md tells the story. */
+ * share one path to memory. Loads may take their values later than their turn, but not later than anything that depends on them.
+ * doc/memory-consistency.md tells the story. */
 #ifndef PL_EMU_WEAK_H
 #define PL_EMU_WEAK_H
 
