@@ -25,9 +25,12 @@ static bool is_array(const pl_var *v)
 
 /* One argument or result against the variable it is bound to (ptxas 13.0: sizes, types and
  * alignments must agree). */
-static bool passes(pl_parse *p, const pl_operand *o, const pl_var *v)
+static bool passes(pl_parse *p, const pl_operand *o, const pl_var *v, bool result)
 {
-    if (o->kind == PL_O_SINK) return true;
+    if (o->kind == PL_O_SINK) {
+        if (!result) pl_report(p->diags, PL_E0207, o->at, "call");
+        return result;
+    }
     if (o->kind == PL_O_VAR) {
         const pl_var *x = o->var;
         if (x->space != PL_SP_PARAM || x->role != PL_VAR_PLAIN) {
@@ -52,6 +55,10 @@ static bool passes(pl_parse *p, const pl_operand *o, const pl_var *v)
         if (!is_array(v) && agree(o->reg->type, v->type)) return true;
         pl_report(p->diags, PL_E0204, o->at, o->reg->name, pl_word_text[o->reg->type], "call",
                   pl_word_text[v->type]);
+        return false;
+    }
+    if (o->kind == PL_O_IMM && (is_array(v) || v->type == W_pred)) {
+        pl_report(p->diags, PL_E0203, o->at, "call", is_array(v) ? "a parameter" : "a predicate", "a number");
         return false;
     }
     if (o->kind == PL_O_IMM && pl_word_kind[v->type] != 'b' &&
@@ -81,7 +88,7 @@ static bool list(pl_parse *p, pl_loc at, const pl_func *f, pl_var *const *want, 
             __builtin_memcpy(&d, &have->elem[k].imm, sizeof d);
             have->elem[k].imm = (int64_t)pl_float_bits(d, want[k]->type, false, 0);
         }
-        good &= passes(p, &have->elem[k], want[k]);
+        good &= passes(p, &have->elem[k], want[k], results);
     }
     return good;
 }

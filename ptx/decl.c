@@ -353,7 +353,7 @@ static pl_var *redeclare(pl_parse *p, pl_sym *s, pl_var *v, pl_loc at)
         if (!pl_name_bind(p, s, (pl_binding){.kind = PL_B_VAR, .var = v, .at = at})) return NULL;
         return v;
     }
-    if (!same_var(b->var, v) || b->var->linkage == PL_LINK_NONE || v->linkage == PL_LINK_NONE) {
+    if (!same_var(b->var, v) || (b->var->linkage == PL_LINK_EXTERN && v->linkage == PL_LINK_NONE)) {
         pl_report(p->diags, PL_E0356, at, s->name)->help =
             pl_arena_printf(p->arena, "line %u declares it differently", b->var->at.line);
         return NULL;
@@ -407,7 +407,7 @@ void pl_decl_var(pl_parse *p, pl_sym *s, pl_loc at)
 void pl_decl_var_done(pl_parse *p, pl_loc at)
 {
     const pl_var *v = p->init.var;
-    if (v && p->init.bad && !v->init && !(v->unsized && v->space == PL_SP_PARAM))
+    if (v && p->init.bad && !v->init)
         pl_report(p->diags, PL_E0359, at, v->name);
     p->init.bad = false;
 }
@@ -455,6 +455,8 @@ void pl_decl_param(pl_parse *p, pl_sym *s, pl_loc at)
         pl_report(p->diags, PL_E0352, d->type_at, pl_word_text[d->type], "a function's parameter");
     if (p->in_rets && d->space == PL_SP_PARAM && p->ndims && !v->size)
         pl_report(p->diags, PL_E0359, at, v->name);
+    const pl_var *before = p->in_rets || f->entry || !f->params.n ? NULL : f->params.at[f->params.n - 1];
+    if (before && before->unsized) pl_report(p->diags, PL_E0359, before->at, before->name); /* only the last one may be open */
     v->owner = f;
     v->role = p->in_rets ? PL_VAR_RESULT : PL_VAR_INPUT;
     if (d->space == PL_SP_REG) {

@@ -43,13 +43,7 @@ uint32_t pl_node_number(pl_parse *p, const pl_number *n, pl_loc at)
 
 uint32_t pl_node_name(pl_parse *p, pl_sym *s, pl_loc at)
 {
-    uint32_t r;
-    if (s->len == 7 && !strcmp(s->name, "WARP_SZ") && !s->binding) {
-        r = pl_node_new(p, PL_N_INT, at);
-        node(p, r)->value = PL_WARP_SZ;
-        return r;
-    }
-    r = pl_node_new(p, PL_N_NAME, at);
+    uint32_t r = pl_node_new(p, PL_N_NAME, at);
     node(p, r)->sym = s;
     return r;
 }
@@ -59,10 +53,6 @@ uint32_t pl_node_select(pl_parse *p, uint32_t n, pl_sym *sel, pl_loc at)
     pl_node *x = node(p, n);
     x->sel = sel;
     x->sel_at = at;
-    if (x->kind == PL_N_INT) { /* WARP_SZ.x */
-        pl_report(p->diags, PL_E0208, at, sel->name);
-        x->kind = PL_N_WRONG;
-    }
     return n;
 }
 

@@ -89,7 +89,7 @@ static void declare(pl_parse *p, bool defines)
         pl_func *old = b->func;
         const char *what = pl_func_difference(old, f);
         if (!what && old->noreturn != f->noreturn) what = ".noreturn";
-        if (!what && old->linkage != f->linkage && (old->linkage != PL_LINK_VISIBLE || f->linkage != PL_LINK_NONE)) what = "linkage";
+        if (!what && old->linkage != f->linkage && ((old->linkage != PL_LINK_VISIBLE && (old->linkage != PL_LINK_WEAK || f->entry)) || f->linkage != PL_LINK_NONE)) what = "linkage";
         if (old->entry != f->entry || !old->prototype_only) {
             pl_report(p->diags, PL_E0301, f->at, f->name)->help =
                 pl_arena_printf(p->arena, "the %s '%s' of line %u has this name already",
@@ -115,8 +115,23 @@ static void declare(pl_parse *p, bool defines)
     pl_name_bind_module(p, p->func_sym, (pl_binding){.kind = PL_B_FUNC, .func = f, .at = f->at});
 }
 
+/* The statements move to a place of their own, which holds just them; the next function may have the room. */
+static void settle_body(pl_parse *p)
+{
+    pl_func *f = p->func;
+    if (!f->body.n || f->body.at == NULL) return;
+    pl_stmt *own = pl_arena_array(p->arena, pl_stmt, f->body.n);
+    if (!own || !pl_arena_ok(p->arena)) return;
+    p->body.at = f->body.at;
+    p->body.cap = f->body.cap;
+    memcpy(own, f->body.at, f->body.n * sizeof *own);
+    f->body.at = own;
+    f->body.cap = f->body.n;
+}
+
 static void leave(pl_parse *p)
 {
+    settle_body(p);
     pl_scope_close(p);
     p->func = NULL;
     p->doubtful = false;
@@ -162,24 +177,9 @@ void pl_func_body(pl_parse *p, pl_loc at)
     declare(p, true);
 }
 
-/* The statements move to a place of their own, which holds just them; the next function may have the room. */
-static void settle_body(pl_parse *p)
-{
-    pl_func *f = p->func;
-    if (!f->body.n || f->body.at == NULL) return;
-    pl_stmt *own = pl_arena_array(p->arena, pl_stmt, f->body.n);
-    if (!own || !pl_arena_ok(p->arena)) return;
-    p->body.at = f->body.at;
-    p->body.cap = f->body.cap;
-    memcpy(own, f->body.at, f->body.n * sizeof *own);
-    f->body.at = own;
-    f->body.cap = f->body.n;
-}
-
 void pl_func_end(pl_parse *p, pl_loc at)
 {
     (void)at;
-    settle_body(p);
     leave(p);
 }
 
@@ -202,6 +202,7 @@ void pl_func_abandon(pl_parse *p)
         p->doubtful = true;
         pl_scope_close(p);
     }
+    if (p->func) settle_body(p);
     p->func = p->proto = NULL;
     p->linkage = PL_LINK_NONE;
     p->linkage_set = p->in_rets = false;

@@ -859,7 +859,7 @@ static bool arguments(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_ope
     o->elem = pl_arena_array(p->arena, pl_operand, n->n);
     uint32_t e = n->first;
     for (unsigned k = 0; k < n->n; k++, e = node(p, e)->next) {
-        const pl_node *x = node(p, e);
+        const pl_node *x = unwrap(p, node(p, e));
         pl_operand *q = &o->elem[k];
         q->at = x->at;
         if (x->kind == PL_N_WRONG) return false;
@@ -873,8 +873,9 @@ static bool arguments(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_ope
             q->kind = PL_O_SINK;
             continue;
         }
-        if (x->kind != PL_N_NAME || x->sel || x->not_ || x->minus)
-            return kind_error(a, x, "a parameter or a register");
+        if (x->kind != PL_N_NAME || x->sel || x->not_ || x->minus || x->has_offset)
+            return kind_error(a, x, x->kind == PL_N_NAME && x->has_offset ? "a parameter or a register without offset"
+                                                                          : "a parameter or a register");
         const pl_binding *b = resolve(a, x);
         if (!b) return false;
         if (b->kind == PL_B_VAR) {
