@@ -26,6 +26,8 @@ bool pl_pass_divide(pl_ir *x);
 bool pl_pass_slow(pl_ir *x);
 /* divide.c: atomics without a reader become reductions. */
 bool pl_pass_atomics(pl_ir *x);
+/* choice.c: a selection between a register and what is computed for it alone becomes a guarded computation. */
+bool pl_pass_choose(pl_ir *x);
 /* vector.c: neighbouring loads from shared memory become one wide load. */
 bool pl_pass_vector(pl_ir *x);
 /* materialise.c: numbers that an instruction cannot hold go into registers. */

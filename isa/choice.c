@@ -1,0 +1,127 @@
+/* choice.c - a selection between a register and what is computed for it alone becomes a guarded computation.
+ *
+ * `add t, a, b; selp d, t, y, p` is `mov d, y; @p add d, a, b`, and the copy goes when y is not needed any more: ptxas 13.0 does so then,
+ * and keeps the SEL when y lives on or is a number (its output for sm_90, 2026-11). */
+#include "isa/passes.h"
+#include "isa/plan.h"
+
+/* What one machine instruction computes. */
+static bool simple(const pl_insn *w)
+{
+    static const uint16_t mnem[] = {M_add, M_sub, M_mul, M_mad, M_fma, M_min, M_max, M_shl, M_shr, M_shf, M_and, M_or, M_xor, M_not, M_lop3, M_prmt,
+                                    M__fms, M__fnma, M__lea, M__leahi, M__iadd3, M__iadd2};
+    if (w->form == PL_IR_DEAD || w->guard != PL_PT || !pl_insn_pure(w) || pl_insn_has(w, W_cc) || pl_type_bits(pl_insn_type(w)) != 32)
+        return false;
+    for (size_t k = 0; k < sizeof mnem / sizeof *mnem; k++)
+        if (pl_insn_mnem(w) == mnem[k])
+            return true;
+    return false;
+}
+
+typedef struct count {
+    uint32_t row, to; /* reads of row are counted, and become reads of `to` unless that is PL_IR_NONE */
+    uint32_t reads, writes;
+} count;
+
+static void visit(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    count *c = ctx;
+    if ((use & PL_USE_PRED) || c->row - *row >= rows)
+        return;
+    c->writes += (use & PL_USE_WRITE) != 0;
+    if (use & PL_USE_READ) {
+        c->reads++;
+        if (c->to != PL_IR_NONE)
+            *row = c->to;
+    }
+}
+
+/* Reads and writes of the row by instructions of a block from `from` on and in front of `to`. */
+static count among(pl_ir *x, uint32_t block, size_t from, size_t to, uint32_t row)
+{
+    count c = {row, PL_IR_NONE, 0, 0};
+    for (size_t k = from; k < to; k++)
+        if (x->b.at[block].code.at[k].form != PL_IR_DEAD)
+            pl_insn_uses_here(x->p, &x->b.at[block].code.at[k], visit, &c);
+    return c;
+}
+
+static bool single_row(const pl_ir *x, uint32_t row)
+{
+    return row != UINT32_MAX && x->row[row].kind == PL_ROW_REG && x->row[row].rows == 1 && !x->row[row].pinned;
+}
+
+/* The instruction that computes the row for the one at `at` alone, when it may as well stand there. */
+static pl_insn *computed(pl_ir *x, uint32_t block, size_t at, uint32_t row)
+{
+    const pl_ir_row *r = &x->row[row];
+    if (!single_row(x, row) || r->defs != 1 || r->uses != 1 || r->block != block || r->at >= at)
+        return NULL;
+    pl_insn *w = &x->b.at[block].code.at[r->at];
+    if (!simple(w) || w->op[0] != row)
+        return NULL;
+    const pl_form *f = &pl_forms[w->form];
+    for (unsigned k = 1; k < f->noperands; k++)
+        if (f->operand[k].kind == PL_K_VALUE && w->op[k] != UINT32_MAX &&
+            (pl_operand_type(f, k, w->mods) == W_pred || among(x, block, r->at + 1, at, w->op[k]).writes))
+            return NULL;
+    return w;
+}
+
+/* A value that nothing needs behind position `at`. */
+static bool dies(pl_ir *x, uint32_t block, size_t at, uint32_t row)
+{
+    const pl_ir_row *r = &x->row[row];
+    return single_row(x, row) && r->defs == 1 && r->block != PL_IR_NONE && x->b.at[r->block].loop == x->b.at[block].loop &&
+           (r->block != block || r->at < at) && among(x, block, 0, at + 1, row).reads == r->uses;
+}
+
+static void choose(pl_ir *x, uint32_t block, size_t at)
+{
+    pl_insn *i = &x->b.at[block].code.at[at];
+    if (pl_insn_mnem(i) != M_selp || i->guard != PL_PT || i->op[3] <= PL_PF || pl_type_bits(pl_insn_type(i)) != 32 || !single_row(x, i->op[0]))
+        return;
+    for (unsigned k = 1; k <= 2; k++) {
+        uint32_t other = i->op[3 - k];
+        pl_insn *w = computed(x, block, at, i->op[k]);
+        if (!w || other == UINT32_MAX || (other != i->op[0] && !dies(x, block, at, other)))
+            continue;
+        pl_insn r = *w, copy = *i, back = *i;
+        count old = {i->op[0], PL_IR_NONE, 0, 0};
+        pl_insn_uses_here(x->p, &r, visit, &old);
+        /* what it computes with may be the value that the result replaces */
+        uint32_t to = other != i->op[0] && old.reads ? pl_ir_new(x, 1) : i->op[0];
+        count c = {other, to, 0, 0};
+        r.guard = i->op[3];
+        r.flags = (uint16_t)(r.flags | (((i->neg >> 3 & 1) != (k == 2)) ? PL_IF_GUARD_NEG : 0));
+        r.line = i->line;
+        pl_insn_uses_here(x->p, &r, visit, &c);
+        r.op[0] = to;
+        w->form = PL_IR_DEAD;
+        *i = r;
+        static const pl_word b32 = W_b32;
+        if (other == copy.op[0] || !pl_insn_make(&copy, M_mov, 2, &b32, 1) || !pl_insn_make(&back, M_mov, 2, &b32, 1))
+            return;
+        copy.op[0] = back.op[1] = to;
+        copy.op[1] = other;
+        pl_insn *m = pl_ir_insert(x, block, at);
+        if (m)
+            *m = copy;
+        m = to == back.op[0] ? NULL : pl_ir_insert(x, block, at + 2);
+        if (m)
+            *m = back;
+        return;
+    }
+}
+
+bool pl_pass_choose(pl_ir *x)
+{
+    if (!pl_ir_ready(x))
+        return false;
+    for (uint32_t b = 0; b < x->b.n; b++)
+        if (x->b.at[b].order != PL_IR_NONE)
+            for (size_t at = x->b.at[b].code.n; at-- > 0 && pl_ir_ok(x);) /* backwards: what stands in front keeps its place */
+                choose(x, b, at);
+    pl_ir_sweep(x);
+    return pl_ir_ok(x);
+}
