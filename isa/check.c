@@ -63,7 +63,7 @@ static bool check_immediate(check *c, const pl_insn *i, const pl_ospec *s, uint3
 {
     if (s->lo <= s->hi && ((int32_t)value < s->lo || (int32_t)value > s->hi))
         return bad(c, "an immediate is out of range");
-    if (i->cls != C_sreg_clock)
+    if (pl_forms[i->form].mnem != M__sreg && pl_forms[i->form].mnem != M__s2ur)
         return true;
     for (unsigned k = 0; k < pl_nsregs; k++)
         if (pl_sregs[k].word == value)
@@ -192,10 +192,13 @@ static bool check_insn(check *c, pl_insn *i)
     pl_insn_finish(&derived);
     if (i->flags != derived.flags || (i->flags & ~known))
         return bad(c, "an instruction has flags that it cannot have");
-    /* free: another instruction does its work on the way; alu: 64-bit logic of which one half is known costs as 32-bit logic, and a field
-     * at a known place is inserted by one instruction or two */
-    const bool cheaper = i->cls == C_free || (i->cls == C_alu && (derived.cls == C_shift64 || derived.cls == C_alu64 || derived.cls == C_bfi)) ||
-                         (i->cls == C_alu_x2 && derived.cls == C_bfi) || (i->cls == C_param && pl_forms[i->form].mnem == M_ld);
+    /* free: another instruction does its work on the way; the others: the passes know more of its operands, or of what is read of its result */
+    static const struct { uint16_t of, is; } known_better[] = {
+        {C_shift64, C_alu}, {C_alu64, C_alu}, {C_logic64, C_alu}, {C_bfi, C_alu}, {C_bfi, C_alu_x2}, {C_bfe64, C_alu_x2}, {C_popc64, C_popc},
+        {C_popc64, C_clz}, {C_mufu_scaled, C_mufu}, {C_imad_wide_sum, C_imad_wide}, {C_cvt_half, C_cvt_rnd}};
+    bool cheaper = i->cls == C_free || (i->cls == C_param && pl_forms[i->form].mnem == M_ld);
+    for (size_t k = 0; k < sizeof known_better / sizeof *known_better; k++)
+        cheaper |= derived.cls == known_better[k].of && i->cls == known_better[k].is;
     if (i->cls != derived.cls && !cheaper)
         return bad(c, "an instruction has a class that it cannot have");
     if (i->line >= c->p->lines.n)

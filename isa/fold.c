@@ -272,14 +272,15 @@ static void share(fold *f, uint32_t block, uint32_t at)
     pl_ir *x = f->x;
     pl_insn *i = &x->b.at[block].code.at[at];
     bool parameter = is_parameter(x, i);
-    if (i->guard != PL_PT || !pl_forms[i->form].noperands || (!parameter && (!pl_insn_pure(i) || !all_values(x, i))))
+    bool elects = pl_insn_mnem(i) == M_elect; /* the same lane while a block runs */
+    if (i->guard != PL_PT || !pl_forms[i->form].noperands || (!parameter && ((!elects && !pl_insn_pure(i)) || !all_values(x, i))))
         return;
     const pl_form *fm = &pl_forms[i->form];
     uint32_t slot = hash_of(i) & f->mask;
     for (uint32_t n = f->bucket[slot]; n; n = f->values.at[n - 1].next) {
         const value *v = &f->values.at[n - 1];
         const pl_insn *w = &x->b.at[v->block].code.at[v->at];
-        if (w->form == PL_IR_DEAD || !same(w, i) || !pl_ir_dominates(x, v->block, block))
+        if (w->form == PL_IR_DEAD || !same(w, i) || !pl_ir_dominates(x, v->block, block) || (elects && v->block != block))
             continue;
         for (unsigned k = 0; k < fm->noperands; k++) {
             if (!fm->operand[k].written || i->op[k] == UINT32_MAX)
@@ -395,7 +396,7 @@ static void release(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static bool removable(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
-    return (f->effects & ~(uint32_t)PL_EF_LOAD) == 0 && !(i->flags & PL_IF_CONTROL) && i->cls != C_sreg_clock && !pl_insn_has(i, W_cc) &&
+    return (f->effects & ~(uint32_t)PL_EF_LOAD) == 0 && !(i->flags & PL_IF_CONTROL) && pl_insn_mnem(i) != M__sreg && !pl_insn_has(i, W_cc) &&
            !(f->effects && (i->sel[PL_M_FLAGS] & PL_MF_POLL)) && f->noperands && f->operand[0].written;
 }
 

@@ -661,7 +661,8 @@ pl_word pl_insn_type(const pl_insn *i)
 
 bool pl_insn_pure(const pl_insn *i)
 {
-    return i->form != PL_IR_DEAD && !pl_forms[i->form].effects && pl_insn_mnem(i) != M_activemask && !(i->flags & (PL_IF_CONTROL | PL_IF_MEM)) && i->cls != C_sreg_clock &&
+    return i->form != PL_IR_DEAD && !pl_forms[i->form].effects && pl_insn_mnem(i) != M_activemask && !(i->flags & (PL_IF_CONTROL | PL_IF_MEM)) &&
+           pl_insn_mnem(i) != M__sreg && pl_insn_mnem(i) != M__s2ur &&
            !pl_insn_has(i, W_cc) && pl_insn_mnem(i) != M_addc && pl_insn_mnem(i) != M_subc && pl_insn_mnem(i) != M_madc;
 }
 

@@ -296,7 +296,7 @@ static bool any_load(const pl_insn *i)
 /* Ends a stretch: nothing moves past it. */
 static bool wall(const pl_insn *i)
 {
-    return (pl_insn_effects(i) & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || i->cls == C_sreg_clock || i->cls == C_sleep || i->cls == C_wgmma ||
+    return (pl_insn_effects(i) & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || pl_insn_mnem(i) == M__sreg || i->cls == C_sleep || i->cls == C_wgmma ||
            i->cls == C_wgmma_fence || i->cls == C_wgmma_commit || i->cls == C_wgmma_wait || i->cls == C_setmaxnreg ||
            pl_insn_mnem(i) == M_activemask || pl_insn_mnem(i) == M_griddepcontrol || strncmp(pl_class_text[i->cls], "tcgen05", 7) == 0;
 }

@@ -18,6 +18,7 @@ typedef struct chooser {
     uint32_t *written;    /* by row: position in this block of the last write, plus one */
     uint32_t *written_in; /* by row: block (plus one) that position belongs to */
     uint32_t *takers;     /* by row: uses that could take over its computation */
+    uint32_t *low;        /* by row: uses that read the low half of a 64-bit value only */
     bool counting;        /* first walk: only count */
     bool changed;
 } chooser;
@@ -108,6 +109,7 @@ static bool multiply_add(chooser *c, pl_insn *i, unsigned bits)
             words[0] = W_wide;
             if (!vanishes(c, row) || !pl_insn_make(&r, M_mad, 4, words, 2))
                 continue;
+            r.cls = C_imad_wide; /* of a mad.wide in the text ptxas makes a product and a sum */
             r.op[1] = w->op[1];
             r.op[2] = w->op[2];
         } else if (pl_insn_mnem(w) == M_mul && pl_insn_has(w, W_lo) && plain_integer(w, bits)) {
@@ -158,33 +160,64 @@ static bool shift_add(chooser *c, pl_insn *i)
     return false;
 }
 
-/* a + b + c, a + b - c */
+/* a + b + c, a + b - c, a - (b - c) */
 static bool three_sums(const chooser *c, pl_insn *i, unsigned bits)
 {
     if (c->counting)
         return false;
     pl_word t = bits == 64 ? W_u64 : W_u32;
     bool sub = pl_insn_mnem(i) == M_sub;
-    for (unsigned k = 1; k <= (sub ? 1u : 2u); k++) {
+    for (unsigned k = 1; k <= 2; k++) {
         pl_insn *w = source(c, i, k);
         if (!w || !single(c, i->op[k]) || !plain_integer(w, bits) || pl_forms[w->form].noperands != 3)
             continue;
         bool inner = pl_insn_mnem(w) == M_sub;
         if (!inner && pl_insn_mnem(w) != M_add)
             continue;
-        if (sub && inner)
+        if (sub && inner != (k == 2))
             continue;
         pl_insn r = *i;
         if (!pl_insn_make(&r, sub || inner ? M__iadd2 : M__iadd3, 4, &t, 1))
             continue;
         uint32_t other = i->op[3 - k];
-        r.op[1] = w->op[1];
-        r.op[2] = inner ? other : w->op[2];
-        r.op[3] = inner ? w->op[2] : other;
+        r.op[1] = sub && k == 2 ? other : w->op[1];
+        r.op[2] = sub && k == 2 ? w->op[2] : inner ? other : w->op[2];
+        r.op[3] = sub && k == 2 ? w->op[1] : inner ? w->op[2] : other;
         *i = r;
         return true;
     }
     return false;
+}
+
+/* max(a + b, c), min(a + b, c), and max(max(a + b, c), 0) */
+static void sum_and_bound(const chooser *c, pl_insn *i)
+{
+    uint16_t m = pl_insn_mnem(i);
+    pl_word t = pl_insn_type(i);
+    uint64_t zero;
+    if (c->counting || (m != M_max && m != M_min) || (t != W_s32 && t != W_u32) || pl_insn_has(i, W_relu) || !pl_insn_pure(i))
+        return;
+    for (unsigned k = 1; k <= 2; k++) {
+        pl_insn *w = source(c, i, k);
+        if (!w || !single(c, i->op[k]))
+            continue;
+        pl_insn r = *i;
+        if (pl_insn_mnem(w) == M_add && plain_integer(w, 32) && pl_forms[w->form].noperands == 3) {
+            if (!pl_insn_make(&r, M__addmax, 4, (const pl_word[]){m == M_max ? W_max : W_min, t}, 2))
+                continue;
+            r.op[3] = i->op[3 - k];
+        } else if (pl_insn_mnem(w) == M__addmax && m == M_max && t == W_s32 && pl_insn_type(w) == t && !pl_insn_has(w, W_relu) &&
+                   pl_ir_number(c->x, i->op[3 - k], &zero) && !(uint32_t)zero) {
+            if (!pl_insn_make(&r, M__addmax, 4, (const pl_word[]){pl_insn_has(w, W_max) ? W_max : W_min, W_relu, t}, 3))
+                continue;
+            r.op[3] = w->op[3];
+        } else
+            continue;
+        r.op[1] = w->op[1];
+        r.op[2] = w->op[2];
+        *i = r;
+        return;
+    }
 }
 
 /* ---- logic ---- */
@@ -420,6 +453,19 @@ static bool half_zero(const chooser *c, const pl_insn *i, unsigned k)
            pl_ir_number(c->x, w->op[2], &n) && n >= 32;
 }
 
+/* The upper half of the 64-bit row is zero. */
+static bool zero_above(const chooser *c, uint32_t row)
+{
+    const pl_ir_row *r = &c->x->row[row];
+    uint64_t n;
+    if (pl_ir_number(c->x, row, &n))
+        return !(n >> 32);
+    if (r->defs != 1 || r->block == PL_IR_NONE)
+        return false;
+    const pl_insn *w = pl_ir_writer(c->x, row);
+    return w->form != PL_IR_DEAD && w->guard == PL_PT && pl_insn_mnem(w) == M_cvt && pl_insn_has(w, W_u32) && pl_type_bits(pl_insn_type(w)) == 64;
+}
+
 /* 64-bit shifts by half a register or more, and logic with a value of which one half is zero, take one instruction instead of two. */
 static void half_work(const chooser *c, pl_insn *i)
 {
@@ -429,8 +475,48 @@ static void half_work(const chooser *c, pl_insn *i)
         return;
     if ((m == M_shl || m == M_shr) && i->cls == C_shift64 && pl_ir_number(c->x, i->op[2], &n) && n >= 32)
         i->cls = C_alu;
-    if ((m == M_and || m == M_or || m == M_xor) && i->cls == C_alu64 && (half_zero(c, i, 1) || half_zero(c, i, 2)))
+    if ((m == M_and || m == M_or || m == M_xor) && i->cls == C_logic64 && (half_zero(c, i, 1) || half_zero(c, i, 2)))
         i->cls = C_alu;
+    const pl_ir_row *d = &c->x->row[i->op[0]];
+    bool low = d->defs == 1 && d->uses && c->low[i->op[0]] >= d->uses;
+    if (low && (i->cls == C_shift64 || i->cls == C_logic64 || (i->cls == C_alu64 && (m == M_add || m == M_sub))))
+        i->cls = C_alu;
+    if (low && i->cls == C_bfe64)
+        i->cls = C_alu_x2;
+}
+
+static bool narrows(const pl_insn *i)
+{
+    uint16_t m = pl_insn_mnem(i);
+    return m == M__narrow || (m == M_cvt && i->cls == C_cvt_int64 && pl_type_bits(pl_insn_type(i)) <= 32);
+}
+
+/* Counts and searches in 64 bits of which the upper 32 are zero. */
+static void count_half(const chooser *c, pl_insn *i)
+{
+    if (!c->counting && i->cls == C_popc64 && (pl_insn_mnem(i) == M_popc || pl_insn_mnem(i) == M_clz) && zero_above(c, i->op[1]))
+        i->cls = pl_insn_mnem(i) == M_popc ? C_popc : C_clz;
+}
+
+/* The result of ex2 is no number that another ex2 would have to scale: it is not negative. */
+static void unscaled(const chooser *c, pl_insn *i)
+{
+    if (c->counting || pl_insn_mnem(i) != M_ex2 || i->cls != C_mufu_scaled)
+        return;
+    const pl_insn *w = source(c, i, 1);
+    if (w && (pl_insn_mnem(w) == M_ex2 || pl_insn_mnem(w) == M_sqrt || pl_insn_mnem(w) == M_abs))
+        i->cls = C_mufu;
+}
+
+/* To bf16 and back at once: F2F, which rounds only, where it would be F2FP otherwise. */
+static void round_trip(const chooser *c, pl_insn *i)
+{
+    if (c->counting || pl_insn_mnem(i) != M_cvt || !pl_insn_has(i, W_bf16) || !pl_insn_has(i, W_f32) || !pl_insn_pure(i))
+        return;
+    pl_insn *w = source(c, i, 1);
+    if (pl_insn_type(i) == W_f32 && w && single(c, i->op[1]) && pl_insn_mnem(w) == M_cvt && pl_insn_type(w) == W_bf16 && pl_insn_has(w, W_f32) &&
+        w->cls == C_cvt_half)
+        w->cls = C_cvt_rnd;
 }
 
 /* bfi with numbers for place and width is a shift and a LOP3; what the field covers need not be cut away before. */
@@ -454,15 +540,21 @@ static void visit(chooser *c, pl_insn *i)
         return;
     if (c->counting && takes_signs(i))
         pl_insn_uses_here(c->x->p, i, count_signs, c);
+    if (c->counting && narrows(i))
+        c->low[i->op[1]]++;
     for (unsigned bits = 32; bits <= 64; bits += 32)
         if ((m == M_add || m == M_sub) && plain_integer(i, bits) && pl_forms[i->form].noperands == 3) {
             if ((m == M_add && (multiply_add(c, i, bits) || (bits == 32 && shift_add(c, i)))) || three_sums(c, i, bits))
                 return;
         }
+    sum_and_bound(c, i);
     merge_logic(c, i);
     merge_compare(c, i);
     test_bits(c, i);
     half_work(c, i);
+    count_half(c, i);
+    unscaled(c, i);
+    round_trip(c, i);
     insert_field(c, i);
     fold_address(c, i);
     free_sign(c, i);
@@ -491,7 +583,7 @@ bool pl_pass_select(pl_ir *x)
             return false;
         uint32_t rows = x->f->rows + 64;
         chooser c = {.x = x, .written = pl_arena_array(x->tmp, uint32_t, rows), .written_in = pl_arena_array(x->tmp, uint32_t, rows),
-                     .takers = pl_arena_array(x->tmp, uint32_t, rows), .counting = true};
+                     .takers = pl_arena_array(x->tmp, uint32_t, rows), .low = pl_arena_array(x->tmp, uint32_t, rows), .counting = true};
         pl_ir_constant(x, 0, 32); /* exists before rows are described */
         if (!pl_ir_ok(x) || !pl_ir_count(x) || !walk(x, &c))
             return false;

@@ -197,7 +197,7 @@ static uint32_t reg_row(const lower *c, const pl_operand *o)
 static bool changes(pl_word sreg)
 {
     return sreg == W_clock || sreg == W_clock64 || sreg == W_clock_hi || sreg == W_globaltimer || sreg == W_globaltimer_lo ||
-           sreg == W_globaltimer_hi;
+           sreg == W_globaltimer_hi || sreg == W_smid;
 }
 
 static uint32_t sreg_row(lower *c, const pl_operand *o, uint32_t width)
@@ -470,10 +470,12 @@ static bool lower_clock(lower *c, const pl_insn *i, const pl_stmt *s)
     const pl_form *f = &pl_forms[s->form];
     if (f->noperands != 2 || s->op[1].kind != PL_O_SREG || !changes(s->op[1].sreg) || s->op[0].kind != PL_O_REG)
         return false;
-    pl_insn *n = emit(c, machine_form("~sreg"));
+    bool clock = s->op[1].sreg != W_smid;
+    pl_insn *n = emit(c, machine_form(clock ? "~sreg" : "~s2ur"));
     n->guard = i->guard;
     n->flags = i->flags;
-    n->mods[0] = type_width(s->op[0].reg->type) == 64 ? W_u64 : W_u32;
+    if (clock)
+        n->mods[0] = type_width(s->op[0].reg->type) == 64 ? W_u64 : W_u32;
     n->op[0] = reg_row(c, &s->op[0]);
     n->op[1] = (uint32_t)s->op[1].sreg;
     pl_insn_finish(n);

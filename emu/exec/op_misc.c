@@ -32,7 +32,8 @@ void exec_griddepcontrol(pl_warp *w, const pl_insn *i)
 void exec_sreg(pl_warp *w, const pl_insn *i, int type)
 {
     uint64_t v[PL_LANES];
-    w->timed = true;
+    if (i->op[1] != W_smid)
+        w->timed = true;
     pl_warp_sreg(w, (pl_word)i->op[1], 0, v);
     if (type == W_u64) {
         pl_blend64(w, pl_row64(w, i->op[0]), v);

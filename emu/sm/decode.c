@@ -44,6 +44,7 @@ static const struct {
     {"bsync", PL_KIND_BRANCH},
     {"sleep", PL_KIND_SLEEP},
     {"sreg_clock", PL_KIND_CLOCK},
+    {"sreg_clock32", PL_KIND_CLOCK},
     {"exit", PL_KIND_EXIT},
 };
 
