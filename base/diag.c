@@ -33,17 +33,28 @@ uint32_t pl_diags_add_file(pl_diags *d, const char *name, const char *text, size
 
 pl_diag *pl_report(pl_diags *d, pl_diag_id id, pl_loc at, ...)
 {
+    size_t kept_errors = d->errors < d->limit ? d->errors : d->limit;
+    bool is_error = row[id].severity == PL_ERROR;
+    bool keep = is_error ? d->errors < d->limit : d->list.n - kept_errors < d->limit;
+    d->errors += is_error;
+    if (!keep) {
+        d->spare = (pl_diag){.id = id, .severity = row[id].severity, .at = at, .text = ""};
+        return &d->spare;
+    }
     va_list ap;
     va_start(ap, at);
     const char *text = pl_arena_vprintf(d->arena, row[id].format, ap);
     va_end(ap);
-    size_t kept_errors = d->errors < d->limit ? d->errors : d->limit;
-    bool is_error = row[id].severity == PL_ERROR;
-    bool keep = is_error ? d->errors < d->limit : d->list.n - kept_errors < d->limit;
-    pl_diag *m = keep ? pl_push(d->arena, &d->list) : pl_arena_new(d->arena, pl_diag);
+    pl_diag *m = pl_push(d->arena, &d->list);
     *m = (pl_diag){.id = id, .severity = row[id].severity, .at = at, .text = text ? text : ""};
-    if (is_error) d->errors++;
     return m;
+}
+
+void pl_diags_drop(pl_diags *d, size_t from)
+{
+    d->list.n = from;
+    d->errors = 0;
+    for (size_t i = 0; i < from; i++) d->errors += d->list.at[i].severity == PL_ERROR;
 }
 
 const char *pl_diag_code(pl_diag_id id)

@@ -51,7 +51,8 @@ typedef struct pl_diags {
         size_t n, cap;
     } list;
     size_t errors;
-    size_t limit; /* further errors are counted, not kept (default 100) */
+    size_t limit; /* further errors are counted, not kept (default 100); so are further warnings and notes */
+    pl_diag spare; /* what pl_report returns for a message that is not kept */
 } pl_diags;
 
 void pl_diags_init(pl_diags *d, pl_arena *arena);
@@ -63,6 +64,8 @@ const char *pl_diag_code(pl_diag_id id);        /* "E0214" */
 const char *pl_diag_explanation(pl_diag_id id); /* why it is wrong and what to write instead */
 const char *pl_diag_format(pl_diag_id id);
 bool pl_diag_by_code(const char *code, pl_diag_id *id);
+/* Forgets the messages from number `from` on: what a phase said that ran out of memory may be wrong. */
+void pl_diags_drop(pl_diags *d, size_t from);
 /* Stable sort by file, line, column, id, and removal of exact duplicates. */
 void pl_diags_sort(pl_diags *d);
 /* The whole text of one diagnostic, place, source line, caret and help, in the arena of d. */

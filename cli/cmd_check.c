@@ -3,8 +3,10 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-enum { O_JSON, O_COUNT };
-static const cli_option option[O_COUNT] = {[O_JSON] = {"json", 0, NULL, "print one JSON object"}};
+enum { O_JSON, O_MAX_ERRORS, O_COUNT };
+static const cli_option option[O_COUNT] = {
+    [O_JSON] = {"json", 0, NULL, "print one JSON object"},
+    [O_MAX_ERRORS] = {"max-errors", 0, "N", "show so many errors of a file (default 100; 0: all) and count the rest"}};
 
 static json_t *nullable(const char *s)
 {
@@ -22,13 +24,13 @@ static json_t *describe(pl_gpu *gpu, const char *path, pl_status st)
                                               "line", (int)m.line, "column", (int)m.column, "text",
                                               nullable(m.text), "help", nullable(m.help)));
     }
-    return json_pack("{s:o, s:s, s:o}", "file", nullable(path), "status",
-                     st == PL_OK ? "ok" : "invalid", "diagnostics", list);
+    return json_pack("{s:o, s:s, s:o, s:I}", "file", nullable(path), "status", st == PL_OK ? "ok" : "invalid", "diagnostics", list,
+                     "more_errors", (json_int_t)pl_gpu_diag_dropped(gpu));
 }
 
 int cmd_check(int argc, char **argv)
 {
-    static const char usage[] = "ptxloom check K.ptx ... [--json]\n";
+    static const char usage[] = "ptxloom check K.ptx ... [--json] [--max-errors N]\n";
     const pl_load_options load = {.check_only = true};
     pl_gpu *gpu;
     if (pl_gpu_open(&gpu, NULL) != PL_OK) return CLI_SYSTEM;
@@ -36,6 +38,7 @@ int cmd_check(int argc, char **argv)
     const char **file = calloc((size_t)argc, sizeof *file);
     int k, status = file ? CLI_OK : CLI_SYSTEM, n = 0;
     bool json = false;
+    uint64_t most;
     while (file && (k = cli_next(&a, option, O_COUNT)) != CLI_END) {
         if (k == CLI_HELP) {
             cli_help(usage, option, O_COUNT);
@@ -45,6 +48,8 @@ int cmd_check(int argc, char **argv)
             file[n++] = a.value;
         else if (k == O_JSON)
             json = true;
+        else if (k == O_MAX_ERRORS && cli_number(&a, "--max-errors", 0, UINT32_MAX, &most))
+            pl_gpu_diag_limit(gpu, (size_t)most);
         else
             status = CLI_INPUT;
     }

@@ -35,6 +35,8 @@ void cli_messages(pl_gpu *gpu, size_t first)
     bool colour = cli_colour(stderr);
     for (size_t i = first; i < pl_gpu_diag_count(gpu); i++)
         fputs(pl_gpu_diag(gpu, i, colour).rendered, stderr);
+    size_t more = pl_gpu_diag_dropped(gpu);
+    if (more) fprintf(stderr, "%zu more error%s; `ptxloom check --max-errors 0` shows all\n", more, more == 1 ? "" : "s");
 }
 
 int cli_finish(int status)

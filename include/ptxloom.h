@@ -63,6 +63,10 @@ typedef struct pl_message {
 /* Message k (0-based) of those since the last pl_gpu_diag_clear; colour: with terminal colours in `rendered`. */
 pl_message pl_gpu_diag(pl_gpu *gpu, size_t k, bool colour);
 void pl_gpu_diag_clear(pl_gpu *gpu);
+/* Of the errors between two calls of pl_gpu_diag_clear this many are kept (default 100; 0: all); further ones are counted only. */
+void pl_gpu_diag_limit(pl_gpu *gpu, size_t errors);
+/* Errors since the last pl_gpu_diag_clear that were counted only. */
+size_t pl_gpu_diag_dropped(const pl_gpu *gpu);
 /* Reports a message of the caller's own: a code of base/diag.def whose format takes only strings, those strings (NULL where it takes
  * fewer than three), and what to do about it (or NULL). */
 void pl_gpu_report(pl_gpu *gpu, const char *code, const char *a, const char *b, const char *c, const char *help);

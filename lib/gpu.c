@@ -9,6 +9,7 @@ static bool start_messages(pl_gpu *gpu)
     gpu->messages = pl_arena_open();
     if (!gpu->messages) return false;
     pl_diags_init(&gpu->diags, gpu->messages);
+    if (gpu->message_limit) gpu->diags.limit = gpu->message_limit;
     gpu->epoch++;
     return true;
 }
@@ -71,6 +72,16 @@ pl_message pl_gpu_diag(pl_gpu *gpu, size_t k, bool colour)
                         .text = d->text,
                         .help = d->help,
                         .rendered = pl_diag_render(&gpu->diags, d, colour)};
+}
+
+void pl_gpu_diag_limit(pl_gpu *gpu, size_t errors)
+{
+    gpu->diags.limit = gpu->message_limit = errors ? errors : SIZE_MAX;
+}
+
+size_t pl_gpu_diag_dropped(const pl_gpu *gpu)
+{
+    return gpu->diags.errors > gpu->diags.limit ? gpu->diags.errors - gpu->diags.limit : 0;
 }
 
 void pl_gpu_diag_clear(pl_gpu *gpu)

@@ -15,6 +15,7 @@ struct pl_gpu {
     const pl_machine *machine; /* NULL: none */
     pl_arena *messages;        /* until pl_gpu_diag_clear: everything diagnostics point at */
     pl_diags diags;
+    size_t message_limit; /* pl_gpu_diag_limit, 0: not called */
     uint32_t epoch; /* counts pl_gpu_diag_clear: file numbers of diags die with it */
     pl_memory memory;
     pl_objects objects; /* arrays, textures and surfaces */

@@ -143,6 +143,7 @@ static pl_status load(pl_gpu *gpu, const input *in, size_t n, const pl_load_opti
         st = pl_module_place_variables(m);
     }
     if (st == PL_OK && !pl_arena_ok(m->arena)) st = PL_NOMEM;
+    if (st == PL_NOMEM) pl_diags_drop(&gpu->diags, before);
     settle_messages(gpu, before);
     if (st == PL_NOMEM) pl_gpu_no_memory(gpu, "while loading a module");
     if (st == PL_OK && !(options && options->check_only))

@@ -245,6 +245,74 @@ error: no metric is called 'nope' [E0709]
   help: `ptxloom query F.db metric_names` lists the metrics, `ptxloom explain NAME` says what each means.
 END
 
+# --- data files, faults, objects
+
+printf 1234567 >y.bin
+says 2 run one.ptx -g 1 -b 32 u32:1 'u32[4]=@y.bin' <<'END'
+argument 2:1:1: error: 'y.bin' ends too early: argument 2 needs 16 bytes from offset 0, the file has 7 [E0413]
+     1 | u32[4]=@y.bin
+       | ^~~~~~~~~~~~~
+END
+says 1 run one.ptx -g 1 -b 1 u32:1 u64:0 --mode functional <<'END'
+one.ptx:8:1: error: kernel 'k' failed: store of 4 bytes at 0x10, a null pointer (block 0,0,0, thread 0,0,0) [E0418]
+     8 | st.global.u32 [%d1+16], %r1;
+       | ^
+  help: a CUDA program would see CUDA_ERROR_ILLEGAL_ADDRESS
+END
+"$loom" as one.ptx -o one.plo
+head -c 900 one.plo >cut.plo
+says 2 dis cut.plo <<'END'
+cut.plo: error: the object is damaged: it ends before its section headers [E0611]
+END
+printf x | dd of=one.plo bs=1 seek=104 conv=notrunc 2>dd.txt # the first digit of the table's generation
+says 2 dis one.plo <<'END'
+one.plo: error: the object was made by another version of ptxloom: it has another instruction table [E0612]
+END
+{
+    printf '\177ELF'
+    head -c 300 /dev/zero
+} >other.o
+says 2 dis other.o <<'END'
+other.o: error: not an object of ptxloom: it is for another machine [E0610]
+END
+"$loom" as one.ptx -o one.plo
+says 2 as one.plo one.ptx <<'END'
+one.plo: error: 'one.plo' is linked already [E0614]
+END
+"$loom" dis --asm one.ptx | sed 's/ret/rett/' >bad.pla
+says 2 as bad.pla <<'END'
+bad.pla:13:5: error: this is no instruction [E0613]
+    13 |     rett ; line=9:1 // ret
+       |     ^
+END
+
+# --- many errors: so many are shown, the rest is counted
+
+for k in 1 2 3 4; do echo "add.u32 %r$k, 1, 2;"; done | cat two.ptx - >many.ptx
+sed -i 's/^\.visible .entry b() { ret; }$/.visible .entry b() {/' many.ptx
+echo '}' >>many.ptx
+says 2 check many.ptx --max-errors 1 <<'END'
+many.ptx:6:9: error: '%r1' is not declared [E0302]
+     6 | add.u32 %r1, 1, 2;
+       |         ^~~
+3 more errors; `ptxloom check --max-errors 0` shows all
+END
+says 2 as many.ptx --max-errors 3 <<'END'
+many.ptx:6:9: error: '%r1' is not declared [E0302]
+     6 | add.u32 %r1, 1, 2;
+       |         ^~~
+many.ptx:7:9: error: '%r2' is not declared [E0302]
+     7 | add.u32 %r2, 1, 2;
+       |         ^~~
+many.ptx:8:9: error: '%r3' is not declared [E0302]
+     8 | add.u32 %r3, 1, 2;
+       |         ^~~
+1 more error; `ptxloom check --max-errors 0` shows all
+END
+says 2 check many.ptx --max-errors -1 <<'END'
+error: '-1' is no value for --max-errors: a whole number, 0 to 4294967295 [E0005]
+END
+
 # --- machine files
 
 says 2 run one.ptx --arch nomachine -g 1 -b 32 u32:1 'u32[4]' <<'END'
@@ -254,10 +322,12 @@ END
 
 # --- none is forgotten
 
+# Seen above with all its words and its place, or expected elsewhere with line and column.
 missing=
 for id in $(sed -n 's/^DIAG(\([EW]0[04-9][0-9]*\),.*/\1/p' "$root/base/diag.def"); do
     grep -q "$id" seen && continue
-    grep -rq "$id" "$root/tests" --include='*.c' --include='*.ptx' --include='*.sh' --include='*.litmus' --exclude=messages.sh || missing="$missing $id"
+    grep -rqE "$id\"?,? ([0-9]+|NULL|\"[^\"]*\"),? [0-9]+|\"$id\", [0-9]+}|[0-9]+(:[0-9]+)? $id" "$root/tests" --include='*.c' --include='*.ptx' --include='*.litmus' ||
+        missing="$missing $id"
 done
 n=$((n + 1))
 if [ -z "$missing" ]; then echo "ok $n - every message has a test"; else echo "not ok $n - no test provokes$missing"; fi

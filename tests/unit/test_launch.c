@@ -430,24 +430,25 @@ END_TEST
 /* Textures, surfaces and tensor maps: what the driver refuses is refused when the launch is prepared. */
 static const struct {
     const char *args, *code; /* NULL: taken */
+    uint32_t column;         /* of the message, in line 1 */
 } resources[] = {
-    {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [8, 2], \"box\": [4, 2]}]", NULL},
-    {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [8, 2], \"box\": [3, 2]}]", "E0430"},
-    {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [7, 2], \"box\": [4, 2]}]", "E0430"},
-    {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [8, 2], \"box\": [4, 257]}]", "E0430"},
-    {"\"args\": [{\"texture\": \"f32\", \"width\": 8}]", "E0411"},
+    {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [8, 2], \"box\": [4, 2]}]", NULL, 0},
+    {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [8, 2], \"box\": [3, 2]}]", "E0430", 28},
+    {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [7, 2], \"box\": [4, 2]}]", "E0430", 28},
+    {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [8, 2], \"box\": [4, 257]}]", "E0430", 28},
+    {"\"args\": [{\"texture\": \"f32\", \"width\": 8}]", "E0411", 28},
     {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [8], \"box\": [4]}],"
      " \"bind\": {\"tex\": {\"texture\": \"f32\", \"width\": 8}}",
-     NULL},
+     NULL, 0},
     {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [8], \"box\": [4]}],"
      " \"bind\": {\"tux\": {\"texture\": \"f32\", \"width\": 8}}",
-     "E0431"},
+     "E0431", 92},
     {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [8], \"box\": [4]}],"
      " \"bind\": {\"tex\": {\"texture\": \"u8\", \"width\": 8, \"filter\": \"linear\"}}",
-     "E0430"},
+     "E0430", 92},
     {"\"args\": [{\"tensormap\": \"f32\", \"dims\": [8], \"box\": [4]}],"
      " \"bind\": {\"tex\": {\"surface\": \"f32\", \"width\": 8, \"level\": 1}}",
-     "E0430"},
+     "E0430", 92},
 };
 
 START_TEST(what_the_driver_refuses_is_refused)
@@ -468,7 +469,7 @@ START_TEST(what_the_driver_refuses_is_refused)
     } else {
         ck_assert_msg(st == PL_INVALID && pl_gpu_diag_count(gpu) == 1, "%s", file);
         pl_message d = pl_gpu_diag(gpu, 0, false);
-        ck_assert_msg(strcmp(d.code, resources[_i].code) == 0, "%s: %s", file, d.rendered);
+        ck_assert_msg(strcmp(d.code, resources[_i].code) == 0 && d.line == 1 && d.column == resources[_i].column, "%s: %s", file, d.rendered);
     }
     pl_case_close(c);
     pl_module_close(m);

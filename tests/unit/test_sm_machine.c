@@ -97,8 +97,8 @@ START_TEST(prices_are_sums_of_their_instructions)
 }
 END_TEST
 
-/* A machine file with one line changed must be refused, with the number of the message. */
-static void refused(const char *from, const char *to, const char *code)
+/* A machine file with one line changed must be refused, with that message in the line of `place` (NULL: none) and in that column. */
+static void refused(const char *from, const char *to, const char *code, const char *place, uint32_t column)
 {
     const pl_machine_text *t = pl_machine_texts;
     while (strcmp(t->name, "toy") != 0) t++;
@@ -116,20 +116,28 @@ static void refused(const char *from, const char *to, const char *code)
     pl_diags_init(&d, a);
     ck_assert(pl_machine_load(a, &d, path, NULL) == NULL);
     remove(path);
+    uint32_t line = place != NULL;
+    const char *end = place ? strstr(t->text, place) : t->text;
+    ck_assert(end != NULL);
+    for (const char *c = t->text; c < end; c++) line += *c == '\n';
     bool found = false;
-    for (size_t k = 0; k < d.list.n; k++) found |= strcmp(pl_diag_code(d.list.at[k].id), code) == 0;
-    ck_assert_msg(found, "no %s", code);
+    for (size_t k = 0; k < d.list.n; k++) {
+        const pl_diag *m = &d.list.at[k];
+        found |= strcmp(pl_diag_code(m->id), code) == 0 && m->at.line == line && m->at.column == column;
+    }
+    ck_assert_msg(found, "no %s at %u:%u, but %s at %u:%u", code, line, column, d.list.n ? pl_diag_code(d.list.at[0].id) : "nothing",
+                  d.list.n ? d.list.at[0].at.line : 0, d.list.n ? d.list.at[0].at.column : 0);
     pl_arena_close(a);
 }
 
 START_TEST(wrong_machine_files_are_refused)
 {
-    refused("alu            =", "alu_is_missing =", "E0514");
-    refused("xu*3", "xv*3", "E0513");
-    refused("subcores", "subkores", "E0502");
-    refused("subcores", "subkores", "E0503");
-    refused("[l2]", "[l3]", "E0511");
-    refused("warps            = 8", "warps            = 99", "E0510");
+    refused("alu            =", "alu_is_missing =", "E0514", NULL, 0); /* of the whole file */
+    refused("xu*3", "xv*3", "E0513", "div32_u ", 18);
+    refused("subcores", "subkores", "E0502", "subcores", 1);
+    refused("subcores", "subkores", "E0503", "[sm]", 2);
+    refused("[l2]", "[l3]", "E0511", "[l2]", 2);
+    refused("warps            = 8", "warps            = 99", "E0510", "warps            = 8", 20);
 }
 END_TEST
 
