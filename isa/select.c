@@ -477,6 +477,8 @@ static void half_work(const chooser *c, pl_insn *i)
         i->cls = C_alu;
     if ((m == M_and || m == M_or || m == M_xor) && i->cls == C_logic64 && (half_zero(c, i, 1) || half_zero(c, i, 2)))
         i->cls = C_alu;
+    if (i->cls != C_shift64 && i->cls != C_logic64 && i->cls != C_alu64 && i->cls != C_bfe64)
+        return;
     const pl_ir_row *d = &c->x->row[i->op[0]];
     bool low = d->defs == 1 && d->uses && c->low[i->op[0]] >= d->uses;
     if (low && (i->cls == C_shift64 || i->cls == C_logic64 || (i->cls == C_alu64 && (m == M_add || m == M_sub))))
