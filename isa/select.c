@@ -479,6 +479,8 @@ static void half_work(const chooser *c, pl_insn *i)
         i->cls = C_alu;
     if (i->cls != C_shift64 && i->cls != C_logic64 && i->cls != C_alu64 && i->cls != C_bfe64)
         return;
+    if (i->op[0] == UINT32_MAX)
+        return;
     const pl_ir_row *d = &c->x->row[i->op[0]];
     bool low = d->defs == 1 && d->uses && c->low[i->op[0]] >= d->uses;
     if (low && (i->cls == C_shift64 || i->cls == C_logic64 || (i->cls == C_alu64 && (m == M_add || m == M_sub))))
