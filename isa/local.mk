@@ -23,7 +23,7 @@ isa/gen.stamp: $(isa_isagen) $(isa_tables)
 $(isa_generated): isa/gen.stamp
 	@test -f $@ || { rm -f isa/gen.stamp; $(MAKE) $(AM_MAKEFLAGS) isa/gen.stamp; }
 
-libptxloom_la_SOURCES += isa/form.c isa/form.h isa/types.h isa/plan.h isa/examples.def isa/match.c isa/match.h isa/rules.c isa/insn.h isa/program.h
+libptxloom_la_SOURCES += isa/form.c isa/form.h isa/types.h isa/plan.h isa/examples.def isa/form_examples.def isa/match.c isa/match.h isa/rules.c isa/insn.h isa/program.h
 nodist_libptxloom_la_SOURCES += isa/gen_forms.c
 libptxloom_la_SOURCES += isa/cfg.c isa/cfg.h isa/operands.c isa/operands.h isa/live.c isa/live.h isa/disasm.c isa/opt.c isa/opt.h \
 	isa/ir.c isa/ir.h isa/passes.h isa/fold.c isa/select.c isa/place.c isa/webs.c isa/vector.c isa/divide.c isa/materialise.c isa/schedule.c isa/predicate.c isa/choice.c isa/unroll.c isa/coalesce.c isa/flow.c isa/flow.h isa/modifier.c isa/calls.c isa/spill.c
@@ -33,4 +33,4 @@ libptxloom_la_SOURCES += isa/tidy.c isa/tidy.h isa/object.c isa/object.h isa/obj
 BUILT_SOURCES += $(isa_generated)
 CLEANFILES += $(isa_generated) isa/gen.stamp $(isa_isagen)
 EXTRA_DIST += $(isa_tables) isa/isagen.c isa/README.md isa/classes.md
-unit_tests += tests/unit/test_opt
+unit_tests += tests/unit/test_opt tests/unit/test_examples

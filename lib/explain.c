@@ -126,9 +126,26 @@ static void versions(text *t, const pl_form *f, const uint16_t *mods)
     if (others > 0) put(t, "    some of its words need later versions: name them to see which\n");
 }
 
+/* A statement of this form. */
+static const char *form_example(const char *syntax)
+{
+    static const struct {
+        const char *syntax, *version, *target, *statement;
+    } examples[] = {
+#define FORM_EXAMPLE(...) {__VA_ARGS__},
+#include "isa/form_examples.def"
+#undef FORM_EXAMPLE
+    };
+    for (size_t k = 0; k < sizeof examples / sizeof *examples; k++)
+        if (!strcmp(examples[k].syntax, syntax)) return examples[k].statement;
+    return NULL;
+}
+
 static void form(text *t, const pl_form *f, const uint16_t *mods)
 {
+    const char *example = form_example(f->syntax);
     put(t, "\n  %s\n", f->syntax);
+    if (example) put(t, "    example: %s\n", example);
     for (unsigned i = 0; i < f->nslots; i++) {
         const pl_slot *s = &f->slot[i];
         if (s->group == G_none ||
