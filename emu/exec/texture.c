@@ -544,49 +544,71 @@ static double rough_length(double x, double y)
     return a > b ? a + b * (11.0 / 32) : b + a * (11.0 / 32);
 }
 
-/* How far apart neighbouring pixels are on the texture, in texels: the longer axis of the ellipse that a unit circle of the screen
- * becomes. The hardware takes the longest of both derivatives and of 11/16 of their sum and difference: what half of the circle's
- * diagonals become (worked out from the recordings of an H200, probe tex.mipmap: 86 of 106 levels come out exactly, the others within
- * two 256th). */
-static double longer_axis(const double x[2], const double y[2])
+/* The ellipse that a unit circle of the screen becomes on the texture: how long its longer axis is, in texels, which way it points, and
+ * how long the shorter one is. The hardware takes the longest of both derivatives and of 11/16 of their sum and difference: what half of the
+ * circle's diagonals become (worked out from the recordings of an H200, probe tex.mipmap: 86 of 106 levels come out exactly, the others
+ * within two 256th). The shorter axis follows from the area, which is the determinant of the derivatives (found with footprints of single
+ * texels, H200, driver 580.159.04, 2026-11). */
+typedef struct ellipse {
+    double longer, shorter, along[2];
+} ellipse;
+
+static void lengthen(ellipse *e, double x, double y, double part)
 {
-    double a[2], b[2], sum[2], difference[2];
+    double length = rough_length(x, y) * part;
+    if (!(length > e->longer))
+        return;
+    e->longer = length;
+    e->along[0] = x;
+    e->along[1] = y;
+}
+
+static ellipse ellipse_of(const double x[2], const double y[2])
+{
+    double a[2], b[2];
+    ellipse e = {0};
     for (unsigned k = 0; k < 2; k++) {
         a[k] = nine_bits(x[k]);
         b[k] = nine_bits(y[k]);
-        sum[k] = nine_bits(a[k] + b[k]);
-        difference[k] = nine_bits(a[k] - b[k]);
     }
-    double across = rough_length(a[0], a[1]), down = rough_length(b[0], b[1]);
-    double one = rough_length(sum[0], sum[1]) * (11.0 / 16), other = rough_length(difference[0], difference[1]) * (11.0 / 16);
-    return fmax(fmax(across, down), fmax(one, other));
+    lengthen(&e, a[0], a[1], 1);
+    lengthen(&e, b[0], b[1], 1);
+    lengthen(&e, nine_bits(a[0] + b[0]), nine_bits(a[1] + b[1]), 11.0 / 16);
+    lengthen(&e, nine_bits(a[0] - b[0]), nine_bits(a[1] - b[1]), 11.0 / 16);
+    e.shorter = e.longer > 0 ? fabs(a[0] * b[1] - a[1] * b[0]) / e.longer : 0;
+    return e;
 }
 
-/* The level whose texels are as far apart as neighbouring pixels. Textures of three dimensions, and anisotropic filters, which take
- * the shorter axis, follow the formula of the ellipse. */
-static float gradient_lod(const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f)
+/* The derivatives in texels of the first level. */
+static void in_texels(const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f, double x[3], double y[3])
 {
     const double size[3] = {s->level[0].width, s->level[0].height, s->level[0].depth};
-    double xx = 0, yy = 0, xy = 0, dx[3] = {0}, dy[3] = {0};
-    for (unsigned k = 0; k < f->dims; k++) {
-        double n = p->normalized ? size[k] : 1, x = f->ddx[k] * n, y = f->ddy[k] * n;
-        dx[k] = x;
-        dy[k] = y;
-        xx += x * x;
-        yy += y * y;
-        xy += x * y;
+    for (unsigned k = 0; k < 3; k++) {
+        double n = p->normalized ? size[k] : 1;
+        x[k] = k < f->dims ? f->ddx[k] * n : 0;
+        y[k] = k < f->dims ? f->ddy[k] * n : 0;
     }
-    if (f->dims < 3 && p->anisotropy <= 1) {
-        double apart = longer_axis(dx, dy);
-        return apart > 0 ? (float)(floor(log2(apart) * ONE + 0.5) / ONE) : -INFINITY;
+}
+
+static double rounded(double lod)
+{
+    return floor(lod * ONE + 0.5) / ONE;
+}
+
+/* The level whose texels are as far apart as neighbouring pixels; anisotropic filters take the shorter axis, or what is left of the longer
+ * one. Textures of three dimensions follow the formula of the ellipse. */
+static float gradient_lod(const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f)
+{
+    double dx[3], dy[3];
+    in_texels(s, p, f, dx, dy);
+    if (f->dims < 3) {
+        ellipse e = ellipse_of(dx, dy);
+        double apart = p->anisotropy > 1 ? fmax(e.shorter, e.longer / p->anisotropy) : e.longer;
+        return apart > 0 ? (float)rounded(log2(apart)) : -INFINITY;
     }
-    double half = (xx - yy) / 2, spread = f->dims == 1 ? fabs(half) : sqrt(half * half + xy * xy), longer = (xx + yy) / 2 + spread;
-    double shorter = (xx + yy) / 2 - spread, most = p->anisotropy;
-    if (most > 1 && shorter * most * most > longer)
-        longer = shorter > 0 ? shorter : longer;
-    else if (most > 1)
-        longer /= most * most;
-    return longer > 0 ? (float)(floor(log2(longer) / 2 * ONE + 0.5) / ONE) : -INFINITY;
+    double xx = dx[0] * dx[0] + dx[1] * dx[1] + dx[2] * dx[2], yy = dy[0] * dy[0] + dy[1] * dy[1] + dy[2] * dy[2];
+    double xy = dx[0] * dy[0] + dx[1] * dy[1] + dx[2] * dy[2], half = (xx - yy) / 2, longer = (xx + yy) / 2 + sqrt(half * half + xy * xy);
+    return longer > 0 ? (float)rounded(log2(longer) / 2) : -INFINITY;
 }
 
 /* The level in 1/256, between the sampler's limits; fractions below are cut off. */
@@ -634,50 +656,72 @@ static void sample(const pl_memory *m, const pl_image_set *s, const pl_sampler_d
     }
 }
 
-/* Anisotropic filters average along the longer derivative: an even number of places, as many as the derivatives' lengths have as
- * ratio, at most p->anisotropy. Where the ratio is even this is what the H200 does; otherwise it weighs the places in a way that is not
- * known (probe tex.mipmap). Returns the number of places; step: from one to the next, in coordinates. */
-static unsigned places_along(const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f, float step[2])
+/* Anisotropic filters average along the longer axis. What an H200 does was found with footprints of single texels (driver 580.159.04,
+ * 2026-11): places are one texel of the level apart, an even number of them, as many as the ratio of the axes needs, and lie evenly to
+ * both sides. All but the two outer ones have the weight 1 / ratio, which is a power of two and 8 bits; the outer ones have the rest. Up to a
+ * ratio of 2 there are two places, which are closer together. Magnified, the shorter axis counts as a texel. */
+enum { PLACES = 16, RATIO_BITS = 8, STEP_ONE = 64 };
+
+typedef struct places {
+    unsigned n;
+    double step[2]; /* from one place to the next, in coordinates */
+    double at[PLACES], weight[PLACES];
+} places;
+
+static places places_along(const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f, int32_t level)
 {
+    places o = {.n = 1};
+    double dx[3], dy[3];
     if (p->anisotropy <= 1 || f->level != PL_LEVEL_GRADIENT || f->dims != 2 || f->cube || f->integer || f->gather >= 0 ||
         kind_of(s, p, 0) == RAW)
-        return 1;
-    double w = p->normalized ? s->level[0].width : 1, h = p->normalized ? s->level[0].height : 1;
-    double across = rough_length(f->ddx[0] * w, f->ddx[1] * h), down = rough_length(f->ddy[0] * w, f->ddy[1] * h);
-    double longer = fmax(across, down), shorter = fmin(across, down), most = p->anisotropy;
-    if (!(longer > 1.5 * shorter) || !isfinite(longer))
-        return 1;
-    double n = 2 * rint(fmin(longer < shorter * most ? longer / shorter : most, 16) / 2);
-    const float *along = across > down ? f->ddx : f->ddy;
-    step[0] = along[0] / (float)n;
-    step[1] = along[1] / (float)n;
-    return (unsigned)n;
+        return o;
+    in_texels(s, p, f, dx, dy);
+    ellipse e = ellipse_of(dx, dy);
+    double shorter = fmax(e.shorter, 1), ratio = fmin(e.longer / shorter, fmin(p->anisotropy, PLACES));
+    int log = ratio > 1 && isfinite(e.longer) ? (int)ceil(log2(ratio) * (1 << RATIO_BITS)) : 0;
+    if (log <= 0)
+        return o;
+    double apart = exp2(p->mip_linear ? (double)level / ONE : (level + ONE / 2) / ONE), length = hypot(e.along[0], e.along[1]);
+    for (unsigned k = 0; k < 2; k++)
+        o.step[k] = rint(e.along[k] / length * STEP_ONE) / STEP_ONE * apart / (p->normalized ? (k ? s->level[0].height : s->level[0].width) : 1);
+    int fraction = (int)floor(256 * exp2(-(double)(log % (1 << RATIO_BITS)) / (1 << RATIO_BITS)) + 0.5), octave = log >> RATIO_BITS;
+    double inner = (fraction << 2 >> octave) / 1024.0;
+    o.n = 2 * (unsigned)ceil(exp2((double)log / (1 << RATIO_BITS)) / 2);
+    o.n = o.n > PLACES ? PLACES : o.n;
+    for (unsigned k = 0; k < o.n; k++) {
+        o.at[k] = k - (o.n - 1) / 2.0;
+        o.weight[k] = k == 0 || k == o.n - 1 ? (1 - (o.n - 2) * inner) / 2 : inner;
+    }
+    if (o.n == 2 && octave == 0) {
+        o.at[1] = 1 - fraction / 256.0;
+        o.at[0] = -o.at[1];
+    }
+    return o;
 }
 
 void pl_texture_fetch(const pl_memory *m, const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f, uint32_t out[4])
 {
-    float step[2];
     double sum[4] = {0};
     int32_t level = s->levels > 1 ? level_of(s, p, f) : 0;
-    unsigned n = places_along(s, p, f, step);
-    if (n < 2) {
+    places o = places_along(s, p, f, level);
+    if (o.n < 2) {
         sample(m, s, p, f, level, out);
         return;
     }
-    for (unsigned k = 0; k < n; k++) {
+    for (unsigned k = 0; k < o.n; k++) {
         pl_fetch at = *f;
         uint32_t v[4];
         for (unsigned c = 0; c < 2; c++) {
             float x;
             memcpy(&x, &f->coord[c], sizeof x);
-            x += step[c] * ((float)k - (float)(n - 1) / 2);
+            x += (float)(o.step[c] * o.at[k]);
             memcpy(&at.coord[c], &x, sizeof x);
         }
         sample(m, s, p, &at, level, v);
         for (unsigned c = 0; c < 4; c++) {
             float x;
             memcpy(&x, &v[c], sizeof x);
-            sum[c] += (double)x / n;
+            sum[c] += (double)x * o.weight[k];
         }
     }
     for (unsigned c = 0; c < 4; c++) {

@@ -283,7 +283,7 @@ static int row_fetch(const texture *t, size_t k)
 {
     if (t->fetch == GATHER && t->array.width == 2)
         return GATHER + (int)k;
-    if (!t->array.levels)
+    if (!t->array.levels || t->fetch == TEX2D_GRAD)
         return t->fetch;
     if (t->fetch == TEX1D_LOD)
         return k < 70 ? TEX1D_LOD : TEX1D_GRAD;
@@ -730,6 +730,30 @@ static void mipmaps_3d(void)
     probe_close(&p);
 }
 
+/* Footprints of anisotropic filters: textures with one column (or row) that is not 0. */
+static bool open_footprint(probe *p, const char *row, const char *texels, texture *t)
+{
+    enum { SIZE = 256 };
+    static float f[SIZE * SIZE * 3 / 2];
+    bool two = has(row, "two"), vertical = has(row, "impulse y");
+    unsigned n = 0;
+    (void)texels;
+    *t = plain(SIZE, SIZE, 0);
+    t->array.levels = (uint32_t)number_after(row, "levels=");
+    for (unsigned l = 0; l < t->array.levels; l++) {
+        unsigned size = (unsigned)SIZE >> l;
+        for (unsigned k = 0; k < size * size; k++, n++)
+            f[n] = (vertical ? k / size : k % size) == size / 2 && l < 2 ? two && l ? 100 : 1 : 0;
+    }
+    t->sampler.normalized = true;
+    t->sampler.linear = has(row, " linear");
+    t->sampler.mip_linear = has(row, "trilinear");
+    t->sampler.anisotropy = (uint32_t)number_after(row, "most=");
+    t->sampler.lod_max = (float)t->array.levels - 1;
+    t->fetch = TEX2D_GRAD;
+    return make(p, t, f);
+}
+
 /* ---- queries: one module each, since the driver refuses a whole module for some of them ---- */
 
 static void queries_of_objects(void)
@@ -774,7 +798,8 @@ int main(void)
     replay("tex.address", open_address, 0);
     replay("tex.layered", open_layered, 0);
     replay("tex.gather", open_gather, 0);
-    replay("tex.mipmap", open_mipmap, 1905);
+    replay("tex.mipmap", open_mipmap, 1375);
+    replay("tex2.footprints", open_footprint, 412);
     formats();
     linear_memory();
     surfaces("tex.surface");
