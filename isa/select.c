@@ -422,6 +422,18 @@ static bool takes_signs(const pl_insn *i)
                                            m == M_lg2 || m == M_ex2 || m == M_sin || m == M_cos);
 }
 
+/* A matrix unit does not look at the low bits of a tf32: nothing cuts them away for it. */
+static bool cuts_tf32(const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M_mma && pl_insn_has(i, W_tf32);
+}
+
+static void round_tf32(const chooser *c, pl_insn *i)
+{
+    if (!c->counting && i->cls == C_cvt_tf32 && i->guard == PL_PT && c->x->row[i->op[0]].defs == 1 && c->takers[i->op[0]] >= c->x->row[i->op[0]].uses)
+        i->cls = C_alu_x2;
+}
+
 /* and, then a compare of the result with zero: LOP3 writes the predicate. */
 static void test_bits(const chooser *c, pl_insn *i)
 {
@@ -537,12 +549,28 @@ static void insert_field(const chooser *c, pl_insn *i)
         i->op[2] = w->op[1];
 }
 
+/* The loads of 8 x 8 tiles at numbers behind one address compute it once. */
+static void near_tile(const chooser *c, pl_insn *i)
+{
+    if (c->counting || i->cls != C_wmma_load_1)
+        return;
+    const pl_irb *b = &c->x->b.at[c->block];
+    for (uint32_t k = c->at; k-- > 0;) {
+        const pl_insn *o = &b->code.at[k];
+        bool same = pl_insn_mnem(o) == M_wmma && (o->cls == C_wmma_load_1 || o->cls == C_ld) && o->op[1] == i->op[1] && o->op[2] == i->op[2];
+        if (same && (c->x->row[i->op[1]].defs == 1 || c->written_in[i->op[1]] != c->block + 1 || c->written[i->op[1]] <= k)) {
+            i->cls = C_ld;
+            return;
+        }
+    }
+}
+
 static void visit(chooser *c, pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
     if (m == UINT16_MAX)
         return;
-    if (c->counting && takes_signs(i))
+    if (c->counting && (takes_signs(i) || cuts_tf32(i)))
         pl_insn_uses_here(c->x->p, i, count_signs, c);
     if (c->counting && narrows(i))
         c->low[i->op[1]]++;
@@ -561,6 +589,8 @@ static void visit(chooser *c, pl_insn *i)
     round_trip(c, i);
     insert_field(c, i);
     fold_address(c, i);
+    near_tile(c, i);
+    round_tf32(c, i);
     free_sign(c, i);
 }
 
