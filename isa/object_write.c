@@ -23,21 +23,28 @@ typedef struct writer {
     bool failed;
 } writer;
 
-/* Room for n more bytes, zeroed; NULL without memory. */
-static char *room(bytes *b, size_t n)
+/* Makes sure that n more bytes fit. */
+static bool reserve(bytes *b, size_t n)
 {
     if (b->cap - b->n < n) {
-        size_t cap = b->cap ? b->cap : 256;
-        while (cap - b->n < n)
-            cap *= 2;
+        size_t cap = b->n + n > 2 * b->cap ? b->n + n : 2 * b->cap;
+        cap = cap < 256 ? 256 : cap;
         char *at = realloc(b->at, cap);
         if (!at) {
             b->failed = true;
-            return NULL;
+            return false;
         }
         b->at = at;
         b->cap = cap;
     }
+    return true;
+}
+
+/* Room for n more bytes, zeroed; NULL without memory. */
+static char *room(bytes *b, size_t n)
+{
+    if (!reserve(b, n))
+        return NULL;
     if (!n)
         return b->at;
     char *to = b->at + b->n;
@@ -61,9 +68,10 @@ static void put_u32(bytes *b, uint32_t v)
 
 static void put(bytes *b, const void *from, size_t n)
 {
-    char *to = room(b, n);
-    if (n && to)
-        memcpy(to, from, n);
+    if (!n || !reserve(b, n))
+        return;
+    memcpy(b->at + b->n, from, n);
+    b->n += n;
 }
 
 /* Offset of the text in the string table; 0 stands for none. */
@@ -92,8 +100,32 @@ static void put_record(writer *w, pl_section s, const void *record)
     }
 }
 
+/* Is a record in memory, from one place on, what it is in the file? Then *from is that place. */
+static bool lies_as_written(const pl_record *r, size_t *from)
+{
+    size_t next = r->n ? r->field[0].at : 0;
+    *from = next;
+    for (unsigned k = 0; k < r->n; k++) {
+        const pl_field *f = &r->field[k];
+        if (f->kind == PL_F_TEXT || f->at != next)
+            return false;
+        next += (size_t)f->bytes * f->count;
+    }
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+}
+
 static void put_records(writer *w, pl_section s, const void *at, size_t n)
 {
+    const pl_record *r = pl_object_section[s].record;
+    size_t from, size = pl_record_bytes(r);
+    bytes *b = &w->part[s];
+    if (lies_as_written(r, &from)) { /* instructions and lines: most of the file */
+        if (!n || !reserve(b, n * size))
+            return;
+        for (size_t k = 0; k < n; k++, b->n += size)
+            memcpy(b->at + b->n, (const char *)at + k * r->size + from, size);
+        return;
+    }
     for (size_t k = 0; k < n; k++)
         put_record(w, s, (const char *)at + k * pl_object_section[s].record->size);
 }
@@ -314,12 +346,18 @@ static void put_file(writer *w, bytes *file)
         name[s] = (uint32_t)w->part[PL_S_SHSTRTAB].n;
         put(&w->part[PL_S_SHSTRTAB], pl_object_section[s].name, strlen(pl_object_section[s].name) + 1);
     }
+    size_t all = sizeof(Elf64_Ehdr) + sizeof(Elf64_Shdr) * PL_S_COUNT + 8;
+    for (unsigned s = 1; s < PL_S_COUNT; s++)
+        all += w->part[s].n + pl_object_section[s].align;
+    reserve(file, all);
     room(file, sizeof(Elf64_Ehdr));
     for (unsigned s = 1; s < PL_S_COUNT; s++) {
         uint32_t align = pl_object_section[s].align;
         room(file, (align - file->n % align) % align);
         at[s] = file->n;
         put(file, w->part[s].at, w->part[s].n);
+        free(w->part[s].at);
+        w->part[s].at = NULL;
     }
     room(file, (8 - file->n % 8) % 8);
     uint64_t headers = file->n;

@@ -42,6 +42,7 @@ tests_browser_LDADD = libpl_harness.la $(JANSSON_LIBS)
 tests_looking_LDADD = libpl_harness.la $(SQLITE_LIBS) $(JANSSON_LIBS)
 tests_report_LDADD = libpl_harness.la $(SQLITE_LIBS) $(JANSSON_LIBS)
 tests_objects_LDADD = libpl_harness.la $(JANSSON_LIBS)
+tests_fuzz_objects_SOURCES = tests/fuzz/objects.c tests/fuzz/input.c tests/fuzz/input.h
 tests_fuzz_objects_LDADD = libpl_harness.la libptxloom.la
 tests_threads_LDADD = libpl_harness.la $(JANSSON_LIBS)
 tests_fuzz_litmus_LDADD = libpl_harness.la libptxloom.la
@@ -139,3 +140,14 @@ tests_fuzz_generate_LDADD = libptxloom.la
 data_tests += tests/fuzz/made
 tests_fuzz_made_SOURCES = tests/fuzz/made.c tests/fuzz/grammar.c tests/fuzz/grammar.h
 tests_fuzz_made_LDADD = libpl_harness.la libptxloom.la
+
+# Coverage-guided fuzzing: what it kept is read again; the fuzzer itself is made by hand (tests/fuzz/covered.c).
+check_PROGRAMS += tests/fuzz/kept
+data_tests += tests/fuzz/kept
+tests_fuzz_kept_SOURCES = tests/fuzz/kept.c tests/fuzz/input.c tests/fuzz/input.h
+tests_fuzz_kept_LDADD = libpl_harness.la libptxloom.la
+EXTRA_PROGRAMS += tests/fuzz/covered
+CLEANFILES += tests/fuzz/covered$(EXEEXT)
+tests_fuzz_covered_SOURCES = tests/fuzz/covered.c tests/fuzz/input.c tests/fuzz/input.h
+tests_fuzz_covered_LDADD = libpl_harness.la libptxloom.la
+tests_fuzz_covered_LDFLAGS = -fsanitize=fuzzer

@@ -6,9 +6,9 @@
  * launched for a fraction of a second. Runs are made in child processes, BATCH to each; one that dies is taken apart.
  *
  *     tests/fuzz/objects [RUNS [SEED]]     the same runs for the same numbers; inputs that fail are kept in fuzz-failures/ */
-#include "base/sha256.h"
 #include "isa/object_layout.h"
 #include "ptxloom.h"
+#include "tests/fuzz/input.h"
 #include "tests/harness.h"
 #include <glob.h>
 #include <signal.h>
@@ -132,20 +132,6 @@ static void damage_once(bytes *b)
     }
 }
 
-/* Gives a damaged object the hash of what it holds now. */
-static void seal(bytes *b)
-{
-    const size_t hash_at = sizeof(Elf64_Ehdr) + 12 + PL_NOTE_NAME_BYTES + PL_NOTE_CONTENT;
-    char hex[65];
-    pl_sha256 s;
-    if (b->n < hash_at + 64) return;
-    memset(b->at + hash_at, 0, 64);
-    pl_sha256_init(&s);
-    pl_sha256_add(&s, b->at, b->n);
-    pl_sha256_hex(&s, hex);
-    memcpy(b->at + hash_at, hex, 64);
-}
-
 static bytes damaged(void)
 {
     const bytes *seed = &seeds[below(nseeds)];
@@ -155,7 +141,7 @@ static bytes damaged(void)
     size_t times = 1;
     while (times < 8 && below(2)) times++;
     for (; times > 0 && b.n > 128; times--) damage_once(&b);
-    if (is_elf(&b) && below(8)) seal(&b);
+    if (is_elf(&b) && below(8)) input_seal(b.at, b.n);
     return b;
 }
 
