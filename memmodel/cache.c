@@ -18,11 +18,17 @@ void pl_cache_clear(pl_cache *c)
     c->clock = 0;
 }
 
-/* First way of the set of a line. Hashing folds higher address bits in, so that power-of-two strides do not pile up. */
+/* First way of the set of a line. Neighbouring lines fill the sets one after the other; hashing turns each such row by another amount, so that
+ * power-of-two strides do not pile up. */
 static pl_cache_line *set_of(const pl_cache *c, uint64_t number)
 {
     uint64_t index = number;
-    if (c->hashed) index ^= number >> 7 ^ number >> 13 ^ number >> 19;
+    if (c->slices) { /* the lines that this slice sees, without gaps */
+        uint32_t each = pl_slices_together(c->slices), pieces = c->slices / each;
+        uint64_t within = number % PL_PIECE_LINES;
+        index = number / PL_PIECE_LINES / pieces * (PL_PIECE_LINES / each) + (each == 1 ? within : (within >> 1 & 2) | (within & 1));
+    }
+    if (c->hashed) index += index / c->sets * 0x9E3779B97F4A7C15ull >> 40;
     return c->line + (size_t)(index % c->sets) * c->ways;
 }
 

@@ -10,6 +10,10 @@
 
 #define PL_NO_LINE UINT32_MAX
 
+/* Slices of an L2 share memory in pieces of eight lines: of each, two slices (one, if their number is odd) have two lines in turn. */
+enum { PL_PIECE_LINES = 8 };
+static inline uint32_t pl_slices_together(uint32_t slices) { return slices % 2 ? 1 : 2; }
+
 typedef struct pl_cache_line {
     uint64_t tag;     /* line number + 1; 0: empty */
     uint32_t used;    /* time stamp of the last access */
@@ -20,6 +24,7 @@ typedef struct pl_cache_line {
 typedef struct pl_cache {
     pl_cache_line *line; /* sets x ways */
     uint32_t sets, ways, line_shift;
+    uint32_t slices; /* it is one of so many, which share the lines as pl_slices_together says; 0: it sees all lines */
     uint32_t clock;
     bool hashed; /* spread lines over sets by more than the low bits */
 } pl_cache;

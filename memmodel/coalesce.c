@@ -143,6 +143,21 @@ uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, u
     return passes;
 }
 
+uint32_t pl_bank_lanes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks, uint32_t width)
+{
+    uint32_t rounds = 1, group = size > width ? PL_COALESCE_LANES * width / size : PL_COALESCE_LANES;
+    for (uint32_t first = 0; first < PL_COALESCE_LANES; first += group) {
+        uint8_t lanes[64] = {0};
+        uint32_t most = 1;
+        for (uint32_t m = group == PL_COALESCE_LANES ? mask : mask & (((1u << group) - 1) << first); m; m &= m - 1) {
+            uint32_t n = ++lanes[address[__builtin_ctz(m)] / width % banks % 64];
+            most = n > most ? n : most;
+        }
+        rounds += most - 1;
+    }
+    return rounds;
+}
+
 uint32_t pl_distinct(uint32_t mask, const uint64_t *address)
 {
     uint32_t n = 0;

@@ -49,15 +49,19 @@ struct pl_memsys {
     uint64_t sent;                   /* no request leaves earlier from now on */
     pl_cache *l2;                    /* one a slice */
     pl_port *slice;
-    pl_port *atomic;                 /* arithmetic of a slice */
+    struct atomic_unit {
+        uint64_t free;          /* when it can begin the next (1/PL_FINE cycles) */
+        uint64_t line, changed; /* the line it worked on last, and when that can be changed again */
+    } *atomic;                       /* arithmetic of a slice */
     pl_port *up, *down, *group_down; /* by node, by node, by group */
+    pl_port across[2];               /* atomics on their way to the other half, by half */
     replies *reply;                  /* by node */
     pl_dram dram;
     const pl_sink *sink;             /* hears about slices; NULL: nobody */
     pl_memsys_stat stat;
     uint64_t order;
-    uint32_t header_cost, sector_cost, up_sector, down_sector, group_sector, request_cost, partial_cost, l1_sector, partial_packet;
-    uint32_t atomic_sector[PL_ALU_KINDS], atomic_same[PL_ALU_KINDS], packet[2];
+    uint32_t header_cost, up_atomic, atomic_again, sector_cost, up_sector, down_sector, group_sector, request_cost, partial_cost, l1_sector, partial_packet;
+    uint32_t atomic_sector[PL_ALU_KINDS], atomic_turn[PL_ALU_KINDS], atomic_same[PL_ALU_KINDS], packet[2], across_word;
     bool overflow;
 };
 
@@ -70,7 +74,7 @@ pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *c)
     m->rec = pl_arena_array(a, record, m->nrec);
     m->l2 = pl_arena_array(a, pl_cache, c->slices);
     m->slice = pl_arena_array(a, pl_port, c->slices);
-    m->atomic = pl_arena_array(a, pl_port, c->slices);
+    m->atomic = pl_arena_array(a, struct atomic_unit, c->slices);
     m->up = pl_arena_array(a, pl_port, c->nodes);
     m->down = pl_arena_array(a, pl_port, c->nodes);
     m->group_down = pl_arena_array(a, pl_port, c->groups);
@@ -82,6 +86,7 @@ pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *c)
     m->beyond = NONE;
     for (uint32_t s = 0; s < c->slices; s++) {
         pl_cache_init(&m->l2[s], a, c->l2_bytes / c->slices, c->line_bytes, c->l2_ways, true);
+        m->l2[s].slices = c->slices / c->partitions;
         m->slice[s].latency = c->l2_latency;
     }
     for (uint32_t n = 0; n < c->nodes; n++) {
@@ -96,6 +101,8 @@ pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *c)
     for (uint32_t g = 0; g < c->groups; g++) m->group_down[g].latency = c->xbar_latency;
     pl_dram_init(&m->dram, a, &c->dram);
     m->header_cost = pl_port_cost(c->header_bytes, c->up_bytes);
+    m->up_atomic = pl_port_cost(c->sector_bytes, c->up_atomic_bytes);
+    m->atomic_again = pl_port_cost(c->atomic_again, 1);
     m->up_sector = pl_port_cost(c->sector_bytes, c->up_bytes);
     m->down_sector = pl_port_cost(c->sector_bytes, c->down_bytes);
     m->l1_sector = c->l1_down_bytes > 0 ? pl_port_cost(c->sector_bytes, c->l1_down_bytes) : m->down_sector;
@@ -103,11 +110,13 @@ pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *c)
     m->group_sector = pl_port_cost(c->sector_bytes, c->group_down_bytes);
     m->request_cost = pl_port_cost(c->slice_request, 1);
     m->partial_cost = pl_port_cost(c->partial_write, 1);
+    m->across_word = pl_port_cost(4, c->far_atomic_bytes);
     m->packet[0] = pl_port_cost(c->atomic_packet, 1);
     m->packet[1] = pl_port_cost(c->reduce_packet, 1);
     m->sector_cost = pl_port_cost(c->sector_bytes, c->slice_bytes);
     for (unsigned k = 0; k < PL_ALU_KINDS; k++) {
         m->atomic_sector[k] = pl_port_cost(c->atomic_sector[k], 1);
+        m->atomic_turn[k] = pl_port_cost(c->atomic_turn[k], 1);
         m->atomic_same[k] = pl_port_cost(c->atomic_same[k], 1);
     }
     return pl_arena_ok(a) ? m : NULL;
@@ -265,32 +274,35 @@ bool pl_memsys_reply(pl_memsys *m, uint32_t node, uint64_t now, pl_mem_reply *ou
 
 /* --- stages --- */
 
-/* Stands for the unpublished hash: neighbours fall on unrelated slices. */
-static uint64_t scatter(const pl_memsys *m, uint64_t line)
+/* Stands for the unpublished hash. */
+static uint64_t scatter(uint64_t n)
 {
-    uint64_t n = line / m->c->line_bytes;
     n ^= n >> 4 ^ n >> 9 ^ n >> 15;
     return n * 0x9E3779B97F4A7C15ull;
 }
 
 /* The half that owns a line: memory behind it, atomics on it. */
-static uint32_t owner_of(const pl_memsys *m, uint64_t line) { return (uint32_t)(scatter(m, line) >> 20) % m->c->partitions; }
+static uint32_t owner_of(const pl_memsys *m, uint64_t line) { return (uint32_t)(scatter(line / m->c->owner_bytes) >> 20) % m->c->partitions; }
 
-/* The slice of a half that serves a line. */
+/* The slice of a half that serves a line. A kilobyte lies in two slices, 256 bytes in each in turn (l2_slicemap.bin: lines 0, 1, 4 and 5 of
+ * eight are equally far from every SM, and so are the others), and as many neighbouring kilobytes as there are pairs in all of them: a
+ * footprint fills the cache evenly (mem_latency.csv: no miss at 28 MB of 30). */
 static uint32_t slice_of(const pl_memsys *m, uint64_t line, uint32_t partition)
 {
-    uint32_t n = m->c->slices / m->c->partitions;
-    return partition * n + (uint32_t)((scatter(m, line) >> 32) * n >> 32);
+    uint32_t n = m->c->slices / m->c->partitions, each = pl_slices_together(n);
+    uint64_t piece = line / m->c->line_bytes / PL_PIECE_LINES, row = piece / (n / each);
+    uint32_t pair = (uint32_t)((piece % (n / each) + (scatter(row) >> 32)) % (n / each));
+    return partition * n + pair * each + (uint32_t)(line / m->c->line_bytes >> 1) % each;
 }
 
 /* The half that a node reads through. */
 static uint32_t side_of(const pl_memsys *m, uint32_t node) { return node * m->c->partitions / m->c->nodes; }
 
-/* Slices lie at different distances from a group of SMs: cycles beyond those to the nearest one. */
+/* Slices lie at different distances from a group of SMs: cycles beyond those to the nearest one. Neighbours in number are none in place. */
 static uint32_t distance(const pl_memsys *m, uint32_t node, uint32_t slice)
 {
     if (m->c->spread == 0) return 0;
-    uint32_t n = m->c->slices / m->c->partitions, place = (slice % n + node * m->c->groups / m->c->nodes * n / m->c->groups) % n;
+    uint32_t n = m->c->slices / m->c->partitions, place = (slice % n * 101 + node * m->c->groups / m->c->nodes * n / m->c->groups) % n;
     uint32_t there = place < n - place ? place : n - place;
     return there * 2 * m->c->spread / n;
 }
@@ -391,10 +403,11 @@ void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box)
         x->away = false;
         x->followers = NONE;
         uint32_t cost = m->header_cost;
-        if (x->r.op != PL_MEM_READ) cost += m->up_sector * x->r.bytes * 4 / m->c->sector_bytes;
+        bool atomic = x->r.op == PL_MEM_ATOMIC || x->r.op == PL_MEM_REDUCE;
+        if (x->r.op != PL_MEM_READ) cost += (atomic ? m->up_atomic : m->up_sector) * x->r.bytes * 4 / m->c->sector_bytes;
         if (x->r.op == PL_MEM_WRITE && x->r.bytes * 4u < (uint32_t)__builtin_popcount(x->r.sectors) * m->c->sector_bytes && cost < m->partial_packet)
             cost = m->partial_packet;
-        if (x->r.op == PL_MEM_ATOMIC || x->r.op == PL_MEM_REDUCE) {
+        if (atomic) {
             uint32_t packets = m->packet[x->r.op == PL_MEM_REDUCE] * (x->r.turns ? x->r.turns : 1u);
             if (packets > cost) cost = packets;
         }
@@ -434,6 +447,8 @@ static void go_home(pl_memsys *m, uint32_t i, uint64_t now)
     x->home_fetch = x->fetch;
     x->slice = (uint16_t)slice_of(m, x->r.line, owner_of(m, x->r.line));
     x->stage = AT_SLICE;
+    if (x->r.op == PL_MEM_ATOMIC || x->r.op == PL_MEM_REDUCE)
+        now = pl_port_enter(&m->across[owner_of(m, x->r.line)], now, (uint64_t)m->across_word * x->r.bytes);
     file(m, i, now + m->c->far_latency);
 }
 
@@ -552,15 +567,28 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
     file(m, i, out);
 }
 
+/* The cycle at which an atomic has been performed. The unit takes a turn for each operation on one and the same address, and one sector after
+ * the other; the next request for the same line needs what this one leaves. */
+static uint64_t compute(const pl_memsys *m, struct atomic_unit *u, const pl_mem_req *r, uint64_t now)
+{
+    uint64_t deepest = r->turns ? r->turns : 1, further = r->depth > deepest ? r->depth - deepest : 0;
+    uint64_t hold = m->atomic_turn[r->alu] * deepest + m->atomic_sector[r->alu] * further, at = now * PL_FINE;
+    if (u->free < at) u->free = at;
+    if (r->line == u->line && u->changed > u->free) u->free = u->changed;
+    u->line = r->line;
+    u->changed = u->free + (r->op == PL_MEM_ATOMIC ? m->atomic_again : m->atomic_same[r->alu]) + m->atomic_same[r->alu] * (deepest - 1);
+    u->free += hold;
+    uint64_t out = u->free > u->changed ? u->free : u->changed;
+    return (out + PL_FINE - 1) / PL_FINE;
+}
+
 /* Data, or the right to compute on it, is in the slice. */
 static void filled(pl_memsys *m, uint32_t i, uint64_t now)
 {
     record *x = &m->rec[i];
     const pl_mem_req *r = &x->r;
     if (r->op == PL_MEM_ATOMIC || r->op == PL_MEM_REDUCE) {
-        uint32_t n = (uint32_t)__builtin_popcount(r->sectors);
-        uint64_t cost = (uint64_t)m->atomic_sector[r->alu] * n, same = (uint64_t)m->atomic_same[r->alu] * r->depth;
-        now = pl_port_pass(&m->atomic[x->slice], now, same > cost ? same : cost);
+        now = compute(m, &m->atomic[x->slice], r, now);
         if (x->line != NONE) {
             pl_cache *l2 = &m->l2[x->slice];
             pl_cache_line *line = &l2->line[x->line];

@@ -27,19 +27,24 @@ typedef struct pl_memsys_config {
     uint32_t xbar_latency;       /* one way */
     uint32_t far_latency;        /* between the halves of the L2, one way */
     uint32_t partitions;         /* halves of the L2, 1 or 2 */
+    uint64_t owner_bytes;        /* addresses that belong to one half together */
     uint32_t spread;             /* from the nearest slice to the farthest, both ways together */
     double up_bytes, down_bytes; /* per cycle and SM */
     double l1_down_bytes;        /* the same for what the L1 asked for */
     double partial_packet;       /* least cycles of the up port for a write that fills its sectors only in part */
     double group_down_bytes;     /* per cycle and group */
     uint32_t header_bytes;       /* of a request */
+    double up_atomic_bytes;      /* per cycle and SM, operands of atomics and reductions */
     double atomic_packet, reduce_packet; /* cycles of the up port for each turn of an atomic or a reduction */
     /* L2 */
     uint64_t l2_bytes;
     uint32_t slices, l2_ways;
     uint32_t l2_latency;         /* look-up and data of a hit */
+    double far_atomic_bytes;     /* per cycle, operands of atomics from one half to the other */
     double slice_bytes;          /* per SM cycle and slice */
-    double atomic_sector[PL_ALU_KINDS]; /* cycles that a slice needs for one sector of different addresses */
+    double atomic_sector[PL_ALU_KINDS]; /* cycles that a slice needs for each further sector of an atomic */
+    double atomic_turn[PL_ALU_KINDS];   /* least cycles for an operation on some words of a sector */
+    double atomic_again;                /* cycles from the first operation of an atomic on a line until the next one can change it */
     double atomic_same[PL_ALU_KINDS];   /* cycles between operations on one address */
     double slice_request;        /* least cycles that a slice needs for a request */
     double partial_write;        /* least cycles that a slice needs for a write that fills its sectors only in part */

@@ -69,6 +69,7 @@ typedef struct pl_dec {
     bool bank;          /* reads a word of the constant bank that the driver fills: kernel parameters, sizes of grid and block */
     uint16_t bank_at;   /* which */
     bool load;          /* reads memory and does not change it */
+    bool compare;       /* atomic compare-and-swap */
     bool addresses;     /* goes through the address unit: a warp's next one keeps a distance */
     bool shared;        /* certainly an access to shared memory */
     bool exchange;      /* a warp's worth of data goes through the exchange unit: shuffles, special registers that differ by lane */

@@ -9,6 +9,10 @@
 #include "emu/sm/sm.h"
 #include <string.h>
 
+/* Of a result that is not known yet: its passes through the banks come behind what is waited for (coalescing.csv: 413 cycles where 32
+ * sectors lie in one bank, 388 where they do not). */
+static uint64_t later_passes(uint32_t passes) { return (uint64_t)(passes - 1) << PL_SB_DELAY_SHIFT; }
+
 static uint64_t long_result(uint64_t at) { return at << 2 | PL_SB_LONG; }
 
 uint64_t pl_lsu_room(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint64_t now)
@@ -107,23 +111,32 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     uint32_t away = remote_lanes(s, t), own = fx->mask & ~away;
     uint32_t extra, passes = pl_bank_passes(own, fx->addr, fx->size, m->banks, m->bank, m->rows, !store && !atomic, &extra);
     if (passes == 0) passes = 1;
-    uint32_t turns = passes, rounds = 0;
+    uint32_t turns = passes, each = m->pass_latency, rounds = 0, round = 0;
     if (atomic) {
         pl_coalesce_atomic(&s->lines, fx->mask, fx->addr, fx->size, (uint32_t)s->m->l1.line, (uint32_t)s->m->l1.sector);
         uint32_t depth = 1;
         for (uint32_t k = 0; k < s->lines.n; k++) {
             if (s->lines.at[k].depth > depth) depth = s->lines.at[k].depth;
         }
-        loop = d->alu != PL_ALU_INT; /* a loop of load, compute, compare-and-swap: a round for each lane with one address */
-        rounds = loop ? depth - 1 : 0;
-        turns += loop ? rounds * m->atomic_loop / 2 : (depth - 1) * m->atomic_pass;
+        loop = d->alu != PL_ALU_INT && !d->compare;
+        if (loop) { /* load, compute, compare-and-swap: a round for each lane with one address, or with one bank */
+            bool wide = fx->size > 4;
+            round = wide ? m->atomic_loop_wide : m->atomic_loop;
+            rounds = pl_bank_lanes(own, fx->addr, fx->size, m->banks, m->bank);
+            rounds = rounds > depth ? rounds : depth;
+            turns += m->atomic_loop_pass + (depth - 1) * (wide ? m->atomic_busy_wide : m->atomic_busy) + (rounds - depth) * m->atomic_bank;
+        } else { /* a compare-and-swap is two accesses */
+            turns += (depth - 1) * m->atomic_pass;
+            turns *= d->compare ? 2 : 1;
+            each *= d->compare ? 2 : 1;
+        }
     }
     uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, (uint64_t)turns * m->pass * PL_FINE);
     uint64_t link = pl_port_enter(&c->link, start, (uint64_t)link_passes(fx, passes) * m->link_pass * PL_FINE);
     if (link > start) start = link;
     queue_mio(s, c, start);
-    uint64_t latency = loop     ? m->atomic_latency + (uint64_t)(rounds + 1) * m->atomic_loop
-                       : atomic ? m->atomic_latency + (uint64_t)(turns - 1) * m->pass_latency
+    uint64_t latency = loop     ? m->atomic_latency + (uint64_t)rounds * round
+                       : atomic ? m->atomic_latency + (uint64_t)(d->compare ? turns / 2 : turns - 1) * each
                               : m->latency + (uint64_t)(passes - 1) * m->pass_latency;
     if (away) {
         pl_coalesce(&s->lines, away, fx->addr, fx->size, (uint32_t)s->m->l1.line, (uint32_t)s->m->l1.sector);
@@ -223,11 +236,12 @@ static void whole_lines(pl_sm *s)
     s->lines.sectors = s->lines.n * sectors;
 }
 
-static uint32_t line_payload(const pl_sm *s, uint32_t k)
+static uint32_t line_payload(const pl_sm *s, const pl_dec *d, uint32_t k)
 {
     bool atomic = s->fx.kind == PL_AC_ATOMIC || s->fx.kind == PL_AC_REDUCTION;
     uint32_t lanes = atomic ? s->lines.at[k].words : s->lines.at[k].lanes;
-    uint32_t words = (lanes * s->fx.size + 3) / 4, most = (uint32_t)s->m->l1.line / 4;
+    uint32_t size = atomic && d->alu == PL_ALU_WIDE && s->fx.size < 8 ? 8 : s->fx.size; /* compare-and-swap has two operands */
+    uint32_t words = (lanes * size + 3) / 4, most = (uint32_t)s->m->l1.line / 4 * (size > s->fx.size ? 2 : 1);
     return words > most ? most : words;
 }
 
@@ -246,16 +260,19 @@ static void let_go(pl_sm *s, pl_mem_req *r)
     r->sectors = 0;
 }
 
-/* True: joined to one that is there. Else it waits for others. */
+/* True: joined to one that is there. Else it waits for others, and the oldest goes when there are too many (coalescing.csv: 28 lines of a
+ * warp's stores wait for the next ones, 29 do not). */
 static bool join_store(pl_sm *s, const pl_mem_req *r, uint64_t now)
 {
-    pl_mem_req *w = &s->writes[(r->line / s->m->l1.line * 0x9E3779B1u >> 7) % PL_WRITES];
-    if (w->sectors && w->line == r->line && w->token == r->token && w->time > now) {
+    for (uint32_t k = 0; k < s->m->l1.writes; k++) {
+        pl_mem_req *w = &s->writes[k];
+        if (!w->sectors || w->line != r->line || w->token != r->token || w->time <= now) continue;
         uint32_t most = (uint32_t)s->m->l1.line / 4, sum = (uint32_t)w->bytes + r->bytes;
         w->sectors |= r->sectors;
         w->bytes = (uint8_t)(sum > most ? most : sum);
         return true;
     }
+    pl_mem_req *w = &s->writes[s->writes_at++ % s->m->l1.writes];
     if (w->sectors) let_go(s, w);
     *w = *r;
     s->writes_until = r->time > s->writes_until ? r->time : s->writes_until;
@@ -266,7 +283,7 @@ void pl_lsu_let_go(pl_sm *s, uint64_t until)
 {
     if (s->writes_until == 0) return;
     uint64_t latest = 0;
-    for (uint32_t k = 0; k < PL_WRITES; k++) {
+    for (uint32_t k = 0; k < s->m->l1.writes; k++) {
         pl_mem_req *w = &s->writes[k];
         if (w->sectors && w->time < until) let_go(s, w);
         if (w->sectors && w->time > latest) latest = w->time;
@@ -322,7 +339,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         for (uint32_t k = 0; k < lines->n; k++) {
             pl_mem_req r = {.time = start + m->miss + k, .line = lines->at[k].line, .token = warp_name(s, t),
                             .op = store ? PL_MEM_WRITE : PL_MEM_REDUCE, .client = PL_CL_STORE, .sectors = lines->at[k].mask,
-                            .bytes = (uint8_t)line_payload(s, k), .alu = d->alu, .depth = lines->at[k].chain, .turns = lines->at[k].depth};
+                            .bytes = (uint8_t)line_payload(s, d, k), .alu = d->alu, .depth = lines->at[k].chain, .turns = lines->at[k].depth};
             pl_l1_store(&s->l1, r.line, r.sectors, is_local);
             if (store && join_store(s, &r, now)) continue;
             if (!store) pl_sm_request(s, r);
@@ -335,7 +352,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         s->token[slot].remaining = lines->n;
         for (uint32_t k = 0; k < lines->n; k++) {
             pl_mem_req r = {.time = start + m->miss + k, .line = lines->at[k].line, .token = slot, .op = PL_MEM_ATOMIC,
-                            .client = PL_CL_ATOMIC, .sectors = lines->at[k].mask, .bytes = (uint8_t)line_payload(s, k),
+                            .client = PL_CL_ATOMIC, .sectors = lines->at[k].mask, .bytes = (uint8_t)line_payload(s, d, k),
                             .alu = d->alu, .depth = lines->at[k].chain, .turns = lines->at[k].depth};
             pl_sm_request(s, r);
             s->requests_out++;
@@ -361,7 +378,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             ready += s->m->async.copy;
         }
         s->token[slot].remaining = fills + 1;
-        pl_sm_results(s, t, d, pending ? id : long_result(ready));
+        pl_sm_results(s, t, d, pending ? id | later_passes(passes) : long_result(ready));
         pl_token_done(s, slot, ready);
     }
 

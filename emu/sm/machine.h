@@ -105,7 +105,7 @@ typedef struct pl_shared_config {
     uint64_t per_sm, per_block, reserved, unit, carveout_half, carveout_idle;
     pl_conf_list carveouts;
     uint32_t carveout_room;
-    uint32_t banks, bank, rows, latency, pass_latency, pass, link_pass, atomic_latency, atomic_pass, atomic_loop, remote_latency, remote_pass, matrix_latency;
+    uint32_t banks, bank, rows, latency, pass_latency, pass, link_pass, atomic_latency, atomic_pass, atomic_loop, atomic_loop_wide, atomic_loop_pass, atomic_busy, atomic_busy_wide, atomic_bank, remote_latency, remote_pass, matrix_latency;
 } pl_shared_config;
 
 /* What a load of global memory does in the L1: looks for its sectors; looks for its lines, and misses bring whole lines; or passes. */
@@ -113,12 +113,12 @@ enum { PL_L1_SECTORS, PL_L1_LINES, PL_L1_BYPASS };
 
 typedef struct pl_l1_config {
     uint64_t size, line, sector;
-    uint32_t ways, latency, miss, fill, misses, stores, tags, pass_latency, width;
+    uint32_t ways, latency, miss, fill, misses, stores, writes, tags, pass_latency, width;
     int global; /* PL_L1_* */
 } pl_l1_config;
 
 typedef struct pl_sync_config {
-    uint32_t barrier, barrier_warp, barrier_reduce, cluster, fence_cta, fence_gpu, fence_sys, fence_proxy, sleep, mbarrier, mbarrier_arrive;
+    uint32_t barrier, barrier_warp, barrier_reduce, cluster, fence_cta, fence_gpu, fence_drain, fence_sys, fence_proxy, sleep, mbarrier, mbarrier_arrive;
     double fence_cta_each, fence_gpu_each, fence_sys_each, sleep_each;
 } pl_sync_config;
 

@@ -231,6 +231,7 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
         t->why = PL_STALL_MATH_PIPE;
     } else if ((d->kind == PL_KIND_FENCE_GPU || d->kind == PL_KIND_FENCE_SYS) && t->stores) {
         t->block = PL_BK_STORES;
+        t->drained = true;
         t->why = PL_STALL_MEMBAR;
         set_ready(s, index, PL_NEVER);
         return;
@@ -587,12 +588,15 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         break;
     case PL_KIND_FENCE_GPU:
         s->stat.exchanges += 2;
-        t->hold = pl_port_enter(&s->fence_port, now, (uint64_t)(s->m->sync.fence_gpu_each * PL_FINE)) + s->m->sync.fence_gpu;
+        t->hold = pl_port_enter(&s->fence_port, now, (uint64_t)(s->m->sync.fence_gpu_each * PL_FINE)) +
+                  (t->drained ? s->m->sync.fence_drain : s->m->sync.fence_gpu);
+        t->drained = false;
         t->hold_why = PL_STALL_MEMBAR;
         pl_l1_invalidate(&s->l1);
         break;
     case PL_KIND_FENCE_SYS:
         t->hold = pl_port_enter(&s->fence_port, now, (uint64_t)(s->m->sync.fence_sys_each * PL_FINE)) + s->m->sync.fence_sys;
+        t->drained = false;
         t->hold_why = PL_STALL_MEMBAR;
         pl_l1_invalidate(&s->l1);
         break;

@@ -19,7 +19,7 @@
 #include "memmodel/coalesce.h"
 #include "memmodel/l1.h"
 
-enum { PL_SM_WARPS = 64, PL_SUBCORES = 8, PL_QUEUE = 64, PL_GROUPS = 16, PL_CONST_WAITS = 512, PL_BANK_PIECE = 1024, PL_WRITES = 128 };
+enum { PL_SM_WARPS = 64, PL_SUBCORES = 8, PL_QUEUE = 64, PL_GROUPS = 16, PL_CONST_WAITS = 512, PL_BANK_PIECE = 1024, PL_WRITES = 64 };
 #define PL_NEVER UINT64_MAX
 #define PL_NO_TOKEN UINT32_MAX
 
@@ -86,6 +86,7 @@ typedef struct pl_twarp {
     uint8_t wait_n;
     uint8_t why, hold_why, throttle; /* pl_stall: operands, control flow, units */
     uint8_t block;          /* pl_block */
+    bool drained;           /* its fence has waited for stores */
 } pl_twarp;
 
 /* A resident block. */
@@ -180,7 +181,8 @@ typedef struct pl_sm {
     uint64_t bulk_free;          /* copy engine */
     pl_mem_outbox out;           /* requests of this window */
     pl_mem_outbox sending;       /* of the one before, on their way */
-    pl_mem_req writes[PL_WRITES]; /* stores that others may still join, by hash of the line; no sectors: free */
+    pl_mem_req writes[PL_WRITES]; /* ring: stores that others may still join; no sectors: free */
+    uint32_t writes_at;
     uint64_t writes_until;        /* when the last of them leaves */
     pl_effect fx;
     pl_lines lines;

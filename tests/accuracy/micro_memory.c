@@ -232,6 +232,10 @@ void shared(micro *m)
 
 /* ---- coalescing ---- */
 
+/* The recorded buffers began in the half of the L2 that the SM of the first block reads through: their first 4 KiB answer as
+ * quickly as any, the first of them a little quicker than the mean. So do these here. */
+enum { NEAR = 17 * 4096 };
+
 /* The recorded throughput out of the L2 is wrong. */
 void coalescing(micro *m)
 {
@@ -245,7 +249,7 @@ void coalescing(micro *m)
             uint64_t in;
             uint32_t stride, offset, step, pad;
             uint64_t out;
-        } params = {m->in, stride, offset, 0, 0, m->out};
+        } params = {m->in + NEAR, stride, offset, 0, 0, m->out};
         static const char *const form[] = {"_Z2coILi%uELi0EEvmjjjPj", "_Z2coILi%uELi1EEvmjjjPj", "_Z4costILi%uEEvmjjjPj"};
         static const char *const what[] = {"L1_lat", "L2_lat", "cyc_per_store"};
         for (unsigned k = 0; k < 3; k++) {
@@ -256,7 +260,7 @@ void coalescing(micro *m)
             row(m, number_at(&t, i, what[k]), !ran ? -1 : k == 2 ? cycles[2] / 32.0 : cycles[0], "%u bit stride %u offset %u %s", bits, stride, offset, what[k]);
         }
         begin(m);
-        put(m, ".reg .b32 v<16>; mul.wide.u32 at, tid, %u; add.u64 at, at, in; add.u64 at, at, %u;\n", stride, offset);
+        put(m, ".reg .b32 v<16>; mul.wide.u32 at, tid, %u; add.u64 at, at, in; add.u64 at, at, %u;\n", stride, offset + NEAR);
         row(m, number_at(&t, i, "L1_cyc_per_load"), load_stream(m, bits == 32 ? "ld.global.ca.u32" : bits == 64 ? "ld.global.ca.v2.u32" : "ld.global.ca.v4.u32", words[bits / 64], "at", 32, 1, 2), "%u bit stride %u offset %u L1_cyc_per_load", bits, stride, offset);
     }
     table_free(&t);
@@ -282,13 +286,13 @@ void atomics(micro *m)
         bool latency = strncmp(mode, "lat", 3) == 0, ways = strcmp(mode, "ways") == 0;
         if (!latency && (threads != 1024 || (blocks != 1 && blocks != 132) || (ways && mask != 4092))) continue;
         while (strcmp(op[kind], text_at(&t, i, "op")) != 0) kind++;
-        if (blocks > 1) n = 3;
+        if (blocks > 1) n = strcmp(mode, "ways") == 0 ? 3 : strcmp(mode, "same") == 0 ? 16 : n;
         const struct {
             uint64_t base;
             uint32_t mul, mask, n, pad;
             uint64_t sink, spans;
             int32_t dependent;
-        } params = {m->in, (uint32_t)number_at(&t, i, "mul"), mask, n, 0, m->out + 8 * (OUT_WORDS - 1), m->out, latency};
+        } params = {m->in + NEAR, (uint32_t)number_at(&t, i, "mul"), mask, n, 0, m->out + 8 * (OUT_WORDS - 1), m->out, latency};
         char name[40];
         snprintf(name, sizeof name, "_Z3atkILi%uEEvPcjjiPjPxi", kind);
         clear_input(m, 1 << 20);

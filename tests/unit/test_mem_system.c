@@ -4,9 +4,9 @@
 #include <string.h>
 
 static const pl_memsys_config small = {
-    .nodes = 4, .groups = 2, .coalescers = 4, .line_bytes = 128, .sector_bytes = 32, .xbar_latency = 20, .partitions = 1, .up_bytes = 32, .down_bytes = 32,
+    .nodes = 4, .groups = 2, .coalescers = 4, .line_bytes = 128, .sector_bytes = 32, .xbar_latency = 20, .partitions = 1, .owner_bytes = 4096, .up_bytes = 32, .down_bytes = 32,
     .group_down_bytes = 64, .header_bytes = 8, .l2_bytes = 64 * 1024, .slices = 2, .l2_ways = 4, .l2_latency = 40, .slice_bytes = 32,
-    .atomic_sector = {4, 4, 4}, .atomic_same = {2, 2, 8}, .l2_fill_sectors = 1, .partial_write = 2,
+    .atomic_sector = {4, 4, 4}, .atomic_turn = {4, 4, 4}, .atomic_same = {2, 2, 8}, .far_atomic_bytes = 1024, .up_atomic_bytes = 32, .atomic_again = 2, .l2_fill_sectors = 1, .partial_write = 2,
     .dram = {.channels = 2, .banks = 4, .row_bytes = 1024, .atom_bytes = 32, .bytes_per_cycle = 16, .latency = 60, .row_miss = 40, .row_cycle = 100},
     .in_flight = 4096};
 
