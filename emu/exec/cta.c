@@ -241,6 +241,27 @@ static void complete_warp(pl_warp *w)
     }
 }
 
+/* Without clusters the cluster barrier is one of the block. */
+static void finish_alone(pl_cta *c)
+{
+    if (!c->alone_arrived || c->alone_arrived < c->live)
+        return;
+    ++*c->advances;
+    c->alone_arrived = 0;
+    c->alone_phase++;
+    for (uint32_t n = 0; n < c->nwarps; n++) {
+        pl_warp *w = &c->warp[n];
+        for (unsigned k = 0; k < w->nsplits; k++) {
+            if (w->split[k].wait != PL_SPLIT_CLUSTER)
+                continue;
+            w->split[k].wait = PL_SPLIT_READY;
+            w->split[k].cluster_arrived = false;
+            if (w->state == PL_WARP_BARRIER)
+                w->state = PL_WARP_READY;
+        }
+    }
+}
+
 void pl_cta_thread_exit(pl_warp *w, uint32_t threads)
 {
     pl_cta *c = w->cta;
@@ -253,6 +274,8 @@ void pl_cta_thread_exit(pl_warp *w, uint32_t threads)
             k->arrived = 0;
             k->phase++;
         }
+    } else {
+        finish_alone(c);
     }
     for (uint32_t id = 0; id < PL_NAMED_BARRIERS; id++)
         if (!c->barrier[id].expected && complete(c, &c->barrier[id]))
@@ -268,9 +291,12 @@ void pl_cluster_arrive(pl_warp *w)
         return;
     }
     s->cluster_arrived = true;
-    if (!k)
+    s->cluster_phase = pl_cluster_phase(w->cta);
+    if (!k) {
+        w->cta->alone_arrived += (uint32_t)__builtin_popcount(w->exec);
+        finish_alone(w->cta);
         return;
-    s->cluster_phase = k->phase;
+    }
     k->arrived += (uint32_t)__builtin_popcount(w->exec);
     if (k->arrived >= k->live) {
         k->arrived = 0;
@@ -280,13 +306,12 @@ void pl_cluster_arrive(pl_warp *w)
 
 void pl_cluster_wait(pl_warp *w)
 {
-    pl_cluster *k = w->cta->cluster;
     pl_split *s = &w->split[w->current];
     if (!s->cluster_arrived) {
         pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "barrier.cluster.wait without an arrive before");
         return;
     }
-    if (!k || k->phase > s->cluster_phase)
+    if (pl_cluster_phase(w->cta) > s->cluster_phase)
         s->cluster_arrived = false;
     else
         pl_warp_wait(w, PL_SPLIT_CLUSTER);
@@ -557,6 +582,8 @@ pl_cta *pl_cta_take(pl_grid *g, uint32_t linear, uint32_t sm)
     c->done = 0;
     c->nthreads = c->live = g->pool->nthreads;
     memset(c->barrier, 0, sizeof c->barrier);
+    c->alone_arrived = 0;
+    c->alone_phase = 0;
     c->cluster = cluster_of(g, c);
     if (g->cluster[0] && !c->cluster)
         return NULL;

@@ -171,7 +171,9 @@ typedef struct pl_cta {
     uint64_t shared_base;       /* shared address of offset 0: cluster rank times PL_SHARED_SLICE */
     pl_barrier barrier[PL_NAMED_BARRIERS];
     uint32_t cluster_rank;
-    pl_cluster *cluster; /* NULL without clusters */
+    pl_cluster *cluster; /* NULL without clusters: then the block is one of its own, as far as barriers go */
+    uint32_t alone_arrived; /* threads at the cluster barrier */
+    uint64_t alone_phase;   /* completed phases */
     uint32_t sm;                /* where it runs (timing), for %smid */
     uint64_t number;            /* of the block among those of all grids of the launch: for events */
     bool let_go;                /* the grid behind this one need not wait for it to start */
@@ -179,6 +181,9 @@ typedef struct pl_cta {
     void *place;                /* timing with several threads: for pl_grid.in_order */
     uint64_t *advances;         /* where its signs of life count: pl_grid.advances, or in timing mode a counter of its SM, added up later */
 } pl_cta;
+
+/* Phases of its cluster barrier that are complete. */
+static inline uint64_t pl_cluster_phase(const pl_cta *c) { return c->cluster ? c->cluster->phase : c->alone_phase; }
 
 /* A fault of the emulated program. */
 typedef struct pl_fault_info {

@@ -61,8 +61,8 @@ static void reason(text *t, const pl_warp *w, const pl_split *s)
         return;
     }
     case PL_SPLIT_CLUSTER:
-        put(t, "wait at the cluster barrier, where %u of %u threads have arrived", c->cluster ? c->cluster->arrived : 0,
-            c->cluster ? c->cluster->live : 0);
+        put(t, "wait at the cluster barrier, where %u of %u threads have arrived", c->cluster ? c->cluster->arrived : c->alone_arrived,
+            c->cluster ? c->cluster->live : c->live);
         return;
     case PL_SPLIT_WARP_SYNC:
         put(t, "wait for other lanes of their _sync mask");

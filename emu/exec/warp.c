@@ -564,7 +564,7 @@ static bool awake(const pl_warp *w, pl_split *s)
 {
     if (s->wait == PL_SPLIT_SLEEP && s->wake <= w->clock)
         s->wait = PL_SPLIT_READY;
-    if (s->wait == PL_SPLIT_CLUSTER && w->cta->cluster && w->cta->cluster->phase > s->cluster_phase) {
+    if (s->wait == PL_SPLIT_CLUSTER && pl_cluster_phase(w->cta) > s->cluster_phase) {
         s->wait = PL_SPLIT_READY;
         s->cluster_arrived = false;
     }
@@ -792,6 +792,8 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
                 pause = after_control(w);
                 break;
             }
+            if ((i->flags & PL_IF_MEM) && w->stop) /* a fault: what stands behind it does not execute */
+                break;
             w->pc = w->next;
             i = &code[w->pc];
         } while (!(i->flags & PL_IF_SYNC_POINT));

@@ -577,8 +577,7 @@ static void weak_cluster_barrier(pl_warp *w, const pl_insn *i)
 {
     const weak_insn *x = about(w, i);
     struct pl_weak *k = w->grid->weak;
-    const pl_cluster *cluster = w->cta->cluster;
-    unsigned phase = !cluster ? 0 : (x->acquire ? w->split[w->current].cluster_phase : cluster->phase) % 2;
+    unsigned phase = (unsigned)((x->acquire ? w->split[w->current].cluster_phase : pl_cluster_phase(w->cta)) % 2);
     after_barriers(k, w);
     if (x->release)
         pl_view_join(&k->history, &k->cluster_barrier[2 * (w->cta->weak->cluster % CLUSTERS) + phase], &state_of(w)->view);

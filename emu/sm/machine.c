@@ -5,6 +5,7 @@
 #include "arch/machines.h"
 #include "base/event.h"
 #include "isa/form.h"
+#include "isa/insn.h"
 #include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@ static const pl_conf_key machine_keys[] = {
 static const pl_conf_key sm_keys[] = {
     KEY(pl_sm_config, count, "count", U32, "", 1, 1024, "streaming multiprocessors of the GPU"),
     KEY(pl_sm_config, subcores, "subcores", U32, "", 1, 8, "sub-cores of an SM, each with a warp scheduler"),
+    KEY(pl_sm_config, lanes, "lanes", U32, "", 1, 1024, "threads of a warp, which execute together"),
     KEY(pl_sm_config, warps, "warps", U32, "", 1, 64, "warps that an SM can hold"),
     KEY(pl_sm_config, blocks, "blocks", U32, "", 1, 64, "blocks that an SM can hold"),
     KEY(pl_sm_config, threads, "threads", U32, "", 32, 4096, "threads that an SM can hold"),
@@ -446,6 +448,7 @@ static bool consistent(const pl_machine *m, pl_diags *d, const pl_conf *c)
         pl_report(d, PL_E0510, e ? e->value_at : (pl_loc){0}, key, e ? e->value : "", why); \
         ok = false;                                                           \
     }
+    CHECK(m->sm.lanes == PL_LANES, "sm", "lanes", "ptxloom executes warps of 32 lanes; a build for others needs another PL_LANES (isa/insn.h) and wider masks")
     CHECK(m->sm.warps % m->sm.subcores == 0, "sm", "warps", "every sub-core holds the same number of warps")
     CHECK(m->l1.line % m->l1.sector == 0 && m->l1.line / m->l1.sector <= 8, "l1", "sector", "a line has one to eight sectors")
     CHECK((m->l1.line & (m->l1.line - 1)) == 0, "l1", "line", "a line is a power of two")
@@ -507,8 +510,10 @@ pl_machine *pl_machine_load(pl_arena *a, pl_diags *d, const char *name, const ch
         if (k == PL_OP_ISSUE) continue;
         ok &= pl_conf_bind(c, pl_arena_printf(a, "op.%s", op_words[k]), op_keys, sizeof op_keys / sizeof *op_keys, &m->op[k]);
     }
-    if (ok) ok = consistent(m, d, c);
-    if (ok) ok = read_prices(m, c, d, have, true);
+    if (ok) {
+        ok = consistent(m, d, c);
+        ok &= read_prices(m, c, d, have, true);
+    }
     if (ok && m->like) {
         text u;
         ok = find_text(a, d, m->like, search_path, &u) && pl_conf_read(a, d, u.name, u.text, u.size, &other) == PL_OK &&

@@ -83,7 +83,7 @@ typedef struct pl_op_cost {
 enum { PL_REGISTER_BANKS = 4 };
 
 typedef struct pl_sm_config {
-    uint32_t count, subcores, warps, blocks, threads, registers, register_unit, registers_thread, warp_unit, barriers, register_banks;
+    uint32_t count, subcores, lanes, warps, blocks, threads, registers, register_unit, registers_thread, warp_unit, barriers, register_banks;
 } pl_sm_config;
 
 typedef struct pl_issue_config {

@@ -27,7 +27,7 @@ static uint64_t carveout(const pl_machine *m, uint64_t own, uint64_t need)
 pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers, uint64_t shared, uint32_t barriers)
 {
     pl_occupancy o = {0};
-    const uint32_t lanes = 32;
+    const uint32_t lanes = m->sm.lanes;
     o.warps = (threads + lanes - 1) / lanes;
     if (o.warps == 0) return o;
     if (registers == 0) registers = 1;

@@ -623,6 +623,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     case PL_KIND_CLUSTER_ARRIVE: /* what it did to other SMs must be seen there */
         t->hold = t->remote_done;
         t->hold_why = PL_STALL_MEMBAR;
+        if (!w->cta->cluster) release_barrier(s, t->cta, now, now + s->m->sync.cluster);
         break;
     case PL_KIND_EXIT: release_barrier(s, t->cta, now, now + s->m->sync.barrier); break;
     default: break;
