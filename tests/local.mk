@@ -72,7 +72,7 @@ TESTS = $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 
 # Figures rather than verdicts, and the long version of the fuzzer.
 EXTRA_PROGRAMS = tests/accuracy/cycles tests/accuracy/micro tests/accuracy/speed tests/accuracy/traces tests/accuracy/mufu_all \
-	tests/accuracy/rates
+	tests/accuracy/rates tests/accuracy/assembling
 tests_accuracy_cycles_SOURCES = tests/accuracy/cycles.c tests/accuracy/figures.c tests/accuracy/figures.h
 tests_accuracy_micro_SOURCES = tests/accuracy/micro.c tests/accuracy/micro_memory.c tests/accuracy/micro.h tests/accuracy/figures.c tests/accuracy/figures.h
 tests_accuracy_cycles_LDADD = libpl_harness.la libptxloom.la
@@ -81,8 +81,9 @@ tests_accuracy_speed_LDADD = libpl_harness.la libptxloom.la -lm
 tests_accuracy_traces_LDADD = libpl_harness.la libptxloom.la
 tests_accuracy_mufu_all_LDADD = libpl_harness.la libptxloom.la
 tests_accuracy_rates_LDADD = libptxloom.la
+tests_accuracy_assembling_LDADD = libpl_harness.la
 CLEANFILES += tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT) tests/accuracy/speed$(EXEEXT) \
-	tests/accuracy/traces$(EXEEXT) tests/accuracy/mufu_all$(EXEEXT) tests/accuracy/rates$(EXEEXT)
+	tests/accuracy/traces$(EXEEXT) tests/accuracy/mufu_all$(EXEEXT) tests/accuracy/rates$(EXEEXT) tests/accuracy/assembling$(EXEEXT)
 accuracy: ptxloom$(EXEEXT) tests/labs$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/labs --all
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/micro
@@ -93,7 +94,9 @@ accuracy-update: ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tests/accuracy/
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/cycles --update
 accuracy-mufu: tests/accuracy/mufu_all$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/mufu_all
-bench: ptxloom$(EXEEXT) tests/accuracy/speed$(EXEEXT) tests/accuracy/traces$(EXEEXT) tests/accuracy/rates$(EXEEXT)
+bench: ptxloom$(EXEEXT) tests/accuracy/speed$(EXEEXT) tests/accuracy/traces$(EXEEXT) tests/accuracy/rates$(EXEEXT) \
+		tests/accuracy/assembling$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) tests/accuracy/assembling
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/rates
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/traces
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/speed
