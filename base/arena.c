@@ -1,12 +1,11 @@
 /* arena.c - a list of blocks; allocation bumps a pointer, closing frees the blocks.
  *
- * Block sizes double from 4 KiB to 8 MiB, so that a small module costs little and a large one few calls. Large ones come as pages from
- * the system, where it has them: they need no zeroing, can be huge (a module of 50 MB takes a gigabyte, and 4 KiB at a time the page
- * faults would take a third of its time), and a vector grows without being copied.
+ * Block sizes double from 4 KiB to 1 MiB, so that a small module costs little and a large one few calls. Large ones come as pages from
+ * the system, where it has them: they need no zeroing, take memory only as they are filled, and a vector grows without being copied.
  * The reserve for the sticky failure of arena.h lies in the arena itself: after malloc has failed once, every
  * request that fits gets the same reserve, zeroed again, and the caller finds out at the end of its phase. */
 #ifdef __linux__
-#define _GNU_SOURCE /* mremap, MADV_HUGEPAGE */
+#define _GNU_SOURCE /* mremap */
 #endif
 #include "base/arena.h"
 #include <assert.h>
@@ -19,9 +18,8 @@
 #endif
 
 #define FIRST_BLOCK ((size_t)4096)
-#define LARGEST_BLOCK ((size_t)8 << 20)
+#define LARGEST_BLOCK ((size_t)1 << 20)
 #define MAPPED ((size_t)1 << 18)      /* from this size on: pages */
-#define HUGE_PAGES ((size_t)4 << 20) /* from this size on: huge ones */
 #define LARGE_VECTOR ((size_t)1 << 18)
 #define RESERVE ((size_t)8192)
 #define DEFAULT_ALIGN ((size_t)16)
@@ -67,23 +65,12 @@ static size_t whole_pages(size_t bytes)
 }
 
 #ifdef __linux__
-/* What goes into a block of pages is mostly all written: huge pages are no waste. */
-static void advise(block *b)
-{
-#ifdef MADV_HUGEPAGE
-    if (b->pages >= HUGE_PAGES) (void)madvise(b, b->pages, MADV_HUGEPAGE);
-#else
-    (void)b;
-#endif
-}
-
 static block *get_pages(size_t bytes)
 {
     size_t pages = whole_pages(bytes);
     block *b = mmap(NULL, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (b == MAP_FAILED) return NULL;
     b->pages = pages;
-    advise(b);
     return b;
 }
 
@@ -94,7 +81,6 @@ static block *more_pages(block *b, size_t bytes)
     block *bigger = mremap(b, b->pages, pages, MREMAP_MAYMOVE);
     if (bigger == MAP_FAILED) return NULL;
     bigger->pages = pages;
-    advise(bigger);
     return bigger;
 }
 

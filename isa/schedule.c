@@ -223,8 +223,10 @@ typedef struct list {
     uint32_t slots;
     int many, before_many;   /* registers live behind the stretch, in front of it */
     int limit;               /* that a thread may have */
-    uint64_t *in, *use, *kill; /* bit sets by block: live at its start; read before written there; written there */
+    uint64_t *in, *use, *kill; /* bit sets by block, as in rpo: live at its start; read before written there; written there */
     uint64_t *out_of;          /* a set: live at the end of one block */
+    struct { uint32_t *at; size_t n, cap; } across; /* rows that live across blocks: members of the sets */
+    uint32_t *number;          /* by row: its place there, plus one */
     size_t words, block;
     uint16_t latency[C_count]; /* by class, 0: not looked up yet */
     uint8_t unit[C_count];     /* the same: index in `units` plus one, past its end: none */
@@ -592,25 +594,44 @@ static void batches(scheduler *s, pl_irb *k)
     }
 }
 
+/* A register that a block reads before it writes it lives across blocks; all others live and die in one, and need no sets. */
+static void find_exposed(void *ctx, uint32_t *row, unsigned count, unsigned how)
+{
+    list *l = ctx;
+    for (unsigned k = 0; !(how & PL_USE_PRED) && how & PL_USE_READ && k < count; k++) {
+        uint32_t r = *row + k;
+        if (l->writer[r] == l->block + 1 || l->number[r] || l->x->row[r].kind != PL_ROW_REG)
+            continue;
+        *pl_push(l->x->tmp, &l->across) = r;
+        l->number[r] = (uint32_t)l->across.n;
+    }
+}
+
+static void note_written(void *ctx, uint32_t *row, unsigned count, unsigned how)
+{
+    list *l = ctx;
+    for (unsigned k = 0; !(how & PL_USE_PRED) && how & PL_USE_WRITE && k < count; k++)
+        l->writer[*row + k] = (uint32_t)l->block + 1;
+}
+
 static void set_bits(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     list *l = ctx;
-    if (how & PL_USE_PRED)
-        return;
-    for (unsigned k = 0; k < count; k++) {
-        size_t word = l->block * l->words + (*row + k) / 64;
-        uint64_t bit = 1ull << (*row + k) % 64;
-        if (how & PL_USE_READ && !(l->kill[word] & bit))
-            l->use[word] |= bit;
+    for (unsigned k = 0; !(how & PL_USE_PRED) && how & PL_USE_READ && k < count; k++) {
+        uint32_t n = l->number[*row + k];
+        if (n && !(l->kill[l->block * l->words + (n - 1) / 64] >> (n - 1) % 64 & 1))
+            l->use[l->block * l->words + (n - 1) / 64] |= 1ull << (n - 1) % 64;
     }
 }
 
 static void kill_bits(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     list *l = ctx;
-    if (!(how & PL_USE_PRED) && how & PL_USE_WRITE)
-        for (unsigned k = 0; k < count; k++)
-            l->kill[l->block * l->words + (*row + k) / 64] |= 1ull << (*row + k) % 64;
+    for (unsigned k = 0; !(how & PL_USE_PRED) && how & PL_USE_WRITE && k < count; k++) {
+        uint32_t n = l->number[*row + k];
+        if (n)
+            l->kill[l->block * l->words + (n - 1) / 64] |= 1ull << (n - 1) % 64;
+    }
 }
 
 /* What is live at the end of a block, in l->out_of. */
@@ -618,7 +639,7 @@ static void live_behind(list *l, uint32_t b)
 {
     memset(l->out_of, 0, l->words * sizeof *l->out_of);
     for (uint32_t k = 0, n = pl_ir_successors(l->x, b); k < n; k++) {
-        const uint64_t *in = l->in + pl_ir_successor(l->x, b, k) * l->words;
+        const uint64_t *in = l->in + l->x->b.at[pl_ir_successor(l->x, b, k)].order * l->words;
         for (size_t w = 0; w < l->words; w++)
             l->out_of[w] |= in[w];
     }
@@ -628,29 +649,40 @@ static void live_behind(list *l, uint32_t b)
 static bool liveness(list *l)
 {
     pl_ir *x = l->x;
-    l->words = x->f->rows / 64 + 1;
-    l->in = pl_arena_array(x->tmp, uint64_t, x->b.n * l->words);
-    l->use = pl_arena_array(x->tmp, uint64_t, x->b.n * l->words);
-    l->kill = pl_arena_array(x->tmp, uint64_t, x->b.n * l->words);
+    l->number = pl_arena_array(x->tmp, uint32_t, x->f->rows + 1);
+    if (!pl_arena_ok(x->tmp))
+        return false;
+    for (l->block = 0; l->block < x->nrpo; l->block++) {
+        const pl_irb *b = &x->b.at[x->rpo[l->block]];
+        for (size_t k = 0; k < b->code.n; k++) {
+            pl_insn_uses_here(x->p, &b->code.at[k], find_exposed, l);
+            if (b->code.at[k].guard == PL_PT)
+                pl_insn_uses_here(x->p, &b->code.at[k], note_written, l);
+        }
+    }
+    l->words = l->across.n / 64 + 1;
+    l->in = pl_arena_array(x->tmp, uint64_t, x->nrpo * l->words);
+    l->use = pl_arena_array(x->tmp, uint64_t, x->nrpo * l->words);
+    l->kill = pl_arena_array(x->tmp, uint64_t, x->nrpo * l->words);
     l->out_of = pl_arena_array(x->tmp, uint64_t, l->words);
     if (!pl_arena_ok(x->tmp))
         return false;
-    for (l->block = 0; l->block < x->b.n; l->block++)
-        for (size_t k = 0; k < x->b.at[l->block].code.n; k++) {
-            pl_insn *i = &x->b.at[l->block].code.at[k];
-            pl_insn_uses_here(x->p, i, set_bits, l);
-            if (i->guard == PL_PT)
-                pl_insn_uses_here(x->p, i, kill_bits, l);
+    for (l->block = 0; l->block < x->nrpo; l->block++) {
+        const pl_irb *b = &x->b.at[x->rpo[l->block]];
+        for (size_t k = 0; k < b->code.n; k++) {
+            pl_insn_uses_here(x->p, &b->code.at[k], set_bits, l);
+            if (b->code.at[k].guard == PL_PT)
+                pl_insn_uses_here(x->p, &b->code.at[k], kill_bits, l);
         }
+    }
     for (bool again = true; again;) {
         again = false;
-        for (uint32_t o = x->nrpo; o-- > 0;) {
-            uint32_t b = x->rpo[o];
-            live_behind(l, b);
+        for (size_t o = x->nrpo; o-- > 0;) {
+            live_behind(l, x->rpo[o]);
             for (size_t w = 0; w < l->words; w++) {
-                uint64_t live = (l->out_of[w] & ~l->kill[b * l->words + w]) | l->use[b * l->words + w];
-                again |= live != l->in[b * l->words + w];
-                l->in[b * l->words + w] = live;
+                uint64_t live = (l->out_of[w] & ~l->kill[o * l->words + w]) | l->use[o * l->words + w];
+                again |= live != l->in[o * l->words + w];
+                l->in[o * l->words + w] = live;
             }
         }
     }
@@ -679,11 +711,10 @@ static bool lists(list *l, uint32_t b)
     pl_ir *x = l->x;
     pl_irb *k = &x->b.at[b];
     live_behind(l, b);
-    memset(l->live, 0, l->slots * sizeof *l->live);
     l->many = 0;
-    for (uint32_t w = 0; w < l->words; w++)
+    for (size_t w = 0; w < l->words; w++)
         for (uint64_t set = l->out_of[w]; set; set &= set - 1)
-            set_live(l, w * 64 + (uint32_t)__builtin_ctzll(set), true);
+            set_live(l, l->across.at[w * 64 + (size_t)__builtin_ctzll(set)], true);
     for (size_t end = k->code.n; end > 0;) {
         size_t at = end;
         while (at > 0 && !wall(&k->code.at[at - 1]))
@@ -702,6 +733,9 @@ static bool lists(list *l, uint32_t b)
         }
         end = at;
     }
+    for (size_t w = 0; w < l->words; w++) /* now they hold what is live in front of the block */
+        for (uint64_t set = l->in[k->order * l->words + w]; set; set &= set - 1)
+            l->live[l->across.at[w * 64 + (size_t)__builtin_ctzll(set)]] = false;
     return true;
 }
 
