@@ -2,13 +2,15 @@
  *
  * Liveness is solved for the registers of copies only. A copy's two registers can be one when no write of either happens while the
  * other one is still needed, the copy itself aside (Chaitin, "Register Allocation and Spilling via Graph Coloring", 1982). Joining two
- * registers changes what interferes, so each takes part in one joining a round. Copies that stay become MOV. */
+ * registers changes what interferes, so each takes part in one joining a round. Before, what reads the old value of a variable is moved
+ * in front of what computes the new one, if more depends on it: a loop's `add n, v, w; mul t, v, v; ...; mov v, n` needs no copy then.
+ * Copies that stay become MOV. */
 #include <string.h>
 
 #include "isa/passes.h"
 #include "isa/plan.h"
 
-enum { ROUNDS = 4 };
+enum { ROUNDS = 4, NEAR = 64, MOST_ROWS = 24 };
 
 typedef struct pair {
     uint32_t block, at, a, b; /* copy: a = b */
@@ -256,9 +258,119 @@ static bool round_of(pl_ir *x, bool *any)
     return pl_ir_ok(x);
 }
 
+/* ---- reads of the old value ---- */
+
+typedef struct touched {
+    uint32_t row[MOST_ROWS]; /* predicates with the top bit set */
+    bool write[MOST_ROWS];
+    unsigned n;
+    bool many;
+} touched;
+
+static void touch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    touched *t = ctx;
+    bool pred = (use & PL_USE_PRED) != 0;
+    for (unsigned k = 0; k < (pred ? 1 : rows); k++) {
+        if (t->n == MOST_ROWS) {
+            t->many = true;
+            return;
+        }
+        t->row[t->n] = (*row + k) | (pred ? 1u << 31 : 0);
+        t->write[t->n++] = (use & PL_USE_WRITE) != 0;
+    }
+}
+
+static touched touches(pl_ir *x, pl_insn *i)
+{
+    touched t = {.n = 0};
+    if (i->form != PL_IR_DEAD)
+        pl_insn_uses_here(x->p, i, touch, &t);
+    return t;
+}
+
+static bool has(const touched *t, uint32_t row, bool write)
+{
+    for (unsigned k = 0; k < t->n; k++)
+        if (t->row[k] == row && t->write[k] == write)
+            return true;
+    return false;
+}
+
+static bool depend(const touched *a, const touched *b)
+{
+    for (unsigned i = 0; i < a->n; i++)
+        for (unsigned k = 0; k < b->n; k++)
+            if (a->row[i] == b->row[k] && (a->write[i] || b->write[k]))
+                return true;
+    return a->many || b->many;
+}
+
+/* Instructions of the longest chain from `at` on that ends in front of `end`. */
+static unsigned chain(pl_ir *x, const pl_irb *b, size_t at, size_t end)
+{
+    uint8_t depth[NEAR + 1] = {0}; /* of the longest chain from `at` to each; 0: none */
+    unsigned most = 1;
+    depth[0] = 1;
+    for (size_t k = at; k < end; k++) {
+        touched w = touches(x, &b->code.at[k]);
+        for (size_t o = k + 1; o < end && depth[k - at]; o++) {
+            touched r = touches(x, &b->code.at[o]);
+            for (unsigned n = 0; n < w.n; n++)
+                if (w.write[n] && has(&r, w.row[n], false) && depth[o - at] <= depth[k - at])
+                    depth[o - at] = (uint8_t)(depth[k - at] + 1);
+        }
+        most = depth[k - at] > most ? depth[k - at] : most;
+    }
+    return most;
+}
+
+/* `copy` is v = t: moves what reads v behind the instruction that computes t in front of it, where nothing in between is in the way and
+ * the chain that it begins is the longer one; else ptxas leaves the copy. */
+static void read_earlier(pl_ir *x, pl_irb *b, size_t copy)
+{
+    uint32_t v = b->code.at[copy].op[0], t = b->code.at[copy].op[1];
+    size_t first = copy > NEAR ? copy - NEAR : 0, def = copy;
+    for (size_t k = copy; k-- > first && def == copy;) {
+        touched w = touches(x, &b->code.at[k]);
+        if (has(&w, v, true))
+            return;
+        def = has(&w, t, true) ? k : copy;
+    }
+    for (size_t k = def + 1; def < copy && k < copy; k++) {
+        pl_insn i = b->code.at[k];
+        touched r = touches(x, &i);
+        bool free = has(&r, v, false) && pl_insn_pure(&i) && !pl_insn_has(&i, W_cc);
+        for (size_t o = def; o < k && free; o++) {
+            touched w = touches(x, &b->code.at[o]);
+            free = !depend(&r, &w);
+        }
+        if (!free || chain(x, b, k, copy) < chain(x, b, def, copy))
+            continue;
+        memmove(b->code.at + def + 1, b->code.at + def, (k - def) * sizeof i);
+        b->code.at[def++] = i;
+    }
+}
+
+static void advance(pl_ir *x)
+{
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        pl_irb *b = &x->b.at[x->rpo[j]];
+        for (size_t k = 0; k < b->code.n; k++) {
+            const pl_insn *i = &b->code.at[k];
+            if (b->loop == x->rpo[j] && pl_insn_mnem(i) == M_mov && i->guard == PL_PT && pl_forms[i->form].noperands == 2 &&
+                !pl_operand_count(&pl_forms[i->form], 0, i->mods) && !pl_operand_count(&pl_forms[i->form], 1, i->mods) && i->op[1] != UINT32_MAX)
+                read_earlier(x, b, k);
+        }
+    }
+}
+
 bool pl_pass_coalesce(pl_ir *x)
 {
     bool any = true;
+    if (!pl_ir_ready(x))
+        return false;
+    advance(x);
     for (unsigned k = 0; k < ROUNDS && any; k++) {
         any = false;
         if (!round_of(x, &any))
