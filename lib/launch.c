@@ -172,6 +172,15 @@ static void report_fault(pl_module *m, const pl_grid *g)
         d->help = pl_arena_printf(gpu->messages, "a CUDA program would see %s", g->fault.error);
 }
 
+static void report_doubt(pl_module *m, const pl_fault_info *f)
+{
+    pl_gpu *gpu = m->gpu;
+    const pl_program *p = m->program;
+    pl_loc at = pl_module_place(m, f->pc < p->code.n ? p->code.at[f->pc].line : UINT32_MAX);
+    pl_report(&gpu->diags, PL_W0432, at, f->kernel,
+              pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", f->text, three(gpu, f->block), three(gpu, f->thread)));
+}
+
 /* ---------------------------------------------------------------- the driver's side of a launch */
 
 /* Does a launch made by device code have a shape that this GPU takes? *o: how many fit. */
@@ -356,6 +365,7 @@ static pl_status run_children(course *x, pl_grid *parent)
         st = run_row(x, g);
         parent->seq = g->seq; /* numbers of events go on */
         if (g->fault.set) parent->fault = g->fault;
+        if (g->doubt.set) parent->doubt = g->doubt;
         free(c.params);
         free(g);
     }
@@ -389,6 +399,8 @@ static pl_status run(course *x, pl_grid *g, size_t n)
     system->launchable = NULL;
     system->ctx = NULL;
     x->out->wall_seconds = seconds() - start;
+    for (const pl_grid *k = g; k < g + n; k++)
+        if (k->doubt.set) report_doubt(m, &k->doubt);
     if (head->fault.set) {
         st = PL_FAULT;
         report_fault(m, head);

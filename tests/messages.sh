@@ -146,6 +146,17 @@ argument 2:1:1: error: cannot read 's.bin': No such file or directory [E0001]
      1 | u32[4]=@s.bin
        | ^~~~~~~~~~~~~
 END
+cat >mask.ptx <<'END'
+.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k() { .reg .b32 %r; bar.warp.sync 0xffff; ret; }
+END
+says 0 run mask.ptx -g 1 -b 32 <<'END'
+mask.ptx:4:37: warning: kernel 'k': lane 16 executes bar with the mask 0x0000ffff, which leaves it out (block 0,0,0, thread 16,0,0) [W0432]
+     4 | .visible .entry k() { .reg .b32 %r; bar.warp.sync 0xffff; ret; }
+       |                                     ^
+END
 says 2 run one.ptx -g 1 -b 2000 u32:1 'u32[4]' <<'END'
 error: block 2000,1,1: the limits are 1024,1024,64, and 1024 threads [E0415]
 END

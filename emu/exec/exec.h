@@ -238,6 +238,7 @@ typedef struct pl_grid {
     bool complete;             /* it and all before it have ended */
     /* results */
     pl_fault_info failed;      /* an assertion: the launch runs on and fails at its end */
+    pl_fault_info doubt;       /* something whose result is undefined: the launch runs on */
     pl_fault_info fault;
     uint64_t executed, lane_executed, cycles;
     uint64_t blocks_done;
@@ -289,6 +290,8 @@ void pl_warp_shuffle(pl_warp *w, uint64_t number);
 void pl_warp_exit(pl_warp *w, uint32_t lanes);
 /* The current split waits: kind is PL_SPLIT_*, it goes on at w->next. */
 void pl_warp_wait(pl_warp *w, uint8_t kind);
+/* A _sync instruction whose mask leaves out lanes that execute it: the manual leaves open what they get. */
+void pl_warp_doubt(pl_warp *w, uint32_t mask);
 /* A _sync instruction: true when all lanes of the mask are here and it may execute now; else the split waits or parts. */
 bool pl_warp_sync(pl_warp *w, uint32_t mask);
 /* A _sync instruction whose mask is operand k: true when the lanes came with different masks, and each group has executed it by itself

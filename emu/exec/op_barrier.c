@@ -30,8 +30,9 @@ void exec_bar_warp(pl_warp *w, const pl_insn *i)
 {
     if (pl_warp_groups(w, i, 0))
         return;
-    uint32_t mask = uniform(w, i->op[0]) & w->lanes & ~w->exited;
-    pl_warp_sync(w, mask);
+    uint32_t mask = uniform(w, i->op[0]);
+    pl_warp_doubt(w, mask);
+    pl_warp_sync(w, mask & w->lanes & ~w->exited);
 }
 
 void exec_cluster_arrive(pl_warp *w, const pl_insn *i)

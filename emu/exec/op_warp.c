@@ -13,6 +13,7 @@ static uint32_t member_mask(const pl_warp *w, const pl_insn *i, unsigned k)
 /* Waits until all lanes of the mask are here. True when they are: the instruction executes. */
 static bool gather(pl_warp *w, uint32_t mask)
 {
+    pl_warp_doubt(w, mask);
     mask &= w->lanes & ~w->exited;
     if (mask & ~w->exec)
         return pl_warp_sync(w, mask);

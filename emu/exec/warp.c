@@ -261,6 +261,18 @@ static bool encloses(const pl_warp *w, uint16_t a, uint16_t f)
     return a == 0;
 }
 
+void pl_warp_doubt(pl_warp *w, uint32_t mask)
+{
+    pl_grid *g = w->grid->head;
+    uint32_t left_out = w->exec & ~mask;
+    if (!left_out || g->doubt.set)
+        return;
+    if (g->in_order) /* of several the first counts */
+        g->in_order(w->cta);
+    pl_fault_note(w, &g->doubt, left_out, NULL, "lane %d executes %s with the mask 0x%08x, which leaves it out",
+                  __builtin_ctz(left_out), pl_mnems[pl_forms[w->code[w->pc].form].mnem].name, mask);
+}
+
 bool pl_warp_sync(pl_warp *w, uint32_t mask)
 {
     pl_split *s = &w->split[w->current];
