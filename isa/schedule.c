@@ -205,8 +205,11 @@ typedef struct node {
     uint32_t depth, earliest;  /* cycles from the start of the stretch; least distance from its end */
     uint32_t uses, nuses;      /* range in list.uses */
     uint32_t cycles;           /* until its result */
+    uint8_t memory;            /* what it does to memory */
     uint8_t unit, held;        /* unit that it holds for so many cycles; UNITS: none */
 } node;
+
+enum { NOTHING, LOADS, STORES }; /* node.memory; LOADS: of what somebody may write */
 
 typedef struct list {
     pl_ir *x;
@@ -399,8 +402,10 @@ static void memory_order(list *l, uint32_t at, uint32_t *last, uint32_t *flags)
     }
     uint32_t first = *last == PL_IR_NONE ? 0 : *last;
     for (uint32_t k = first; k < at; k++) {
+        if (l->node[k].memory == NOTHING && k != *last)
+            continue;
         const pl_insn *o = &l->code[k];
-        bool before = plain_store(o), loads = any_load(o) && !pl_insn_has(o, W_nc);
+        bool before = l->node[k].memory == STORES, loads = l->node[k].memory == LOADS;
         if (k == *last)
             join(l, k, at, 1);
         else if (load ? before && conflict(l, i, o) : store ? before || (loads && conflict(l, o, i)) : before || loads)
@@ -513,7 +518,9 @@ static bool schedule_stretch(list *l)
     uint32_t last = PL_IR_NONE, flags = PL_IR_NONE, cycle = 0, left = l->n, youngest = l->n - 1;
     l->edges.n = l->uses.n = l->readers.n = 0;
     for (l->at = 0; l->at < l->n; l->at++) {
-        l->node[l->at] = (node){.edges = PL_IR_NONE, .uses = (uint32_t)l->uses.n, .cycles = latency_of(l, &l->code[l->at])};
+        const pl_insn *i = &l->code[l->at];
+        l->node[l->at] = (node){.edges = PL_IR_NONE, .uses = (uint32_t)l->uses.n, .cycles = latency_of(l, i),
+                                .memory = plain_store(i) ? STORES : any_load(i) && !pl_insn_has(i, W_nc) ? LOADS : NOTHING};
         find_unit(l, &l->code[l->at], &l->node[l->at]);
         pl_insn_uses_here(l->x->p, &l->code[l->at], note_use, l);
     }

@@ -600,9 +600,13 @@ static bool walk(pl_ir *x, chooser *c)
         c->block = x->rpo[j];
         pl_irb *b = &x->b.at[c->block];
         for (c->at = 0; c->at < b->code.n; c->at++) {
-            const pl_insn before = b->code.at[c->at];
-            visit(c, &b->code.at[c->at]);
-            c->changed |= memcmp(&before, &b->code.at[c->at], sizeof before) != 0;
+            if (c->counting || c->changed) /* counting changes nothing; one change is as good as many */
+                visit(c, &b->code.at[c->at]);
+            else {
+                const pl_insn before = b->code.at[c->at];
+                visit(c, &b->code.at[c->at]);
+                c->changed = memcmp(&before, &b->code.at[c->at], sizeof before) != 0;
+            }
             if (b->code.at[c->at].form != PL_IR_DEAD)
                 pl_insn_uses_here(x->p, &b->code.at[c->at], note_write, c);
         }
