@@ -372,6 +372,16 @@ static bool fits(int64_t v)
     return v >= -(1 << 23) && v < 1 << 23;
 }
 
+/* A word of the constant bank by a number: its address is the number times a power of two, of which 32 bits matter. */
+static void bank_index(const chooser *c, pl_insn *i, unsigned k)
+{
+    pl_insn *w = source(c, i, k);
+    uint64_t n;
+    if (i->sel[PL_M_SPACE] == PL_SP_CONST && w && single(c, i->op[k]) && (w->cls == C_imad_wide || w->cls == C_imad_wide_sum) &&
+        pl_ir_number(c->x, w->op[2], &n) && n && !(n & (n - 1)))
+        w->cls = C_alu;
+}
+
 static void fold_address(const chooser *c, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -382,6 +392,7 @@ static void fold_address(const chooser *c, pl_insn *i)
     if (c->counting || !(i->flags & PL_IF_MEM) || k >= f->noperands || k >= PL_INLINE_OPERANDS || i->op[k] == UINT32_MAX)
         return;
     bool narrow = i->sel[PL_M_FLAGS] & PL_MF_ADDR32;
+    bank_index(c, i, k);
     for (unsigned depth = 0; depth < 8; depth++) {
         pl_insn *w = source(c, i, k);
         uint64_t n;

@@ -181,18 +181,23 @@ static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
     uint32_t passes = pl_distinct(s->fx.mask, unit);
     s->stat.const_requests += passes;
     uint64_t start = pl_port_enter(&s->const_port, now, (uint64_t)passes * m->pass * PL_FINE);
-    uint64_t more = (uint64_t)(passes - 1) * m->pass_latency, ready = start + m->latency + more, seen = PL_NEVER;
+    uint64_t more = (uint64_t)(passes - 1) * m->pass_latency, ready = start + m->latency + more, misses = 0;
+    uint64_t seen[PL_LANES];
+    uint32_t nseen = 0;
     uint32_t slot = pl_token_new(s, t, pc, now, seq, PL_SB_SHORT);
     uint64_t id = s->token[slot].id;
     for (uint32_t mask = s->fx.mask; mask; mask &= mask - 1) {
         uint64_t line = (PL_CONST_BASE + (s->fx.addr[__builtin_ctz(mask)] & 0xffffffff)) & ~(m->line - 1);
-        if (line == seen) continue;
-        seen = line;
+        uint32_t k = 0;
+        while (k < nseen && seen[k] != line) k++;
+        if (k < nseen) continue;
+        seen[nseen++] = line;
         s->token[slot].remaining++;
         uint64_t at = pl_const_read(s, line, slot, start);
         if (at == PL_NEVER) continue;
         s->token[slot].remaining--;
-        at += m->latency + more;
+        misses += at - start; /* one line after the other */
+        at = start + misses + m->latency + more;
         if (at > ready) ready = at;
     }
     queue_mio(s, c, start);

@@ -70,15 +70,6 @@ static bool run_cluster(micro *m, unsigned blocks, unsigned threads, uint32_t n,
 
 bool run(micro *m, unsigned blocks, unsigned threads, uint32_t n) { return run_cluster(m, blocks, threads, n, 0); }
 
-/* Runs a kernel whose blocks each store a figure. Their mean; -1 when it did not run. */
-static double mean_of_blocks(micro *m, unsigned blocks, unsigned threads, uint32_t n)
-{
-    double sum = 0;
-    if (!run(m, blocks, threads, n)) return -1;
-    for (unsigned b = 0; b < blocks; b++) sum += (double)m->result[b];
-    return sum / blocks;
-}
-
 /* ---- the comparison ---- */
 
 void open_table(micro *m, const char *name)
@@ -247,7 +238,7 @@ static double mma_cycles(micro *m, const char *instruction, const char *register
     for (unsigned k = 0; k < chains * (unsigned)nc; k++) put(m, "mov.b32 c%u, tid;\n", k);
     put(m, "mov.u32 z, 0;\nagain:\n");
     start_clock(m);
-    put(m, "bar.sync 0; mov.u32 i, 0;\nloop:\n");
+    put(m, "bar.sync 0; mov.u32 i, 0;\nloop: .pragma \"nounroll\";\n");
     for (unsigned k = 0; k < 8 * chains; k++) {
         unsigned j = k % chains * (unsigned)nc;
         put(m, "%s {", instruction);
@@ -312,7 +303,7 @@ static double const_chase(micro *m, unsigned footprint, unsigned stride)
     for (int k = 0; k < 16; k++) put(m, "ld.const.u32 x, [q]; cvt.u64.u32 d, x; add.u64 q, at, d;\n");
     put(m, "add.u32 i, i, 16; setp.lt.u32 more, i, %u; @more bra loop; setp.eq.u32 p, x, 1; @p st.global.u32 [out+8], x;\n", steps);
     put(m, "mov.u64 t1, %%clock64; sub.u64 d, t1, t0; st.global.u64 [out], d;\n");
-    return run(m, 1, 1, nodes * 2) ? (double)m->result[0] / steps - 6 : -1; /* less the addition, which an index into the bank does not need */
+    return run(m, 1, 1, nodes * 2) ? (double)m->result[0] / steps : -1; /* the addition stands for the shift of an index */
 }
 
 static void constants(micro *m)
@@ -432,93 +423,6 @@ static void sync_rows(micro *m)
             row(m, number_at(&t, i, "raw_cycles"), copy_cycles(m, name), "%s", name);
         else if (strncmp(name, "icache", 6) == 0)
             icache(m, name, &t, i);
-    }
-    table_free(&t);
-    close_table(m);
-}
-
-/* ---- rates of scattered accesses, indexed constants, bulk copies (memrate.cu) ---- */
-
-/* A warp's accesses to `lines` random lines out of mask + 1, `lanes` of each; eight loads under way. Cycles for n of them. */
-static double scattered(micro *m, bool store, bool cached, unsigned blocks, unsigned threads, unsigned lines, uint32_t mask, unsigned n)
-{
-    begin(m);
-    put(m, ".reg .b32 a<8>, s0; mov.u32 y, %%ctaid.x; mad.lo.u32 y, y, %u, tid; shr.u32 z, y, 5; and.b32 w, tid, 31; div.u32 r1, w, %u;"
-           "mul.lo.u32 z, z, 977; mad.lo.u32 z, r1, 131, z; mul.lo.u32 z, z, 0x7feb352d; shr.u32 r2, z, 15; xor.b32 z, z, r2; mul.lo.u32 s0, z, 0x846ca68b;"
-           "rem.u32 w, w, %u; shl.b32 w, w, 2; mov.u32 x, 0; mov.u32 r3, 0;\nagain:\n", threads, 32 / lines, 32 / lines);
-    start_clock(m);
-    put(m, "mov.u32 i, 0;\nloop:\n");
-    for (unsigned k = 0; k < (store ? 1 : 8); k++) {
-        put(m, "mad.lo.u32 s0, s0, 1664525, 1013904223; shr.u32 r1, s0, 8; and.b32 r1, r1, %u; mad.wide.u32 at, r1, 128, in; cvt.u64.u32 q, w; add.u64 at, at, q;", mask);
-        if (store) put(m, "st.volatile.global.u32 [at], s0;\n");
-        else put(m, "ld.global.%s.u32 a%u, [at];\n", cached ? "ca" : "cg", k);
-    }
-    for (unsigned k = 0; k < 8 && !store; k++) put(m, "add.u32 x, x, a%u;\n", k);
-    put(m, "add.u32 i, i, %u; setp.lt.u32 more, i, %u; @more bra loop; %s bar.sync 0; mov.u64 t1, %%clock64; sub.u64 best, t1, t0;", store ? 1 : 8, n,
-        store ? "membar.gl;" : "");
-    if (!store) put(m, "add.u32 r3, r3, 1; setp.lt.u32 more, r3, 2; @more bra again;");
-    put(m, "setp.eq.u32 p, x, 0x12345; @p st.global.u32 [out+8], x; mov.u32 y, %%ctaid.x; mad.wide.u32 out, y, 8, out;\n");
-    store_best(m);
-    if (!run(m, blocks, threads, 0)) return -1;
-    double sum = 0;
-    for (unsigned b = 0; b < blocks; b++) sum += (double)m->result[b];
-    return sum / blocks;
-}
-
-static double indexed_constants(micro *m, unsigned threads, unsigned words, unsigned step, bool chain, unsigned n)
-{
-    m->n = 0;
-    begin(m);
-    char *entry = strstr(m->text, ".visible"), *kernel = strdup(entry);
-    if (!kernel) exit(EXIT_FAILURE);
-    m->n = (size_t)(entry - m->text);
-    put(m, ".const .align 4 .u32 c[16384];\n%s", kernel);
-    free(kernel);
-    put(m, "mov.u64 at, c; and.b32 w, tid, 31; rem.u32 w, w, %u; mul.lo.u32 w, w, %u; cvt.u64.u32 q, w; add.u64 at, at, q; mov.u32 r3, 0; mov.u32 x, 0;\nagain:\n", words, step * 4);
-    start_clock(m);
-    put(m, "mov.u32 i, 0; mov.b64 q, at;\nloop:\n");
-    for (unsigned k = 0; k < 8; k++) put(m, "ld.const.u32 y, [q]; cvt.u64.u32 d, y; add.u64 q, %s, d; add.u32 x, x, y;\n", chain ? "at" : "q");
-    put(m, "add.u32 i, i, 8; setp.lt.u32 more, i, %u; @more bra loop; bar.sync 0; mov.u64 t1, %%clock64; sub.u64 best, t1, t0;"
-           "add.u32 r3, r3, 1; setp.lt.u32 more, r3, 2; @more bra again; setp.eq.u32 p, x, 0x12345; @p st.global.u32 [out+8], x;\n", n);
-    store_best(m);
-    return run(m, 1, threads, 0) ? (double)m->result[0] : -1;
-}
-
-static double bulk_cycles(micro *m, const char *what, unsigned blocks, unsigned bytes)
-{
-    begin(m);
-    put(m, ".shared .align 8 .b8 mb[8]; mov.u32 r1, mb; mov.u32 y, %%ctaid.x; mad.wide.u32 at, y, %u, in; mad.wide.u32 out, y, 8, out; mov.u32 i, 0; mov.u32 y, 0; setp.ne.u32 p, tid, 0;"
-           "@p ret; mbarrier.init.shared.b64 [r1], 1;\nagain: fence.proxy.async; mov.u64 t0, %%clock64;\n", bytes);
-    if (strcmp(what, "bulk_load") == 0)
-        put(m, "mbarrier.arrive.expect_tx.shared.b64 d, [r1], %u; cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [sa], [at], %u, [r1];\n"
-               "wait: mbarrier.try_wait.parity.shared.b64 p, [r1], y; @!p bra wait; xor.b32 y, y, 1;\n", bytes, bytes);
-    else
-        put(m, "cp.async.bulk.global.shared::cta.bulk_group [at], [sa], %u; cp.async.bulk.commit_group; cp.async.bulk.wait_group%s 0;\n", bytes,
-            strcmp(what, "bulk_store") == 0 ? "" : ".read");
-    stop_clock(m);
-    put(m, "add.u32 i, i, 1; setp.lt.u32 more, i, 4; @more bra again;\n");
-    store_best(m);
-    return mean_of_blocks(m, blocks, 32, 0);
-}
-
-/* One SM and the whole GPU full of warps; constants as one warp sees them and as a full SM does. */
-static void rates(micro *m)
-{
-    table t = read_micro("memrate");
-    open_table(m, "rates");
-    for (size_t i = 0; i < t.rows; i++) {
-        const char *test = text_at(&t, i, "test");
-        unsigned blocks = (unsigned)number_at(&t, i, "blocks"), threads = (unsigned)number_at(&t, i, "threads"), a = (unsigned)number_at(&t, i, "a");
-        unsigned b = (unsigned)number_at(&t, i, "b"), n = (unsigned)number_at(&t, i, "n"), few = blocks > 1 ? 16 : n;
-        double recorded = number_at(&t, i, "cycles") / n, modelled;
-        if (strcmp(test, "gather_l1") == 0) modelled = scattered(m, false, true, blocks, threads, a, 511, n) / n;
-        else if (strncmp(test, "gather_l2", 9) == 0 && b == 1 && (blocks == 1 || blocks == 132) && threads == 1024)
-            modelled = scattered(m, false, false, blocks, threads, a, strcmp(test, "gather_l2_1m") == 0 ? 8191 : 131071, few) / few;
-        else if (strcmp(test, "scatter") == 0 && threads != 256) modelled = scattered(m, true, false, blocks, threads, a, 131071, n) / n;
-        else if (strncmp(test, "const", 5) == 0 && threads != 128) modelled = indexed_constants(m, threads, a, b, strcmp(test, "const_chain") == 0, 64) / 64;
-        else if (strncmp(test, "bulk", 4) == 0 && b == 1) modelled = bulk_cycles(m, test, blocks, a);
-        else continue;
-        row(m, recorded, modelled, "%s %u x %u: %u %u", test, blocks, threads, a, b);
     }
     table_free(&t);
     close_table(m);

@@ -49,5 +49,6 @@ void shared(micro *m);
 void coalescing(micro *m);
 void atomics(micro *m);
 void bandwidths(micro *m);
+void rates(micro *m);
 
 #endif

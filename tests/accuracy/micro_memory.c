@@ -1,6 +1,6 @@
 /* micro_memory.c - the microbenchmarks of memory: the kernels that were recorded, run as the recording programs ran them.
  *
- * tests/data/micro/{smem,coal_atom,mem_chase,mem_bw}.ptx.xz are what nvcc 13.0 -O3 -arch=sm_90a made of the programs beside them; the functions here
+ * tests/data/micro/{smem,coal_atom,mem_chase,mem_bw,memrate}.ptx.xz are what nvcc 13.0 -O3 -arch=sm_90a made of the programs beside them; the functions here
  * repeat those programs' host side: the same arguments, patterns and orders. Fewer rounds are run where a rate is compared and the
  * rounds are alike. Where the order that ptxas gave a stretch of loads decides its time, the stretch is written in that order
  * (machine code of ptxas 13.0 -O3 for sm_90a) and run as written. */
@@ -330,6 +330,85 @@ void bandwidths(micro *m)
         snprintf(name, sizeof name, "_Z2rdILi%uELb%dEEvPKcmjiPxPj", width, l1);
         bool ran = launch(&p, name, blocks, threads, 0, &params, sizeof params);
         row(m, number_at(&t, i, "bytes_per_clk"), ran ? (double)per * rounds * blocks / mean_span(m, blocks) : -1, "%s %u B %u x %u", test, width, blocks, threads);
+    }
+    table_free(&t);
+    close_table(m);
+    close_program(&p);
+}
+
+/* ---- rates of gathers, scattered stores, indexed constants and bulk copies (memrate.cu) ---- */
+
+/* Mean over the blocks of what each has stored; -1 when the kernel did not run. */
+static double mean_time(const micro *m, bool ran, unsigned blocks)
+{
+    double sum = 0;
+    for (unsigned b = 0; b < blocks; b++) sum += (double)m->result[b];
+    return ran ? sum / blocks : -1;
+}
+
+static double gather_time(const program *p, bool cached, uint32_t mask, unsigned blocks, unsigned threads, uint32_t lines, uint32_t sectors, uint32_t n)
+{
+    const micro *m = p->m;
+    const struct {
+        uint64_t buf;
+        uint32_t mask, lines, sectors, n;
+        uint64_t t, sink;
+    } params = {m->in, mask, lines, sectors, n, m->out, m->out + 8 * (OUT_WORDS - 1)};
+    return mean_time(m, launch(p, cached ? "_Z6gatherILi0EEvPKcjiiiPyPj" : "_Z6gatherILi1EEvPKcjiiiPyPj", blocks, threads, 0, &params, sizeof params), blocks);
+}
+
+static double scatter_time(const program *p, unsigned blocks, unsigned threads, uint32_t lines, uint32_t n)
+{
+    const micro *m = p->m;
+    const struct {
+        uint64_t buf;
+        uint32_t mask, lines, n, pad;
+        uint64_t t;
+    } params = {m->in, (1 << 17) - 1, lines, n, 0, m->out};
+    return mean_time(m, launch(p, "_Z7scatterPcjiiPy", blocks, threads, 0, &params, sizeof params), blocks);
+}
+
+static double constant_time(const program *p, unsigned threads, uint32_t words_read, uint32_t step, uint32_t n, bool chain)
+{
+    const micro *m = p->m;
+    const struct {
+        uint32_t words, step, n, chain;
+        uint64_t t, sink;
+    } params = {words_read, step, n, chain, m->out, m->out + 8 * (OUT_WORDS - 1)};
+    return mean_time(m, launch(p, "_Z9constantsiiiiPyPj", 1, threads, 0, &params, sizeof params), 1);
+}
+
+static double bulk_time(const program *p, const char *test, unsigned blocks, uint32_t bytes, uint32_t copies)
+{
+    const micro *m = p->m;
+    const struct {
+        uint64_t buf;
+        uint32_t bytes, copies, what, pad;
+        uint64_t t;
+    } params = {m->in, bytes, copies, strcmp(test, "bulk_load") == 0 ? 0 : strcmp(test, "bulk_store_read") == 0 ? 1 : 2, 0, m->out};
+    return mean_time(m, launch(p, "_Z4bulkPcjiiPy", blocks, 32, 65536, &params, sizeof params), blocks);
+}
+
+/* One SM and the whole GPU full of warps; constants as one warp sees them and as a full SM does. */
+void rates(micro *m)
+{
+    program p = open_program(m, "memrate");
+    table t = read_micro("memrate");
+    open_table(m, "rates");
+    clear_input(m, 1 << 24);
+    for (size_t i = 0; i < t.rows; i++) {
+        const char *test = text_at(&t, i, "test");
+        unsigned blocks = (unsigned)number_at(&t, i, "blocks"), threads = (unsigned)number_at(&t, i, "threads"), a = (unsigned)number_at(&t, i, "a");
+        unsigned b = (unsigned)number_at(&t, i, "b"), n = (unsigned)number_at(&t, i, "n"), few = blocks > 1 ? 16 : n;
+        double modelled;
+        if (strcmp(test, "gather_l1") == 0) modelled = gather_time(&p, true, 511, blocks, threads, a, b, n) / n;
+        else if (strncmp(test, "gather_l2", 9) == 0 && b == 1 && (blocks == 1 || blocks == 132) && threads == 1024)
+            modelled = gather_time(&p, false, strcmp(test, "gather_l2_1m") == 0 ? 8191 : 131071, blocks, threads, a, b, few) / few;
+        else if (strcmp(test, "scatter") == 0 && threads != 256) modelled = scatter_time(&p, blocks, threads, a, n) / n;
+        else if (strncmp(test, "const", 5) == 0 && threads != 128) modelled = constant_time(&p, threads, a, b, 64, strcmp(test, "const_chain") == 0) / 64;
+        else if (strncmp(test, "bulk", 4) == 0 && b == 1) modelled = bulk_time(&p, test, blocks, a, b);
+        else continue;
+        row(m, number_at(&t, i, "cycles") / n, modelled, "%s %u x %u: %u %u", test, blocks, threads, a, b);
     }
     table_free(&t);
     close_table(m);
