@@ -2,7 +2,7 @@
  *
  * What ptxas 13.0 makes of sm_90 code (2026-11): a product and a sum are one IMAD (32 bits) or IMAD.WIDE (mul.wide and a 64-bit sum), a
  * shift and a sum LEA or LEA.HI, two sums IADD3, up to three inputs of a tree of logic one LOP3, a compare and the logic on its predicate one
- * ISETP; a field at a known place is inserted by a shift and a LOP3; a number added to an address goes into the access, a negated factor into the sum. A product that several sums use is
+ * ISETP; both halves of a product one IMAD.WIDE; a field at a known place is inserted by a shift and a LOP3; a number added to an address goes into the access, a negated factor into the sum. A product that several sums use is
  * computed in each of them, when all its uses can be folded so.
  *
  * An instruction may move its work to a later one only when its operands still have their values there: they are values (ir.h), or
@@ -560,6 +560,26 @@ static void insert_field(const chooser *c, pl_insn *i)
         i->op[2] = w->op[1];
 }
 
+/* Both halves of a product are one IMAD.WIDE: the upper half's instruction computes the lower one too. */
+static void lower_half(const chooser *c, pl_insn *i)
+{
+    enum { NEAR = 64 };
+    if (c->counting || pl_insn_mnem(i) != M_mul || !pl_insn_has(i, W_lo) || !plain_integer(i, 32) || i->guard != PL_PT)
+        return;
+    for (unsigned k = 1; k <= 2; k++)
+        if (i->op[k] == UINT32_MAX || c->x->row[i->op[k]].defs != 1)
+            return;
+    const pl_irb *b = &c->x->b.at[c->block];
+    for (size_t k = c->at > NEAR ? c->at - NEAR : 0; k < b->code.n && k < c->at + NEAR; k++) {
+        const pl_insn *o = &b->code.at[k];
+        bool upper = pl_insn_mnem(o) == M_mul && pl_insn_has(o, W_hi) && plain_integer(o, 32) && o->guard == PL_PT;
+        if (upper && ((o->op[1] == i->op[1] && o->op[2] == i->op[2]) || (o->op[1] == i->op[2] && o->op[2] == i->op[1]))) {
+            i->cls = C_free;
+            return;
+        }
+    }
+}
+
 /* The loads of 8 x 8 tiles at numbers behind one address compute it once. */
 static void near_tile(const chooser *c, pl_insn *i)
 {
@@ -601,6 +621,7 @@ static void visit(chooser *c, pl_insn *i)
     insert_field(c, i);
     fold_address(c, i);
     near_tile(c, i);
+    lower_half(c, i);
     round_tf32(c, i);
     free_sign(c, i);
 }
