@@ -24,6 +24,8 @@ static inline void locate(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     } else if (v->block != f->block)
         v->block = UINT32_MAX - 1;
     v->writes += (use & PL_USE_WRITE) != 0;
+    if ((use & PL_USE_WRITE) && (f->x->b.at[f->block].code.at[f->at].flags & PL_IF_ELSEWHERE))
+        v->weight = 0;
 }
 
 bool pl_flow_values(pl_flow *f, pl_ir *x)
@@ -44,11 +46,35 @@ bool pl_flow_values(pl_flow *f, pl_ir *x)
             f->v[f->n++] = (pl_flow_value){.row = r, .block = UINT32_MAX, .pinned = x->row[r].pinned};
         f->of[r] = f->n;
         f->v[f->n - 1].rows++;
+        f->v[f->n - 1].weight++;
     }
     f->words = (f->n + 63) / 64;
     for (f->block = 0; f->block < x->b.n; f->block++)
         for (f->at = 0; f->at < x->b.at[f->block].code.n; f->at++)
             pl_insn_uses_here(x->p, &x->b.at[f->block].code.at[f->at], locate, f);
+    return true;
+}
+
+bool pl_flow_narrow(pl_flow *f)
+{
+    uint32_t *to = pl_arena_array(f->x->tmp, uint32_t, f->n + 1), across = 0, n = 0;
+    pl_flow_value *v = pl_arena_array(f->x->tmp, pl_flow_value, f->n + 1);
+    if (!to || !v)
+        return false;
+    for (int local = 0; local < 2; local++) {
+        for (uint32_t k = 0; k < f->n; k++) {
+            bool stays = f->v[k].block < f->x->b.n && f->v[k].born != UINT32_MAX && !f->v[k].pinned;
+            if (stays == (local == 1)) {
+                v[n] = f->v[k];
+                to[k] = n++;
+            }
+        }
+        across = local ? across : n;
+    }
+    for (uint32_t r = 0; r < f->x->f->rows; r++)
+        f->of[r] = f->of[r] ? to[f->of[r] - 1] + 1 : 0;
+    f->v = v;
+    f->words = (across + 63) / 64;
     return true;
 }
 
@@ -72,7 +98,7 @@ bool pl_flow_starts(const pl_flow *f, uint32_t k, unsigned rows, unsigned use)
 static void summarise(pl_flow *f, uint32_t row, unsigned rows, unsigned use)
 {
     uint32_t k = pl_flow_of(f, row, use);
-    if (!k--)
+    if (!k-- || k / 64 >= f->words)
         return;
     if (!pl_flow_starts(f, k, rows, use)) {
         if (!pl_flow_has(f, f->def, f->block, k))

@@ -12,6 +12,7 @@ typedef struct pl_flow_value {
     uint32_t block;  /* the only block that touches it; else none that exists */
     uint32_t born;   /* position of the write that starts it there; UINT32_MAX: it starts with a read */
     uint32_t writes;
+    uint32_t weight; /* registers of a thread that it takes: its rows, or none */
     bool pinned;     /* parameter or result of the function */
 } pl_flow_value;
 
@@ -28,6 +29,8 @@ typedef struct pl_flow {
 
 /* Finds the values. Needs pl_ir_graph and pl_ir_count. False: out of memory. */
 bool pl_flow_values(pl_flow *f, pl_ir *x);
+/* Numbers the values anew, so that those which live in one block only come last and need no bits in the sets: `words` counts the others. */
+bool pl_flow_narrow(pl_flow *f);
 /* Finds where they are live. */
 bool pl_flow_live(pl_flow *f);
 /* Says which instruction comes next; pl_flow_starts asks about it. */

@@ -43,7 +43,8 @@ enum {
     PL_IF_CONTROL = 1 << 3,    /* changes the pc or may block the warp: the run loop looks at the warp's state afterwards */
     PL_IF_UNIFORM = 1 << 4,    /* bra.uni, or proved uniform */
     PL_IF_D64 = 1 << 5,        /* destination register is 64 bits wide (relaxed loads) */
-    PL_IF_LOOP = 1 << 6        /* backward branch */
+    PL_IF_LOOP = 1 << 6,       /* backward branch */
+    PL_IF_ELSEWHERE = 1 << 7   /* its result takes no register of a thread; known between pl_pass_uniform and pl_live_allocate */
 };
 
 /* What sel[] of an instruction with addresses holds. */

@@ -12,11 +12,12 @@
 #include <string.h>
 
 #include "isa/cfg.h"
+#include "isa/colour.h"
 #include "isa/plan.h"
 
-/* Registers that ptxas takes beyond what is live at once, because it moves more than loads and forms addresses early; and the fewest of
- * a function that calls by the convention, which gives callees the first ones: fitted to `registers` of h200/suite (H200, ptxas 13.0, 2026-11). */
-enum { SCHEDULING = 3, WITH_CALLS = 24, FEWEST = 10 };
+/* What a thread has beyond the highest register that its code names; and the fewest of a function that calls by the convention, which gives
+ * callees the first ones (ptxas 13.0 for sm_90, 2026-11: 720 of 810 functions compared have two more, the others some that their code does not use). */
+enum { MORE = 2, WITH_CALLS = 24, FEWEST = 10, TEMPORARIES = 16 };
 
 /* Registers of a thread that code can name; rows of a register file; the step in which a thread gets them; the fewest it gets by launch
  * bounds (CUDA C++ Programming Guide, "Compute Capabilities"; before sm_32 an instruction has 6 bits for a register). */
@@ -64,11 +65,13 @@ static bool is_linked(const pl_program *p, const pl_insn *i)
 
 typedef struct unit {
     uint32_t row, rows;   /* as numbered before */
-    bool uniform;         /* in uniform registers: it takes none of a thread's */
+    bool elsewhere;         /* elsewhere: it takes no register of a thread */
     uint32_t start, end;  /* live interval, relative to the function's first instruction */
     uint32_t to;          /* new row */
     uint32_t block;       /* the only block that touches it; UINT32_MAX: several do */
+    uint32_t same;        /* unit in whose register it is: its own, unless it is a part or an extension of another's value */
     uint32_t born;        /* position of the write that starts a unit of one block; UINT32_MAX: it starts with a read */
+    uint8_t writes;       /* up to 2 */
     bool used;
 } unit;
 
@@ -92,14 +95,13 @@ typedef struct live {
     uint32_t *newest;   /* by unit: its last touch, plus one */
     uint32_t *touch_of; /* by block: touch of the unit at work, if it is that unit's */
     uint32_t *left_by;  /* by block: last unit found live at its end, plus one */
-    uint32_t *rows_out; /* by block: rows live at its end */
     uint32_t *stack, depth;
-    uint8_t *now;       /* by unit: live here */
+    uint32_t *until;    /* by unit: position behind its last read, seen from here; 0: it is not live */
+    pl_colour *colour;
     uint8_t *temporary; /* by class: rows that its steps need, plus one; 0: not looked up yet */
-    uint32_t rows;      /* live here */
     uint32_t at;        /* instruction being visited */
     uint32_t block;
-    bool guarded, umov;
+    bool guarded, elsewhere;
     uint32_t delta;     /* how far fixed rows move down */
 } live;
 
@@ -137,8 +139,10 @@ static void locate_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     live *l = ctx;
     if (!(use & PL_USE_PRED) && (use & PL_USE_WRITE) && *row < l->fixed)
         locate(l, *row, rows == l->u[l->unit_of[*row]].rows);
-    if (l->umov && !(use & PL_USE_PRED) && (use & PL_USE_WRITE) && *row < l->fixed)
-        l->u[l->unit_of[*row]].uniform = true;
+    if (!(use & PL_USE_PRED) && (use & PL_USE_WRITE) && *row < l->fixed && l->u[l->unit_of[*row]].writes < 2)
+        l->u[l->unit_of[*row]].writes++;
+    if (l->elsewhere && !(use & PL_USE_PRED) && (use & PL_USE_WRITE) && *row < l->fixed)
+        l->u[l->unit_of[*row]].elsewhere = true;
 }
 
 /* Does this write start the value anew? Under a guard it does when nothing before it, in the only block that knows the unit, has
@@ -196,20 +200,20 @@ static void reach(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static uint32_t weight(const unit *u)
 {
-    return u->uniform ? 0 : u->rows;
+    return u->elsewhere ? 0 : u->rows;
 }
 
-/* Backward step over one instruction for counting what is live. */
+/* Backward step over one instruction, which stands at positions 2 at (it reads) and 2 at + 1 (it writes). */
 static void kill(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     live *l = ctx;
     if ((use & PL_USE_PRED) || *row >= l->fixed)
         return;
     uint32_t u = l->unit_of[*row];
-    if (l->now[u] && starts(l, u, rows, use)) {
-        l->now[u] = 0;
-        l->rows -= weight(&l->u[u]);
-    }
+    if (!starts(l, u, rows, use))
+        return;
+    pl_colour_life(l->colour, l->u[u].same, 2 * l->at + 1, l->until[u] ? l->until[u] : 2 * l->at + 2);
+    l->until[u] = 0;
 }
 
 static void revive(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -220,10 +224,8 @@ static void revive(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     uint32_t u = l->unit_of[*row];
     if (!(use & PL_USE_READ) && (!l->guarded || starts(l, u, rows, use)))
         return;
-    if (!l->now[u]) {
-        l->now[u] = 1;
-        l->rows += weight(&l->u[u]);
-    }
+    if (!l->until[u])
+        l->until[u] = 2 * l->at + 1;
 }
 
 static void renumber(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -255,7 +257,10 @@ static void make_units(live *l, pl_arena *a)
         return;
     for (uint32_t r = 0; r < l->fixed; r++) {
         if (!l->unit_of[r])
-            l->u[l->n++] = (unit){.row = r, .start = UINT32_MAX};
+            {
+            l->u[l->n] = (unit){.row = r, .start = UINT32_MAX, .same = l->n};
+            l->n++;
+        }
         l->unit_of[r] = l->n - 1;
         l->u[l->n - 1].rows++;
     }
@@ -270,13 +275,14 @@ static void enter(live *l, unit *u, uint32_t block)
         if (l->left_by[p] == index + 1)
             continue;
         l->left_by[p] = index + 1;
-        l->rows_out[p] += weight(u);
         extend(u, l->g.b[p].end - l->f->first);
         touch *t = l->touch_of[p] ? &l->touches.at[l->touch_of[p] - 1] : NULL;
         if (t && t->unit == index)
             t->out = true;
-        else
+        else {
+            pl_colour_life(l->colour, l->u[index].same, 2 * (l->g.b[p].first - l->f->first), 2 * (l->g.b[p].end - l->f->first));
             l->stack[l->depth++] = p;
+        }
     }
 }
 
@@ -341,31 +347,124 @@ static uint32_t scan(live *l, pl_arena *a)
     return most;
 }
 
-/* Largest number of 32-bit registers live at once. */
-static uint32_t pressure(live *l)
+typedef struct together {
+    live *l;
+    uint32_t unit[3], n;
+} together;
+
+static void note_together(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    uint32_t most = 0;
+    together *t = ctx;
+    (void)rows;
+    if ((use & PL_USE_PRED) || !(use & PL_USE_READ) || *row >= t->l->fixed || t->l->u[t->l->unit_of[*row]].elsewhere)
+        return;
+    if (t->n < 3)
+        t->unit[t->n] = t->l->u[t->l->unit_of[*row]].same;
+    t->n++;
+}
+
+/* Operands that name several values stand in neighbouring registers. */
+static void note_vectors(live *l, pl_insn *i)
+{
+    enum { LONGEST = 8 };
+    pl_plan own;
+    const pl_plan *t = pl_plan_of(l->p, i, &own);
+    for (const pl_plan_use *u = t->use; u < t->end; u++) {
+        uint32_t part[LONGEST], n = 0, first = ((const uint32_t *)(const void *)i)[u->at];
+        if (u->count < 2 || u->count > LONGEST || first == UINT32_MAX || (u->use & PL_USE_PRED))
+            continue;
+        for (; n < u->count; n++) {
+            uint32_t row = l->p->pool.at[i->more + first + n];
+            if (row >= l->fixed)
+                break;
+            part[n] = l->u[l->unit_of[row]].same;
+        }
+        if (n == u->count)
+            pl_colour_vector(l->colour, part, n);
+    }
+}
+
+/* Registers of the machine, from the first to the highest that is used; 0: out of memory. */
+static uint32_t needed(live *l)
+{
     size_t t = 0;
     for (l->block = 0; l->block < l->g.n; l->block++) {
         const pl_block *b = &l->g.b[l->block];
         size_t first = t;
+        uint32_t start = 2 * (b->first - l->f->first), end = 2 * (b->end - l->f->first);
         for (; t < l->touches.n && l->touches.at[t].block == l->block; t++)
-            l->now[l->touches.at[t].unit] = l->touches.at[t].out;
-        l->rows = l->rows_out[l->block];
+            if (l->touches.at[t].out)
+                l->until[l->touches.at[t].unit] = end;
         for (uint32_t pc = b->end; pc-- > b->first;) {
             pl_insn *i = &l->p->code.at[pc];
             l->at = pc - l->f->first;
             l->guarded = i->guard != PL_PT;
             pl_insn_uses_twice(l->p, i, kill, revive, l);
+            note_vectors(l, i);
+            together t3 = {.l = l};
+            pl_insn_uses_here(l->p, i, note_together, &t3);
+            for (uint32_t x = 0; t3.n <= 3 && x < t3.n; x++)
+                for (uint32_t y = x + 1; y < t3.n; y++)
+                    pl_colour_apart(l->colour, t3.unit[x], t3.unit[y]);
             if (!l->temporary[i->cls])
                 l->temporary[i->cls] = (uint8_t)(pl_live_temporaries(i->cls) + 1u);
-            uint32_t rows = l->rows + l->temporary[i->cls] - 1u;
-            most = rows > most ? rows : most;
+            for (uint32_t k = 0; k + 1 < l->temporary[i->cls]; k++)
+                pl_colour_life(l->colour, l->n + k, 2 * l->at, 2 * l->at + 2);
         }
-        for (size_t k = first; k < t; k++)
-            l->now[l->touches.at[k].unit] = 0;
+        for (size_t k = first; k < t; k++) {
+            uint32_t u = l->touches.at[k].unit;
+            if (l->until[u])
+                pl_colour_life(l->colour, l->u[u].same, start, l->until[u]);
+            l->until[u] = 0;
+        }
     }
-    return most;
+    return pl_colour_count(l->colour);
+}
+
+typedef struct carried {
+    live *l;
+    uint32_t from;        /* the only unit that is read; UINT32_MAX: none */
+    bool several;
+} carried;
+
+static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    carried *c = ctx;
+    (void)rows;
+    if ((use & PL_USE_PRED) || !(use & PL_USE_READ) || *row >= c->l->fixed)
+        return;
+    uint32_t u = c->l->unit_of[*row];
+    c->several |= c->from != UINT32_MAX && c->from != u;
+    c->from = u;
+}
+
+static void note_same(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    carried *c = ctx;
+    (void)rows;
+    if ((use & PL_USE_PRED) || !(use & PL_USE_WRITE) || *row >= c->l->fixed)
+        return;
+    unit *u = &c->l->u[c->l->unit_of[*row]];
+    if (u->writes == 1 && c->from != UINT32_MAX)
+        u->same = c->l->u[c->from].same;
+    else if (u->writes == 1)
+        u->elsewhere = true;
+}
+
+/* What costs no instruction has no register of its own: the low half of a 64-bit value, its extension, a sign that the reader takes along. */
+static void find_same(live *l)
+{
+    for (uint32_t k = 0; k < l->f->count; k++) {
+        pl_insn *i = &l->p->code.at[l->f->first + k];
+        const pl_form *f = &pl_forms[i->form];
+        bool parts = f->mnem == M_mov && f->noperands == 2 && pl_operand_count(f, 0, i->mods);
+        if ((i->cls != C_free && i->cls != C_cvt_int64 && !parts) || f->mnem == M__mov || (i->flags & PL_IF_MEM) || i->guard != PL_PT)
+            continue;
+        carried c = {l, UINT32_MAX, false};
+        pl_insn_uses(l->p, i, note_read, &c);
+        if (!c.several)
+            pl_insn_uses(l->p, i, note_same, &c);
+    }
 }
 
 pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_arena *a)
@@ -379,10 +478,10 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
         return PL_NOMEM;
     make_units(&l, a);
     l.newest = pl_arena_array(a, uint32_t, l.n + 1);
-    l.now = pl_arena_array(a, uint8_t, l.n + 1);
+    l.until = pl_arena_array(a, uint32_t, l.n + 1);
+    l.colour = pl_colour_new(a, l.n + TEMPORARIES);
     l.touch_of = pl_arena_array(a, uint32_t, l.g.n + 1);
     l.left_by = pl_arena_array(a, uint32_t, l.g.n + 1);
-    l.rows_out = pl_arena_array(a, uint32_t, l.g.n + 1);
     l.stack = pl_arena_array(a, uint32_t, l.g.n + 1);
     l.temporary = pl_arena_array(a, uint8_t, C_count);
     if (!pl_arena_ok(a))
@@ -390,7 +489,8 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
     for (l.block = 0; l.block < l.g.n; l.block++)
         for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
             l.at = pc - f->first;
-            l.umov = pl_forms[p->code.at[pc].form].mnem == M__umov;
+            l.elsewhere = pl_forms[p->code.at[pc].form].mnem == M__umov || (p->code.at[pc].flags & PL_IF_ELSEWHERE);
+            p->code.at[pc].flags &= (uint16_t)~PL_IF_ELSEWHERE;
             pl_insn_uses_twice(p, &p->code.at[pc], locate_read, locate_write, &l);
         }
     for (l.block = 0; l.block < l.g.n; l.block++)
@@ -403,6 +503,11 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
         }
     if (!pl_arena_ok(a))
         return PL_NOMEM;
+    find_same(&l);
+    for (uint32_t k = 0; k < l.n; k++)
+        pl_colour_value(l.colour, k, weight(&l.u[k]));
+    for (uint32_t k = 0; k < TEMPORARIES; k++)
+        pl_colour_value(l.colour, l.n + k, 1);
     solve(&l);
     /* parameters arrive at the start, results leave at the end */
     for (size_t k = 0; k < f->formal.n; k++)
@@ -416,7 +521,7 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
     bool calls = false;
     for (uint32_t k = 0; k < f->count && !calls; k++)
         calls = is_linked(p, &p->code.at[f->first + k]);
-    f->registers = pressure(&l) + SCHEDULING;
+    f->registers = needed(&l) + MORE;
     uint32_t fewest = calls ? WITH_CALLS : FEWEST;
     if (f->registers < fewest)
         f->registers = fewest;

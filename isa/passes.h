@@ -36,6 +36,8 @@ bool pl_pass_materialise(pl_ir *x);
 bool pl_pass_modifiers(pl_ir *x);
 /* place.c: parameters and special registers are fetched where they are needed first; the fixed prologue. */
 bool pl_pass_place(pl_ir *x);
+/* uniform.c: values that are in uniform registers or the constant bank. */
+bool pl_pass_uniform(pl_ir *x);
 /* place.c: BSSY and BSYNC around branches that may part a warp. */
 bool pl_pass_converge(pl_ir *x);
 /* coalesce.c: copies at the ends of loops disappear where both registers can be one. */

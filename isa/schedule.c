@@ -1,77 +1,19 @@
 /* schedule.c - the order of the instructions of a block.
  *
- * Warps issue in order, so the assembler fills the time that a result takes with other work. First loads are gathered in batches, as early as
- * their addresses are known: of a stretch of code without barriers ptxas issues several loads with the arithmetic of their addresses, then what
- * waits for them (its output for sm_90, 2026-11). Then each stretch is list-scheduled: of the instructions whose operands are there, the
- * one at the start of the longest chain of latencies comes first, as long as there are registers (Gibbons and Muchnick, "Efficient
+ * Warps issue in order, so the assembler fills the time that a result takes with other work: of the instructions whose operands are there,
+ * the one at the start of the longest chain of latencies comes first, as long as there are registers (Gibbons and Muchnick, "Efficient
  * Instruction Scheduling for a Pipelined Architecture", 1986; Goodman and Hsu, "Code Scheduling and Register Allocation in Large Basic
- * Blocks", 1988).
+ * Blocks", 1988). So loads are issued as soon as their addresses are known, then whatever does not wait for them, as in the code of
+ * ptxas for sm_90 (2026-11). Where registers run out, what was begun early holds them: then orders that look less far ahead are made too.
  *
  * What stays in order: writes and reads of a register; stores, and the loads that may see them; what other lanes or threads can observe;
  * additions with carry. Arithmetic moves past barriers and atomics, loads past reductions that they cannot see. */
 #include <string.h>
 
+#include "isa/flow.h"
 #include "isa/live.h"
 #include "isa/passes.h"
 #include "isa/plan.h"
-
-/* Rows that the loads of a batch fill; instructions looked ahead; rows noted for one instruction. */
-enum { BATCH = 8, WINDOW = 96, MOST_ROWS = 24 };
-
-typedef struct rows {
-    uint32_t read[MOST_ROWS], written[MOST_ROWS]; /* predicates with the top bit set */
-    unsigned nread, nwritten;
-    bool many;  /* more than fit: it stays where it is */
-} rows;
-
-typedef struct scheduler {
-    pl_ir *x;
-    pl_insn *code;
-    rows *r;          /* by position in the segment */
-    uint8_t *emitted, *chosen;
-    uint32_t n;
-    pl_insn *out;
-    uint32_t nout;
-} scheduler;
-
-static void note(void *ctx, uint32_t *row, unsigned count, unsigned use)
-{
-    rows *r = ctx;
-    uint32_t top = use & PL_USE_PRED ? 1u << 31 : 0;
-    for (unsigned k = 0; k < (top ? 1 : count); k++) {
-        if (use & PL_USE_READ) {
-            if (r->nread < MOST_ROWS)
-                r->read[r->nread++] = (*row + k) | top;
-            else
-                r->many = true;
-        }
-        if (use & PL_USE_WRITE) {
-            if (r->nwritten < MOST_ROWS)
-                r->written[r->nwritten++] = (*row + k) | top;
-            else
-                r->many = true;
-        }
-    }
-}
-
-static bool meets(const uint32_t *a, unsigned na, const uint32_t *b, unsigned nb)
-{
-    for (unsigned i = 0; i < na; i++)
-        for (unsigned k = 0; k < nb; k++)
-            if (a[i] == b[k])
-                return true;
-    return false;
-}
-
-static bool plain_load(const pl_insn *i)
-{
-    return pl_insn_effects(i) == PL_EF_LOAD && !(i->flags & PL_IF_CONTROL) && !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
-}
-
-static bool waits(const pl_insn *i)
-{
-    return plain_load(i) && i->sel[PL_M_SPACE] != PL_SP_PARAM && i->cls != C_free;
-}
 
 /* An atomic operation without .acquire or .release orders no other access: for those, a reduction is a store. */
 static bool plain_reduction(const pl_insn *i)
@@ -85,86 +27,12 @@ static bool plain_store(const pl_insn *i)
     return (stores || plain_reduction(i)) && (i->flags & PL_IF_MEM) && !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
 }
 
-/* Ends a stretch: what others may see, what moves lanes, what reads flags or clocks. */
-static bool fixed(const pl_insn *i)
-{
-    return !pl_forms[i->form].noperands || (!pl_insn_pure(i) && !plain_load(i) && !plain_store(i));
-}
-
 /* May the load see what the store writes? Not in another space; a generic address may be in any. */
 static bool may_see(const pl_insn *load, const pl_insn *store)
 {
     pl_space a = (pl_space)load->sel[PL_M_SPACE], b = (pl_space)store->sel[PL_M_SPACE];
     return a == b || a == PL_SP_GENERIC || b == PL_SP_GENERIC;
 }
-
-/* Marks what must come before `at` so that it can be emitted now; false: something in between forbids it. */
-static bool choose(scheduler *s, uint32_t from, uint32_t at)
-{
-    if (s->chosen[at] || s->emitted[at])
-        return true;
-    if (s->r[at].many)
-        return false;
-    s->chosen[at] = 1;
-    for (uint32_t k = at; k-- > from;) {
-        if (s->emitted[k])
-            continue;
-        if (s->r[k].many || (plain_load(&s->code[at]) && plain_store(&s->code[k]) && may_see(&s->code[at], &s->code[k])))
-            return false;
-        bool needs = meets(s->r[at].read, s->r[at].nread, s->r[k].written, s->r[k].nwritten);
-        bool clash = meets(s->r[at].written, s->r[at].nwritten, s->r[k].read, s->r[k].nread) ||
-                     meets(s->r[at].written, s->r[at].nwritten, s->r[k].written, s->r[k].nwritten);
-        if (needs) {
-            if (waits(&s->code[k]) && !s->chosen[k])
-                return false; /* its address is another load's result */
-            if (!choose(s, from, k))
-                return false;
-        } else if (clash && !s->chosen[k])
-            return false;
-    }
-    return true;
-}
-
-/* Rows that a load fills: bytes arrive packed. */
-static unsigned loaded(const pl_insn *i)
-{
-    unsigned bytes = (unsigned)i->sel[PL_M_COUNT] << i->sel[PL_M_LOG2];
-    return bytes > 4 ? bytes / 4 : 1;
-}
-
-/* One stretch of movable instructions. */
-static void stretch(scheduler *s)
-{
-    uint32_t again = 0;
-    memset(s->emitted, 0, s->n);
-    for (uint32_t i = 0; i < s->n; i++) {
-        if (i >= again) {
-            unsigned filled = 0;
-            for (uint32_t k = i; k < s->n && k < i + WINDOW && filled < BATCH; k++) {
-                if (s->emitted[k] || !waits(&s->code[k]))
-                    continue;
-                memset(s->chosen + i, 0, k - i + 1);
-                if (!choose(s, i, k))
-                    break;
-                for (uint32_t e = i; e <= k; e++)
-                    if (s->chosen[e] && !s->emitted[e]) {
-                        s->emitted[e] = 1;
-                        s->out[s->nout++] = s->code[e];
-                    }
-                filled += loaded(&s->code[k]);
-                again = k + 1;
-            }
-            if (again <= i)
-                again = i + 1;
-        }
-        if (!s->emitted[i]) {
-            s->emitted[i] = 1;
-            s->out[s->nout++] = s->code[i];
-        }
-    }
-}
-
-/* ---- list scheduling ---- */
 
 /* Cycles from an instruction to its reader, as the assembler expects them: fixed latencies of sm_80 to sm_100, and typical ones of what a
  * scoreboard ends (h200/micro, 2026-11). The start of the name of its class decides; everything else takes FIXED. */
@@ -183,33 +51,58 @@ static const struct { const char *class_name; uint8_t unit, cycles; } units[] = 
     {"cvt_i2f", ON_ALU, 2}, {"cvt_int", ON_ALU, 2}, {"imad_", ON_HEAVY, 4}, {"imad", ON_HEAVY, 2}, {"idp", ON_HEAVY, 2}, {"fp64", ON_FP64, 2},
     {"mufu", ON_XU, 8}};
 
-/* Registers that a stretch may take: as many as in the order of the text, or FREE if that is more: 32 with those that live.c adds, a step of
- * the occupancy that ptxas keeps to. With less than ROOM left, chains that have begun go before others. Instructions looked ahead. */
-enum { FREE = 29, ROOM = 6, AHEAD = 256, MOST_CELLS = 1 << 28 };
+/* Registers that a stretch may take. FULL make 32 with the stack pointer and what live.c adds, the most with which an SM of sm_90 holds all
+ * its warps; ptxas keeps to that where it can (of 780 functions compared, 80 take 32, and none 33 to 37). An order that starts too much takes
+ * more than it may: then it is made with LESS, down to FREE. What does not fit takes all of the UNIT that the order of the text comes to, in
+ * which registers are given out, or the next where loads that run ahead make it shorter by a part that is WORTH it. With less than ROOM
+ * left, what has begun goes before what has not. */
+enum { FREE = 21, FULL = 28, GAPS = 3, LESS = 1, UNIT = 8, WORTH = 2, LONG = 100, EARLY = 8, ROOM = 2, MOST_CELLS = 1 << 28 };
+
+/* Instructions looked ahead: less where registers do not suffice, since what is begun early holds its registers. */
+static const uint32_t windows[] = {256, 64, 24};
 
 typedef struct edge {
-    uint32_t from, cycles, next; /* next: index of a further edge to the same instruction, PL_IR_NONE */
+    uint32_t to, cycles, next; /* next: index of a further edge from the same instruction, PL_IR_NONE */
 } edge;
 
 typedef struct use {
-    uint32_t slot; /* register row, or number of rows + predicate */
+    uint32_t slot; /* value of the flow, or number of values + predicate */
+    uint32_t held; /* what the register holds: index in list.held; of a predicate PL_IR_NONE */
     bool write, guard;
+    bool starts;   /* a write that keeps nothing of what was there */
 } use;
+
+/* What a register holds from one write to the next. */
+typedef struct held {
+    uint32_t reads, left; /* in this stretch; of these not placed yet */
+    int rows;
+    bool behind;    /* it lives behind the stretch */
+} held;
 
 typedef struct reader {
     uint32_t at, next;
 } reader;
 
 typedef struct node {
-    uint32_t edges, after;     /* first of the edges from what must come before; how many that must come behind are not placed yet */
-    uint32_t depth, earliest;  /* cycles from the start of the stretch; least distance from its end */
+    uint32_t edges, before;    /* first of the edges to what must come behind; how many must come before */
+    uint32_t wait;             /* of these not placed yet; PL_IR_NONE: it is placed itself */
+    uint32_t height, earliest; /* cycles to the end of the stretch; least distance from its start */
+    uint32_t urgent;           /* the same, and EARLY more for loads: their addresses need not all be there first */
     uint32_t uses, nuses;      /* range in list.uses */
     uint32_t cycles;           /* until its result */
+    int spare;                 /* registers that it needs while it runs */
     uint8_t memory;            /* what it does to memory */
-    uint8_t unit, held;        /* unit that it holds for so many cycles; UNITS: none */
+    uint8_t unit, busy;        /* unit that it holds for so many cycles; UNITS: none */
 } node;
 
 enum { NOTHING, LOADS, STORES }; /* node.memory; LOADS: of what somebody may write */
+
+/* What is known of a class: cycles until the result, 0: not looked up yet; registers needed while it runs. */
+typedef struct cost {
+    uint16_t cycles;
+    uint8_t spare;
+    uint8_t unit, busy; /* unit that it holds, and for how long; UNITS: none */
+} cost;
 
 typedef struct list {
     pl_ir *x;
@@ -217,37 +110,39 @@ typedef struct list {
     uint32_t n, at;
     node *node;
     uint32_t *ready, nready;
+    uint32_t *order, *best;  /* instructions in the order that is being made; in the best so far */
+    uint32_t window;         /* how far ahead of the first that is not placed */
+    cost *cost;              /* by class */
+    uint32_t free[UNITS];    /* distance from the start of the stretch at which the unit takes another instruction */
     struct { edge *at; size_t n, cap; } edges;
     struct { use *at; size_t n, cap; } uses;
     struct { reader *at; size_t n, cap; } readers;
+    struct { held *at; size_t n, cap; } held;
     uint32_t *writer, *read; /* by slot: last write in this stretch; first of the readers since then; PL_IR_NONE */
-    bool *live, *before, *behind; /* by slot: holds a value now; in front of the stretch; behind it */
-    uint32_t *turned;        /* slots that an instruction made live or not */
-    uint32_t slots;
-    int many, before_many;   /* registers live behind the stretch, in front of it */
-    int limit;               /* that a thread may have */
-    uint64_t *in, *use, *kill; /* bit sets by block, as in rpo: live at its start; read before written there; written there */
-    uint64_t *out_of;          /* a set: live at the end of one block */
-    struct { uint32_t *at; size_t n, cap; } across; /* rows that live across blocks: members of the sets */
-    uint32_t *number;          /* by row: its place there, plus one */
-    size_t words, block;
-    uint16_t latency[C_count]; /* by class, 0: not looked up yet */
-    uint8_t unit[C_count];     /* the same: index in `units` plus one, past its end: none */
-    uint32_t free[UNITS];      /* distance from the end of the stretch at which the unit takes another instruction */
+    uint32_t *holds;         /* by slot: what it holds, index in `held` */
+    bool *live, *behind;     /* by value: in a register now; behind the stretch */
+    pl_flow f;
+    uint32_t slots, block, start; /* block at work; position of the stretch in it */
+    int many, limit;         /* registers live here; that a thread may have */
     unsigned phase;          /* PL_USE_READ or PL_USE_WRITE, while uses are visited */
 } list;
 
-static uint16_t latency_of_class(uint16_t cls)
-{
-    const char *c = pl_class_text[cls];
-    for (size_t k = 0; k < sizeof latencies / sizeof *latencies; k++)
-        if (strncmp(c, latencies[k].class_name, strlen(latencies[k].class_name)) == 0)
-            return latencies[k].cycles;
-    return FIXED;
-}
-
 static uint32_t latency_of(list *l, const pl_insn *i)
 {
+    cost *c = &l->cost[i->cls];
+    if (!c->cycles) {
+        c->cycles = FIXED;
+        for (size_t k = 0; k < sizeof latencies / sizeof *latencies && c->cycles == FIXED; k++)
+            if (strncmp(pl_class_text[i->cls], latencies[k].class_name, strlen(latencies[k].class_name)) == 0)
+                c->cycles = latencies[k].cycles;
+        c->spare = pl_live_temporaries(i->cls);
+        c->unit = UNITS;
+        for (size_t k = 0; k < sizeof units / sizeof *units && c->unit == UNITS; k++)
+            if (strncmp(pl_class_text[i->cls], units[k].class_name, strlen(units[k].class_name)) == 0) {
+                c->unit = units[k].unit;
+                c->busy = units[k].cycles;
+            }
+    }
     if (pl_insn_effects(i) & PL_EF_LOAD)
         switch ((pl_space)i->sel[PL_M_SPACE]) {
         case PL_SP_SHARED: return NEAR_LOAD;
@@ -255,33 +150,17 @@ static uint32_t latency_of(list *l, const pl_insn *i)
         case PL_SP_PARAM: return BANK_LOAD;
         default: return FAR_LOAD;
         }
-    if (!l->latency[i->cls])
-        l->latency[i->cls] = latency_of_class(i->cls);
-    return l->latency[i->cls];
+    return c->cycles;
 }
 
-/* The unit that the instruction holds, and for how long; UNITS: none. */
-static void find_unit(list *l, const pl_insn *i, node *n)
+/* The unit that the instruction holds; UNITS: none. */
+static uint8_t unit_of(const list *l, const pl_insn *i)
 {
-    enum { KNOWN = sizeof units / sizeof *units };
     uint16_t m = pl_insn_mnem(i);
-    n->unit = UNITS;
-    if (i->cls == C_alu && (m == M_add || m == M_sub || m == M_shl || m == M__mov))
-        return;
-    if (!l->unit[i->cls]) {
-        uint8_t k = 0;
-        const char *c = pl_class_text[i->cls];
-        while (k < KNOWN && strncmp(c, units[k].class_name, strlen(units[k].class_name)) != 0)
-            k++;
-        l->unit[i->cls] = (uint8_t)(k + 1);
-    }
-    if (l->unit[i->cls] > KNOWN)
-        return;
-    n->unit = units[l->unit[i->cls] - 1].unit;
-    n->held = units[l->unit[i->cls] - 1].cycles;
+    return i->cls == C_alu && (m == M_add || m == M_sub || m == M_shl || m == M__mov) ? UNITS : l->cost[i->cls].unit;
 }
 
-/* Distance from the end of the stretch at which it can stand. */
+/* Distance from the start of the stretch at which it can stand. */
 static uint32_t possible(const list *l, const node *n)
 {
     return n->unit != UNITS && l->free[n->unit] > n->earliest ? l->free[n->unit] : n->earliest;
@@ -301,7 +180,7 @@ static bool any_load(const pl_insn *i)
 /* Ends a stretch: nothing moves past it. */
 static bool wall(const pl_insn *i)
 {
-    return (pl_insn_effects(i) & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || pl_insn_mnem(i) == M__sreg || i->cls == C_sleep || i->cls == C_wgmma ||
+    return (pl_insn_effects(i) & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || i->cls == C_sreg_clock || i->cls == C_sleep || i->cls == C_wgmma ||
            i->cls == C_wgmma_fence || i->cls == C_wgmma_commit || i->cls == C_wgmma_wait || i->cls == C_setmaxnreg ||
            pl_insn_mnem(i) == M_activemask || pl_insn_mnem(i) == M_griddepcontrol || strncmp(pl_class_text[i->cls], "tcgen05", 7) == 0;
 }
@@ -313,25 +192,28 @@ static void join(list *l, uint32_t from, uint32_t to, uint32_t cycles)
     edge *e = pl_push(l->x->tmp, &l->edges);
     if (!e)
         return;
-    *e = (edge){from, cycles, l->node[to].edges};
-    l->node[to].edges = (uint32_t)(l->edges.n - 1);
-    l->node[from].after++;
+    *e = (edge){to, cycles, l->node[from].edges};
+    l->node[from].edges = (uint32_t)(l->edges.n - 1);
+    l->node[to].before++;
 }
 
 static void note_use(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     list *l = ctx;
     bool pred = how & PL_USE_PRED;
-    for (unsigned k = 0; k < (pred ? 1 : count); k++)
-        for (unsigned w = 0; w < 2; w++) {
-            if (!(how & (w ? PL_USE_WRITE : PL_USE_READ)))
-                continue;
-            use *u = pl_push(l->x->tmp, &l->uses);
-            if (!u)
-                return;
-            *u = (use){pred ? l->x->f->rows + *row : *row + k, w == 1, pred && *row == l->code[l->at].guard};
-            l->node[l->at].nuses++;
-        }
+    uint32_t value = pl_flow_of(&l->f, *row, how);
+    if (!pred && !value)
+        return;
+    for (unsigned w = 0; w < 2; w++) {
+        if (!(how & (w ? PL_USE_WRITE : PL_USE_READ)))
+            continue;
+        use *u = pl_push(l->x->tmp, &l->uses);
+        if (!u)
+            return;
+        *u = (use){pred ? l->f.n + *row : value - 1, PL_IR_NONE, w == 1, pred && *row == l->code[l->at].guard,
+                   w && !pred && pl_flow_starts(&l->f, value - 1, count, how)};
+        l->node[l->at].nuses++;
+    }
 }
 
 /* Edges by registers: a reader follows the write; a write follows the write before and its readers. */
@@ -415,83 +297,103 @@ static void memory_order(list *l, uint32_t at, uint32_t *last, uint32_t *flags)
         *last = at;
 }
 
-/* Registers more or less when instruction `at` is put in front of what has been placed; `for_good`: it is. */
+/* Finds what each register holds between writes, and who reads it. */
+static bool find_held(list *l)
+{
+    for (size_t k = 0; k < l->uses.n; k++)
+        l->holds[l->uses.at[k].slot] = PL_IR_NONE;
+    l->held.n = 0;
+    for (uint32_t at = 0; at < l->n; at++) {
+        const node *n = &l->node[at];
+        for (unsigned w = 0; w < 2; w++)
+            for (uint32_t k = n->uses; k < n->uses + n->nuses; k++) {
+                use *u = &l->uses.at[k];
+                if (u->write != (w == 1) || u->slot >= l->f.n)
+                    continue;
+                if (l->holds[u->slot] == PL_IR_NONE || u->starts) {
+                    *pl_push(l->x->tmp, &l->held) = (held){.rows = (int)l->f.v[u->slot].weight};
+                    l->holds[u->slot] = (uint32_t)(l->held.n - 1);
+                }
+                u->held = l->holds[u->slot];
+                l->held.at[u->held].reads += !u->starts;
+            }
+    }
+    for (size_t k = 0; k < l->uses.n; k++) {
+        const use *u = &l->uses.at[k];
+        if (u->held != PL_IR_NONE && u->held == l->holds[u->slot])
+            l->held.at[u->held].behind = l->behind[u->slot];
+    }
+    return pl_arena_ok(l->x->tmp);
+}
+
+/* Registers more or less when instruction `at` is placed; `for_good`: it is. */
 static int pressure(list *l, uint32_t at, bool for_good)
 {
     const node *n = &l->node[at];
-    bool guarded = l->code[at].guard != PL_PT;
-    uint32_t turned = 0;
     int d = 0;
-    for (unsigned w = 2; w-- > 0;)
-        for (uint32_t k = n->uses; k < n->uses + n->nuses; k++) {
-            const use *u = &l->uses.at[k];
-            if (u->write != (w == 1) || u->slot >= l->x->f->rows || (u->write && guarded) || l->live[u->slot] != u->write)
-                continue;
-            if (l->x->row[u->slot].kind == PL_ROW_REG)
-                d += u->write ? -1 : 1;
-            l->live[u->slot] = !u->write;
-            l->turned[turned++] = u->slot;
+    for (uint32_t k = n->uses; k < n->uses + n->nuses; k++) {
+        const use *u = &l->uses.at[k];
+        if (u->held == PL_IR_NONE)
+            continue;
+        held *h = &l->held.at[u->held];
+        if (u->starts)
+            d += h->left || h->behind ? h->rows : 0;
+        else {
+            h->left--;
+            d -= !h->left && !h->behind ? h->rows : 0;
         }
-    while (!for_good && turned > 0) {
-        turned--;
-        l->live[l->turned[turned]] = !l->live[l->turned[turned]];
+    }
+    for (uint32_t k = n->uses; k < n->uses + n->nuses && !for_good; k++) {
+        const use *u = &l->uses.at[k];
+        if (u->held != PL_IR_NONE && !u->starts)
+            l->held.at[u->held].left++;
     }
     return d;
 }
 
-/* Walks the stretch backwards in the order of the text, from what is live behind it (`live`): the most registers at once. Afterwards `live` is what is
- * live in front of it. */
+/* Walks the stretch backwards in the order of the text, from what is live behind it (`live`, `many`): the most registers at once. Afterwards
+ * these say what is live in front of it. */
 static int text_order(list *l)
 {
     int now = l->many, most = now;
     for (uint32_t at = l->n; at-- > 0;) {
         const node *n = &l->node[at];
-        bool guarded = l->code[at].guard != PL_PT;
         for (unsigned w = 2; w-- > 0;)
             for (uint32_t k = n->uses; k < n->uses + n->nuses; k++) {
                 const use *u = &l->uses.at[k];
-                if (u->write != (w == 1) || u->slot >= l->x->f->rows || (u->write && guarded) || l->live[u->slot] != u->write)
+                if (u->starts != (w == 1) || u->slot >= l->f.n || l->live[u->slot] != u->starts)
                     continue;
-                l->live[u->slot] = !u->write;
-                if (l->x->row[u->slot].kind == PL_ROW_REG)
-                    now += u->write ? -1 : 1;
+                l->live[u->slot] = !u->starts;
+                now += (u->starts ? -1 : 1) * (int)l->f.v[u->slot].weight;
             }
         most = now > most ? now : most;
     }
-    l->before_many = now;
+    l->many = now;
     return most;
 }
 
-/* Copies what `from` says of the rows that the stretch touches. */
-static void copy_live(const list *l, bool *to, const bool *from)
-{
-    for (size_t k = 0; k < l->uses.n; k++)
-        to[l->uses.at[k].slot] = from[l->uses.at[k].slot];
-}
-
-typedef enum tightness { LOOSE, TIGHT, FULL } tightness;
-
-/* Which of the ready instructions comes next (backwards): index in `ready`. */
-static uint32_t pick(list *l, uint32_t cycle, uint32_t youngest, tightness tight)
+/* Which of the ready instructions comes next: index in `ready`. room: registers left. */
+static uint32_t pick(list *l, uint32_t cycle, uint32_t oldest, int room)
 {
     uint32_t best = PL_IR_NONE;
     int best_d = 0;
+    bool tight = room < ROOM, best_fits = true;
     for (uint32_t k = 0; k < l->nready; k++) {
         uint32_t a = l->ready[k];
-        if (a + AHEAD < youngest)
+        if (a > oldest + l->window)
             continue;
         const node *n = &l->node[a];
         int d = tight ? pressure(l, a, false) : 0;
-        bool better = best == PL_IR_NONE;
+        bool better = best == PL_IR_NONE, fits = !tight || (d <= 0 && !n->spare) || d + n->spare <= room;
         if (!better) {
             uint32_t o = l->ready[best];
             const node *m = &l->node[o];
             uint32_t n_at = possible(l, n), m_at = possible(l, m);
             bool now = n_at <= cycle, then = m_at <= cycle;
-            if (tight == FULL && (d > 0) != (best_d > 0))
-                better = d <= 0;
-            else if (tight == FULL && d > 0)
-                better = a > o;
+            if (fits != best_fits)
+                better = fits;
+            else if (!fits)
+                better = a < o;
             else if (now != then)
                 better = now;
             else if (!now && n_at != m_at)
@@ -499,34 +401,110 @@ static uint32_t pick(list *l, uint32_t cycle, uint32_t youngest, tightness tight
             else if (tight && (d > 0) != (best_d > 0))
                 better = d <= 0;
             else if (tight && d > 0)
-                better = a > o;
-            else if (tight == FULL && d != best_d)
+                better = a < o;
+            else if (room <= 0 && d != best_d)
                 better = d < best_d;
             else
-                better = n->depth > m->depth || (n->depth == m->depth && a > o);
+                better = n->urgent > m->urgent || (n->urgent == m->urgent && a < o);
         }
         if (better) {
             best = k;
             best_d = d;
+            best_fits = fits;
         }
     }
     return best;
 }
 
+/* What an order is like: cycles until its last instruction; most registers at once; did the limit decide? */
+typedef struct outcome {
+    uint32_t cycles;
+    int most;
+    bool tight;
+} outcome;
+
+/* Puts the stretch in order, in l->order. */
+static outcome arrange(list *l, int most)
+{
+    uint32_t cycle = 0, oldest = 0;
+    int live = l->many;
+    outcome o = {.most = live};
+    l->nready = 0;
+    memset(l->free, 0, sizeof l->free);
+    for (uint32_t at = 0; at < l->n; at++) {
+        node *n = &l->node[at];
+        n->wait = n->before;
+        n->earliest = 0;
+        if (!n->before)
+            l->ready[l->nready++] = at;
+    }
+    for (size_t k = 0; k < l->held.n; k++)
+        l->held.at[k].left = l->held.at[k].reads;
+    for (uint32_t placed = 0; placed < l->n; placed++) {
+        uint32_t k = pick(l, cycle, oldest, most - live), at = l->ready[k];
+        node *n = &l->node[at];
+        l->ready[k] = l->ready[--l->nready];
+        uint32_t least = possible(l, n);
+        cycle = least > cycle ? least : cycle;
+        if (n->unit != UNITS)
+            l->free[n->unit] = cycle + n->busy;
+        l->order[placed] = at;
+        n->wait = PL_IR_NONE;
+        live += pressure(l, at, true);
+        o.tight |= most - live < ROOM;
+        o.most = live + n->spare > o.most ? live + n->spare : o.most;
+        for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
+            node *m = &l->node[l->edges.at[e].to];
+            if (m->earliest < cycle + l->edges.at[e].cycles)
+                m->earliest = cycle + l->edges.at[e].cycles;
+            if (--m->wait == 0)
+                l->ready[l->nready++] = l->edges.at[e].to;
+        }
+        cycle++;
+        while (oldest < l->n && l->node[oldest].wait == PL_IR_NONE)
+            oldest++;
+    }
+    o.cycles = cycle;
+    return o;
+}
+
+/* The best order within so many registers, in l->best. */
+static outcome try_windows(list *l, int most)
+{
+    outcome best = {0};
+    for (unsigned k = 0; k < sizeof windows / sizeof *windows && (!k || (best.tight && l->n > windows[k])); k++) {
+        l->window = windows[k];
+        outcome o = arrange(l, most);
+        int over = o.most > most ? o.most - most : 0, least = best.most > most ? best.most - most : 0;
+        if (k && (over > least || (over == least && o.cycles >= best.cycles)))
+            continue;
+        best = o;
+        uint32_t *order = l->order;
+        l->order = l->best;
+        l->best = order;
+    }
+    return best;
+}
+
+static int within(const list *l, int most)
+{
+    return most < l->limit ? most : l->limit;
+}
+
 static bool schedule_stretch(list *l)
 {
-    uint32_t last = PL_IR_NONE, flags = PL_IR_NONE, cycle = 0, left = l->n, youngest = l->n - 1;
+    uint32_t last = PL_IR_NONE, flags = PL_IR_NONE;
     l->edges.n = l->uses.n = l->readers.n = 0;
     for (l->at = 0; l->at < l->n; l->at++) {
         const pl_insn *i = &l->code[l->at];
-        l->node[l->at] = (node){.edges = PL_IR_NONE, .uses = (uint32_t)l->uses.n, .cycles = latency_of(l, i),
-                                .memory = plain_store(i) ? STORES : any_load(i) && !pl_insn_has(i, W_nc) ? LOADS : NOTHING};
-        find_unit(l, &l->code[l->at], &l->node[l->at]);
+        l->node[l->at] = (node){.edges = PL_IR_NONE, .uses = (uint32_t)l->uses.n, .cycles = latency_of(l, i), .spare = l->cost[i->cls].spare,
+                                .memory = plain_store(i) ? STORES : any_load(i) && !pl_insn_has(i, W_nc) ? LOADS : NOTHING,
+                                .unit = unit_of(l, i), .busy = l->cost[i->cls].busy};
+        pl_flow_visit(&l->f, l->block, l->start + l->at);
         pl_insn_uses_here(l->x->p, &l->code[l->at], note_use, l);
     }
     if (!pl_arena_ok(l->x->tmp))
         return false;
-    memset(l->free, 0, sizeof l->free);
     for (size_t k = 0; k < l->uses.n; k++) {
         uint32_t slot = l->uses.at[k].slot;
         l->writer[slot] = l->read[slot] = PL_IR_NONE;
@@ -537,241 +515,113 @@ static bool schedule_stretch(list *l)
     }
     if (!pl_arena_ok(l->x->tmp))
         return false;
-    copy_live(l, l->behind, l->live);
-    int most = text_order(l);
-    most = most > FREE ? most : FREE;
-    most = most < l->limit ? most : l->limit;
-    copy_live(l, l->before, l->live);
-    copy_live(l, l->live, l->behind);
-    l->nready = 0;
-    for (uint32_t at = 0; at < l->n; at++)
-        for (uint32_t e = l->node[at].edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
-            uint32_t d = l->node[l->edges.at[e].from].depth + l->edges.at[e].cycles;
-            l->node[at].depth = d > l->node[at].depth ? d : l->node[at].depth;
-        }
-    for (uint32_t at = 0; at < l->n; at++)
-        if (!l->node[at].after)
-            l->ready[l->nready++] = at;
-    for (int live = l->many; left;) {
-        uint32_t k = pick(l, cycle, youngest, live >= most ? FULL : live >= most - ROOM ? TIGHT : LOOSE), at = l->ready[k];
+    for (size_t k = 0; k < l->uses.n; k++)
+        if (l->uses.at[k].slot < l->f.n)
+            l->behind[l->uses.at[k].slot] = l->live[l->uses.at[k].slot];
+    int text = text_order(l);
+    if (!find_held(l))
+        return false;
+    for (uint32_t at = l->n; at-- > 0;) {
         node *n = &l->node[at];
-        l->ready[k] = l->ready[--l->nready];
-        uint32_t least = possible(l, n);
-        cycle = least > cycle ? least : cycle;
-        if (n->unit != UNITS)
-            l->free[n->unit] = cycle + n->held;
-        l->out[--left] = l->code[at];
-        n->after = PL_IR_NONE;
-        live += pressure(l, at, true);
-            for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
-            node *o = &l->node[l->edges.at[e].from];
-            if (o->earliest < cycle + l->edges.at[e].cycles)
-                o->earliest = cycle + l->edges.at[e].cycles;
-            if (--o->after == 0)
-                l->ready[l->nready++] = l->edges.at[e].from;
+        for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
+            uint32_t h = l->node[l->edges.at[e].to].height + l->edges.at[e].cycles;
+            n->height = h > n->height ? h : n->height;
         }
-        cycle++;
-        while (youngest && l->node[youngest].after == PL_IR_NONE)
-            youngest--;
+        n->urgent = n->height + (n->cycles >= LONG ? EARLY : 0);
     }
-    copy_live(l, l->live, l->before);
-    l->many = l->before_many;
+    int full = FULL;
+    for (uint32_t at = 0; at < l->n && full == FULL; at++)
+        full -= (l->code[at].flags & PL_IF_MEM) && l->code[at].sel[PL_M_COUNT] >= 4 ? GAPS : 0;
+    bool done = false;
+    for (int most = full; most >= FREE && text <= full && !done; most -= LESS)
+        done = try_windows(l, within(l, most)).most <= full;
+    if (!done) {
+        int used = 32 - full, step = (text + used + UNIT - 1) / UNIT * UNIT - used;
+        uint32_t cycles = try_windows(l, within(l, step + UNIT)).cycles;
+        if (try_windows(l, within(l, step)).cycles > cycles + cycles / WORTH)
+            try_windows(l, within(l, step + UNIT));
+    }
+    for (uint32_t k = 0; k < l->n; k++)
+        l->out[k] = l->code[l->best[k]];
     memcpy(l->code, l->out, l->n * sizeof *l->code);
     return true;
 }
 
 /* ---- the pass ---- */
 
-static void batches(scheduler *s, pl_irb *k)
-{
-    for (size_t at = 0; at < k->code.n;) {
-        size_t end = at;
-        while (end < k->code.n && !fixed(&k->code.at[end]))
-            end++;
-        s->code = k->code.at + at;
-        s->n = (uint32_t)(end - at);
-        s->nout = 0;
-        for (uint32_t i = 0; i < s->n; i++) {
-            s->r[i] = (rows){0};
-            pl_insn_uses_here(s->x->p, &s->code[i], note, &s->r[i]);
-        }
-        stretch(s);
-        memcpy(s->code, s->out, s->n * sizeof *s->code);
-        at = end + 1;
-    }
-}
-
-/* A register that a block reads before it writes it lives across blocks; all others live and die in one, and need no sets. */
-static void find_exposed(void *ctx, uint32_t *row, unsigned count, unsigned how)
-{
-    list *l = ctx;
-    for (unsigned k = 0; !(how & PL_USE_PRED) && how & PL_USE_READ && k < count; k++) {
-        uint32_t r = *row + k;
-        if (l->writer[r] == l->block + 1 || l->number[r] || l->x->row[r].kind != PL_ROW_REG)
-            continue;
-        *pl_push(l->x->tmp, &l->across) = r;
-        l->number[r] = (uint32_t)l->across.n;
-    }
-}
-
-static void note_written(void *ctx, uint32_t *row, unsigned count, unsigned how)
-{
-    list *l = ctx;
-    for (unsigned k = 0; !(how & PL_USE_PRED) && how & PL_USE_WRITE && k < count; k++)
-        l->writer[*row + k] = (uint32_t)l->block + 1;
-}
-
-static void set_bits(void *ctx, uint32_t *row, unsigned count, unsigned how)
-{
-    list *l = ctx;
-    for (unsigned k = 0; !(how & PL_USE_PRED) && how & PL_USE_READ && k < count; k++) {
-        uint32_t n = l->number[*row + k];
-        if (n && !(l->kill[l->block * l->words + (n - 1) / 64] >> (n - 1) % 64 & 1))
-            l->use[l->block * l->words + (n - 1) / 64] |= 1ull << (n - 1) % 64;
-    }
-}
-
-static void kill_bits(void *ctx, uint32_t *row, unsigned count, unsigned how)
-{
-    list *l = ctx;
-    for (unsigned k = 0; !(how & PL_USE_PRED) && how & PL_USE_WRITE && k < count; k++) {
-        uint32_t n = l->number[*row + k];
-        if (n)
-            l->kill[l->block * l->words + (n - 1) / 64] |= 1ull << (n - 1) % 64;
-    }
-}
-
-/* What is live at the end of a block, in l->out_of. */
-static void live_behind(list *l, uint32_t b)
-{
-    memset(l->out_of, 0, l->words * sizeof *l->out_of);
-    for (uint32_t k = 0, n = pl_ir_successors(l->x, b); k < n; k++) {
-        const uint64_t *in = l->in + l->x->b.at[pl_ir_successor(l->x, b, k)].order * l->words;
-        for (size_t w = 0; w < l->words; w++)
-            l->out_of[w] |= in[w];
-    }
-}
-
-/* What is live at the start of every block. */
-static bool liveness(list *l)
-{
-    pl_ir *x = l->x;
-    l->number = pl_arena_array(x->tmp, uint32_t, x->f->rows + 1);
-    if (!pl_arena_ok(x->tmp))
-        return false;
-    for (l->block = 0; l->block < x->nrpo; l->block++) {
-        const pl_irb *b = &x->b.at[x->rpo[l->block]];
-        for (size_t k = 0; k < b->code.n; k++) {
-            pl_insn_uses_here(x->p, &b->code.at[k], find_exposed, l);
-            if (b->code.at[k].guard == PL_PT)
-                pl_insn_uses_here(x->p, &b->code.at[k], note_written, l);
-        }
-    }
-    l->words = l->across.n / 64 + 1;
-    l->in = pl_arena_array(x->tmp, uint64_t, x->nrpo * l->words);
-    l->use = pl_arena_array(x->tmp, uint64_t, x->nrpo * l->words);
-    l->kill = pl_arena_array(x->tmp, uint64_t, x->nrpo * l->words);
-    l->out_of = pl_arena_array(x->tmp, uint64_t, l->words);
-    if (!pl_arena_ok(x->tmp))
-        return false;
-    for (l->block = 0; l->block < x->nrpo; l->block++) {
-        const pl_irb *b = &x->b.at[x->rpo[l->block]];
-        for (size_t k = 0; k < b->code.n; k++) {
-            pl_insn_uses_here(x->p, &b->code.at[k], set_bits, l);
-            if (b->code.at[k].guard == PL_PT)
-                pl_insn_uses_here(x->p, &b->code.at[k], kill_bits, l);
-        }
-    }
-    for (bool again = true; again;) {
-        again = false;
-        for (size_t o = x->nrpo; o-- > 0;) {
-            live_behind(l, x->rpo[o]);
-            for (size_t w = 0; w < l->words; w++) {
-                uint64_t live = (l->out_of[w] & ~l->kill[o * l->words + w]) | l->use[o * l->words + w];
-                again |= live != l->in[o * l->words + w];
-                l->in[o * l->words + w] = live;
-            }
-        }
-    }
-    return true;
-}
-
-static void set_live(list *l, uint32_t row, bool live)
-{
-    if (l->x->row[row].kind == PL_ROW_REG)
-        l->many += live - l->live[row];
-    l->live[row] = live;
-}
-
 /* A wall keeps its place: what it writes is not live in front of it, what it reads is. */
 static void pass_wall(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     list *l = ctx;
-    if (!(how & PL_USE_PRED))
-        for (unsigned k = 0; k < count; k++)
-            if (how & l->phase)
-                set_live(l, *row + k, l->phase == PL_USE_READ);
+    uint32_t value = pl_flow_of(&l->f, *row, how);
+    bool reads = l->phase == PL_USE_READ;
+    if (!value-- || pl_flow_starts(&l->f, value, count, how) == reads || l->live[value] == reads)
+        return;
+    l->live[value] = reads;
+    l->many += (reads ? 1 : -1) * (int)l->f.v[value].weight;
 }
 
 static bool lists(list *l, uint32_t b)
 {
     pl_ir *x = l->x;
     pl_irb *k = &x->b.at[b];
-    live_behind(l, b);
+    l->block = b;
     l->many = 0;
-    for (size_t w = 0; w < l->words; w++)
-        for (uint64_t set = l->out_of[w]; set; set &= set - 1)
-            set_live(l, l->across.at[w * 64 + (size_t)__builtin_ctzll(set)], true);
+    memset(l->live, 0, l->f.n * sizeof *l->live);
+    for (uint32_t w = 0; w < l->f.words; w++)
+        for (uint64_t left = l->f.out[(size_t)b * l->f.words + w]; left; left &= left - 1) {
+            uint32_t v = w * 64 + (uint32_t)__builtin_ctzll(left);
+            l->live[v] = true;
+            l->many += (int)l->f.v[v].weight;
+        }
     for (size_t end = k->code.n; end > 0;) {
         size_t at = end;
         while (at > 0 && !wall(&k->code.at[at - 1]))
             at--;
         l->code = k->code.at + at;
+        l->start = (uint32_t)at;
         l->n = (uint32_t)(end - at);
         if (l->n > 0 && !schedule_stretch(l))
             return false;
         if (at > 0) {
+            pl_flow_visit(&l->f, b, (uint32_t)--at);
             l->phase = PL_USE_WRITE;
-            if (k->code.at[at - 1].guard == PL_PT)
-                pl_insn_uses(x->p, &k->code.at[at - 1], pass_wall, l);
+            pl_insn_uses(x->p, &k->code.at[at], pass_wall, l);
             l->phase = PL_USE_READ;
-            pl_insn_uses(x->p, &k->code.at[at - 1], pass_wall, l);
-            at--;
+            pl_insn_uses(x->p, &k->code.at[at], pass_wall, l);
         }
         end = at;
     }
-    for (size_t w = 0; w < l->words; w++) /* now they hold what is live in front of the block */
-        for (uint64_t set = l->in[k->order * l->words + w]; set; set &= set - 1)
-            l->live[l->across.at[w * 64 + (size_t)__builtin_ctzll(set)]] = false;
     return true;
 }
 
 bool pl_pass_schedule(pl_ir *x)
 {
     size_t most = 0;
-    if (!pl_ir_ready(x))
+    list l = {.x = x};
+    if (!pl_ir_ready(x) || !pl_flow_values(&l.f, x) || !pl_flow_narrow(&l.f))
         return false;
+    if ((size_t)x->b.n * l.f.words * 64 > MOST_CELLS) /* liveness takes time and memory of blocks times values */
+        return pl_ir_ok(x);
     for (size_t b = 0; b < x->b.n; b++)
         most = x->b.at[b].code.n > most ? x->b.at[b].code.n : most;
-    scheduler s = {.x = x, .r = pl_arena_array(x->tmp, rows, most + 1), .emitted = pl_arena_array(x->tmp, uint8_t, most + 1),
-                   .chosen = pl_arena_array(x->tmp, uint8_t, most + 1), .out = pl_arena_array(x->tmp, pl_insn, most + 1)};
-    list l = {.x = x, .slots = x->f->rows + x->f->preds + 1, .out = s.out, .node = pl_arena_array(x->tmp, node, most + 1),
-              .ready = pl_arena_array(x->tmp, uint32_t, most + 1)};
-    l.limit = (int)pl_register_limit(x->p, x->f) - (32 - FREE);
+    l.slots = l.f.n + x->f->preds + 1;
+    l.limit = (int)pl_register_limit(x->p, x->f) - (32 - FULL);
+    l.out = pl_arena_array(x->tmp, pl_insn, most + 1);
+    l.node = pl_arena_array(x->tmp, node, most + 1);
+    l.cost = pl_arena_array(x->tmp, cost, C_count);
+    l.order = pl_arena_array(x->tmp, uint32_t, most + 1);
+    l.best = pl_arena_array(x->tmp, uint32_t, most + 1);
+    l.ready = pl_arena_array(x->tmp, uint32_t, most + 1);
     l.writer = pl_arena_array(x->tmp, uint32_t, l.slots);
     l.read = pl_arena_array(x->tmp, uint32_t, l.slots);
-    l.turned = pl_arena_array(x->tmp, uint32_t, l.slots);
+    l.holds = pl_arena_array(x->tmp, uint32_t, l.slots);
     l.live = pl_arena_array(x->tmp, bool, l.slots);
-    l.before = pl_arena_array(x->tmp, bool, l.slots);
     l.behind = pl_arena_array(x->tmp, bool, l.slots);
-    /* Liveness takes time and memory of blocks times registers: a function of very many keeps the order of its batches. */
-    bool listed = (size_t)x->b.n * x->f->rows <= MOST_CELLS;
-    if (!pl_arena_ok(x->tmp) || (listed && !liveness(&l)))
+    if (!pl_arena_ok(x->tmp) || !pl_flow_live(&l.f))
         return false;
-    for (uint32_t b = 0; b < x->b.n; b++) {
-        batches(&s, &x->b.at[b]);
-        if (listed && x->b.at[b].order != PL_IR_NONE && !lists(&l, b))
+    for (uint32_t b = 0; b < x->b.n; b++)
+        if (x->b.at[b].order != PL_IR_NONE && !lists(&l, b))
             return false;
-    }
     return true;
 }

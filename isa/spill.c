@@ -24,6 +24,7 @@ enum { RESERVED = 1, MOVING = 3, LEAST = 12 };
 
 typedef struct value {
     uint32_t row, rows;
+    uint32_t weight;        /* registers of a thread that it takes */
     uint32_t next;          /* at the current instruction: first of its accesses in `accesses`, plus one */
     uint32_t start, end;    /* of its life, in positions of all instructions */
     uint32_t slot;          /* offset in the frame */
@@ -76,14 +77,14 @@ static void hold(spiller *s, const value *v)
 {
     uint32_t k = (uint32_t)(v - s->v);
     s->held[k / 64] |= 1ull << k % 64;
-    s->weight += v->rows;
+    s->weight += v->weight;
 }
 
 static void release(spiller *s, const value *v)
 {
     uint32_t k = (uint32_t)(v - s->v);
     s->held[k / 64] &= ~(1ull << k % 64);
-    s->weight -= v->rows;
+    s->weight -= v->weight;
 }
 
 /* Registers hold the values of this block's set. */
@@ -93,7 +94,7 @@ static void hold_all(spiller *s, const uint64_t *sets, uint32_t block)
     for (uint32_t w = 0; w < s->f.words; w++) {
         s->held[w] = sets[(size_t)block * s->f.words + w];
         for (uint64_t left = s->held[w]; left; left &= left - 1)
-            s->weight += s->v[w * 64 + (uint32_t)__builtin_ctzll(left)].rows;
+            s->weight += s->v[w * 64 + (uint32_t)__builtin_ctzll(left)].weight;
     }
 }
 
@@ -282,17 +283,17 @@ static void choose_entry(spiller *s, uint32_t b)
     qsort(r, n, sizeof *r, nearer);
     uint32_t through = 0, left = UINT32_MAX; /* rows of values that only lie across the loop, and what it leaves for them */
     for (uint32_t k = 0; k < n; k++)
-        through += r[k].distance >= LOOP_END ? s->v[r[k].value].rows : 0;
+        through += r[k].distance >= LOOP_END ? s->v[r[k].value].weight : 0;
     if (head)
         left = s->room + through > most ? s->room + through - most : 0;
     for (uint32_t k = 0; k < n; k++) {
         const value *v = &s->v[r[k].value];
         bool across = r[k].distance >= LOOP_END;
-        if (!v->pinned && (weight + v->rows > s->room || (across && v->rows > left)))
+        if (!v->pinned && (weight + v->weight > s->room || (across && v->weight > left)))
             continue;
         pl_flow_put(&s->f, s->entry, b, r[k].value);
-        weight += v->rows;
-        left -= across ? v->rows : 0;
+        weight += v->weight;
+        left -= across ? v->weight : 0;
     }
 }
 
@@ -363,7 +364,7 @@ static void make_room(spiller *s, uint32_t rows)
             for (uint64_t left = s->held[w]; left; left &= left - 1) {
                 uint32_t k = w * 64 + (uint32_t)__builtin_ctzll(left);
                 const value *v = &s->v[k];
-                if (v->pinned || v->rows > 2 || touched_now(s, k))
+                if (v->pinned || v->rows > 2 || !v->weight || touched_now(s, k))
                     continue;
                 uint32_t d = distance(s, v);
                 d += v->again && d < NEVER ? d / 2 : 0; /* it comes back without memory */
@@ -434,7 +435,7 @@ static void forget(spiller *s)
     for (uint32_t w = 0; w < s->f.words; w++)
         for (uint64_t left = s->held[w]; left; left &= left - 1) {
             const value *v = &s->v[w * 64 + (uint32_t)__builtin_ctzll(left)];
-            if (v->again && pl_insn_mnem(v->again) != M__s2r)
+            if (v->weight && v->again && pl_insn_mnem(v->again) != M__s2r)
                 release(s, v);
         }
 }
@@ -737,7 +738,7 @@ bool pl_pass_spill(pl_ir *x)
     if (!s.pressure || !s.entry || !s.exit || !s.held || !s.ranked || !s.v || !pl_flow_live(&s.f))
         return false;
     for (uint32_t k = 0; k < s.n; k++)
-        s.v[k] = (value){.row = s.f.v[k].row, .rows = s.f.v[k].rows, .pinned = s.f.v[k].pinned};
+        s.v[k] = (value){.row = s.f.v[k].row, .rows = s.f.v[k].rows, .weight = s.f.v[k].weight, .pinned = s.f.v[k].pinned};
     bool fits = measure(&s) <= s.room;
     if (fits && !calls)
         return true;

@@ -1,0 +1,273 @@
+/* colour.c - which registers of the machine the values of a function take. See colour.h.
+ *
+ * Linear scan with holes: values are visited in the order in which they begin to live, and each takes the first registers that are free
+ * through all of its stretches (Traub, Holloway and Smith, "Quality and Speed in Linear-scan Register Allocation", 1998). A 64-bit value
+ * begins at an even register and the parts of a vector stand behind each other, from a multiple of their number; so a function may need
+ * more registers than live at once. R1 is the stack pointer. */
+#include "isa/colour.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Registers looked at; the stack pointer's. */
+enum { MOST = 1024, STACK = 1, NONE = UINT32_MAX, BANKS = 2, SPREAD = 30 };
+
+typedef struct stretch {
+    uint32_t from, to;
+} stretch;
+
+typedef struct life {
+    uint32_t value;
+    stretch s;
+} life;
+
+typedef struct value {
+    uint32_t rows, start;
+    uint32_t group;        /* first value of its vector, itself when it is in none */
+    uint32_t next;         /* in the vector; NONE: the last */
+    uint32_t offset;       /* from the vector's first register */
+    uint32_t first, n;     /* its stretches, after sorting */
+    uint32_t apart;        /* first of the values read together with it, index in `aparts` plus one */
+    uint32_t at;           /* its first register; NONE: not chosen yet */
+} value;
+
+typedef struct apart {
+    uint32_t value, next;
+} apart;
+
+/* What takes a register: stretches in order; those in front of `done` are over. */
+typedef struct reg {
+    struct { stretch *at; size_t n, cap; } s;
+    size_t done;
+} reg;
+
+struct pl_colour {
+    pl_arena *a;
+    value *v;
+    uint32_t n;
+    struct { life *at; size_t n, cap; } lives;
+    struct { apart *at; size_t n, cap; } aparts;
+    stretch *s; /* by value */
+    reg *r;
+};
+
+pl_colour *pl_colour_new(pl_arena *a, uint32_t values)
+{
+    pl_colour *c = pl_arena_new(a, pl_colour);
+    c->a = a;
+    c->n = values;
+    c->v = pl_arena_array(a, value, values + 1);
+    c->r = pl_arena_array(a, reg, MOST);
+    if (!c->v || !c->r || !pl_arena_ok(a))
+        return NULL;
+    for (uint32_t k = 0; k < values; k++)
+        c->v[k] = (value){.group = k, .next = NONE, .start = NONE, .at = NONE};
+    return c;
+}
+
+void pl_colour_value(pl_colour *c, uint32_t v, uint32_t rows)
+{
+    c->v[v].rows = rows;
+}
+
+void pl_colour_vector(pl_colour *c, const uint32_t *values, uint32_t n)
+{
+    uint32_t offset = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const value *v = &c->v[values[k]];
+        if (!v->rows || v->group != values[k] || v->next != NONE)
+            return;
+        for (uint32_t m = 0; m < k; m++)
+            if (values[m] == values[k])
+                return;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        value *v = &c->v[values[k]];
+        v->group = values[0];
+        v->next = k + 1 < n ? values[k + 1] : NONE;
+        v->offset = offset;
+        offset += v->rows;
+    }
+}
+
+void pl_colour_apart(pl_colour *c, uint32_t a, uint32_t b)
+{
+    const uint32_t both[] = {a, b};
+    for (unsigned k = 0; k < 2 && a != b; k++) {
+        value *v = &c->v[both[k]];
+        *pl_push(c->a, &c->aparts) = (apart){both[1 - k], v->apart};
+        v->apart = (uint32_t)c->aparts.n;
+    }
+}
+
+void pl_colour_life(pl_colour *c, uint32_t v, uint32_t from, uint32_t to)
+{
+    if (from < to && c->v[v].rows)
+        *pl_push(c->a, &c->lives) = (life){v, {from, to}};
+}
+
+static int earlier(const void *a, const void *b)
+{
+    const stretch *x = a, *y = b;
+    return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* Puts the stretches of every value in order; those that touch become one. */
+static bool gather(pl_colour *c)
+{
+    c->s = pl_arena_array(c->a, stretch, c->lives.n + 1);
+    if (!c->s || !pl_arena_ok(c->a))
+        return false;
+    for (size_t k = 0; k < c->lives.n; k++)
+        c->v[c->lives.at[k].value].n++;
+    for (uint32_t v = 0, at = 0; v < c->n; v++) {
+        c->v[v].first = at;
+        at += c->v[v].n;
+        c->v[v].n = 0;
+    }
+    for (size_t k = 0; k < c->lives.n; k++) {
+        value *v = &c->v[c->lives.at[k].value];
+        c->s[v->first + v->n++] = c->lives.at[k].s;
+    }
+    for (uint32_t k = 0; k < c->n; k++) {
+        value *v = &c->v[k];
+        stretch *s = c->s + v->first;
+        uint32_t n = 0;
+        if (v->n > 1)
+            qsort(s, v->n, sizeof *s, earlier);
+        for (uint32_t m = 0; m < v->n; m++)
+            if (n && s[m].from <= s[n - 1].to)
+                s[n - 1].to = s[m].to > s[n - 1].to ? s[m].to : s[n - 1].to;
+            else
+                s[n++] = s[m];
+        v->n = n;
+        if (n && s[0].from < c->v[v->group].start)
+            c->v[v->group].start = s[0].from;
+    }
+    return true;
+}
+
+static bool is_free(pl_colour *c, uint32_t row, const value *v, uint32_t now)
+{
+    reg *r = &c->r[row];
+    while (r->done < r->s.n && r->s.at[r->done].to <= now)
+        r->done++;
+    const stretch *t = r->s.at + r->done, *end = r->s.at + r->s.n, *s = c->s + v->first, *last = s + v->n;
+    while (t < end && s < last) {
+        if (t->to <= s->from)
+            t++;
+        else if (s->to <= t->from)
+            s++;
+        else
+            return false;
+    }
+    return true;
+}
+
+static void take(pl_colour *c, uint32_t row, const value *v)
+{
+    reg *r = &c->r[row];
+    for (uint32_t k = 0; k < v->n; k++) {
+        stretch add = c->s[v->first + k];
+        *pl_push(c->a, &r->s) = add;
+        if (!pl_arena_ok(c->a))
+            return;
+        size_t at = r->s.n - 1;
+        for (; at > r->done && r->s.at[at - 1].from > add.from; at--)
+            r->s.at[at] = r->s.at[at - 1];
+        r->s.at[at] = add;
+    }
+}
+
+static bool fits(pl_colour *c, uint32_t base, uint32_t group)
+{
+    for (uint32_t m = group; m != NONE; m = c->v[m].next)
+        for (uint32_t k = 0; k < c->v[m].rows; k++) {
+            uint32_t row = base + c->v[m].offset + k;
+            if (row == STACK || !is_free(c, row, &c->v[m], c->v[group].start))
+                return false;
+        }
+    return true;
+}
+
+typedef struct start {
+    uint32_t at, group, rows;
+} start;
+
+static int first_born(const void *a, const void *b)
+{
+    const start *x = a, *y = b;
+    if (x->rows != y->rows)
+        return x->rows > y->rows ? -1 : 1;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return x->group < y->group ? -1 : x->group > y->group;
+}
+
+/* How many of the values read together with v are in the bank of this register. */
+static uint32_t crowd(const pl_colour *c, const value *v, uint32_t row)
+{
+    uint32_t n = 0;
+    for (uint32_t k = v->apart; k; k = c->aparts.at[k - 1].next) {
+        uint32_t at = c->v[c->aparts.at[k - 1].value].at;
+        n += at != NONE && at % BANKS == row % BANKS;
+    }
+    return n;
+}
+
+/* Takes registers in this order; values of one register spread over the first `spread` to be apart from what is read with them. */
+static uint32_t colour(pl_colour *c, const start *order, uint32_t n, uint32_t spread)
+{
+    uint32_t most = STACK + 1;
+    for (uint32_t r = 0; r < MOST; r++)
+        c->r[r].s.n = c->r[r].done = 0;
+    for (uint32_t k = 0; k < c->n; k++)
+        c->v[k].at = NONE;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t group = order[k].group, rows = 0, step = 1, base = 0, best = NONE, fewest = NONE;
+        if (k && order[k].rows != order[k - 1].rows)
+            for (uint32_t r = 0; r < MOST; r++)
+                c->r[r].done = 0;
+        for (uint32_t m = group; m != NONE; m = c->v[m].next)
+            rows += c->v[m].rows;
+        while (step < rows && step < 4)
+            step *= 2;
+        while (base + rows < MOST && !fits(c, base, group))
+            base += step;
+        for (uint32_t row = base; rows == 1 && row < spread && fewest; row++) {
+            uint32_t near = crowd(c, &c->v[group], row);
+            if (near < fewest && (row == base || fits(c, row, group))) {
+                best = row;
+                fewest = near;
+            }
+        }
+        base = best != NONE ? best : base;
+        for (uint32_t m = group; m != NONE; m = c->v[m].next) {
+            c->v[m].at = base + c->v[m].offset;
+            for (uint32_t r = 0; r < c->v[m].rows; r++)
+                take(c, base + c->v[m].offset + r, &c->v[m]);
+        }
+        if (!pl_arena_ok(c->a))
+            return 0;
+        most = base + rows > most ? base + rows : most;
+    }
+    return most;
+}
+
+uint32_t pl_colour_count(pl_colour *c)
+{
+    uint32_t n = 0;
+    start *order = pl_arena_array(c->a, start, c->n + 1);
+    if (!order || !gather(c))
+        return 0;
+    for (uint32_t k = 0; k < c->n; k++)
+        if (c->v[k].group == k && c->v[k].start != NONE) {
+            uint32_t rows = 0;
+            for (uint32_t m = k; m != NONE; m = c->v[m].next)
+                rows += c->v[m].rows;
+            order[n++] = (start){c->v[k].start, k, rows > 4 ? 4 : rows};
+        }
+    qsort(order, n, sizeof *order, first_born);
+    uint32_t most = colour(c, order, n, SPREAD);
+    return most > SPREAD ? colour(c, order, n, 0) : most;
+}
