@@ -16,13 +16,13 @@ static inline uint32_t pl_slices_together(uint32_t slices) { return slices % 2 ?
 
 typedef struct pl_cache_line {
     uint64_t tag;     /* line number + 1; 0: empty */
-    uint32_t used;    /* time stamp of the last access */
     uint32_t waiters; /* head of the owner's list of those who wait for a fill; PL_NO_LINE: none */
     uint8_t valid, pending, dirty; /* sector masks */
 } pl_cache_line;
 
 typedef struct pl_cache {
     pl_cache_line *line; /* sets x ways */
+    uint32_t *low, *used; /* the same: low half of the tag, so that a search reads little; time stamp of the last access, 0: empty */
     uint32_t sets, ways, line_shift;
     uint32_t slices; /* it is one of so many, which share the lines as pl_slices_together says; 0: it sees all lines */
     uint32_t clock;
@@ -32,6 +32,8 @@ typedef struct pl_cache {
 /* line_bytes must be a power of two; the number of sets need not be. */
 void pl_cache_init(pl_cache *c, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed);
 void pl_cache_clear(pl_cache *c);
+/* Empties a line that has no fill pending. */
+void pl_cache_drop(pl_cache *c, size_t line);
 /* Index of the line that holds the address, or PL_NO_LINE. Marks it as used. */
 uint32_t pl_cache_find(pl_cache *c, uint64_t address);
 /* Makes room for the address: the index of an emptied line whose tag is set, or PL_NO_LINE when every way has a fill pending.

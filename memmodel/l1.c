@@ -111,6 +111,6 @@ void pl_l1_invalidate(pl_l1 *l)
     for (size_t i = 0; i < (size_t)l->tags.sets * l->tags.ways; i++) {
         pl_cache_line *t = &l->tags.line[i];
         t->valid = 0;
-        if (!t->pending) t->tag = 0;
+        if (!t->pending) pl_cache_drop(&l->tags, i);
     }
 }

@@ -6,7 +6,7 @@
 #include "memmodel/memsys.h"
 #include <string.h>
 
-enum { WHEEL = 8192, READS = 16384 };
+enum { WHEEL = 8192 };
 #define NONE UINT32_MAX
 
 typedef enum stage { AT_SLICE, AT_DRAM, FILLED, IDLE } stage;
@@ -14,7 +14,6 @@ typedef enum stage { AT_SLICE, AT_DRAM, FILLED, IDLE } stage;
 typedef struct record {
     pl_mem_req r;
     uint32_t next; /* in a list of the wheel, of waiters, or of free records */
-    uint32_t same; /* reads: next one under way in the same bucket of pl_memsys.reads */
     uint32_t followers; /* list, by next: reads of the same sectors by SMs of one coalescer, served together with this one */
     uint32_t line; /* FILLED: index in the slice's cache, NONE when it bypasses */
     uint16_t slice;
@@ -35,13 +34,20 @@ typedef struct replies {
     uint64_t first_landed;
 } replies;
 
+/* A read under way that others may join: an entry of an open-addressed table, so that looking for one touches no record. */
+typedef struct under_way {
+    uint32_t hash; /* of line and coalescer; its upper bits are the place where the search begins */
+    uint32_t rec;  /* plus one; 0: free */
+} under_way;
+
 struct pl_memsys {
     const pl_memsys_config *c; /* not owned */
     record *rec;
     uint32_t nrec, free, used;
     uint32_t fresh;                  /* records from here on were never used */
     uint32_t head[WHEEL], tail[WHEEL];
-    uint32_t reads[READS];           /* reads under way that others may join, by hash of line and coalescer */
+    under_way *reads;                /* at least twice as many as there are records, a power of two */
+    uint32_t reads_shift, reads_mask;
     uint64_t busy[WHEEL / 64];       /* which lists are not empty */
     uint32_t beyond;                 /* records due after the wheel's end */
     uint64_t now;                    /* all events before it are played */
@@ -72,6 +78,10 @@ pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *c)
     m->c = c;
     m->nrec = c->in_flight;
     m->rec = pl_arena_array(a, record, m->nrec);
+    m->reads_shift = 32;
+    while (m->reads_shift > 2 && 1ull << (32 - m->reads_shift) < 2ull * m->nrec) m->reads_shift--;
+    m->reads_mask = (uint32_t)((1ull << (32 - m->reads_shift)) - 1);
+    m->reads = pl_arena_array(a, under_way, (size_t)m->reads_mask + 1);
     m->l2 = pl_arena_array(a, pl_cache, c->slices);
     m->slice = pl_arena_array(a, pl_port, c->slices);
     m->atomic = pl_arena_array(a, struct atomic_unit, c->slices);
@@ -82,7 +92,6 @@ pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *c)
     if (!pl_arena_ok(a)) return NULL;
     m->free = NONE;
     for (unsigned i = 0; i < WHEEL; i++) m->head[i] = NONE;
-    for (unsigned i = 0; i < READS; i++) m->reads[i] = NONE;
     m->beyond = NONE;
     for (uint32_t s = 0; s < c->slices; s++) {
         pl_cache_init(&m->l2[s], a, c->l2_bytes / c->slices, c->line_bytes, c->l2_ways, true);
@@ -317,33 +326,40 @@ static uint32_t coalescer_of(const pl_memsys *m, uint32_t node) { return node * 
  * received yet, does not go to the L2; the reply comes to both. (sgemm_reg on an H200: its L1s receive 270,336 sectors, the L2
  * reads 137,762 for them.) */
 
-static uint32_t *bucket_of(pl_memsys *m, uint32_t coalescer, uint64_t line)
+static uint32_t read_hash(const pl_memsys *m, const pl_mem_req *r)
 {
-    return &m->reads[((line / m->c->line_bytes + coalescer * 0x51EDull) * 0x9E3779B97F4A7C15ull >> 32) % READS];
+    return (uint32_t)((r->line / m->c->line_bytes + coalescer_of(m, r->node) * 0x51EDull) * 0x9E3779B97F4A7C15ull >> 32);
 }
 
 /* Makes read i known to those who may join it; or joins one that is under way: true. */
-static bool join(pl_memsys *m, uint32_t i)
+static bool join(pl_memsys *m, uint32_t i, uint32_t hash)
 {
     record *x = &m->rec[i];
-    uint32_t coalescer = coalescer_of(m, x->r.node), *bucket = bucket_of(m, coalescer, x->r.line);
-    for (uint32_t k = *bucket; k != NONE; k = m->rec[k].same) {
-        record *y = &m->rec[k];
-        if (y->r.line != x->r.line || coalescer_of(m, y->r.node) != coalescer || (x->r.sectors & ~y->r.sectors)) continue;
+    uint32_t at = hash >> m->reads_shift;
+    for (; m->reads[at].rec; at = (at + 1) & m->reads_mask) {
+        if (m->reads[at].hash != hash) continue;
+        record *y = &m->rec[m->reads[at].rec - 1];
+        if (y->r.line != x->r.line || coalescer_of(m, y->r.node) != coalescer_of(m, x->r.node) || (x->r.sectors & ~y->r.sectors)) continue;
         x->next = y->followers;
         y->followers = i;
         return true;
     }
-    x->same = *bucket;
-    *bucket = i;
+    m->reads[at] = (under_way){hash, i + 1};
     return false;
 }
 
+/* Takes read i out, and closes the gap: entries behind it move up as far as their search allows. */
 static void leave(pl_memsys *m, uint32_t i)
 {
-    uint32_t *link = bucket_of(m, coalescer_of(m, m->rec[i].r.node), m->rec[i].r.line);
-    while (*link != i) link = &m->rec[*link].same;
-    *link = m->rec[i].same;
+    uint32_t mask = m->reads_mask, gap = read_hash(m, &m->rec[i].r) >> m->reads_shift;
+    while (m->reads[gap].rec != i + 1) gap = (gap + 1) & mask;
+    for (uint32_t at = (gap + 1) & mask; m->reads[at].rec; at = (at + 1) & mask) {
+        uint32_t first = m->reads[at].hash >> m->reads_shift;
+        if (((at - first) & mask) < ((at - gap) & mask)) continue;
+        m->reads[gap] = m->reads[at];
+        gap = at;
+    }
+    m->reads[gap].rec = 0;
 }
 
 /* Sends the reply of record i, whose data leave the way into its group at `at`, and frees the record. */
@@ -387,7 +403,9 @@ static void answer(pl_memsys *m, uint32_t i, uint64_t at)
 
 void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box)
 {
+    enum { SOON = 4 };
     for (uint32_t k = 0; k < box->n; k++) {
+        if (k + SOON < box->n) __builtin_prefetch(&m->reads[read_hash(m, &box->at[k + SOON]) >> m->reads_shift]);
         if (m->free == NONE && m->fresh == m->nrec) {
             m->overflow = true;
             break;
@@ -412,7 +430,7 @@ void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box)
             if (packets > cost) cost = packets;
         }
         uint64_t at = pl_port_pass_later(&m->up[x->r.node], m->sent < x->r.time ? m->sent : x->r.time, x->r.time, cost) + distance(m, x->r.node, x->slice);
-        if (x->r.op == PL_MEM_READ && join(m, i)) continue;
+        if (x->r.op == PL_MEM_READ && join(m, i, read_hash(m, &x->r))) continue;
         file(m, i, at);
     }
     box->n = 0;

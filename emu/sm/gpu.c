@@ -110,7 +110,7 @@ static pl_status open_gpu(gpu *x)
     x->mem = pl_memsys_open(x->arena, &m->mem);
     if (!x->sm || !x->mem || !pl_arena_ok(x->arena)) return PL_NOMEM;
     pl_memsys_watch(x->mem, g->sink);
-    uint64_t l1 = m->l1.size - carveout;
+    uint64_t l1 = m->l1.size - m->l1.kept - carveout;
     for (uint32_t k = 0; k < m->sm.count; k++) {
         if (!pl_sm_init(&x->sm[k], x->arena, m, &x->dec, g, k, l1)) return PL_NOMEM;
     }

@@ -116,6 +116,7 @@ static const pl_conf_key shared_keys[] = {
 };
 static const pl_conf_key l1_keys[] = {
     KEY(pl_l1_config, size, "size", U64, "B", 1024, 4194304, "storage of an SM for L1 and shared memory together"),
+    KEY(pl_l1_config, kept, "kept", U64, "B", 0, 1048576, "part of it that is neither"),
     KEY(pl_l1_config, line, "line", U64, "B", 32, 256, "line: one tag"),
     KEY(pl_l1_config, sector, "sector", U64, "B", 16, 128, "sector: smallest part that is fetched"),
     KEY(pl_l1_config, ways, "ways", U32, "", 1, 1024, "ways"),
@@ -458,7 +459,7 @@ static bool consistent(const pl_machine *m, pl_diags *d, const pl_conf *c)
     CHECK(m->constant.line <= m->l1.line, "constant", "line", "a constant line is not longer than a line of the L2")
     CHECK(m->shared.carveouts.n > 0, "shared", "carveouts", "at least one size is needed")
     for (uint32_t i = 0; i < m->shared.carveouts.n; i++)
-        CHECK(m->shared.carveouts.at[i] < m->l1.size, "shared", "carveouts", "some storage must remain for the L1")
+        CHECK(m->shared.carveouts.at[i] + m->l1.kept < m->l1.size, "shared", "carveouts", "some storage must remain for the L1")
     CHECK(m->mem.groups <= m->sm.count, "xbar", "groups", "a group has at least one SM")
 #undef CHECK
     return ok;

@@ -112,7 +112,7 @@ typedef struct pl_shared_config {
 enum { PL_L1_SECTORS, PL_L1_LINES, PL_L1_BYPASS };
 
 typedef struct pl_l1_config {
-    uint64_t size, line, sector;
+    uint64_t size, kept, line, sector;
     uint32_t ways, latency, miss, fill, misses, stores, writes, tags, pass_latency, width;
     int global; /* PL_L1_* */
 } pl_l1_config;
