@@ -177,6 +177,31 @@ static bool on_either_pipe(const pl_insn *i, const uint8_t *fetched, uint32_t ro
     return false;
 }
 
+/* Cycles of the two integer pipes that a stretch of code without branches takes for work that cannot choose between them. */
+typedef struct balance {
+    uint32_t alu, fma;
+    size_t end; /* of the stretch */
+} balance;
+
+static balance weigh(const pl_program *p, const pl_machine *m, const uint8_t *kind, const uint8_t *fetched, uint32_t rows, size_t pc)
+{
+    balance b = {0};
+    for (; pc < p->code.n; pc++) {
+        const pl_insn *i = &p->code.at[pc];
+        const pl_price *price = &m->price[i->cls];
+        bool either = on_either_pipe(i, fetched, rows), heavy = false;
+        for (uint32_t k = 0; k < price->npipes; k++) heavy |= price->pipe[k].pipe == PL_PIPE_HEAVY;
+        for (uint32_t k = 0; k < price->npipes; k++) {
+            const uint32_t pipe = price->pipe[k].pipe, cycles = price->pipe[k].cycles;
+            if (pipe == PL_PIPE_ALU && !either) b.alu += cycles;
+            else if (pipe == PL_PIPE_HEAVY || (pipe == PL_PIPE_FMA && !heavy) || (either && pl_forms[i->form].mnem == M_shl)) b.fma += cycles;
+        }
+        if (kind[i->cls] == PL_KIND_BRANCH || kind[i->cls] == PL_KIND_EXIT) break;
+    }
+    b.end = pc + 1;
+    return b;
+}
+
 /* Counts the registers that an arithmetic instruction reads, by bank, and of those the ones that `before` (n of them) does not hold. Numbers and
  * special registers are no registers. Instructions that go through queues fetch their operands at leisure. */
 static void count_reads(pl_dec *d, uint32_t banks, const lists *l, const uint8_t *fetched, uint32_t rows, const uint32_t *before, unsigned n)
@@ -339,6 +364,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
     bool ends = false;
     lists priced = {0}; /* of the last instruction with a price */
     size_t at_priced = 0;
+    balance pipes = {0};
     variance lanes = {.varies = pl_arena_array(a, bool, special_rows), .rows = special_rows};
     if (!pl_arena_ok(a)) return false;
     for (size_t pc = 0; pc < n; pc++) {
@@ -377,8 +403,10 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         bool formal = i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX;
         d->bank = d->kind == PL_KIND_PARAM && l.n[1] && (formal || f->mnem == M__ldc);
         if (d->bank) d->bank_at = (uint16_t)(f->mnem == M__ldc ? BANK_SIZES : BANK_PARAMETERS + (uint64_t)i->imm);
-        d->either = on_either_pipe(i, fetched, special_rows);
-        d->multiplied = d->either && f->mnem == M_shl;
+        const bool either = on_either_pipe(i, fetched, special_rows);
+        if (pc >= pipes.end) pipes = weigh(p, m, kind, fetched, special_rows, pc);
+        d->multiplied = either && (f->mnem == M_shl || pipes.fma < pipes.alu); /* the assembler says which, so that both have as much to do */
+        if (either && f->mnem != M_shl) *(d->multiplied ? &pipes.fma : &pipes.alu) += d->price->pipe[0].cycles;
         uint8_t side = side_of(d);
         for (unsigned k = 0; k < l.n[0] && k < 8; k++)
             if (l.row[0][k] < special_rows && sides[l.row[0][k]] + side == ON_ALU + ON_FMA) d->cross |= (uint8_t)(1u << k);

@@ -60,8 +60,7 @@ typedef struct pl_dec {
     uint8_t slow;       /* pl_slow: it costs nothing unless a lane needs it */
     bool guarded;       /* the last predicate read is the guard */
     bool wants_effect;
-    bool either;        /* its ALU work may as well go to the multiply-add lanes */
-    bool multiplied;    /* its ALU work goes there always (shift by a number: IMAD.SHL) */
+    bool multiplied;    /* its ALU work goes to the multiply-add lanes (IMAD.SHL, IMAD.IADD, IMAD.MOV) */
     uint8_t reads[2][PL_REGISTER_BANKS]; /* registers of each bank that it reads; [1]: behind the instruction `back` places before, whose operands
                                            * that stand here too are still at hand (operand reuse) */
     uint8_t back;       /* distance to the instruction with a price before it; 0: none, or too far */

@@ -393,10 +393,10 @@ static void land(pl_sm *s, uint64_t now)
 
 /* --- issue --- */
 
-/* The unit that an instruction uses: work that both integer pipes can do goes to the one that is free first. */
-static uint32_t unit_of(const pl_subcore *c, const pl_dec *d, uint32_t pipe)
+/* The unit that an instruction uses. */
+static uint32_t unit_of(const pl_dec *d, uint32_t pipe)
 {
-    return d->either && pipe == PL_PIPE_ALU && (d->multiplied || c->pipe[PL_PIPE_HEAVY].free < c->pipe[PL_PIPE_ALU].free) ? PL_PIPE_HEAVY : pipe;
+    return d->multiplied && pipe == PL_PIPE_ALU ? PL_PIPE_HEAVY : pipe;
 }
 
 /* Reads of registers that an instruction's dispatch can wait for (Huerta et al., MICRO 2025: a window of three cycles). */
@@ -416,7 +416,7 @@ static uint64_t structural(const pl_sm *s, const pl_subcore *c, const pl_dec *d,
     const pl_price *p = d->price;
     for (uint32_t k = 0; k < p->npipes; k++) {
         if (p->pipe[k].pipe >= PL_PIPE_FIRST_SHARED) continue;
-        uint64_t wait = pl_port_wait(&c->pipe[unit_of(c, d, p->pipe[k].pipe)], now);
+        uint64_t wait = pl_port_wait(&c->pipe[unit_of(d, p->pipe[k].pipe)], now);
         if (now + wait > at) {
             at = now + wait;
             *why = PL_STALL_MATH_PIPE;
@@ -516,7 +516,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     uint32_t f32 = 0;
     bool heavy = false;
     for (uint32_t k = 0; k < p->npipes; k++) {
-        uint32_t pipe = unit_of(c, d, p->pipe[k].pipe);
+        uint32_t pipe = unit_of(d, p->pipe[k].pipe);
         uint64_t cost = (uint64_t)p->pipe[k].cycles * d->scale * PL_FINE;
         s->stat.pipe_inst[pipe] += p->pipe[k].n;
         if (pipe != p->pipe[k].pipe) s->stat.pipe_inst[PL_PIPE_FMA] += p->pipe[k].n; /* IMAD.MOV, IMAD.IADD and their like */
