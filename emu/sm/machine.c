@@ -81,6 +81,7 @@ static const pl_conf_key const_keys[] = {
     KEY(pl_const_config, mid_size, "mid_size", U64, "B", 64, 16777216, "second-level constant cache of an SM"),
     KEY(pl_const_config, mid_ways, "mid_ways", U32, "", 1, 64, "its ways"),
     KEY(pl_const_config, mid_latency, "mid_latency", U32, CY, 1, 1000, "cycles of a load that hits there"),
+    KEY(pl_const_config, guarded, "guarded", U32, CY, 1, 1000, "cycles of a parameter fetched under a guard, also when the guard is off"),
     KEY(pl_const_config, first, "first", U32, CY, 0, 10000, "cycles until an SM has a kernel's parameters, from its first read of them"),
 };
 static const pl_conf_key shared_keys[] = {

@@ -98,7 +98,7 @@ typedef struct pl_fetch_config {
 
 typedef struct pl_const_config {
     uint64_t size, line, mid_size;
-    uint32_t ways, latency, pass, pass_latency, width, mid_ways, mid_latency, first;
+    uint32_t ways, latency, pass, pass_latency, width, mid_ways, mid_latency, first, guarded;
 } pl_const_config;
 
 typedef struct pl_shared_config {

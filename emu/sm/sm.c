@@ -572,7 +572,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     case PL_KIND_MBARRIER:
     case PL_KIND_MBARRIER_WAIT: pl_lsu_issue(s, c, t, d, pc, now, seq); break;
     case PL_KIND_PARAM:
-        if (d->bank) pl_sm_results(s, t, d, bank_entry(s, d, now, after(result, d->guarded ? s->m->constant.latency : latency)));
+        if (d->bank) pl_sm_results(s, t, d, bank_entry(s, d, now, after(result, d->guarded ? s->m->constant.guarded : latency)));
         break;
     case PL_KIND_COMMIT: t->open_group = (uint8_t)((t->open_group + 1u) % PL_GROUPS); break;
     case PL_KIND_WGMMA: {
