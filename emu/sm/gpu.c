@@ -44,12 +44,15 @@ typedef struct gpu {
     uint32_t nparts;
     uint64_t *used;        /* shares, by SM */
     uint64_t *place_after; /* by SM: earliest cycle for the next block */
+    pl_port starting;      /* the unit that starts the warps of blocks */
+    pl_port retiring;      /* the unit that notes the ends of blocks */
+    uint64_t last_retired;
     struct {
         uint64_t time, share;
         uint32_t sm;
     } *freed;              /* places that become free, by time */
     uint32_t nfreed, cap_freed;
-    uint64_t blocks, done, last_place;
+    uint64_t blocks, done;
     bool clusters;         /* a grid has some */
     /* one window's work: job 0 is the memory system, the others are `unit` */
     pl_team *team;         /* NULL: one thread */
@@ -117,19 +120,27 @@ static pl_status open_gpu(gpu *x)
     return PL_OK;
 }
 
-/* The SM for the next block, SMs in the order of their numbers: of those that can take it at cycle `at` the emptiest,
+/* When SM k could take a block, at `now` or later. */
+static uint64_t ready_at(const gpu *x, uint32_t k, uint64_t now)
+{
+    uint64_t at = x->place_after[k];
+    if (at < x->m->launch.start) at = x->m->launch.start;
+    if (at < now) at = now;
+    return at + pl_port_wait(&x->starting, at);
+}
+
+/* The SM for the next block, SMs in the order of their numbers: of those that can take it at cycle `now` the emptiest,
  * else the one that can take it first. UINT32_MAX: all are full. */
-static uint32_t choose_sm(const gpu *x, const part *p, uint32_t first, uint32_t last, uint64_t at)
+static uint32_t choose_sm(const gpu *x, const part *p, uint32_t first, uint32_t last, uint64_t now)
 {
     uint32_t best = UINT32_MAX;
+    uint64_t soonest = PL_NEVER;
     for (uint32_t k = first; k < last; k++) {
         if (x->used[k] + p->share > WHOLE) continue;
-        if (best == UINT32_MAX) {
-            best = k;
-            continue;
-        }
-        uint64_t mine = x->place_after[k] > at ? x->place_after[k] : at, other = x->place_after[best] > at ? x->place_after[best] : at;
-        if (mine < other || (mine == other && x->used[k] < x->used[best])) best = k;
+        uint64_t at = ready_at(x, k, now);
+        if (best != UINT32_MAX && (at > soonest || (at == soonest && x->used[k] >= x->used[best]))) continue;
+        best = k;
+        soonest = at;
     }
     return best;
 }
@@ -138,17 +149,13 @@ static uint32_t choose_sm(const gpu *x, const part *p, uint32_t first, uint32_t 
 static pl_status place(gpu *x, const part *p, uint32_t sm, uint64_t now)
 {
     const pl_launch_config *l = &x->m->launch;
-    uint64_t at = x->last_place + l->block_interval;
-    if (at < x->place_after[sm]) at = x->place_after[sm];
-    if (at < l->start) at = l->start;
-    if (at < now) at = now;
+    uint64_t at = ready_at(x, sm, now);
     pl_cta *c = pl_cta_take(p->g, (uint32_t)p->g->next_block, sm);
     if (!c) return PL_NOMEM;
     c->place = &x->sm[sm];
     c->advances = &x->sm[sm].advances;
     p->g->next_block++;
-    x->last_place = at;
-    x->place_after[sm] = at + l->sm_interval;
+    pl_port_enter(&x->starting, at, (uint64_t)(c->nwarps * l->warp_interval * PL_FINE));
     x->used[sm] += p->share;
     if (p->cluster == 1) return pl_sm_place_later(&x->sm[sm], c, at + l->block_start) ? PL_OK : PL_NOMEM;
     /* others of its cluster may look at its shared memory as soon as they run */
@@ -188,7 +195,6 @@ static pl_status schedule(gpu *x, uint64_t now, uint64_t until)
         x->freed[k] = x->freed[--x->nfreed];
     }
     for (const part *p; (p = startable(x)) != NULL;) {
-        if (x->last_place + m->launch.block_interval >= until && x->last_place) break;
         uint32_t first = 0, last = m->sm.count, groups = m->mem.groups;
         uint64_t best = 0;
         if (p->cluster > 1) {
@@ -204,8 +210,8 @@ static pl_status schedule(gpu *x, uint64_t now, uint64_t until)
         }
         bool full = false;
         for (uint32_t k = 0; k < p->cluster && !full; k++) {
-            uint32_t sm = choose_sm(x, p, first, last, x->last_place + m->launch.block_interval);
-            full = sm == UINT32_MAX;
+            uint32_t sm = choose_sm(x, p, first, last, now);
+            full = sm == UINT32_MAX || (k == 0 && ready_at(x, sm, now) >= until);
             pl_status st = full ? PL_OK : place(x, p, sm, now);
             if (st != PL_OK) return st;
         }
@@ -292,7 +298,8 @@ static bool retire(gpu *x)
             while (p->g != s->ended[e].cta->grid) p++;
             pl_cta_end(s->ended[e].cta);
             x->freed[x->nfreed].share = p->share;
-            x->freed[x->nfreed].time = s->ended[e].time + x->m->launch.block_end;
+            x->last_retired = pl_port_enter(&x->retiring, s->ended[e].time, (uint64_t)(x->m->launch.retire_interval * PL_FINE));
+            x->freed[x->nfreed].time = x->last_retired + x->m->launch.block_end;
             x->freed[x->nfreed++].sm = k;
             x->done++;
         }
@@ -515,6 +522,7 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
         }
         uint64_t effect = pl_memsys_stats(x.mem)->last_effect;
         if (effect > end) end = effect;
+        if (x.last_retired > end) end = x.last_retired;
         g->cycles = end + m->launch.end;
         pl_totals_add(totals, g, &x.part[0].occupancy, x.sm, x.mem, g->cycles);
         pl_counters(out, totals);

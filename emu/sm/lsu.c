@@ -18,10 +18,11 @@ static uint64_t long_result(uint64_t at) { return at << 2 | PL_SB_LONG; }
 uint64_t pl_lsu_room(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint64_t now)
 {
     const uint32_t poll = 4; /* cycles until a full table is looked at again */
-    uint32_t n = d->shared || d->kind == PL_KIND_MATH ? s->m->issue.mio_queue : s->m->issue.lg_queue;
-    uint64_t oldest = d->shared || d->kind == PL_KIND_MATH ? c->mio[c->mio_at % n] : c->lg[c->lg_at % n];
+    const bool mio = d->shared || d->kind == PL_KIND_MATH || d->counted.ldc;
+    uint32_t n = mio ? s->m->issue.mio_queue : s->m->issue.lg_queue;
+    uint64_t oldest = mio ? c->mio[c->mio_at % n] : c->lg[c->lg_at % n];
     if (oldest > now) return oldest;
-    if (d->kind == PL_KIND_MATH || d->shared) return now;
+    if (mio) return now;
     if (!pl_l1_room(&s->l1) || s->requests_out + PL_L1_BURST > s->m->l1.stores || s->used_tokens + 128 > s->ntoken ||
         s->out.n + 512 > s->out.cap)
         return now + poll;

@@ -218,9 +218,10 @@ static const pl_conf_key async_keys[] = {
 static const pl_conf_key launch_keys[] = {
     KEY(pl_launch_config, start, "start", U32, CY, 0, 1000000, "cycles from the launch until the first block can be placed"),
     KEY(pl_launch_config, block_start, "block_start", U32, CY, 1, 100000, "cycles from placing a block until its warps can issue"),
-    KEY(pl_launch_config, block_interval, "block_interval", U32, CY, 0, 1000, "cycles between two blocks placed, whole GPU"),
-    KEY(pl_launch_config, sm_interval, "sm_interval", U32, CY, 0, 10000, "cycles between two blocks placed on one SM"),
+    KEY(pl_launch_config, warp_interval, "warp_interval", F64, CY, 0, 1000, "cycles between two warps that are started, whole GPU, one block after the other"),
+    KEY(pl_launch_config, warp_end, "warp_end", U32, CY, 0, 10000, "cycles from an exit until the warp has gone"),
     KEY(pl_launch_config, block_end, "block_end", U32, CY, 0, 100000, "cycles from the exit of a block's last warp until its place is free"),
+    KEY(pl_launch_config, retire_interval, "retire_interval", F64, CY, 0, 1000, "cycles between two blocks whose end is noted, whole GPU"),
     KEY(pl_launch_config, end, "end", U32, CY, 0, 1000000, "cycles from the last effect of a kernel until it is reported"),
     KEY(pl_launch_config, l2_requests, "l2_requests", U32, "", 0, 1000000,
         "requests of one sector to the L2 that a launch costs beyond those of its program, for counters only"),

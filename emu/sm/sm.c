@@ -152,6 +152,7 @@ static void end_warp(pl_sm *s, pl_twarp *t, uint64_t now)
 {
     pl_tcta *b = t->cta;
     uint32_t index = pl_warp_index(s, t);
+    now += s->m->launch.warp_end;
     s->stat.warp_cycles += now + 1 - t->started;
     t->w = NULL;
     t->block = PL_BK_DONE;
@@ -251,8 +252,25 @@ static uint64_t bank_entry(pl_sm *s, const pl_dec *d, uint64_t now, uint64_t v)
 {
     uint64_t *when = &s->bank_when[d->bank_at / PL_BANK_PIECE];
     if (!*when) *when = now + s->m->constant.first;
-    s->stat.const_misses += d->counted.ldc && *when > now; /* requests that come before the word count as misses, too */
     return *when << 2 > v ? *when << 2 | PL_SB_BANK : v;
+}
+
+/* When a warp that begins can go on: kernels begin with a read of the constant bank (their stack pointer), which the uniform
+ * datapath waits for, and the first block of an SM finds it cold. */
+static uint64_t first_constants(pl_sm *s, uint64_t now)
+{
+    uint64_t *when = &s->bank_when[0];
+    if (!*when) *when = now + s->m->constant.first;
+    return *when;
+}
+
+/* When LDC has such a value in a register: the first one of each part fetches it from the second level. */
+static uint64_t loaded_constant(pl_sm *s, const pl_dec *d, uint64_t now)
+{
+    uint64_t *when = &s->loaded_when[d->bank_at / PL_BANK_PIECE], ready = now + s->m->constant.latency;
+    if (!*when) *when = now + s->m->constant.mid_latency;
+    s->stat.const_misses += *when > now;
+    return (*when > ready ? *when : ready) << 2 | PL_SB_SHORT;
 }
 
 void pl_sm_turn(pl_sm *s)
@@ -428,11 +446,11 @@ static uint64_t structural(const pl_sm *s, const pl_subcore *c, const pl_dec *d,
         at = c->bank_free[b] - READ_WINDOW;
         *why = PL_STALL_DISPATCH;
     }
-    if (p->variable) {
+    if (p->variable || d->counted.ldc) {
         uint64_t room = pl_lsu_room(s, c, d, now);
         if (room > at) {
             at = room;
-            *why = d->kind == PL_KIND_MEMORY ? PL_STALL_LG_THROTTLE : PL_STALL_MIO_THROTTLE;
+            *why = d->kind == PL_KIND_MEMORY && !d->shared ? PL_STALL_LG_THROTTLE : PL_STALL_MIO_THROTTLE;
         }
     }
     return at;
@@ -503,6 +521,10 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         st->executed++;
         st->lanes += (uint64_t)p->issues * lanes;
     }
+    if (w->state == PL_WARP_DONE) {
+        s->stat.stall[PL_STALL_DRAIN] += s->m->launch.warp_end;
+        if (st) st->stall[PL_STALL_DRAIN] += s->m->launch.warp_end;
+    }
     c->issues += p->issues;
     const uint8_t *reads = reads_of(s, c, d, pl_warp_index(s, t));
     for (uint32_t b = 0; b < s->m->sm.register_banks; b++)
@@ -512,7 +534,9 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     uint64_t busy = p->issues, start = now;
     c->issue_free = now + (busy + s->m->issue.width - 1) / s->m->issue.width;
     t->issued = now + busy - 1;
-    t->hold = 0;
+    t->hold = t->fresh ? first_constants(s, now) : 0;
+    t->hold_why = PL_STALL_IMC_MISS;
+    t->fresh = false;
     uint32_t f32 = 0;
     bool heavy = false;
     for (uint32_t k = 0; k < p->npipes; k++) {
@@ -529,6 +553,10 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         if (in > start) start = in;
     }
     if (p->again) t->again = start + p->again;
+    if (d->counted.adu && d->kind != PL_KIND_BARRIER && d->kind != PL_KIND_MEMORY) { /* those are counted where they wait */
+        uint64_t in = pl_port_enter(&s->const_port, now, (uint64_t)s->m->constant.pass * PL_FINE);
+        if (in > start) start = in;
+    }
     uint64_t latency = p->latency;
     uint64_t result = start << 2 | (p->variable ? PL_SB_SHORT : PL_SB_FIXED);
     pl_sm_results(s, t, d, after(result, latency));
@@ -572,7 +600,16 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     case PL_KIND_MBARRIER:
     case PL_KIND_MBARRIER_WAIT: pl_lsu_issue(s, c, t, d, pc, now, seq); break;
     case PL_KIND_PARAM:
+<<<<<<< HEAD
         if (d->bank) pl_sm_results(s, t, d, bank_entry(s, d, now, after(result, d->guarded ? s->m->constant.guarded : latency)));
+=======
+        if (d->counted.ldc) {
+            c->mio[c->mio_at++ % s->m->issue.mio_queue] = start;
+            pl_sm_results(s, t, d, loaded_constant(s, d, start));
+        } else if (d->bank) {
+            pl_sm_results(s, t, d, bank_entry(s, d, now, after(result, d->guarded ? s->m->constant.latency : latency)));
+        }
+>>>>>>> a6daaf5 (emu/sm, arch: launches begin and end as recorded)
         break;
     case PL_KIND_COMMIT: t->open_group = (uint8_t)((t->open_group + 1u) % PL_GROUPS); break;
     case PL_KIND_WGMMA: {
@@ -756,7 +793,7 @@ bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at)
     if (!b) return false;
     *b = (pl_tcta){.cta = c, .live = c->nwarps, .started = at};
     s->stat.blocks++;
-    if (s->live_warps == 0) s->busy_since = at;
+    if (s->live_warps == 0) s->busy_since = at - s->m->launch.block_start;
     if (s->now < at && s->live_warps == 0) s->now = at;
     uint32_t k = 0, sub = s->arrivals % s->nsub;
     for (uint32_t tries = 0; k < c->nwarps && tries < s->m->sm.warps; tries++) {
@@ -776,7 +813,7 @@ bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at)
         uint64_t *row = t->row, *pred = t->pred;
         memset(row, 0, s->dec->max_row * sizeof *row);
         memset(pred, 0, s->dec->max_pred * sizeof *pred);
-        *t = (pl_twarp){.w = &c->warp[k], .cta = b, .row = row, .pred = pred, .age = s->arrivals++, .started = at, .issued = at,
+        *t = (pl_twarp){.w = &c->warp[k], .cta = b, .row = row, .pred = pred, .age = s->arrivals++, .started = at, .issued = at, .fresh = true,
                         .hold = at, .hold_why = PL_STALL_NO_INSTRUCTION, .throttle = PL_STALL_NOT_SELECTED, .line = PL_NEVER};
         s->live_warps++;
         s->stat.warps++;

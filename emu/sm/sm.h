@@ -66,6 +66,7 @@ typedef struct pl_twarp {
     struct pl_tcta *cta;
     uint64_t *row, *pred;   /* scoreboard */
     const pl_dec *next;     /* instruction to issue, NULL while it is not known */
+    bool fresh;             /* has not issued yet */
     uint64_t started;
     uint64_t issued;        /* cycle of the last issue */
     uint64_t operands;      /* when `next` can issue as far as scoreboards go */
@@ -164,6 +165,7 @@ typedef struct pl_sm {
     pl_cache icache, cconst, cmid;
     uint64_t *icache_when, *const_when, *mid_when;
     uint64_t bank_when[65536 / PL_BANK_PIECE]; /* when this part of the driver's constant bank is there; 0: not asked for */
+    uint64_t loaded_when[65536 / PL_BANK_PIECE]; /* the same for loads of it into registers, which have a cache of their own */
     pl_token *token;
     pl_late_event *late; /* by token; NULL when nobody listens */
     uint32_t ntoken, used_tokens;
