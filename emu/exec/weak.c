@@ -627,17 +627,23 @@ static void weak_map_store(pl_warp *w, const pl_insn *i)
     struct pl_weak *k = w->grid->weak;
     const weak_insn *x = about(w, i);
     piece part[PL_HELD];
-    unsigned n = 0, lanes = 0;
+    unsigned n = 0;
+    bool others = false;
     after_barriers(k, w);
-    for (uint32_t m = w->exec; m && lanes < MAPS_AT_ONCE; m &= m - 1, lanes++) {
+    for (uint32_t m = w->exec; m; m &= m - 1) {
         uint8_t *p = map_of(w, i, (unsigned)__builtin_ctz(m));
-        for (unsigned g = 0; p && g < MAP_GRAINS; g++) {
+        bool known = !p; /* lanes mostly name one map */
+        for (unsigned q = 0; q < n && !known; q += MAP_GRAINS)
+            known = part[q].at == p;
+        if (!known && n + MAP_GRAINS > MAPS_AT_ONCE * MAP_GRAINS)
+            others = true;
+        for (unsigned g = 0; !known && !others && g < MAP_GRAINS; g++) {
             part[n] = (piece){.grain = pl_grain_hold(&k->history, p + g * PL_GRAIN), .at = p + g * PL_GRAIN};
             memcpy(part[n].newest, part[n].at, PL_GRAIN);
             n++;
         }
     }
-    if (lanes < (unsigned)__builtin_popcount(w->exec)) /* the others' maps are seen by everybody at once */
+    if (others) /* their maps are seen by everybody at once */
         pl_history_forget(&k->history, NULL, 0);
     x->plain(w, i);
     for (unsigned q = 0; q < n; q++) {

@@ -267,7 +267,8 @@ static uint64_t first_constants(pl_sm *s, uint64_t now)
 /* When LDC has such a value in a register: the first one of each part fetches it from the second level. */
 static uint64_t loaded_constant(pl_sm *s, const pl_dec *d, uint64_t now)
 {
-    uint64_t *when = &s->loaded_when[d->bank_at / PL_BANK_PIECE], ready = now + s->m->constant.latency;
+    uint64_t *when = &s->loaded_when[d->bank_at / PL_BANK_PIECE];
+    const uint64_t ready = now + (d->guarded ? s->m->constant.guarded : s->m->constant.latency);
     if (!*when) *when = now + s->m->constant.mid_latency;
     s->stat.const_misses += *when > now;
     return (*when > ready ? *when : ready) << 2 | PL_SB_SHORT;
@@ -600,16 +601,12 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     case PL_KIND_MBARRIER:
     case PL_KIND_MBARRIER_WAIT: pl_lsu_issue(s, c, t, d, pc, now, seq); break;
     case PL_KIND_PARAM:
-<<<<<<< HEAD
-        if (d->bank) pl_sm_results(s, t, d, bank_entry(s, d, now, after(result, d->guarded ? s->m->constant.guarded : latency)));
-=======
         if (d->counted.ldc) {
             c->mio[c->mio_at++ % s->m->issue.mio_queue] = start;
             pl_sm_results(s, t, d, loaded_constant(s, d, start));
         } else if (d->bank) {
-            pl_sm_results(s, t, d, bank_entry(s, d, now, after(result, d->guarded ? s->m->constant.latency : latency)));
+            pl_sm_results(s, t, d, bank_entry(s, d, now, after(result, d->guarded ? s->m->constant.guarded : latency)));
         }
->>>>>>> a6daaf5 (emu/sm, arch: launches begin and end as recorded)
         break;
     case PL_KIND_COMMIT: t->open_group = (uint8_t)((t->open_group + 1u) % PL_GROUPS); break;
     case PL_KIND_WGMMA: {
