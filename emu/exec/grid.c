@@ -204,7 +204,8 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
             }
         }
         left = pl_grid_left(g);
-        if (idle > (n + 1) * IDLE_ROUNDS && left == before && started_all && !sleeping(live, n)) {
+        const unsigned drawn = g->random ? 16 : 1; /* blocks are drawn: one that can go on may not come for some time */
+        if (idle > (n + 1) * IDLE_ROUNDS * drawn && left == before && started_all && !sleeping(live, n)) {
             pl_hang_report(g, live, n, false);
             break;
         }
@@ -212,7 +213,7 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
         for (uint32_t k = 0; k < c->nwarps; k++)
             patient |= c->warp[k].patient;
         looking = paused && left == before && g->advances == advances ? looking + (patient ? 1 : PL_IDLE_STEP) : 0;
-        uint64_t rounds = SPIN_ROUNDS * PL_IDLE_STEP * (g->random ? 16u : 1u);
+        uint64_t rounds = SPIN_ROUNDS * PL_IDLE_STEP * drawn;
         if (looking > rounds && looking / rounds > n && started_all) {
             pl_hang_report(g, live, n, true);
             break;
