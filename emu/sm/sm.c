@@ -247,11 +247,17 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
     set_ready(s, index, at);
 }
 
+/* Part of the constant bank comes to an SM once: so many cycles after its first reader asked. */
+static void ask_for(uint64_t *when, uint64_t now, uint32_t cycles)
+{
+    if (!*when) *when = now + cycles;
+}
+
 /* When a word of the constant bank is there, as a scoreboard entry not before v. The first read of an SM fetches its neighbours, too. */
 static uint64_t bank_entry(pl_sm *s, const pl_dec *d, uint64_t now, uint64_t v)
 {
     uint64_t *when = &s->bank_when[d->bank_at / PL_BANK_PIECE];
-    if (!*when) *when = now + s->m->constant.first;
+    ask_for(when, now, s->m->constant.first);
     return *when << 2 > v ? *when << 2 | PL_SB_BANK : v;
 }
 
@@ -260,7 +266,7 @@ static uint64_t bank_entry(pl_sm *s, const pl_dec *d, uint64_t now, uint64_t v)
 static uint64_t first_constants(pl_sm *s, uint64_t now)
 {
     uint64_t *when = &s->bank_when[0];
-    if (!*when) *when = now + s->m->constant.first;
+    ask_for(when, now, s->m->constant.first);
     return *when;
 }
 
@@ -269,7 +275,7 @@ static uint64_t loaded_constant(pl_sm *s, const pl_dec *d, uint64_t now)
 {
     uint64_t *when = &s->loaded_when[d->bank_at / PL_BANK_PIECE];
     const uint64_t ready = now + (d->guarded ? s->m->constant.guarded : s->m->constant.latency);
-    if (!*when) *when = now + s->m->constant.mid_latency;
+    ask_for(when, now, s->m->constant.mid_latency);
     s->stat.const_misses += *when > now;
     return (*when > ready ? *when : ready) << 2 | PL_SB_SHORT;
 }
