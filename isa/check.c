@@ -145,10 +145,6 @@ static bool check_memory(check *c, const pl_insn *i)
         return bad(c, "a memory access has the wrong state space");
     if (space == PL_SP_PARAM && !c->f->entry)
         return bad(c, "a function reads the parameters of a kernel");
-    uint64_t bytes = (uint64_t)i->sel[PL_M_COUNT] << i->sel[PL_M_LOG2];
-    bool direct = space == PL_SP_PARAM && (f->effects & PL_EF_LOAD) && f->noperands > 1 && i->op[1] == UINT32_MAX;
-    if (direct && (i->imm < 0 || (uint64_t)i->imm > c->f->param_bytes || bytes > c->f->param_bytes - (uint64_t)i->imm))
-        return bad(c, "a kernel reads behind its parameters");
     return true;
 }
 

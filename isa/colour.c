@@ -152,6 +152,8 @@ static bool is_free(pl_colour *c, uint32_t row, const value *v, uint32_t now)
     reg *r = &c->r[row];
     while (r->done < r->s.n && r->s.at[r->done].to <= now)
         r->done++;
+    if (r->done == r->s.n)
+        return true;
     const stretch *t = r->s.at + r->done, *end = r->s.at + r->s.n, *s = c->s + v->first, *last = s + v->n;
     while (t < end && s < last) {
         if (t->to <= s->from)

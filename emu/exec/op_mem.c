@@ -145,6 +145,13 @@ static void load128(pl_warp *w, const pl_insn *i, pl_space space, uint64_t *addr
     pl_record(w, real, PL_AC_LOAD, 16, w->exec, addr, i->sel[PL_M_FLAGS]);
 }
 
+/* `ld.param.u64` of a 32-bit parameter, or `[n+400]`: the assembler takes them, as ptxas does. */
+static inline bool within_params(const pl_warp *w, const pl_insn *i, uint64_t bytes)
+{
+    uint32_t n = w->grid->entry->param_bytes;
+    return (uint64_t)i->imm <= n && bytes <= n - (uint64_t)i->imm;
+}
+
 /* Kernel parameters at a fixed offset: the same for every lane. */
 static inline void load_param(pl_warp *w, const pl_insn *i, unsigned log2, unsigned count)
 {
@@ -163,7 +170,7 @@ void exec_ld(pl_warp *w, const pl_insn *i)
 {
     unsigned log2 = i->sel[PL_M_LOG2], count = i->sel[PL_M_COUNT], flags = i->sel[PL_M_FLAGS];
     pl_space space = (pl_space)i->sel[PL_M_SPACE];
-    if (space == PL_SP_PARAM && i->op[1] == PL_NO_OPERAND && log2 < 4) {
+    if (space == PL_SP_PARAM && i->op[1] == PL_NO_OPERAND && log2 < 4 && within_params(w, i, (uint64_t)count << log2)) {
         load_param(w, i, log2, count);
         return;
     }
