@@ -299,7 +299,9 @@ static const char *metric(pl_gpu *gpu, const char *topic)
     put(&t, "%s - metric (%s)%s%s\n\n", m->name, m->family, m->unit && *m->unit ? ", in " : "",
         m->unit ? m->unit : "");
     if (m->meaning) paragraph(&t, m->meaning, 2);
-    if (m->formula) {
+    if (strcmp(m->formula, "NULL") == 0) {
+        put(&t, "\n  it has no value: nothing in the model corresponds to it\n");
+    } else {
         put(&t, "\n  computed from a trace as\n");
         paragraph(&t, m->formula, 4);
         sources(gpu, &t, m->formula, false);

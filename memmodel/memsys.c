@@ -486,17 +486,38 @@ void pl_memsys_watch(pl_memsys *m, const pl_sink *sink)
     m->sink = m->dram.sink = sink && sink->unit ? sink : NULL;
 }
 
-static void count_hits(pl_memsys *m, uint32_t slice, uint64_t now, uint32_t hits, uint32_t misses)
+/* Whether the record stands for data that a node asked this slice for. */
+static bool asked_for_data(const record *x) { return !x->away && x->r.client != PL_CL_CODE && x->r.client != PL_CL_CONST; }
+
+static void count_hits(pl_memsys *m, const record *x, uint64_t now, uint32_t hits, uint32_t misses)
 {
     m->stat.hit_sectors += hits;
     m->stat.miss_sectors += misses;
+    if (asked_for_data(x)) m->stat.data_hits += hits;
     if (!m->sink) return;
-    if (hits) m->sink->unit(m->sink->ctx, PL_US_L2_HITS, slice, now, hits);
-    if (misses) m->sink->unit(m->sink->ctx, PL_US_L2_MISSES, slice, now, misses);
+    if (hits) m->sink->unit(m->sink->ctx, PL_US_L2_HITS, x->slice, now, hits);
+    if (misses) m->sink->unit(m->sink->ctx, PL_US_L2_MISSES, x->slice, now, misses);
 }
 
 /* Sectors that a request wants from the slice where it is. */
 static uint8_t wanted(const record *x) { return x->away && x->r.op == PL_MEM_READ ? x->home_fetch : x->r.sectors; }
+
+static void count_request(pl_memsys *m, const record *x, uint32_t sectors)
+{
+    const bool adds = x->r.op == PL_MEM_ATOMIC || x->r.op == PL_MEM_REDUCE;
+    if (adds) sectors = x->r.depth; /* a turn each */
+    m->stat.requests++;
+    *(x->r.op == PL_MEM_READ    ? &m->stat.read_sectors
+      : x->r.op == PL_MEM_WRITE ? &m->stat.write_sectors
+      : x->r.op == PL_MEM_ATOMIC ? &m->stat.atomic_sectors : &m->stat.reduce_sectors) += sectors;
+    if (x->away) {
+        m->stat.far_requests++;
+        m->stat.far_sectors += sectors;
+    } else if (asked_for_data(x)) {
+        m->stat.data_requests++;
+        m->stat.data_sectors += sectors;
+    }
+}
 
 static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
 {
@@ -511,15 +532,9 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
     if (cost < m->request_cost) cost = m->request_cost;
     if (partial && owned && cost < m->partial_cost) cost = m->partial_cost;
     uint64_t out = pl_port_pass(&m->slice[x->slice], now, cost);
-    m->stat.requests++;
-    switch (r->op) {
-    case PL_MEM_READ: m->stat.read_sectors += n; break;
-    case PL_MEM_WRITE: m->stat.write_sectors += n; break;
-    case PL_MEM_ATOMIC: m->stat.atomic_sectors += r->depth; break;
-    default: m->stat.reduce_sectors += r->depth; break;
-    }
+    count_request(m, x, n);
     if (!owned && r->op != PL_MEM_READ) { /* only the owner changes a line */
-        count_hits(m, x->slice, now, n, 0);
+        count_hits(m, x, now, n, 0);
         x->fetch = 0;
         x->line = NONE;
         go_home(m, i, out);
@@ -535,7 +550,7 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
     if (r->op == PL_MEM_WRITE) {
         if (k != PL_NO_LINE) {
             pl_cache_line *line = &l2->line[k];
-            count_hits(m, x->slice, now, n, 0);
+            count_hits(m, x, now, n, 0);
             line->valid |= sectors;
             line->dirty |= sectors;
         }
@@ -544,7 +559,7 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
         return;
     }
     if (k == PL_NO_LINE) { /* every way waits for a fill: go past the cache */
-        count_hits(m, x->slice, now, 0, n);
+        count_hits(m, x, now, 0, n);
         x->line = NONE;
         x->fetch = sectors;
         if (!owned) {
@@ -559,7 +574,7 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
     if (r->held) line->valid |= sectors & (uint8_t)~line->pending;
     uint8_t missing = sectors & (uint8_t)~line->valid;
     uint8_t ask = missing & (uint8_t)~line->pending;
-    count_hits(m, x->slice, now, n - (uint32_t)__builtin_popcount(ask), (uint32_t)__builtin_popcount(ask));
+    count_hits(m, x, now, n - (uint32_t)__builtin_popcount(ask), (uint32_t)__builtin_popcount(ask));
     x->line = k;
     if (!missing) {
         x->fetch = 0;

@@ -200,20 +200,30 @@ for m in branch_efficiency branch divergent_branch achieved_occupancy gld_throug
     "$loom" query m.db "SELECT value FROM $m" >said.txt 2>&1 && "$loom" explain "$m" >>said.txt 2>&1
     ok "nvprof's $m is a view and is explained" $? "$(cat said.txt)"
 done
+# NULL as the definition stands for what the model has nothing of; its meaning says why. All others have a value here, but hit rates
+# and efficiencies of what the launch does not do.
+"$loom" query m.db --csv "SELECT name FROM metric_info i WHERE name NOT IN (SELECT name FROM metric)
+    AND (SELECT sql FROM sqlite_schema s WHERE s.name = i.name) NOT LIKE '%SELECT k.id AS kernel, NULL AS value%'" | tr -d '\r' | sed 1d >without.txt
+equal 'every metric that the model can know has a value' 'l1_cache_local_hit_rate local_hit_rate ' "$(sort without.txt | tr '\n' ' ')"
+equal 'and the others say why not' 'launch__tpc_enabled - metric (ncu), in setting it has no value: nothing in the model corresponds to it' \
+    "$("$loom" explain launch__tpc_enabled | sed -n '1p;/no value/p' | tr -s '\n ' ' ' | sed 's/ $//')"
+"$loom" run "$root/tests/data/suite/cases/cluster_hist.json" --metrics smsp__inst_executed_pipe_tex.sum,launch__stack_size | awk '/__/ {print $1, $2}' >ours.txt
+awk -F '\t' '$1 == "cluster_hist" {print $2, $3}' recorded.tsv | sort | join - ours.txt | awk '$2 != $3' >apart.txt
+equal 'cluster barriers empty the L1 as recorded' "2 " "$(wc -l <ours.txt | tr -d ' ') $(cat apart.txt)"
 # Where addresses and shapes decide, the numbers are those that Nsight Compute recorded.
 exact=l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum
 exact=$exact,l1tex__t_requests_pipe_lsu_mem_global_op_st.sum,l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum
 exact=$exact,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum
 exact=$exact,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum,l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum
 exact=$exact,smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct,smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct
-exact=$exact,launch__grid_size,launch__block_size,launch__thread_count,launch__shared_mem_per_block_allocated,launch__barrier_count
+exact=$exact,launch__grid_size,launch__block_size,launch__thread_count,launch__shared_mem_per_block,launch__shared_mem_per_block_allocated,launch__barrier_count
 exact=$exact,launch__occupancy_limit_warps,launch__occupancy_limit_blocks,launch__occupancy_limit_barriers
 exact=$exact,smsp__warps_launched.sum,sm__ctas_launched.sum
 for case in transpose_naive_col transpose_naive_row transpose_shared transpose_padded copy_strided_8 gather_idx saxpy4 stencil2d; do
     "$loom" run "$root/tests/data/suite/cases/$case.json" --metrics $exact | awk '/^  [a-z0-9]*__/ {print $1, $2 == "-" ? 0 : $2}' | sort >ours.txt
     awk -F '\t' -v c=$case '$1 == c {print $2, $3}' recorded.tsv | sort | join - ours.txt | awk '{
         d = $2 - $3; if (d < 0) d = -d; if (d > 0.0051) print }' >apart.txt # percentages were recorded with two digits
-    equal "$case: 18 metrics equal the recorded ones" "18 " "$(join recorded.names ours.txt | wc -l | tr -d ' ') $(cat apart.txt)"
+    equal "$case: 19 metrics equal the recorded ones" "19 " "$(join recorded.names ours.txt | wc -l | tr -d ' ') $(cat apart.txt)"
 done
 equal 'a metric that does not exist' 2 "$("$loom" run "$matmul" --metrics gld_eficiency >f.txt 2>&1; echo $?)"
 equal 'printed, in JSON and in the trace: the same' "$(ask m.db 'SELECT value FROM gld_transactions')" "$("$loom" run "$matmul" --json \

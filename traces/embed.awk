@@ -96,7 +96,9 @@ FILENAME ~ /metrics\.list$/ {
     unit[metrics] = trim(field[2])
     formula[metrics] = expand(trim(field[3]))
     meaning[metrics] = trim(field[4])
-    if (family == "ncu") {
+    if (formula[metrics] == "?") {
+        formula[metrics] = "NULL"
+    } else if (family == "ncu") {
         own = expand("C{" name[metrics] "}")
         formula[metrics] = formula[metrics] == "-" ? own : "coalesce(" own ", " formula[metrics] ")"
     }

@@ -42,8 +42,8 @@ pl_totals *pl_totals_open(const pl_machine *m)
     if (!t) return NULL;
     t->m = m;
     t->sm = calloc(m->sm.count, sizeof *t->sm);
-    t->issues = calloc((size_t)m->sm.count * m->sm.subcores, sizeof *t->issues);
-    if (t->sm && t->issues) return t;
+    t->sub = calloc((size_t)m->sm.count * m->sm.subcores, sizeof *t->sub);
+    if (t->sm && t->sub) return t;
     pl_totals_close(t);
     return NULL;
 }
@@ -52,7 +52,7 @@ void pl_totals_close(pl_totals *t)
 {
     if (!t) return;
     free(t->sm);
-    free(t->issues);
+    free(t->sub);
     free(t);
 }
 
@@ -62,12 +62,19 @@ void pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, con
         memcpy(t->grid, head->grid, sizeof t->grid);
         memcpy(t->block, head->block, sizeof t->block);
         t->barriers = head->entry->barriers;
+        t->cluster = head->cluster[0] * head->cluster[1] * head->cluster[2];
         t->occupancy = *o;
     }
     for (const pl_grid *g = head; g; g = g->next) t->grids++;
     for (uint32_t k = 0; k < t->m->sm.count; k++) {
         sum_up(&t->sm[k], &sm[k].stat);
-        for (uint32_t q = 0; q < sm[k].nsub; q++) t->issues[k * t->m->sm.subcores + q] += sm[k].sub[q].issues;
+        for (uint32_t q = 0; q < sm[k].nsub; q++) {
+            const pl_subcore *c = &sm[k].sub[q];
+            struct pl_sub_total *sub = &t->sub[k * t->m->sm.subcores + q];
+            sub->issues += c->issues;
+            sub->eligible += c->issues + c->passed_over;
+            sub->active += c->cycles_active;
+        }
     }
     const pl_memsys_stat *x = pl_memsys_stats(mem);
     const pl_dram *d = pl_memsys_dram(mem);
@@ -79,6 +86,11 @@ void pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, con
     t->mem.hit_sectors += x->hit_sectors;
     t->mem.miss_sectors += x->miss_sectors;
     t->mem.fills += x->fills;
+    t->mem.data_requests += x->data_requests;
+    t->mem.data_sectors += x->data_sectors;
+    t->mem.data_hits += x->data_hits;
+    t->mem.far_requests += x->far_requests;
+    t->mem.far_sectors += x->far_sectors;
     t->dram_read += d->sectors_read;
     t->dram_written += d->sectors_written;
     t->cycles += cycles;
@@ -89,16 +101,21 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
     const pl_machine *m = all->m;
     const uint64_t cycles = all->cycles;
     pl_sm_stat t = {0};
-    uint64_t most = 0, least = UINT64_MAX, issue_active = 0;
-    extremes issue = none, resident = none, tensor = none;
+    uint64_t most = 0, least = UINT64_MAX, issue_active = 0, eligible_sum = 0, sub_cycles = 0;
+    extremes issue = none, eligible = none, sub = none, resident = none, tensor = none;
     for (uint32_t k = 0; k < m->sm.count; k++) {
         const pl_sm_stat *own = &all->sm[k];
         sum_up(&t, own);
         if (own->cycles_active > most) most = own->cycles_active;
         if (own->cycles_active < least) least = own->cycles_active;
         for (uint32_t q = 0; q < m->sm.subcores; q++) {
-            issue_active += all->issues[k * m->sm.subcores + q];
-            widen(&issue, all->issues[k * m->sm.subcores + q]);
+            const struct pl_sub_total *c = &all->sub[k * m->sm.subcores + q];
+            issue_active += c->issues;
+            eligible_sum += c->eligible;
+            sub_cycles += c->active;
+            widen(&issue, c->issues);
+            widen(&eligible, c->eligible);
+            widen(&sub, c->active);
         }
         widen(&resident, own->warp_cycles);
         widen(&tensor, own->tensor_cycles);
@@ -112,6 +129,7 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
     const pl_memsys_stat *x = &all->mem;
     const uint32_t *grid = all->grid, *block = all->block;
     double sms = m->sm.count, active = (double)t.cycles_active, sub_active = active * m->sm.subcores;
+    double schedulers = sms * m->sm.subcores, sub_average = (double)sub_cycles / schedulers; /* cycles with a warp of its own */
     double ns = (double)cycles * 1000.0 / m->clock_mhz, sector = (double)m->l1.sector;
 
     add(out, "launch", "launch__grid_size", "block", (double)grid[0] * grid[1] * grid[2]);
@@ -123,6 +141,10 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
     add(out, "launch", "launch__occupancy_limit_shared_mem", "block",
         o->shared_per_block ? (double)(o->carveout / o->shared_per_block) : o->by_shared);
     add(out, "launch", "launch__occupancy_limit_barriers", "block", o->by_barriers);
+    uint32_t groups = m->mem.groups, clusters = 0; /* that are resident at once: all blocks of one lie in a group of SMs */
+    for (uint32_t k = 0; all->cluster && k < groups; k++)
+        clusters += ((k + 1) * m->sm.count / groups - k * m->sm.count / groups) * o->blocks / all->cluster;
+    add(out, "launch", "launch__cluster_max_active", "cluster", clusters);
     add(out, "launch", "launch__barrier_count", "", all->barriers);
     add(out, "launch", "launch__shared_mem_config_size", "B", (double)out->occupancy.carveout);
     add(out, "launch", "launch__waves_per_multiprocessor", "",
@@ -141,12 +163,19 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
     add(out, "sm", "smsp__thread_inst_executed.sum", "inst", (double)t.thread_inst);
     add(out, "sm", "smsp__thread_inst_executed_per_inst_executed.ratio", "", ratio((double)t.thread_inst, (double)t.inst));
     add(out, "sm", "smsp__issue_active.sum", "cycle", (double)issue_active);
-    add(out, "sm", "smsp__issue_active.avg.pct_of_peak_sustained_active", "%", 100 * ratio((double)issue_active, sub_active));
+    add(out, "sm", "smsp__issue_active.avg.pct_of_peak_sustained_active", "%", 100 * ratio((double)issue_active, (double)sub_cycles));
+    add(out, "sm", "smsp__cycles_active.sum", "cycle", (double)sub_cycles);
+    add(out, "sm", "smsp__cycles_active.avg", "cycle", sub_average);
+    add(out, "sm", "smsp__cycles_active.max", "cycle", (double)sub.most);
+    add(out, "sm", "smsp__cycles_active.min", "cycle", (double)sub.least);
+    add(out, "sm", "smsp__warps_eligible.avg.per_cycle_active", "warp", ratio((double)eligible_sum, (double)sub_cycles));
+    add(out, "sm", "smsp__warps_eligible.max.per_cycle_active", "warp", ratio((double)eligible.most, sub_average));
+    add(out, "sm", "smsp__warps_eligible.min.per_cycle_active", "warp", ratio((double)eligible.least, sub_average));
     const struct {
         const char *least, *most;
         const extremes *of;
         double peak; /* of one unit, while an average one was active: so the recorded launches divide */
-    } range[] = {{"smsp__issue_active.min.pct_of_peak_sustained_active", "smsp__issue_active.max.pct_of_peak_sustained_active", &issue, active / sms},
+    } range[] = {{"smsp__issue_active.min.pct_of_peak_sustained_active", "smsp__issue_active.max.pct_of_peak_sustained_active", &issue, sub_average},
                  {"sm__warps_active.min.pct_of_peak_sustained_active", "sm__warps_active.max.pct_of_peak_sustained_active", &resident,
                   active / sms * m->sm.warps},
                  {"sm__pipe_tensor_cycles_active.min.pct_of_peak_sustained_active",
@@ -201,6 +230,8 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
     add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "sector", (double)t.local_load_sectors);
     add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sector", (double)t.local_store_sectors);
     add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_ld_lookup_hit.sum", "sector", (double)t.local_load_hits);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_st_lookup_hit.sum", "sector", (double)t.store_hits);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_st_lookup_hit.sum", "sector", (double)t.local_store_hits);
     add(out, "l1", "l1tex__t_sector_hit_rate.pct", "%",
         100 * ratio((double)(t.load_hits + t.local_load_hits), (double)(t.load_sectors + t.local_load_sectors)));
     /* shuffles, special registers that differ by lane, fences and one pass of each barrier go the same way */
@@ -232,6 +263,12 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
     add(out, "l2", "lts__t_sectors_op_atom.sum", "sector", (double)x->atomic_sectors);
     add(out, "l2", "lts__t_sectors_op_red.sum", "sector", (double)x->reduce_sectors);
     add(out, "l2", "lts__t_sectors.sum", "sector", (double)(x->read_sectors + x->write_sectors + x->atomic_sectors + x->reduce_sectors) + own);
+    add(out, "l2", "lts__t_requests_srcunit_tex.sum", "request", (double)x->data_requests);
+    add(out, "l2", "lts__t_sectors_srcunit_tex.sum", "sector", (double)x->data_sectors);
+    add(out, "l2", "lts__t_sectors_srcunit_tex_lookup_hit.sum", "sector", (double)x->data_hits);
+    add(out, "l2", "lts__t_sectors_srcunit_ltcfabric.sum", "sector", (double)x->far_sectors);
+    add(out, "l2", "lts__t_sectors_srcnode_gpc.sum", "sector",
+        (double)(x->read_sectors + x->write_sectors + x->atomic_sectors + x->reduce_sectors - x->far_sectors));
     add(out, "l2", "lts__t_sectors_lookup_hit.sum", "sector", (double)x->hit_sectors + own);
     add(out, "l2", "lts__t_sectors_lookup_miss.sum", "sector", (double)x->miss_sectors);
     add(out, "l2", "lts__t_sector_hit_rate.pct", "%", 100 * ratio((double)x->hit_sectors, (double)(x->hit_sectors + x->miss_sectors)));

@@ -9,11 +9,13 @@
 struct pl_totals {
     const pl_machine *m;
     pl_sm_stat *sm;      /* by SM */
-    uint64_t *issues;    /* by sub-core */
+    struct pl_sub_total {
+        uint64_t issues, eligible, active; /* eligible: warps, summed over cycles; active: cycles with a warp of its own */
+    } *sub;              /* by sub-core */
     pl_memsys_stat mem;
     uint64_t dram_read, dram_written; /* sectors */
     uint64_t cycles, grids;
-    uint32_t grid[3], block[3], barriers; /* of the first one */
+    uint32_t grid[3], block[3], barriers, cluster; /* of the first one; cluster: blocks of one, 0 without */
     pl_occupancy occupancy;
 };
 

@@ -90,6 +90,12 @@ static uint32_t link_passes(const pl_effect *fx, uint32_t passes)
     return registers > passes ? registers : passes;
 }
 
+/* What a load needs beyond the cycles that decode.c has counted for the width of its result. */
+static void count_writebacks(pl_sm *s, const pl_dec *d, uint32_t cycles)
+{
+    if (cycles > d->counted.writebacks) s->stat.writebacks += cycles - d->counted.writebacks;
+}
+
 /* --- shared memory --- */
 
 /* Lanes whose address lies in another block of the cluster. */
@@ -167,6 +173,7 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     } else {
         s->stat.shared_loads++;
         s->stat.shared_load_passes += passes;
+        count_writebacks(s, d, passes < d->nwrite ? passes : d->nwrite); /* dgemm: two for 64 bits of different words, one for the same */
         s->stat.load_conflicts += extra;
     }
     emit(s, t, pc, now, seq, 0, passes, away ? PL_LV_REMOTE_SHARED : PL_LV_SHARED, ready - now, PL_NO_TOKEN);
@@ -346,7 +353,8 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             pl_mem_req r = {.time = start + m->miss + k, .line = lines->at[k].line, .token = warp_name(s, t),
                             .op = store ? PL_MEM_WRITE : PL_MEM_REDUCE, .client = PL_CL_STORE, .sectors = lines->at[k].mask,
                             .bytes = (uint8_t)line_payload(s, d, k), .alu = d->alu, .depth = lines->at[k].chain, .turns = lines->at[k].depth};
-            pl_l1_store(&s->l1, r.line, r.sectors, is_local);
+            uint8_t there = pl_l1_store(&s->l1, r.line, r.sectors, is_local);
+            if (store) *(is_local ? &s->stat.local_store_hits : &s->stat.store_hits) += (uint32_t)__builtin_popcount(there);
             if (store && join_store(s, &r, now)) continue;
             if (!store) pl_sm_request(s, r);
             t->stores++;
@@ -405,6 +413,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             s->stat.local_loads++;
             s->stat.local_load_sectors += lines->sectors;
             s->stat.local_load_hits += hits;
+            count_writebacks(s, d, tags > d->nwrite ? tags : d->nwrite);
         }
     } else if (fx->kind == PL_AC_ATOMIC) {
         s->stat.atomics++;
@@ -421,6 +430,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         s->stat.load_sectors += lines->sectors;
         s->stat.load_hits += hits;
         s->stat.load_bytes += bytes;
+        count_writebacks(s, d, tags > d->nwrite ? tags : d->nwrite); /* copy_strided_32: eight for 32 lines; saxpy4: four for 128 bits */
     }
     emit(s, t, pc, now, seq, sectors, turns, pending || store || atomic ? PL_LV_L2 : PL_LV_L1, pending ? 0 : ready - now, slot);
 }

@@ -159,6 +159,8 @@ static void end_warp(pl_sm *s, pl_twarp *t, uint64_t now)
     t->next = NULL;
     set_ready(s, index, PL_NEVER);
     if (--s->live_warps == 0) s->stat.cycles_active += now + 1 - s->busy_since;
+    pl_subcore *c = &s->sub[index % s->nsub];
+    if (--c->live == 0) c->cycles_active += now + 1 - c->busy_since;
     if (now > s->last_exit) s->last_exit = now;
     if (--b->live > 0) return;
     s->ended[s->nended].time = now + 1;
@@ -507,6 +509,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     }
     if (now > known) {
         s->stat.stall[throttle] += now - known;
+        if (throttle == PL_STALL_NOT_SELECTED) c->passed_over += now - known;
         if (st) st->stall[throttle] += now - known;
         if (main_why == PL_STALL_NONE || now - known > known - from) main_why = throttle;
     }
@@ -819,6 +822,7 @@ bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at)
         *t = (pl_twarp){.w = &c->warp[k], .cta = b, .row = row, .pred = pred, .age = s->arrivals++, .started = at, .issued = at, .fresh = true,
                         .hold = at, .hold_why = PL_STALL_NO_INSTRUCTION, .throttle = PL_STALL_NOT_SELECTED, .line = PL_NEVER};
         s->live_warps++;
+        if (s->sub[found % s->nsub].live++ == 0) s->sub[found % s->nsub].busy_since = at - s->m->launch.block_start;
         s->stat.warps++;
         advance(s, t, at);
         k++;

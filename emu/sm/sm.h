@@ -111,6 +111,9 @@ typedef struct pl_subcore {
     pl_cache l0;
     uint64_t *l0_when;           /* by line: when it is there */
     uint64_t issues, active;
+    uint64_t passed_over;        /* cycles that its warps were ready and another one issued */
+    uint64_t busy_since, cycles_active; /* cycles with a warp */
+    uint32_t live;               /* warps */
     uint64_t bank_free[PL_REGISTER_BANKS]; /* when the reads of the registers that have issued are done */
     uint32_t read_pc, read_warp; /* the instruction that read registers last */
     uint64_t lite_free; /* when the lanes that multiply no integers can take the next instruction */
@@ -126,6 +129,7 @@ typedef struct pl_sm_stat {
     uint64_t loads, stores, atomics, reds;              /* requests: global */
     uint64_t load_sectors, store_sectors, atomic_sectors, red_sectors, load_hits;
     uint64_t local_loads, local_stores, local_load_sectors, local_store_sectors, local_load_hits;
+    uint64_t store_hits, local_store_hits; /* sectors of stores that L1 had */
     uint64_t shared_loads, shared_stores, shared_atomics, shared_passes, shared_load_passes, shared_store_passes;
     uint64_t exchanges, barriers, wgmma_halves;
     uint64_t conflicts, load_conflicts, store_conflicts;

@@ -280,7 +280,8 @@ int main(int argc, char **argv)
     figures f = {0};
     half[1].quiet = true;
     printf("%-28s %10s %10s %9s\n", "case", "H200", "modelled", "error");
-    recorded_run(a.folder, &a.results, "timing", compare, &a);
+    static const char *const all_metrics[] = {"--metrics", "all", NULL};
+    recorded_run_with(a.folder, &a.results, "timing", all_metrics, compare, &a);
     report(&a, &f);
     recorded_run(half[0].folder, &half[0].results, "timing", compare_halves, half);
     for (size_t i = 0; i < 2; i++) report(&half[i], &f);
