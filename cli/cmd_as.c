@@ -5,24 +5,25 @@
 
 enum { USUAL_BLOCK = 256 /* threads, when the kernel does not say */, USUAL_ERRORS = 100 };
 
-enum { O_VERBOSE, O_OPT, O_OUTPUT, O_ARCH, O_MAX_ERRORS, O_COUNT };
+enum { O_VERBOSE, O_OPT, O_OUTPUT, O_JOBS, O_ARCH, O_MAX_ERRORS, O_COUNT };
 static const cli_option option[O_COUNT] = {
     [O_VERBOSE] = {"verbose", 'v', NULL, "report registers, stack, shared and constant memory of every kernel"},
     [O_OPT] =
         {"opt", 'O', "0|2",
          "-O0: one machine instruction per PTX instruction; -O2 (default): as an assembler would"},
     [O_OUTPUT] = {"output", 'o', "K.plo", "write the linked program as an ELF object"},
+    [O_JOBS] = {"jobs", 'j', "N", "host threads; the program does not depend on them (default: as many as there are processors)"},
     [O_ARCH] = {"arch", 0, "MACHINE", "with -v: how many blocks fit a multiprocessor of this machine"},
     [O_MAX_ERRORS] = {"max-errors", 0, "N", "show so many errors (default 100; 0: all) and count the rest"},
 };
-static const char usage[] = "ptxloom as K.ptx ... [-o K.plo] [-v] [-O0] [--arch MACHINE] [--max-errors N]\n";
+static const char usage[] = "ptxloom as K.ptx ... [-o K.plo] [-v] [-O0] [-j N] [--arch MACHINE] [--max-errors N]\n";
 
 typedef struct request {
     const char **file;
     size_t nfiles;
     const char *output, *arch;
     bool verbose;
-    uint64_t max_errors;
+    uint64_t max_errors, jobs;
     pl_load_options load;
 } request;
 
@@ -33,6 +34,7 @@ static bool read_option(cli_args *a, int k, request *r)
     case O_OUTPUT: r->output = a->value; return true;
     case O_ARCH: r->arch = a->value; return true;
     case O_OPT: return cli_opt_level(a, &r->load.opt_level);
+    case O_JOBS: return cli_number(a, "-j", 1, 256, &r->jobs);
     case O_MAX_ERRORS: return cli_number(a, "--max-errors", 0, UINT32_MAX, &r->max_errors);
     case CLI_OPERAND: r->file[r->nfiles++] = a->value; return true;
     default: return false;
@@ -73,8 +75,10 @@ static void report(const pl_gpu *gpu, const pl_module *m)
 static int assemble(pl_gpu *gpu, const request *r)
 {
     pl_module *m;
+    pl_load_options load = r->load;
+    load.threads = (int)r->jobs;
     pl_gpu_diag_limit(gpu, (size_t)r->max_errors);
-    int status = cli_status(pl_module_load_files(gpu, r->file, r->nfiles, &r->load, &m));
+    int status = cli_status(pl_module_load_files(gpu, r->file, r->nfiles, &load, &m));
     if (m && r->verbose) report(gpu, m);
     if (m && r->output) {
         const char *bytes;

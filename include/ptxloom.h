@@ -81,6 +81,7 @@ typedef struct pl_load_options {
     pl_host host;    /* vector instructions of the processor that runs ptxloom */
     int opt_level;   /* 0: one machine instruction per PTX instruction; 2: optimised */
     bool check_only; /* parse and check, do not assemble; *out stays NULL */
+    int threads;     /* host threads that assemble; the program does not depend on them. 0: as many as there are processors */
 } pl_load_options;
 /* Parses, checks and assembles PTX text. options may be NULL (opt_level 2). PL_INVALID: see the diagnostics. */
 pl_status pl_module_load(pl_gpu *gpu, const char *name, const char *text, size_t bytes, const pl_load_options *options, pl_module **out);

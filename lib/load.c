@@ -11,6 +11,7 @@
 #include "ptx/print.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A file as it was read. */
 typedef struct input {
@@ -66,14 +67,26 @@ static char *join_texts(pl_module *m, const input *in, size_t n, size_t *bytes)
     return text;
 }
 
-static pl_status assemble(pl_module *m, const pl_ast *ast, const char *text, size_t bytes, int opt_level)
+/* A thread more for every so many bytes: less than that is assembled in the time that a thread needs to begin. */
+#define BYTES_A_THREAD 65536
+
+static uint32_t threads_for(size_t bytes, const pl_load_options *options)
+{
+    if (options && options->threads > 0) return (uint32_t)options->threads;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t useful = bytes / BYTES_A_THREAD + 1;
+    return processors < 1 ? 1 : (size_t)processors > useful ? (uint32_t)useful : (uint32_t)processors;
+}
+
+static pl_status assemble(pl_module *m, const pl_ast *ast, const char *text, size_t bytes, const pl_load_options *options)
 {
     size_t n = m->source.n;
     pl_lower_source *source = pl_arena_array(m->arena, pl_lower_source, n);
     for (size_t k = 0; source && k < n; k++)
         source[k] = (pl_lower_source){m->source.at[k].name, m->source.at[k].file, m->source.at[k].lines_before};
     const pl_lower_options lower = {
-        .opt_level = opt_level, .text = text, .text_bytes = bytes, .source = source, .sources = n};
+        .opt_level = options ? options->opt_level : 2, .text = text, .text_bytes = bytes, .source = source, .sources = n,
+        .threads = threads_for(bytes, options)};
     return source ? pl_lower(ast, &lower, &m->program) : PL_NOMEM;
 }
 
@@ -95,7 +108,7 @@ static pl_status load_ptx(pl_module *m, const input *in, size_t n, const pl_load
     }
     if (st != PL_OK || (options && options->check_only)) return st;
     st = pl_ptx_link(m->arena, &m->gpu->diags, ast, n, is_provided, &whole);
-    return st == PL_OK ? assemble(m, whole, text, bytes, options ? options->opt_level : 2) : st;
+    return st == PL_OK ? assemble(m, whole, text, bytes, options) : st;
 }
 
 static pl_status load_object(pl_module *m, const input *in, size_t n, size_t object)

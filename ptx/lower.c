@@ -4,19 +4,25 @@
  * special registers and addresses get rows of their own, filled when a frame starts (pl_row_init). Function-local variables and the
  * .param variables of calls live in the frame's local memory; a call copies arguments between two frames (pl_prog_move).
  *
- * Read next: isa/cfg.c (meeting points), isa/live.c (register allocation), emu/exec/warp.c (what a call does). */
+ * Functions are lowered and optimised apart, by several host threads, and joined in their order.
+ *
+ * Read next: isa/part.c (what follows for each function), isa/cfg.c (meeting points), isa/live.c (register allocation),
+ * emu/exec/warp.c (what a call does). */
 #include "ptx/lower.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "isa/cfg.h"
-#include "isa/live.h"
+#include "base/team.h"
 #include "isa/operands.h"
 #include "isa/opt.h"
+#include "isa/part.h"
 #include "isa/resources.h"
 #include "isa/tidy.h"
 #include "ptx/callgraph.h"
+#include "ptx/variables.h"
 
 typedef struct constant {
     uint64_t bits;
@@ -26,17 +32,25 @@ typedef struct constant {
     uint32_t row;
 } constant;
 
-typedef struct numbers { uint32_t *at; size_t n, cap; } numbers;
-
-typedef struct lower {
+/* Of the whole module. */
+typedef struct module {
     const pl_ast *ast;
     pl_program *p;
-    pl_arena *scratch;     /* until the module is done */
-    pl_arena *work, *pass; /* until the function, the pass is done */
+    pl_arena *scratch;   /* until the module is done */
     uint64_t *dynamic;   /* where unsized shared arrays start, by function */
-    numbers unsized;     /* these arrays, by variable */
     const pl_lower_source *source;
     size_t sources;
+} module;
+
+/* Of one function at a time; each host thread has its own. */
+typedef struct lower {
+    const module *m;
+    pl_program *p;         /* the function's part of the program (isa/part.h) */
+    pl_arena *part;        /* until that part is delivered */
+    pl_arena *scratch;     /* until the function is lowered */
+    pl_plans *plans;
+    pl_arena *work, *pass; /* until the function, the pass is done */
+    uint64_t dynamic;      /* where unsized shared arrays start */
     /* the current function */
     const pl_func *func;
     pl_prog_func *out;
@@ -51,7 +65,7 @@ typedef struct lower {
     uint32_t lines_before; /* in the program's text, in front of the function's module */
     uint32_t src_file, src_line;
     bool nounroll;       /* a pragma says so for the loop that starts here */
-    size_t unsupported;
+    bool unsupported;    /* this or an earlier one has a form that cannot be executed */
 } lower;
 
 static uint32_t type_width(pl_word t)
@@ -133,6 +147,12 @@ static bool in_frame(const lower *c, const pl_var *v)
     return v->space == PL_SP_LOCAL || (v->space == PL_SP_PARAM && !(c->func->entry && is_formal(c->func, v)));
 }
 
+/* Unsized arrays lie behind the others, which are not the same for every kernel. */
+static uint64_t shared_offset(const lower *c, const pl_var *v)
+{
+    return v->unsized && !v->owner ? c->dynamic : v->offset;
+}
+
 /* Row that holds the address of a variable (plus offset) in its own space. */
 static uint32_t address_row(lower *c, const pl_var *v, int64_t offset, uint32_t width)
 {
@@ -140,7 +160,7 @@ static uint32_t address_row(lower *c, const pl_var *v, int64_t offset, uint32_t 
     if (v->space == PL_SP_PARAM && !in_frame(c, v))
         k.bits += v->offset;
     else if (v->space == PL_SP_SHARED) {
-        k.bits += v->offset;
+        k.bits += shared_offset(c, v);
         k.reloc = PL_RELOC_SHARED;
     } else if (in_frame(c, v)) {
         k.bits += v->offset;
@@ -273,7 +293,7 @@ static place address(lower *c, const pl_operand *o, unsigned which)
         r.offset += (int64_t)v->offset;
         r.space = PL_SP_PARAM;
     } else if (v && v->space == PL_SP_SHARED && which == 0) { /* pl_addresses adds the start of shared memory */
-        r.offset += (int64_t)v->offset;
+        r.offset += (int64_t)shared_offset(c, v);
         r.space = PL_SP_SHARED;
     } else if (v && v->space == PL_SP_SHARED) {
         r.row = address_row(c, v, 0, 32);
@@ -500,10 +520,8 @@ static bool lower_special_predicate(lower *c, const pl_insn *i, const pl_stmt *s
 
 static void lower_stmt(lower *c, const pl_stmt *s)
 {
-    const pl_form *f = &pl_forms[s->form];
-    if (f->unsupported) {
-        c->unsupported++;
-        pl_report(c->ast->diags, PL_E0801, s->at, pl_mnems[f->mnem].name, f->syntax, f->unsupported);
+    if (pl_forms[s->form].unsupported) {
+        c->unsupported = true;
         return;
     }
     const pl_prog_line *last = c->p->lines.n ? &c->p->lines.at[c->p->lines.n - 1] : NULL;
@@ -524,11 +542,6 @@ static void lower_stmt(lower *c, const pl_stmt *s)
 }
 
 /* ---- functions ---- */
-
-static uint64_t align_up(uint64_t x, uint64_t a)
-{
-    return a > 1 ? (x + a - 1) / a * a : x;
-}
 
 /* Arguments and results of the calls that f makes. Those of calls in different { } share their place: a frame is no larger than the
  * largest call needs, which counts when functions call themselves. Returns the end. */
@@ -551,7 +564,7 @@ static uint64_t place_arguments(lower *c, const pl_func *f, uint64_t at)
             open[n].depth = v->depth;
             open[n++].start = at;
         }
-        at = align_up(at, v->align);
+        at = pl_align_up(at, v->align);
         v->offset = at;
         at += v->size;
         end = at > end ? at : end;
@@ -566,22 +579,22 @@ static void place_frame(lower *c, const pl_func *f)
         pl_var *v = f->vars.at[k];
         if (v->space != PL_SP_LOCAL)
             continue;
-        at = align_up(at, v->align);
+        at = pl_align_up(at, v->align);
         v->offset = at;
         at += v->size;
-        c->out->local_bytes = (uint32_t)align_up(align_up(c->out->local_bytes, v->align) + v->size, 4);
+        c->out->local_bytes = (uint32_t)pl_align_up(pl_align_up(c->out->local_bytes, v->align) + v->size, 4);
     }
     for (int which = 0; which < 2 && !f->entry; which++)
         for (size_t k = 0; k < (which ? f->rets.n : f->params.n); k++) {
             pl_var *v = which ? f->rets.at[k] : f->params.at[k];
             if (v->space == PL_SP_REG)
                 continue;
-            at = align_up(at, v->align);
+            at = pl_align_up(at, v->align);
             v->offset = at;
             at += v->size;
         }
     at = place_arguments(c, f, at);
-    c->out->frame_bytes = (uint32_t)align_up(at, 8);
+    c->out->frame_bytes = (uint32_t)pl_align_up(at, 8);
 }
 
 static void place_params(lower *c, const pl_func *f)
@@ -589,7 +602,7 @@ static void place_params(lower *c, const pl_func *f)
     uint64_t at = 0;
     for (size_t k = 0; k < f->params.n && f->entry; k++) {
         pl_var *v = f->params.at[k];
-        at = align_up(at, v->align ? v->align : 1);
+        at = pl_align_up(at, v->align ? v->align : 1);
         v->offset = at;
         *pl_push(c->p->arena, &c->out->params) =
             (pl_prog_param){v->name, (uint32_t)at, (uint32_t)v->size, v->align, (uint16_t)v->type, v->is_ptr};
@@ -629,19 +642,18 @@ static void lower_function(lower *c, pl_func *f, pl_prog_func *out)
     c->out = out;
     c->rows = 0;
     c->preds = 2; /* true, false */
-    c->constants.n = c->fixups.n = 0;
-    if (c->nslots > 4096) /* made for a much larger function: clearing it again and again would cost more */
-        c->nslots = 0;
-    if (c->nslots)
-        memset(c->slot, 0, c->nslots * sizeof *c->slot);
+    c->line = 0;
+    pl_arena_reset(c->scratch);
+    memset(&c->constants, 0, sizeof c->constants);
+    memset(&c->fixups, 0, sizeof c->fixups);
+    c->nslots = 0;
     c->src_file = c->src_line = 0;
-    for (size_t k = 0; k < c->sources; k++)
-        if (c->source[k].file == f->at.file)
-            c->lines_before = c->source[k].lines_before;
-    out->name = f->name;
+    for (size_t k = 0; k < c->m->sources; k++)
+        if (c->m->source[k].file == f->at.file)
+            c->lines_before = c->m->source[k].lines_before;
     out->linkage = (uint8_t)f->linkage;
     out->entry = f->entry;
-    out->first = (uint32_t)c->p->code.n;
+    out->first = 0;
     memcpy(out->maxntid, f->maxntid, sizeof out->maxntid);
     memcpy(out->reqntid, f->reqntid, sizeof out->reqntid);
     memcpy(out->reqnctapercluster, f->reqnctapercluster, sizeof out->reqnctapercluster);
@@ -688,6 +700,8 @@ static void lower_function(lower *c, pl_func *f, pl_prog_func *out)
     for (size_t k = 0; k < f->labels.n; k++)
         label_at_end |= c->stmt_pc[f->labels.at[k]->stmt] == c->p->code.n;
     if (!ends_here(c) || label_at_end) { /* running off the end returns */
+        if (!c->p->lines.n)
+            *pl_push(c->p->arena, &c->p->lines) = (pl_prog_line){.ptx_line = f->at.line + c->lines_before, .ptx_column = f->at.column};
         pl_insn *i = emit(c, machine_form("ret"));
         pl_insn_finish(i);
     }
@@ -708,279 +722,222 @@ static void lower_function(lower *c, pl_func *f, pl_prog_func *out)
     out->preds = c->preds;
 }
 
-/* Lanes meet behind calls; backward branches are loops. */
-static void mark_calls(pl_program *p, const pl_prog_func *f)
+/* Forms that cannot be executed. */
+static void report_unsupported(const pl_ast *ast)
 {
-    for (uint32_t pc = f->first; pc < f->first + f->count; pc++) {
-        pl_insn *i = &p->code.at[pc];
-        const pl_form *fm = &pl_forms[i->form];
-        if ((fm->effects & PL_EF_CALL) && pc + 1 < f->first + f->count)
-            i[1].flags |= PL_IF_SYNC_POINT;
-        if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 1 && i->target <= pc)
-            i->flags |= PL_IF_LOOP;
-    }
-}
-
-/* ---- module data ---- */
-
-/* What the functions of the module use, each named once. Marks tell what was seen already: that of the current round. */
-typedef struct usage {
-    lower *c;
-    numbers *vars, *callees;               /* by function: module-scope shared variables, functions */
-    uint32_t *var_mark, *func_mark, round; /* by variable, by function */
-} usage;
-
-static void use_var(usage *u, numbers *list, uint32_t v)
-{
-    if (u->var_mark[v] == u->round)
-        return;
-    u->var_mark[v] = u->round;
-    *pl_push(u->c->scratch, list) = v;
-}
-
-static void use_func(usage *u, numbers *list, uint32_t f)
-{
-    if (u->func_mark[f] == u->round)
-        return;
-    u->func_mark[f] = u->round;
-    *pl_push(u->c->scratch, list) = f;
-}
-
-static void direct_use(usage *u, uint32_t k, const pl_operand *o)
-{
-    if ((o->kind == PL_O_ADDR || o->kind == PL_O_VAR) && o->var && o->var->space == PL_SP_SHARED && !o->var->owner)
-        use_var(u, &u->vars[k], o->var->index);
-    if (o->kind == PL_O_FUNC)
-        use_func(u, &u->callees[k], o->func->index);
-}
-
-static void direct_uses(usage *u, const pl_func *f, uint32_t k)
-{
-    u->round++;
-    for (size_t n = 0; n < f->body.n; n++) {
-        const pl_stmt *s = &f->body.at[n];
-        for (unsigned i = 0; s->kind == PL_S_INSN && i < pl_forms[s->form].noperands; i++) {
-            direct_use(u, k, &s->op[i]);
-            for (uint16_t e = 0; e < s->op[i].n; e++)
-                direct_use(u, k, &s->op[i].elem[e]);
+    for (size_t k = 0; k < ast->funcs.n; k++)
+        for (size_t n = 0; n < ast->funcs.at[k]->body.n; n++) {
+            const pl_stmt *s = &ast->funcs.at[k]->body.at[n];
+            const pl_form *f = s->kind == PL_S_INSN ? &pl_forms[s->form] : NULL;
+            if (f && f->unsupported)
+                pl_report(ast->diags, PL_E0801, s->at, pl_mnems[f->mnem].name, f->syntax, f->unsupported);
         }
-    }
 }
 
-static int by_number(const void *a, const void *b)
+/* Everything but the code. */
+static bool lower_module(module *m)
 {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* The shared variables that a kernel uses, its callees included, in the order of their declarations. */
-static numbers reachable(usage *u, uint32_t kernel)
-{
-    numbers vars = {0}, todo = {0};
-    u->round++;
-    use_func(u, &todo, kernel);
-    for (size_t k = 0; k < todo.n; k++) { /* a work list: recursion on input depth is not wanted */
-        uint32_t f = todo.at[k];
-        for (size_t v = 0; v < u->vars[f].n; v++)
-            use_var(u, &vars, u->vars[f].at[v]);
-        for (size_t n = 0; n < u->callees[f].n; n++)
-            use_func(u, &todo, u->callees[f].at[n]);
-    }
-    if (vars.n)
-        qsort(vars.at, vars.n, sizeof *vars.at, by_number);
-    return vars;
-}
-
-static void put_shared(pl_var *x, uint64_t *at)
-{
-    *at = align_up(*at, x->align);
-    x->offset = *at;
-    *at += x->size;
-}
-
-/* Places shared variables: those of one kernel start at 0 for that kernel; those that several kernels use come first in all. */
-static void place_shared(lower *c)
-{
-    const pl_ast *ast = c->ast;
-    size_t nv = ast->vars.n, nf = ast->funcs.n;
-    usage u = {.c = c,
-               .vars = pl_arena_array(c->scratch, numbers, nf + 1),
-               .callees = pl_arena_array(c->scratch, numbers, nf + 1),
-               .var_mark = pl_arena_array(c->scratch, uint32_t, nv + 1),
-               .func_mark = pl_arena_array(c->scratch, uint32_t, nf + 1)};
-    numbers *used = pl_arena_array(c->scratch, numbers, nf + 1);
-    uint8_t *users = pl_arena_array(c->scratch, uint8_t, nv + 1);
-    if (!pl_arena_ok(c->scratch))
-        return;
-    for (size_t k = 0; k < nf; k++)
-        direct_uses(&u, ast->funcs.at[k], (uint32_t)k);
-    for (size_t k = 0; k < nf; k++) {
-        if (!ast->funcs.at[k]->entry)
-            continue;
-        used[k] = reachable(&u, (uint32_t)k);
-        for (size_t n = 0; n < used[k].n; n++)
-            users[used[k].at[n]] = users[used[k].at[n]] ? 2 : 1;
-    }
-    uint64_t common = 0;
-    for (size_t v = 0; v < nv; v++)
-        if (users[v] > 1 && !ast->vars.at[v]->unsized)
-            put_shared(ast->vars.at[v], &common);
-    uint64_t dynamic = 0, align = 16; /* behind the largest static part */
-    bool by_function = false; /* a function that several kernels may call uses dynamic memory: they must agree where it starts */
-    for (size_t k = 0; k < nf; k++) {
-        const pl_func *f = ast->funcs.at[k];
-        uint64_t at = common;
-        bool uses_dynamic = false;
-        for (size_t n = 0; n < used[k].n; n++) {
-            pl_var *x = ast->vars.at[used[k].at[n]];
-            uses_dynamic |= x->unsized;
-            if (users[used[k].at[n]] == 1 && !x->unsized)
-                put_shared(x, &at);
-        }
-        for (size_t v = 0; v < f->vars.n; v++) /* declared in the function's body */
-            if (f->vars.at[v]->space == PL_SP_SHARED)
-                put_shared(f->vars.at[v], &at);
-        if (!f->entry && at > common)
-            common = at;
-        c->p->funcs.at[k].static_shared = (uint32_t)at;
-        for (size_t n = 0; n < u.vars[k].n && !f->entry; n++)
-            by_function |= ast->vars.at[u.vars[k].at[n]]->unsized;
-        if (uses_dynamic && at > dynamic)
-            dynamic = at;
-    }
-    for (uint32_t v = 0; v < nv; v++)
-        if (ast->vars.at[v]->space == PL_SP_SHARED && ast->vars.at[v]->unsized) {
-            align = ast->vars.at[v]->align > align ? ast->vars.at[v]->align : align;
-            *pl_push(c->scratch, &c->unsized) = v;
-        }
-    for (size_t k = 0; k < nf; k++) {
-        const pl_func *f = ast->funcs.at[k];
-        uint64_t at = by_function || !f->entry ? dynamic : c->p->funcs.at[k].static_shared;
-        bool uses = false;
-        for (size_t n = 0; n < used[k].n; n++)
-            uses |= ast->vars.at[used[k].at[n]]->unsized;
-        c->dynamic[k] = align_up(at, align);
-        if (uses && f->entry && at)
-            c->p->funcs.at[k].static_shared = (uint32_t)c->dynamic[k];
-    }
-}
-
-static void lower_variable(lower *c, const pl_var *v)
-{
-    pl_prog_var *o = pl_push(c->p->arena, &c->p->vars);
-    *o = (pl_prog_var){.name = v->name, .space = (uint8_t)v->space, .linkage = (uint8_t)v->linkage, .managed = v->managed,
-                       .unsized = v->unsized, .align = v->align, .size = v->size, .init = v->init};
-    if (v->space == PL_SP_SHARED)
-        o->address = v->offset;
-    for (size_t k = 0; k < v->reloc.n; k++) {
-        const pl_ast_reloc *r = &v->reloc.at[k];
-        pl_prog_reloc x = {.offset = r->offset, .bytes = r->bytes, .shift = r->shift, .addend = r->addend};
-        if (r->func) {
-            x.kind = PL_RELOC_FUNC;
-            x.symbol = r->func->index;
-        } else if (r->var && r->var->space == PL_SP_SHARED) {
-            x.kind = PL_RELOC_NONE;
-            x.addend += (int64_t)r->var->offset;
-        } else {
-            x.kind = PL_RELOC_VAR;
-            x.symbol = r->var->index;
-        }
-        *pl_push(c->p->arena, &o->reloc) = x;
-    }
-}
-
-/* What isa/ does to the machine code of one function. Working memory is used again for the next. */
-static pl_status finish_function(lower *c, pl_prog_func *f)
-{
-    pl_program *p = c->p;
-    uint32_t fixed = c->scratch_row;
-    pl_status st = pl_opt_contract(p, f, c->work);
-    if (st == PL_OK && p->opt_level > 0)
-        st = pl_optimise(p, f, &fixed, c->work, c->pass);
-    pl_arena_reset(c->work);
-    pl_arena_reset(c->pass);
-    if (st == PL_OK) {
-        mark_calls(p, f);
-        st = pl_cfg_reconverge(p, f, c->work);
-    }
-    pl_arena_reset(c->work);
-    if (st == PL_OK)
-        st = pl_live_allocate(p, f, fixed, c->work);
-    pl_arena_reset(c->work);
-    return st;
-}
-
-pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **out)
-{
-    *out = NULL;
-    pl_arena *arena = pl_arena_open(), *scratch = pl_arena_open(), *work = pl_arena_open(), *pass = pl_arena_open();
-    if (!arena || !scratch || !work || !pass) {
-        pl_arena_close(arena);
-        pl_arena_close(scratch);
-        pl_arena_close(work);
-        pl_arena_close(pass);
-        return PL_NOMEM;
-    }
-    pl_program *p = pl_arena_new(arena, pl_program);
-    lower c = {.ast = ast, .p = p, .scratch = scratch, .work = work, .pass = pass, .source = opt ? opt->source : NULL, .sources = opt ? opt->sources : 0};
-    *p = (pl_program){.arena = arena, .ptx = ast->ptx, .sm = ast->sm, .sm_suffix = ast->sm_suffix, .target = ast->target,
-                      .opt_level = opt ? opt->opt_level : 0, .text = opt ? opt->text : NULL, .text_bytes = opt ? opt->text_bytes : 0};
-    p->plans = pl_plans_new(scratch);
+    const pl_ast *ast = m->ast;
+    pl_program *p = m->p;
     for (size_t k = 0; k < ast->funcs.n; k++) {
         ast->funcs.at[k]->index = (uint32_t)k;
-        *pl_push(arena, &p->funcs) = (pl_prog_func){.name = ast->funcs.at[k]->name};
+        *pl_push(p->arena, &p->funcs) = (pl_prog_func){.name = ast->funcs.at[k]->name};
     }
     for (size_t k = 0; k < ast->funcs.n; k++)
         if (ast->funcs.at[k]->alias_of)
             ast->funcs.at[k]->index = ast->funcs.at[k]->alias_of->index;
     for (size_t k = 0; k < ast->vars.n; k++)
         ast->vars.at[k]->index = (uint32_t)k;
-    for (size_t k = 0; k < c.sources; k++)
-        *pl_push(arena, &p->sources) = (pl_prog_source){c.source[k].name, c.source[k].lines_before};
+    for (size_t k = 0; k < m->sources; k++)
+        *pl_push(p->arena, &p->sources) = (pl_prog_source){m->source[k].name, m->source[k].lines_before};
     for (size_t k = 0; k < ast->files.n; k++)
-        *pl_push(arena, &p->files) = ast->files.at[k];
-    c.dynamic = pl_arena_array(scratch, uint64_t, ast->funcs.n + 1);
-    place_shared(&c);
-    uint8_t *linked = pl_arena_array(c.scratch, uint8_t, ast->funcs.n + 1);
-    if (linked) {
-        pl_find_linked(ast, c.scratch, linked);
-        for (size_t k = 0; k < ast->funcs.n; k++)
-            p->funcs.at[k].linked = linked[k];
-    }
+        *pl_push(p->arena, &p->files) = ast->files.at[k];
+    m->dynamic = pl_arena_array(m->scratch, uint64_t, ast->funcs.n + 1);
+    uint8_t *linked = pl_arena_array(m->scratch, uint8_t, ast->funcs.n + 1);
+    if (!m->dynamic || !linked)
+        return false;
+    if (!pl_place_shared(ast, p, m->scratch, m->dynamic))
+        return false;
+    pl_find_linked(ast, m->scratch, linked);
+    for (size_t k = 0; k < ast->funcs.n; k++)
+        p->funcs.at[k].linked = linked[k];
     for (size_t k = 0; k < ast->vars.n; k++)
-        lower_variable(&c, ast->vars.at[k]);
+        pl_lower_variable(ast->vars.at[k], p);
     for (size_t k = 0; k < ast->funcs.n; k++) /* .global and .const variables declared in functions */
         for (size_t v = 0; v < ast->funcs.at[k]->vars.n; v++) {
             pl_space s = ast->funcs.at[k]->vars.at[v]->space;
             if (s == PL_SP_GLOBAL || s == PL_SP_CONST) {
                 ast->funcs.at[k]->vars.at[v]->index = (uint32_t)p->vars.n;
-                lower_variable(&c, ast->funcs.at[k]->vars.at[v]);
+                pl_lower_variable(ast->funcs.at[k]->vars.at[v], p);
             }
         }
-    pl_status st = PL_OK;
-    for (size_t k = 0; k < ast->funcs.n && st == PL_OK; k++) {
-        if (ast->funcs.at[k]->prototype_only) {
-            p->funcs.at[k].name = ast->funcs.at[k]->name;
-            continue;
+    return pl_arena_ok(p->arena) && pl_arena_ok(m->scratch);
+}
+
+/* ---- functions, by several threads ---- */
+
+/* A finished function, which may wait for those before it. */
+typedef struct finished {
+    pl_program part;
+    pl_arena *arena; /* that it waits in, or NULL */
+    bool ready;
+} finished;
+
+typedef struct assembly {
+    module m;
+    lower *worker;
+    finished *done;              /* by rank: a function's position among those with code */
+    uint32_t *func, *job;        /* function of a rank; ranks in the order in which they are taken */
+    uint32_t n, joined;          /* functions with code; so many are in the program */
+    pthread_mutex_t lock;        /* of done, joined, and the program while it grows */
+    _Atomic uint32_t next;       /* job to take next */
+    _Atomic bool failed;         /* out of memory */
+} assembly;
+
+/* Puts a function and those that waited for it into the program, when those before it are there; else it waits. */
+static bool deliver(assembly *x, uint32_t rank, pl_program *part)
+{
+    pl_prog_func *all = x->m.p->funcs.at;
+    pthread_mutex_lock(&x->lock);
+    bool turn = rank == x->joined; /* and it stays so */
+    pthread_mutex_unlock(&x->lock);
+    pl_arena *keep = turn ? NULL : pl_arena_open();
+    if (keep)
+        pl_part_keep(part, &all[x->func[rank]], keep);
+    if (!turn && (!keep || !pl_arena_ok(keep))) {
+        pl_arena_close(keep);
+        return false;
+    }
+    pthread_mutex_lock(&x->lock);
+    for (x->done[rank] = (finished){*part, keep, true}; x->joined < x->n && x->done[x->joined].ready; x->joined++) {
+        finished *f = &x->done[x->joined];
+        pl_part_join(x->m.p, &all[x->func[x->joined]], &f->part);
+        pl_arena_close(f->arena);
+        f->arena = NULL;
+    }
+    bool good = pl_arena_ok(x->m.p->arena);
+    pthread_mutex_unlock(&x->lock);
+    return good;
+}
+
+/* Takes functions until none is left. */
+static void assemble_functions(void *ctx, uint32_t job, uint32_t worker)
+{
+    assembly *x = ctx;
+    lower *c = &x->worker[worker];
+    (void)job;
+    for (uint32_t k; !x->failed && (k = x->next++) < x->n;) {
+        uint32_t rank = x->job[k], func = x->func[rank];
+        pl_prog_func *out = &x->m.p->funcs.at[func];
+        pl_program part;
+        pl_arena_reset(c->part);
+        pl_part_start(&part, x->m.p, c->part, c->plans);
+        c->p = &part;
+        c->dynamic = x->m.dynamic[func];
+        lower_function(c, x->m.ast->funcs.at[func], out);
+        if (!pl_arena_ok(c->part) || !pl_arena_ok(c->scratch))
+            x->failed = true;
+        else if (!c->unsupported && (pl_part_finish(&part, out, c->scratch_row, c->work, c->pass) != PL_OK || !deliver(x, rank, &part)))
+            x->failed = true;
+    }
+}
+
+typedef struct weight {
+    size_t statements;
+    uint32_t rank;
+} weight;
+
+static int heavier(const void *a, const void *b)
+{
+    const weight *x = a, *y = b;
+    if (x->statements != y->statements)
+        return x->statements > y->statements ? -1 : 1;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* Numbers the functions with code. Several threads take large ones first, so that none ends long after the others. */
+static bool list_functions(assembly *x, bool shared)
+{
+    const pl_ast *ast = x->m.ast;
+    size_t most = ast->funcs.n + 1;
+    weight *w = pl_arena_array(x->m.scratch, weight, most);
+    x->done = pl_arena_array(x->m.scratch, finished, most);
+    x->func = pl_arena_array(x->m.scratch, uint32_t, most);
+    x->job = pl_arena_array(x->m.scratch, uint32_t, most);
+    if (!w || !x->done || !x->func || !x->job)
+        return false;
+    for (size_t k = 0; k < ast->funcs.n; k++)
+        if (!ast->funcs.at[k]->prototype_only) {
+            w[x->n] = (weight){ast->funcs.at[k]->body.n, x->n};
+            x->func[x->n++] = (uint32_t)k;
         }
-        for (size_t v = 0; v < c.unsized.n; v++)
-            ast->vars.at[c.unsized.at[v]]->offset = c.dynamic[k];
-        lower_function(&c, ast->funcs.at[k], &p->funcs.at[k]);
-        if (!c.unsupported && pl_arena_ok(arena) && pl_arena_ok(scratch))
-            st = finish_function(&c, &p->funcs.at[k]);
+    if (shared)
+        qsort(w, x->n, sizeof *w, heavier);
+    for (uint32_t k = 0; k < x->n; k++)
+        x->job[k] = w[k].rank;
+    return pl_arena_ok(x->m.scratch);
+}
+
+static bool open_worker(assembly *x, lower *c)
+{
+    *c = (lower){.m = &x->m, .part = pl_arena_open(), .scratch = pl_arena_open(), .work = pl_arena_open(), .pass = pl_arena_open()};
+    if (!c->part || !c->scratch || !c->work || !c->pass)
+        return false;
+    c->plans = pl_plans_new(x->m.scratch);
+    return c->plans && pl_arena_ok(x->m.scratch);
+}
+
+static pl_status lower_functions(assembly *x, uint32_t threads)
+{
+    pl_team *team = NULL;
+    if (!list_functions(x, threads > 1))
+        return PL_NOMEM;
+    threads = threads < x->n ? threads : x->n ? x->n : 1;
+    x->worker = pl_arena_array(x->m.scratch, lower, threads);
+    bool good = x->worker && pl_arena_ok(x->m.scratch), unsupported = false;
+    for (uint32_t k = 0; k < threads && good; k++)
+        good = open_worker(x, &x->worker[k]);
+    pthread_mutex_init(&x->lock, NULL);
+    good = good && (team = pl_team_open(threads, assemble_functions, x));
+    if (good)
+        pl_team_run(team, pl_team_size(team), 0);
+    pl_team_close(team);
+    pthread_mutex_destroy(&x->lock);
+    for (uint32_t k = 0; k < threads && x->worker; k++) {
+        unsupported |= x->worker[k].unsupported;
+        pl_arena_close(x->worker[k].part);
+        pl_arena_close(x->worker[k].scratch);
+        pl_arena_close(x->worker[k].work);
+        pl_arena_close(x->worker[k].pass);
     }
-    if (st == PL_OK && !c.unsupported && pl_arena_ok(arena)) {
-        pl_program_tidy(p);
+    for (uint32_t k = 0; k < x->n; k++)
+        pl_arena_close(x->done[k].arena);
+    if (!good || x->failed)
+        return PL_NOMEM;
+    if (unsupported)
+        report_unsupported(x->m.ast);
+    return unsupported ? PL_UNSUPPORTED : PL_OK;
+}
+
+pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **out)
+{
+    *out = NULL;
+    pl_arena *arena = pl_arena_open(), *scratch = pl_arena_open();
+    if (!arena || !scratch) {
+        pl_arena_close(arena);
+        pl_arena_close(scratch);
+        return PL_NOMEM;
+    }
+    pl_program *p = pl_arena_new(arena, pl_program);
+    *p = (pl_program){.arena = arena, .ptx = ast->ptx, .sm = ast->sm, .sm_suffix = ast->sm_suffix, .target = ast->target,
+                      .opt_level = opt->opt_level, .text = opt->text, .text_bytes = opt->text_bytes};
+    assembly x = {.m = {.ast = ast, .p = p, .scratch = scratch, .source = opt->source, .sources = opt->sources}};
+    pl_status st = lower_module(&x.m) ? lower_functions(&x, opt->threads ? opt->threads : 1) : PL_NOMEM;
+    if (st == PL_OK)
         st = pl_program_resources(p);
-    }
     if (!pl_arena_ok(arena) || !pl_arena_ok(scratch))
         st = PL_NOMEM;
-    else if (c.unsupported)
-        st = PL_UNSUPPORTED;
-    p->plans = NULL;
     pl_arena_close(scratch);
-    pl_arena_close(work);
-    pl_arena_close(pass);
     if (st != PL_OK) {
         pl_arena_close(arena);
         return st;

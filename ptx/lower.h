@@ -17,6 +17,7 @@ typedef struct pl_lower_options {
     size_t text_bytes;
     const pl_lower_source *source; /* the modules, in the order of the text */
     size_t sources;
+    uint32_t threads; /* host threads that share the functions; the program does not depend on them. 0: one */
 } pl_lower_options;
 
 /* Makes the machine program of a module without errors. Forms that cannot be executed are reported as E0801 errors (PL_UNSUPPORTED).

@@ -33,9 +33,9 @@ static bool succeeds(const char *const argv[])
     return good;
 }
 
-static bool assemble(const char *source, const char *object, const char *level)
+static bool assemble(const char *source, const char *object, const char *level, const char *threads)
 {
-    const char *const argv[] = {loom_path(), "as", source, "-o", object, level, NULL};
+    const char *const argv[] = {loom_path(), "as", source, "-o", object, level, "-j", threads, NULL};
     return succeeds(argv);
 }
 
@@ -80,10 +80,11 @@ static bool readelf_is_content(const char *object)
 
 static bool round_trip(const char *ptx, const char *level, bool readelf)
 {
-    const char *first = in_scratch("first.plo"), *text = in_scratch("text.pla"), *second = in_scratch("second.plo");
+    const char *first = in_scratch("first.plo"), *shared = in_scratch("shared.plo"), *text = in_scratch("text.pla"), *second = in_scratch("second.plo");
     const char *const dis[] = {loom_path(), "dis", "--asm", first, "-o", text, NULL};
-    if (!assemble(ptx, first, level) || !succeeds(dis) || !assemble(text, second, "-O2")) return false;
-    return same_files(first, second) && (!readelf || readelf_is_content(first));
+    if (!assemble(ptx, first, level, "1") || !assemble(ptx, shared, level, "3")) return false;
+    if (!succeeds(dis) || !assemble(text, second, "-O2", "1")) return false;
+    return same_files(first, shared) && same_files(first, second) && (!readelf || readelf_is_content(first));
 }
 
 static void round_trips(const char *pattern, bool readelf)
@@ -98,7 +99,7 @@ static void round_trips(const char *pattern, bool readelf)
                 tap_note("%s -O%d does not come back as it was", files.gl_pathv[k], level);
                 bad++;
             }
-    tap(bad == 0 && files.gl_pathc > 0, "%zu modules of %s are the same after disassembling and assembling", files.gl_pathc, pattern);
+    tap(bad == 0 && files.gl_pathc > 0, "%zu modules of %s are the same by one and three threads, and after disassembling and assembling", files.gl_pathc, pattern);
     globfree(&files);
     free(path);
 }
@@ -158,7 +159,7 @@ static void runs_alike(const char *name, const char *mode)
     char *launch = data_path(relative), *ptx = module_of(launch), absolute[4096];
     if (!realpath(ptx, absolute)) absolute[0] = '\0';
     const char *object = in_scratch("case.plo"), *from_ptx = in_scratch("case.json"), *from_object = in_scratch("object.json");
-    bool made = assemble(absolute, object, "-O2");
+    bool made = assemble(absolute, object, "-O2", "1");
     write_launch(launch, absolute, from_ptx);
     write_launch(launch, object, from_object);
     /* The case's name is the file's; the first file becomes the second's name. */
@@ -190,7 +191,7 @@ static void damage(const char *ptx)
 {
     const char *object = in_scratch("whole.plo"), *broken = in_scratch("broken.plo");
     size_t n;
-    assemble(ptx, object, "-O2");
+    assemble(ptx, object, "-O2", "1");
     char *bytes = read_whole(object, &n);
     int bad = 0, tries = 0;
     for (size_t cut = 4; cut < n; cut += n / 40 + 1, tries++) {

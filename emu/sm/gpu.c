@@ -12,7 +12,7 @@
 #include "emu/exec/hang.h"
 #include "emu/sm/counters.h"
 #include "emu/sm/sm.h"
-#include "emu/sm/team.h"
+#include "base/team.h"
 #include "emu/sm/timing.h"
 #include <stdio.h>
 #include <string.h>

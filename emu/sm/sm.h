@@ -15,7 +15,7 @@
 #include "emu/exec/exec.h"
 #include "emu/sm/decode.h"
 #include "emu/sm/machine.h"
-#include "emu/sm/team.h"
+#include "base/team.h"
 #include "memmodel/coalesce.h"
 #include "memmodel/l1.h"
 

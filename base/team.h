@@ -1,10 +1,11 @@
-/* team.h - host threads that share the work of a window: numbered jobs, taken in order, waited for together.
+/* team.h - host threads that share work: numbered jobs, taken in order, waited for together.
  *
- * The threads are made once for a launch. Between two runs they spin for some microseconds and then sleep, so that a machine
- * with fewer free cores than threads loses little. A job may wait until all jobs before it are done (pl_team_turn): because jobs are
- * taken in the order of their numbers, the first that is not done never waits, and nothing can lock up. */
-#ifndef PL_EMU_SM_TEAM_H
-#define PL_EMU_SM_TEAM_H
+ * The timing model makes them once for a launch and runs them for every window, the assembler for a module. Between two runs they spin
+ * for some microseconds and then sleep, so that a machine with fewer free cores than threads loses little. A job may wait until all
+ * jobs before it are done (pl_team_turn): because jobs are taken in the order of their numbers, the first that is not done never waits,
+ * and nothing can lock up. */
+#ifndef PL_BASE_TEAM_H
+#define PL_BASE_TEAM_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
  *
  * One 64-bit word says what there is to do: the number of the run, how many jobs it has, and the next one. A thread takes a job by
  * advancing that word, which fails when the run is over: a thread that comes late can never take a job of another run. */
-#include "emu/sm/team.h"
+#include "base/team.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,0 +1,127 @@
+/* part.c - see part.h. What refers to code or tables by number is counted from the start of the part; joining moves it. */
+#include "isa/part.h"
+
+#include <string.h>
+
+#include "isa/cfg.h"
+#include "isa/live.h"
+#include "isa/opt.h"
+#include "isa/tidy.h"
+
+void pl_part_start(pl_program *part, const pl_program *p, pl_arena *arena, pl_plans *plans)
+{
+    *part = *p;
+    part->arena = arena;
+    part->plans = plans;
+    memset(&part->code, 0, sizeof part->code);
+    memset(&part->pool, 0, sizeof part->pool);
+    memset(&part->lines, 0, sizeof part->lines);
+    memset(&part->calls, 0, sizeof part->calls);
+    memset(&part->moves, 0, sizeof part->moves);
+}
+
+/* Lanes meet behind calls; backward branches are loops. */
+static void mark_calls(pl_program *p, const pl_prog_func *f)
+{
+    for (uint32_t pc = f->first; pc < f->first + f->count; pc++) {
+        pl_insn *i = &p->code.at[pc];
+        const pl_form *fm = &pl_forms[i->form];
+        if ((fm->effects & PL_EF_CALL) && pc + 1 < f->first + f->count)
+            i[1].flags |= PL_IF_SYNC_POINT;
+        if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 1 && i->target <= pc)
+            i->flags |= PL_IF_LOOP;
+    }
+}
+
+pl_status pl_part_finish(pl_program *part, pl_prog_func *f, uint32_t fixed, pl_arena *work, pl_arena *pass)
+{
+    pl_arena_reset(work);
+    pl_arena_reset(pass);
+    pl_status st = pl_opt_contract(part, f, work);
+    if (st == PL_OK && part->opt_level > 0)
+        st = pl_optimise(part, f, &fixed, work, pass);
+    pl_arena_reset(work);
+    pl_arena_reset(pass);
+    if (st == PL_OK) {
+        mark_calls(part, f);
+        st = pl_cfg_reconverge(part, f, work);
+    }
+    pl_arena_reset(work);
+    if (st == PL_OK)
+        st = pl_live_allocate(part, f, fixed, work);
+    pl_arena_reset(work);
+    if (st == PL_OK)
+        pl_program_tidy(part);
+    return st;
+}
+
+/* A vector as it is, or behind what another one holds. */
+#define KEEP(arena, v) ((v)->at = copy((arena), (v)->at, (v)->n * sizeof *(v)->at), (v)->cap = (v)->n)
+
+static void *copy(pl_arena *a, const void *at, size_t bytes)
+{
+    void *to = bytes ? pl_arena_alloc(a, bytes) : NULL;
+    return to ? memcpy(to, at, bytes) : NULL;
+}
+
+static void keep_tables(pl_prog_func *f, pl_arena *arena)
+{
+    KEEP(arena, &f->init);
+    KEEP(arena, &f->params);
+    KEEP(arena, &f->formal);
+    KEEP(arena, &f->result);
+}
+
+void pl_part_keep(pl_program *part, pl_prog_func *f, pl_arena *arena)
+{
+    KEEP(arena, &part->code);
+    KEEP(arena, &part->pool);
+    KEEP(arena, &part->lines);
+    KEEP(arena, &part->calls);
+    KEEP(arena, &part->moves);
+    keep_tables(f, arena);
+    part->arena = arena;
+}
+
+/* Lines: neighbours that say the same are one entry (isa/tidy.c), also where functions meet. Returns what is added to their numbers. */
+static uint32_t join_lines(pl_program *p, const pl_program *part)
+{
+    size_t first = part->lines.n && p->lines.n && memcmp(part->lines.at, &p->lines.at[p->lines.n - 1], sizeof *p->lines.at) == 0;
+    uint32_t moved = (uint32_t)(p->lines.n - first);
+    for (size_t k = first; k < part->lines.n; k++)
+        *pl_push(p->arena, &p->lines) = part->lines.at[k];
+    return moved;
+}
+
+void pl_part_join(pl_program *p, pl_prog_func *f, const pl_program *part)
+{
+    uint32_t code = (uint32_t)p->code.n, pool = (uint32_t)p->pool.n, calls = (uint32_t)p->calls.n, moves = (uint32_t)p->moves.n;
+    uint32_t lines = join_lines(p, part);
+    for (size_t k = 0; k < part->pool.n; k++)
+        *pl_push(p->arena, &p->pool) = part->pool.at[k];
+    for (size_t k = 0; k < part->moves.n; k++)
+        *pl_push(p->arena, &p->moves) = part->moves.at[k];
+    for (size_t k = 0; k < part->calls.n; k++) {
+        pl_prog_call c = part->calls.at[k];
+        c.first_arg += c.nargs ? moves : 0;
+        c.first_ret += c.nrets ? moves : 0;
+        *pl_push(p->arena, &p->calls) = c;
+    }
+    for (size_t k = 0; k < part->code.n; k++) {
+        pl_insn *i = pl_push(p->arena, &p->code);
+        *i = part->code.at[k];
+        uint32_t effects = pl_forms[i->form].effects, operands = pl_forms[i->form].noperands;
+        i->line += lines;
+        i->more += i->nmore ? pool : 0;
+        i->reconv += i->reconv != UINT32_MAX ? code : 0;
+        if (effects & PL_EF_CALL)
+            i->target += calls;
+        else if ((effects & PL_EF_BRANCH) && operands == 1)
+            i->target += code;
+        else if ((effects & PL_EF_BRANCH) && operands == 2 && pl_arena_ok(p->arena))
+            for (uint32_t t = 0; t < i->nmore; t++)
+                p->pool.at[i->more + t] += code;
+    }
+    f->first = code;
+    keep_tables(f, p->arena);
+}

@@ -1,0 +1,22 @@
+/* part.h - a function assembled apart from the others of its program, and how it gets into the program.
+ *
+ * A part is a program with the code of one function, which begins at instruction 0. It shares functions and variables with the whole
+ * program: what passes ask of other functions (linked, name, system) is settled before. So several host threads can work on several
+ * parts. Parts are joined in the order of the functions: the program does not depend on who was ready first. */
+#ifndef PL_ISA_PART_H
+#define PL_ISA_PART_H
+
+#include "base/status.h"
+#include "isa/program.h"
+
+/* Makes *part an empty part of p that takes its memory from `arena`. */
+void pl_part_start(pl_program *part, const pl_program *p, pl_arena *arena, pl_plans *plans);
+/* From one machine instruction for each PTX instruction to what runs: passes, meeting points, register allocation. `work` and `pass` are
+ * reset. fixed: the first row that register allocation leaves alone. */
+pl_status pl_part_finish(pl_program *part, pl_prog_func *f, uint32_t fixed, pl_arena *work, pl_arena *pass);
+/* Copies what a finished part holds to `arena`, where it waits until the functions before it are there. */
+void pl_part_keep(pl_program *part, pl_prog_func *f, pl_arena *arena);
+/* Puts a finished part behind the code that the program has. */
+void pl_part_join(pl_program *p, pl_prog_func *f, const pl_program *part);
+
+#endif
