@@ -455,6 +455,15 @@ static uint8_t fetch_mask(const pl_memsys *m, uint8_t want)
     return out;
 }
 
+/* Requests that fetch these sectors: one for each block. */
+static uint32_t fill_blocks(const pl_memsys *m, uint8_t sectors)
+{
+    uint32_t per = m->c->l2_fill_sectors, n = 0;
+    uint8_t block = (uint8_t)((1u << per) - 1);
+    for (uint32_t s = 0; s < m->c->line_bytes / m->c->sector_bytes; s += per) n += (sectors >> s & block) != 0;
+    return n;
+}
+
 /* The record goes on to the slice of the other half that owns its line. */
 static void go_home(pl_memsys *m, uint32_t i, uint64_t now)
 {
@@ -491,6 +500,7 @@ static bool asked_for_data(const record *x) { return !x->away && x->r.client != 
 
 static void count_hits(pl_memsys *m, const record *x, uint64_t now, uint32_t hits, uint32_t misses)
 {
+    if (x->r.held) return;
     m->stat.hit_sectors += hits;
     m->stat.miss_sectors += misses;
     if (asked_for_data(x)) m->stat.data_hits += hits;
@@ -502,16 +512,19 @@ static void count_hits(pl_memsys *m, const record *x, uint64_t now, uint32_t hit
 /* Sectors that a request wants from the slice where it is. */
 static uint8_t wanted(const record *x) { return x->away && x->r.op == PL_MEM_READ ? x->home_fetch : x->r.sectors; }
 
+/* sectors: those that it wants from the slice where it is. */
 static void count_request(pl_memsys *m, const record *x, uint32_t sectors)
 {
     const bool adds = x->r.op == PL_MEM_ATOMIC || x->r.op == PL_MEM_REDUCE;
+    if (x->r.held) return;
+    const uint32_t requests = x->away && x->r.op == PL_MEM_READ ? fill_blocks(m, x->home_fetch) : 1;
     if (adds) sectors = x->r.depth; /* a turn each */
-    m->stat.requests++;
+    m->stat.requests += requests;
     *(x->r.op == PL_MEM_READ    ? &m->stat.read_sectors
       : x->r.op == PL_MEM_WRITE ? &m->stat.write_sectors
       : x->r.op == PL_MEM_ATOMIC ? &m->stat.atomic_sectors : &m->stat.reduce_sectors) += sectors;
     if (x->away) {
-        m->stat.far_requests++;
+        m->stat.far_requests += requests;
         m->stat.far_sectors += sectors;
     } else if (asked_for_data(x)) {
         m->stat.data_requests++;
@@ -574,23 +587,22 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
     if (r->held) line->valid |= sectors & (uint8_t)~line->pending;
     uint8_t missing = sectors & (uint8_t)~line->valid;
     uint8_t ask = missing & (uint8_t)~line->pending;
-    count_hits(m, x, now, n - (uint32_t)__builtin_popcount(ask), (uint32_t)__builtin_popcount(ask));
+    x->fetch = ask ? fetch_mask(m, ask) & (uint8_t)~(line->valid | line->pending) : 0;
+    /* all that is fetched counts as missed (lts__t_sectors_lookup_miss.sum of copy_strided_32: two sectors for each that is read) */
+    count_hits(m, x, now, n - (uint32_t)__builtin_popcount(ask), (uint32_t)__builtin_popcount(x->fetch));
     x->line = k;
     if (!missing) {
-        x->fetch = 0;
         x->stage = FILLED;
         file(m, i, out);
         return;
     }
     x->level = PL_LV_DRAM;
     if (!ask) { /* someone else fetches all that is missing */
-        x->fetch = 0;
         x->next = line->waiters;
         line->waiters = i;
         x->stage = FILLED;
         return;
     }
-    x->fetch = fetch_mask(m, ask) & (uint8_t)~(line->valid | line->pending);
     line->pending |= x->fetch;
     if (!owned) {
         go_home(m, i, out);

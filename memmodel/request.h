@@ -32,7 +32,7 @@ typedef struct pl_mem_req {
     uint8_t bytes;    /* writes: payload in units of 4 bytes; atomics: different addresses, in the same units */
     uint8_t alu;      /* pl_mem_alu of an atomic */
     uint8_t depth;    /* atomics: operations on the busiest address of each sector, all sectors together */
-    bool held;        /* reads: the L2 has had the line since before the launch */
+    bool held;        /* reads: the L2 has had the line since before the launch; counted as the launch's, not here */
     uint8_t turns;    /* atomics: operations on the busiest address of the line: each is a packet of its own */
 } pl_mem_req;
 

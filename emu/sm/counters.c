@@ -56,6 +56,20 @@ void pl_totals_close(pl_totals *t)
     free(t);
 }
 
+/* Bytes of the entry's code, and of the functions that it may call. */
+static uint64_t code_bytes(const pl_grid *g, const pl_sm *sm)
+{
+    const pl_program *p = g->program;
+    uint64_t sum = 0;
+    for (size_t k = 0; k < p->funcs.n; k++) {
+        const pl_prog_func *f = &p->funcs.at[k];
+        if ((f->entry && f != g->entry) || f->count == 0) continue;
+        size_t end = (size_t)f->first + f->count;
+        sum += (end < p->code.n ? sm->dec->at[end].address : sm->dec->bytes) - sm->dec->at[f->first].address;
+    }
+    return sum;
+}
+
 void pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, const pl_sm *sm, const pl_memsys *mem, uint64_t cycles)
 {
     if (t->grids == 0) {
@@ -65,7 +79,11 @@ void pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, con
         t->cluster = head->cluster[0] * head->cluster[1] * head->cluster[2];
         t->occupancy = *o;
     }
-    for (const pl_grid *g = head; g; g = g->next) t->grids++;
+    for (const pl_grid *g = head; g; g = g->next) {
+        t->grids++;
+        /* the launch brings the kernel's code to the L2, used or not (dram__sectors_read.sum less what loads read: that and 72) */
+        if (t->m->launch.dram_sectors) t->code_read += t->m->launch.dram_sectors + code_bytes(g, sm) / t->m->l1.sector;
+    }
     for (uint32_t k = 0; k < t->m->sm.count; k++) {
         sum_up(&t->sm[k], &sm[k].stat);
         for (uint32_t q = 0; q < sm[k].nsub; q++) {
@@ -256,28 +274,33 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
     add(out, "l1", "sm__icc_requests.sum", "request", (double)t.code_requests);
     add(out, "l1", "sm__icc_requests_lookup_miss.sum", "request", (double)t.code_misses);
 
-    double own = m->launch.l2_requests * (double)all->grids; /* of the launches themselves */
-    add(out, "l2", "lts__t_requests.sum", "request", (double)x->requests + own);
-    add(out, "l2", "lts__t_sectors_op_read.sum", "sector", (double)x->read_sectors);
+    /* Of the launches themselves: requests of no kind that has a name, and code, which each GPC reads once and which misses in
+     * both halves. */
+    const double own = m->launch.l2_requests * (double)all->grids;
+    const double code = (double)(all->code_read * m->launch.code_reads), misses = 2 * (double)all->code_read;
+    const double reads = (double)x->read_sectors + code;
+    add(out, "l2", "lts__t_requests.sum", "request", (double)x->requests + own + code / (double)(m->l1.line / m->l1.sector));
+    add(out, "l2", "lts__t_sectors_op_read.sum", "sector", reads);
     add(out, "l2", "lts__t_sectors_op_write.sum", "sector", (double)x->write_sectors);
     add(out, "l2", "lts__t_sectors_op_atom.sum", "sector", (double)x->atomic_sectors);
     add(out, "l2", "lts__t_sectors_op_red.sum", "sector", (double)x->reduce_sectors);
-    add(out, "l2", "lts__t_sectors.sum", "sector", (double)(x->read_sectors + x->write_sectors + x->atomic_sectors + x->reduce_sectors) + own);
+    add(out, "l2", "lts__t_sectors.sum", "sector", reads + (double)(x->write_sectors + x->atomic_sectors + x->reduce_sectors) + own);
     add(out, "l2", "lts__t_requests_srcunit_tex.sum", "request", (double)x->data_requests);
     add(out, "l2", "lts__t_sectors_srcunit_tex.sum", "sector", (double)x->data_sectors);
     add(out, "l2", "lts__t_sectors_srcunit_tex_lookup_hit.sum", "sector", (double)x->data_hits);
-    add(out, "l2", "lts__t_sectors_srcunit_ltcfabric.sum", "sector", (double)x->far_sectors);
+    add(out, "l2", "lts__t_sectors_srcunit_ltcfabric.sum", "sector", (double)x->far_sectors + code / 3);
     add(out, "l2", "lts__t_sectors_srcnode_gpc.sum", "sector",
-        (double)(x->read_sectors + x->write_sectors + x->atomic_sectors + x->reduce_sectors - x->far_sectors));
-    add(out, "l2", "lts__t_sectors_lookup_hit.sum", "sector", (double)x->hit_sectors + own);
-    add(out, "l2", "lts__t_sectors_lookup_miss.sum", "sector", (double)x->miss_sectors);
+        reads + (double)(x->write_sectors + x->atomic_sectors + x->reduce_sectors) - (double)x->far_sectors - code / 3);
+    add(out, "l2", "lts__t_sectors_lookup_hit.sum", "sector", (double)x->hit_sectors + own + (code > misses ? code - misses : 0));
+    add(out, "l2", "lts__t_sectors_lookup_miss.sum", "sector", (double)x->miss_sectors + misses);
     add(out, "l2", "lts__t_sector_hit_rate.pct", "%", 100 * ratio((double)x->hit_sectors, (double)(x->hit_sectors + x->miss_sectors)));
-    add(out, "l2", "lts__d_sectors_fill_device.sum", "sector", (double)x->fills);
+    add(out, "l2", "lts__d_sectors_fill_device.sum", "sector", (double)(x->fills + all->code_read));
 
-    add(out, "dram", "dram__sectors_read.sum", "sector", (double)all->dram_read);
+    const double dram_read = (double)(all->dram_read + all->code_read);
+    add(out, "dram", "dram__sectors_read.sum", "sector", dram_read);
     add(out, "dram", "dram__sectors_write.sum", "sector", (double)all->dram_written);
-    add(out, "dram", "dram__bytes_read.sum", "B", (double)all->dram_read * sector);
+    add(out, "dram", "dram__bytes_read.sum", "B", dram_read * sector);
     add(out, "dram", "dram__bytes_write.sum", "B", (double)all->dram_written * sector);
     add(out, "dram", "dram__throughput.avg.pct_of_peak_sustained_elapsed", "%",
-        100 * ratio((double)(all->dram_read + all->dram_written) * sector, m->mem.dram.bytes_per_cycle * (double)cycles));
+        100 * ratio((dram_read + (double)all->dram_written) * sector, m->mem.dram.bytes_per_cycle * (double)cycles));
 }

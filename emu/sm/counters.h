@@ -14,6 +14,7 @@ struct pl_totals {
     } *sub;              /* by sub-core */
     pl_memsys_stat mem;
     uint64_t dram_read, dram_written; /* sectors */
+    uint64_t code_read;  /* sectors, by the launches themselves */
     uint64_t cycles, grids;
     uint32_t grid[3], block[3], barriers, cluster; /* of the first one; cluster: blocks of one, 0 without */
     pl_occupancy occupancy;

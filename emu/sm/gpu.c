@@ -514,6 +514,11 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
     g->in_order = NULL;
     if (x.sm && x.mem) {
         uint64_t end = 0;
+        memory(&x);
+        for (uint32_t k = 0; k < m->sm.count; k++) { /* the last stores, which waited for others to join them */
+            pl_lsu_let_go(&x.sm[k], PL_NEVER);
+            pl_memsys_send(x.mem, &x.sm[k].out);
+        }
         x.until = UINT64_MAX / 4;
         memory(&x);
         for (uint32_t k = 0; k < m->sm.count; k++) {

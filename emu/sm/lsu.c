@@ -223,17 +223,19 @@ static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
 
 /* --- global and local memory --- */
 
-/* Local memory is laid out so that lanes with one offset share lines: word w of lane l lies at w * 128 + l * 4. */
+/* Local memory is laid out so that lanes with one offset share lines: word w of lane l lies at w * 128 + l * 4. Each place of a warp on the
+ * GPU has its own, one after the other. */
 static void local_lines(pl_sm *s, const pl_twarp *t)
 {
-    uint64_t base = PL_LOCAL_BASE + ((uint64_t)(s->id * PL_SM_WARPS + pl_warp_index(s, t)) << 26), addr[PL_LANES];
+    uint64_t words = s->g->stack_limit / 4 + 1, place = (uint64_t)s->id * PL_SM_WARPS + pl_warp_index(s, t);
+    uint64_t base = PL_LOCAL_BASE + place * words * PL_LANES * 4, addr[PL_LANES];
     const pl_effect *fx = &s->fx;
     pl_lines part;
     s->lines.n = s->lines.sectors = 0;
     for (uint32_t word = 0; word == 0 || word * 4 < fx->size; word++) {
         for (uint32_t m = fx->mask; m; m &= m - 1) {
             unsigned l = (unsigned)__builtin_ctz(m);
-            addr[l] = base + (fx->addr[l] / 4 + word) % (1u << 19) * 128 + l * 4;
+            addr[l] = base + (fx->addr[l] / 4 + word) % words * 128 + l * 4;
         }
         pl_coalesce(&part, fx->mask, addr, 4, (uint32_t)s->m->l1.line, (uint32_t)s->m->l1.sector);
         for (uint32_t k = 0; k < part.n && s->lines.n < PL_COALESCE_LINES; k++) s->lines.at[s->lines.n++] = part.at[k];

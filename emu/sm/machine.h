@@ -127,7 +127,7 @@ typedef struct pl_async_config {
 } pl_async_config;
 
 typedef struct pl_launch_config {
-    uint32_t start, block_start, warp_end, block_end, end, l2_requests, grid_x;
+    uint32_t start, block_start, warp_end, block_end, end, l2_requests, code_reads, dram_sectors, grid_x;
     double warp_interval, retire_interval;
 } pl_launch_config;
 
