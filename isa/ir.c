@@ -3,10 +3,12 @@
  * Dominators: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", 2001. Loops are the natural loops of back edges
  * whose head dominates the tail; a block belongs to the innermost one. */
 #include "isa/ir.h"
-#include "isa/plan.h"
-#include "isa/types.h"
 
 #include <string.h>
+
+#include "isa/opt.h"
+#include "isa/plan.h"
+#include "isa/types.h"
 
 static bool is_end(const pl_insn *i)
 {
@@ -57,8 +59,10 @@ static bool make_blocks(pl_ir *x)
         if (pl_insn_is_table(i))
             for (uint32_t t = 0; t < i->nmore; t++)
                 x->p->pool.at[i->more + t] = of[x->p->pool.at[i->more + t] - first];
-        else if (pl_insn_is_jump(i))
+        else if (pl_insn_is_jump(i)) {
+            i->flags |= (uint16_t)(code[i->target - first].flags & PL_IF_NOUNROLL); /* the loop's first instruction may go */
             i->target = of[i->target - first];
+        }
         if (leader[k + 1]) {
             bool falls = (!pl_insn_is_jump(i) && !is_end(i)) || i->guard != PL_PT;
             b->next = falls && k + 1 < count ? of[k + 1] : PL_IR_NONE;

@@ -2,7 +2,7 @@
  *
  * A machine instruction has room for one 32-bit number, and none where it needs consecutive registers or sends data to memory (atomics,
  * stores, matrix operands). Zero is a register of its own (RZ). ptxas 13.0 moves the others into registers in the block that needs them,
- * in front of a loop of one block. An operand of f64 arithmetic holds the upper half of a number; where the lower half is not zero, both
+ * in front of a loop of one block unless they take two (IMAD.WIDE adds to the pair in place). An operand of f64 arithmetic holds the upper half of a number; where the lower half is not zero, both
  * go into uniform registers in the block that needs them, in loops too (its output for sm_90, 2026-11). */
 #include <string.h>
 
@@ -27,7 +27,7 @@ typedef struct mover {
 static uint32_t register_for(mover *m, uint32_t constant, unsigned rows)
 {
     pl_ir *x = m->x;
-    bool loop = !m->doubles && x->b.at[m->block].loop == m->block && x->b.at[m->block].idom != m->block;
+    bool loop = rows == 1 && x->b.at[m->block].loop == m->block && x->b.at[m->block].idom != m->block;
     uint32_t where = loop ? x->b.at[m->block].idom : m->block;
     for (uint32_t k = m->first[constant]; k; k = m->done.at[k - 1].next)
         if (m->done.at[k - 1].block == where)

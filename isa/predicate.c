@@ -1,15 +1,29 @@
 /* predicate.c - short bodies of branches become guarded instructions, and blocks that follow each other become one.
  *
  * A branch costs ptxas three instructions where lanes may part (BSSY, BRA, BSYNC) and some twenty cycles, so it guards a body of a few
- * instructions instead (its output for sm_90, 2026-11: two instructions are guarded, twelve are not). Only what takes a guard and does
- * not stop the warp may be in such a body; ptxas does not guard atomic operations either. */
+ * instructions instead. Only what takes a guard and does not stop the warp may be in such a body; ptxas does not guard atomic operations
+ * either. */
 #include <string.h>
 
 #include "isa/passes.h"
 
-/* Instructions of a guarded body: fewer when it loads from global memory; more when such a load can join others in front of the branch, or
- * only goes to shared memory. */
-enum { MOST = 7, MOST_WAITING = 2, MOST_JOINING = 18 };
+/* Instructions of a guarded body of ptxas 13.0 for sm_90 (bodies of one instruction repeated, 2026-11): 8 with the branch that ends it; 20 when
+ * it waits for memory and something beside it can be done meanwhile; none when nothing can. */
+enum { MOST = 8, MOST_WAITING = 20 };
+
+/* What ptxas never guards, or counts as several, by the start of its class. */
+static const struct { const char *class_name; uint8_t count; } counts[] = {
+    {"clz", MOST_WAITING + 1}, {"idp", MOST_WAITING + 1}, {"div_f32_approx", 2}, {"div_f32_scaled", 4}, {"div", MOST_WAITING + 1}, {"rem", MOST_WAITING + 1}, {"slow", MOST_WAITING + 1},
+    {"rsqrt_f64", MOST_WAITING + 1}, {"sqrt", MOST_WAITING + 1}, {"rcp_f", MOST_WAITING + 1}, {"mufu_scaled", 5}, {"mufu_trig", 2},
+    {"alu64", 2}, {"setp64", 2}, {"mul64", 2}, {"shift64", 2}};
+
+static unsigned weight(const pl_insn *i)
+{
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        if (strncmp(pl_class_text[i->cls], counts[k].class_name, strlen(counts[k].class_name)) == 0)
+            return counts[k].count;
+    return pl_insn_mnem(i) == M_bfind ? MOST_WAITING + 1 : i->cls != C_free;
+}
 
 static bool can_guard(const pl_insn *i)
 {
@@ -23,38 +37,103 @@ static bool waits(const pl_insn *i)
     return (pl_insn_effects(i) & PL_EF_LOAD) && (i->sel[PL_M_SPACE] == PL_SP_GLOBAL || i->sel[PL_M_SPACE] == PL_SP_GENERIC);
 }
 
+static bool loads(const pl_insn *i)
+{
+    return waits(i) || ((pl_insn_effects(i) & PL_EF_LOAD) && (i->sel[PL_M_SPACE] == PL_SP_SHARED || i->sel[PL_M_SPACE] == PL_SP_LOCAL));
+}
+
+static bool stores(const pl_insn *i, bool shared)
+{
+    return (pl_insn_effects(i) & PL_EF_STORE) && (i->sel[PL_M_SPACE] == PL_SP_SHARED) == shared;
+}
+
+/* Marks parameters that are read once. */
+static void find_private(pl_ir *x, uint8_t *private)
+{
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+            const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+            if (pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM && i->sel[PL_M_COUNT] == 1)
+                private[i->op[0]] = x->row[i->op[0]].defs == 1 && x->row[i->op[0]].uses == 1;
+        }
+}
+
+/* Addresses of 64 bits that the body has to fetch for itself. */
+static unsigned fetches(const pl_ir *x, const uint8_t *private, const pl_insn *i)
+{
+    unsigned n = 0;
+    const pl_form *f = &pl_forms[i->form];
+    for (unsigned k = 1; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
+        uint32_t row = f->operand[k].kind == PL_K_VALUE && !f->operand[k].written ? i->op[k] : UINT32_MAX;
+        n += row != UINT32_MAX && private[row] && x->row[row].rows == 2;
+    }
+    return n;
+}
+
+static bool writes_row(const pl_irb *b, uint32_t row)
+{
+    for (size_t k = 0; k < b->code.n; k++)
+        if (pl_forms[b->code.at[k].form].noperands && pl_forms[b->code.at[k].form].operand[0].written && b->code.at[k].op[0] == row)
+            return true;
+    return false;
+}
+
+/* A store that does not wait for the body's results, but cannot be done before the body has loaded. */
+static bool must_follow(const pl_irb *body, const pl_insn *i)
+{
+    bool any = false;
+    for (size_t k = 0; k < body->code.n && !any; k++)
+        any = waits(&body->code.at[k]) && body->code.at[k].op[1] != i->op[0];
+    return any && stores(i, false) && i->sel[PL_M_COUNT] == 1 && !writes_row(body, i->op[1]);
+}
+
+/* While the body waits for memory: is there something that the block in front of it waits for too, or that the block behind it can begin? */
+static bool meanwhile(const pl_irb *head, const pl_irb *body, const pl_irb *join)
+{
+    bool any = false, keeps = false, barrier = false; /* keeps: loads stay behind its stores */
+    for (size_t k = head->code.n; k-- > 0 && !any && !(pl_insn_effects(&head->code.at[k]) & PL_EF_BARRIER);)
+        any = loads(&head->code.at[k]);
+    for (size_t k = 0; k < body->code.n; k++)
+        keeps |= stores(&body->code.at[k], false);
+    for (size_t k = 0; k < join->code.n && !any; k++) {
+        const pl_insn *i = &join->code.at[k];
+        barrier |= (pl_insn_effects(i) & PL_EF_BARRIER) != 0;
+        any = (!barrier && (stores(i, true) || (!keeps && waits(i)))) || must_follow(body, i);
+    }
+    return any;
+}
+
 /* The body is one block with one way in, behind `head`, which goes on at `join`. */
-static bool short_body(const pl_ir *x, uint32_t head, uint32_t body, uint32_t join)
+static bool short_body(const pl_ir *x, const uint8_t *private, uint32_t head, uint32_t body, uint32_t join)
 {
     const pl_irb *b = &x->b.at[body];
-    size_t n = b->code.n;
     const pl_insn *last = pl_ir_branch(x, body);
     if (b->npred != 1 || b->latches || body == join)
         return false;
     if (last) {
         if (last->guard != PL_PT || last->target != join || pl_forms[last->form].noperands != 1)
             return false;
-        n--;
     } else if (b->next != join)
         return false;
-    bool loads = false, joins = false, stores = false;
-    for (size_t k = 0; k < n; k++) {
+    bool far = false;
+    unsigned n = last ? 1 : 0;
+    for (size_t k = 0; k < b->code.n - (last ? 1u : 0u); k++) {
         const pl_insn *i = &b->code.at[k];
         if (!can_guard(i))
             return false;
-        bool store = (pl_insn_effects(i) & PL_EF_STORE) != 0;
-        loads |= waits(i);
-        joins |= store && i->sel[PL_M_SPACE] == PL_SP_SHARED;
-        stores |= store && i->sel[PL_M_SPACE] != PL_SP_SHARED;
+        far |= waits(i);
+        n += weight(i) + fetches(x, private, i);
     }
-    for (size_t k = 0; k < x->b.at[head].code.n && !joins; k++)
-        joins = waits(&x->b.at[head].code.at[k]);
-    for (size_t k = 0; k < x->b.at[join].code.n && !joins; k++)
-        joins = (pl_insn_effects(&x->b.at[join].code.at[k]) & PL_EF_STORE) && x->b.at[join].code.at[k].sel[PL_M_SPACE] == PL_SP_SHARED;
-    size_t most = !loads ? MOST : joins && !stores ? MOST_JOINING : MOST_WAITING;
-    const pl_irb *j = &x->b.at[join]; /* lanes that skip to the end leave at once */
-    bool ends = j->code.n == 1 && pl_insn_mnem(&j->code.at[0]) == M_ret && x->f->entry;
-    return n <= most && !ends;
+    if (n > (far ? MOST_WAITING : MOST) || (far && !meanwhile(&x->b.at[head], b, &x->b.at[join])))
+        return false;
+    return true;
+}
+
+/* The kernel ends in this block: lanes that skip to it leave at once. */
+static bool ends(const pl_ir *x, uint32_t b)
+{
+    const pl_irb *j = &x->b.at[b];
+    return j->code.n == 1 && pl_insn_mnem(&j->code.at[0]) == M_ret && x->f->entry;
 }
 
 typedef struct writes {
@@ -109,8 +188,17 @@ static void exits(pl_ir *x, uint32_t b)
     *branch = ret;
 }
 
+/* Where the block goes on, if in one place only. */
+static uint32_t only_successor(const pl_ir *x, uint32_t b)
+{
+    const pl_insn *jump = pl_ir_branch(x, b);
+    if (!jump)
+        return x->b.at[b].next;
+    return jump->guard == PL_PT && pl_forms[jump->form].noperands == 1 ? jump->target : PL_IR_NONE;
+}
+
 /* if (p) body, if (p) body else other */
-static bool guard_arms(pl_ir *x, uint32_t b)
+static bool guard_arms(pl_ir *x, const uint8_t *private, uint32_t b)
 {
     pl_insn *branch = pl_ir_branch(x, b);
     if (!branch || branch->guard <= PL_PF || pl_forms[branch->form].noperands != 1 || x->b.at[b].next == PL_IR_NONE)
@@ -119,15 +207,23 @@ static bool guard_arms(pl_ir *x, uint32_t b)
     bool negated = (branch->flags & PL_IF_GUARD_NEG) != 0;
     if (taken == next || taken == b || next == b)
         return false;
-    bool skip = short_body(x, b, next, taken) && keeps_predicate(x, next, guard);
-    bool only = short_body(x, b, taken, next) && keeps_predicate(x, taken, guard);
+    bool skip = !ends(x, taken) && short_body(x, private, b, next, taken) && keeps_predicate(x, next, guard);
+    bool only = !ends(x, next) && short_body(x, private, b, taken, next) && keeps_predicate(x, taken, guard);
     uint32_t join = PL_IR_NONE;
     if (!skip && !only) {
-        const pl_insn *jump = pl_ir_branch(x, next);
-        join = jump ? jump->guard == PL_PT && pl_forms[jump->form].noperands == 1 ? jump->target : PL_IR_NONE : x->b.at[next].next;
-        if (join == PL_IR_NONE || !short_body(x, b, next, join) || !short_body(x, b, taken, join) || !keeps_predicate(x, next, guard) ||
-            !keeps_predicate(x, taken, guard) || x->b.at[next].code.n + x->b.at[taken].code.n > MOST + 2)
+        join = only_successor(x, next);
+        if (join == PL_IR_NONE || join != only_successor(x, taken) || x->b.at[taken].npred != 1 || !short_body(x, private, b, next, join) || !keeps_predicate(x, next, guard))
             return false;
+        if (ends(x, join) || !short_body(x, private, b, taken, join) || !keeps_predicate(x, taken, guard)) { /* the other arm keeps a branch, around it */
+            pl_insn around = *branch;
+            around.target = join;
+            around.flags ^= PL_IF_GUARD_NEG;
+            x->b.at[b].code.n--;
+            move_guarded(x, b, next, guard, !negated);
+            *pl_push(x->a, &x->b.at[b].code) = around;
+            x->b.at[b].next = taken;
+            return true;
+        }
     }
     x->b.at[b].code.n--; /* the branch */
     if (skip || join != PL_IR_NONE)
@@ -176,10 +272,14 @@ bool pl_pass_predicate(pl_ir *x)
     bool changed = true;
     for (unsigned round = 0; round < 3 && changed; round++) {
         changed = false;
-        if (!pl_pass_merge(x))
+        if (!pl_pass_merge(x) || !pl_ir_count(x))
             return false;
+        uint8_t *private = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
+        if (!private)
+            return false;
+        find_private(x, private);
         for (uint32_t j = 0; j < x->nrpo; j++)
-            changed |= guard_arms(x, x->rpo[j]);
+            changed |= guard_arms(x, private, x->rpo[j]);
     }
     for (uint32_t j = 0; j < x->nrpo; j++)
         exits(x, x->rpo[j]);

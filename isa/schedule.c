@@ -177,9 +177,18 @@ static bool any_load(const pl_insn *i)
     return (pl_insn_effects(i) & ~(uint32_t)PL_EF_CONVERGE) == PL_EF_LOAD && !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
 }
 
+/* A subroutine of ptxas does it, or may have to: there a block ends. */
+static bool calls_out(const pl_insn *i)
+{
+    const char *name = pl_class_text[i->cls];
+    return pl_insn_mnem(i) == M__slow || strncmp(name, "div64", 5) == 0 || strncmp(name, "rem64", 5) == 0;
+}
+
 /* Ends a stretch: nothing moves past it. */
 static bool wall(const pl_insn *i)
 {
+    if (calls_out(i))
+        return true;
     return (pl_insn_effects(i) & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || i->cls == C_sreg_clock || i->cls == C_sleep || i->cls == C_wgmma ||
            i->cls == C_wgmma_fence || i->cls == C_wgmma_commit || i->cls == C_wgmma_wait || i->cls == C_setmaxnreg ||
            pl_insn_mnem(i) == M_activemask || pl_insn_mnem(i) == M_griddepcontrol || strncmp(pl_class_text[i->cls], "tcgen05", 7) == 0;

@@ -19,7 +19,7 @@ static bool takes(const pl_insn *i, unsigned k)
 {
     static const uint16_t narrow[] = {M_add, M_sub, M_mul, M_mad, M__lea, M__iadd2, M__iadd3, M_and, M_or, M_xor, M_lop3, M_shl, M_shr, M_shf, M_setp,
                                       M_selp, M_min, M_max, M_fma, M__fms, M__fnma, M__mov, M_cvt, M_prmt};
-    static const uint16_t wide[] = {M_add, M_sub, M_and, M_or, M_xor, M_setp, M__lea};
+    static const uint16_t wide[] = {M_add, M_sub, M_and, M_or, M_xor, M_setp, M__lea}, doubles[] = {M_mul, M_fma, M_mad, M__fms, M__fnma};
     const pl_form *f = &pl_forms[i->form];
     uint16_t m = pl_insn_mnem(i);
     if (f->operand[k].kind != PL_K_VALUE || f->operand[k].written || pl_operand_count(f, k, i->mods) || (i->flags & PL_IF_MEM))
@@ -29,6 +29,9 @@ static bool takes(const pl_insn *i, unsigned k)
         for (size_t n = 0; n < sizeof wide / sizeof *wide; n++)
             if (wide[n] == m)
                 return m != M__lea || k == 3;
+        for (size_t n = 0; n < sizeof doubles / sizeof *doubles; n++)
+            if (doubles[n] == m)
+                return pl_operand_type(f, k, i->mods) == W_f64;
         return false;
     }
     if ((m == M_shl || m == M_shr) && k == 1)
@@ -47,6 +50,8 @@ static bool is_fetch(const pl_ir *x, const pl_insn *i)
     const pl_ir_row *r = &x->row[i->op[0]];
     if (r->defs != 1 || r->pinned)
         return false;
+    if (m == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST) /* at a known place */
+        return i->cls == C_param && i->op[1] != UINT32_MAX && x->row[i->op[1]].kind == PL_ROW_INIT && i->sel[PL_M_COUNT] == 1;
     if (m == M_ld)
         return x->f->entry && i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX && i->sel[PL_M_COUNT] == 1;
     pl_word s = m == M__s2r ? pl_ir_special(x, i->op[1]) : W_none;

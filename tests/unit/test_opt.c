@@ -163,6 +163,51 @@ START_TEST(the_pragma_is_obeyed)
 }
 END_TEST
 
+START_TEST(the_pragma_outlives_its_instruction) /* the product behind it becomes part of the sum */
+{
+    assemble("mov.u32 %r3, 0;\nmov.u32 %r4, 0;\nL:\n.pragma \"nounroll\";\nmul.lo.u32 %r5, %r4, %r1;\nadd.u32 %r4, %r5, %r2;\nadd.u32 %r3, %r3, 1;\n"
+             "setp.lt.u32 %p1, %r3, %r1;\n@%p1 bra L;\nst.global.u32 [%d1], %r4;");
+    ck_assert_uint_eq(count("mad.lo.u32"), 1);
+}
+END_TEST
+
+/* Whole bodies of so many instructions, as ptxas 13.0 does it for sm_90 (2026-11): eight are guarded, nine are not, FLO never. */
+START_TEST(bodies_are_guarded_up_to_a_length)
+{
+    for (unsigned n = 7; n <= 10; n++) {
+        char body[1024] = "ld.global.u32 %r3, [%d1];\nsetp.gt.s32 %p1, %r3, %r1;\n@%p1 bra L;\n";
+        for (unsigned k = 0; k < n; k++)
+            strcat(body, "mad.lo.s32 %r3, %r3, %r2, %r1;\n");
+        strcat(body, "L:\nst.global.u32 [%d2], %r3;");
+        assemble(body);
+        ck_assert_uint_eq(count("bra"), n > 8);
+    }
+    assemble("ld.global.u32 %r3, [%d1];\nsetp.gt.s32 %p1, %r3, %r1;\n@%p1 bra L;\nclz.b32 %r3, %r3;\nL:\nst.global.u32 [%d2], %r3;");
+    ck_assert_uint_eq(count("bra"), 1);
+}
+END_TEST
+
+START_TEST(the_first_arm_is_guarded_around_a_long_one)
+{
+    char body[1024] = "ld.global.u32 %r3, [%d1];\nsetp.gt.s32 %p1, %r3, %r1;\n@%p1 bra L;\nmad.lo.s32 %r3, %r3, %r2, %r1;\nbra M;\nL:\n";
+    for (unsigned k = 0; k < 9; k++)
+        strcat(body, "mad.lo.s32 %r3, %r2, %r3, 7;\n");
+    strcat(body, "M:\nst.global.u32 [%d2], %r3;");
+    assemble(body);
+    ck_assert_uint_eq(count("bra"), 1);
+    ck_assert_uint_eq(count("@!P0 mad") + count("@!P1 mad"), 1);
+}
+END_TEST
+
+START_TEST(subroutines_keep_what_stands_around_them)
+{
+    assemble("ld.global.u64 %d3, [%d1];\nld.global.u64 %d4, [%d1+8];\ndiv.u64 %d5, %d3, %d4;\nmul.hi.u32 %r3, %r2, %r1;\n"
+             "cvt.u64.u32 %d6, %r3;\nadd.s64 %d5, %d5, %d6;\nst.global.u64 [%d2], %d5;");
+    ck_assert_ptr_nonnull(strstr(listing, "div.u64"));
+    ck_assert_ptr_nonnull(strstr(strstr(listing, "div.u64"), "mul.hi"));
+}
+END_TEST
+
 START_TEST(short_bodies_are_guarded)
 {
     assemble("setp.lt.u32 %p1, %r2, %r1;\nmov.u32 %r3, 1;\n@%p1 bra L;\nadd.u32 %r3, %r2, 3;\nL:\nst.global.u32 [%d1], %r3;");
@@ -235,5 +280,6 @@ END_TEST
 
 UNIT_MAIN("opt", product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once,
-          the_pragma_is_obeyed, short_bodies_are_guarded, loading_bodies_are_guarded_where_they_join_loads, shared_words_are_joined,
+          the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, the_first_arm_is_guarded_around_a_long_one,
+          subroutines_keep_what_stands_around_them, short_bodies_are_guarded, loading_bodies_are_guarded_where_they_join_loads, shared_words_are_joined,
           unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
