@@ -28,7 +28,12 @@ static int migrate(sqlite3 *db, sqlite3_int64 from)
     const char *sql = strstr(pl_tracedb_migrate, step);
     int code = sqlite3_exec(db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
     if (code == SQLITE_OK && sql) code = sqlite3_exec(db, sql, NULL, NULL, NULL); /* this step and those after it */
-    return code == SQLITE_OK ? pl_tracedb_put_texts(db, true) : code;
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(db, "CREATE TEMP TABLE metric_info AS SELECT * FROM main.metric_info WHERE 0;"
+                                "CREATE TEMP TABLE query AS SELECT * FROM main.query WHERE 0;"
+                                "CREATE TEMP TABLE rule AS SELECT * FROM main.rule WHERE 0", NULL, NULL, NULL);
+    if (code == SQLITE_OK) code = pl_tracedb_put_views(db, true);
+    return code == SQLITE_OK ? pl_tracedb_put_texts(db, "temp") : code;
 }
 
 /* What stands in the way of reading the open file; PL_OK: nothing. `code` is that of opening it. */

@@ -166,7 +166,17 @@ END {
     for (i = 1; i <= metrics; i++)
         printf "    {%s\", %s\", %s\",\n     %s\",\n     %s\"},\n", quoted(name[i]), quoted(group[i]), quoted(unit[i]),
             quoted(meaning[i]), quoted(formula[i])
-    printf "    {0, 0, 0, 0, 0},\n};\n\nconst pl_tracedb_query pl_tracedb_queries[] = {\n"
+    printf "    {0, 0, 0, 0, 0},\n};\n\nconst pl_tracedb_view pl_tracedb_views[] = {\n"
+    all = "CREATE VIEW \"metric\" AS -- every metric of every launch\n"
+    for (i = 1; i <= metrics; i++) {
+        printf "    {%s\",", quoted(name[i])
+        text("CREATE VIEW \"" name[i] "\" AS -- " meaning[i] " [" unit[i] "]\nSELECT k.id AS kernel, " formula[i] " AS value FROM kernel k\n")
+        print "},"
+        all = all "SELECT kernel, " literal(name[i]) " AS name, value FROM \"" name[i] "\" WHERE value IS NOT NULL UNION ALL\n"
+    }
+    printf "    {\"metric\","
+    text(all "SELECT kernel, name, sum(value) FROM counter WHERE name NOT IN (SELECT name FROM metric_info) GROUP BY kernel, name\n")
+    printf "},\n    {0, 0},\n};\n\nconst pl_tracedb_query pl_tracedb_queries[] = {\n"
     for (i = 1; i <= queries; i++) printf "    {\"%s\", %s\", query_%d},\n", query[i], quoted(title[i]), i
     print "    {0, 0, 0},\n};"
 }

@@ -8,6 +8,7 @@
 #include "traces/trace.h"
 #include "traces/vtab.h"
 #include <sqlite3.h>
+#include <stddef.h>
 
 /* What the build makes of schema.sql, metrics.list and queries/ (gen_sql.c). */
 typedef struct pl_tracedb_query {
@@ -20,6 +21,17 @@ typedef struct pl_tracedb_rule {
 } pl_tracedb_rule;
 extern const pl_tracedb_rule pl_tracedb_rules[]; /* ends with a NULL name */
 extern const pl_tracedb_query pl_tracedb_queries[]; /* ends with a NULL name */
+
+/* A metric as a view, or the view `metric` over all of them. */
+typedef struct pl_tracedb_view {
+    const char *name, *sql;
+} pl_tracedb_view;
+extern const pl_tracedb_view pl_tracedb_views[]; /* ends with a NULL name */
+
+/* The pages of an empty trace (maketemplate.c); 0 bytes where the build could not make them, for another machine. */
+enum { PL_TRACEDB_SMALL_PAGE = 4096 };
+extern const unsigned char pl_tracedb_template[];
+extern const size_t pl_tracedb_template_bytes;
 
 /* Ranges with both ends in them; none: everything. */
 typedef struct pl_tracedb_range {
@@ -167,9 +179,13 @@ void pl_tracedb_units_begin(pl_tracedb *t);
 void pl_tracedb_on_unit(void *ctx, pl_unit_sum sum, uint32_t unit, uint64_t cycle, uint32_t n);
 void pl_tracedb_units_end(pl_tracedb *t);
 void pl_tracedb_units_close(pl_tracedb *t);
-/* texts.c: metrics, rules and named queries of this program, in the file, or beside it in tables and views of the connection.
- * SQLite's code. The connection knows views in the file only once it loads the schema again. */
-int pl_tracedb_put_texts(sqlite3 *db, bool beside);
+/* texts.c: metrics, rules and named queries of this program, in the file ("main"), or beside it in tables and views of the connection
+ * ("temp"). SQLite's code. The connection knows views in the file only once it loads the schema again, so that writing loses no time
+ * with them. */
+int pl_tracedb_put_texts(sqlite3 *db, const char *schema);
+int pl_tracedb_put_views(sqlite3 *db, bool beside);
+/* empty.c: the tables of a new file, and all rows that do not depend on the run. SQLite's code. */
+int pl_tracedb_fill(sqlite3 *db);
 
 /* filter.c */
 extern const char *const pl_tracedb_effect_words[PL_TRACEDB_EFFECTS]; /* by bit */

@@ -113,6 +113,7 @@ CREATE TABLE kernel ( -- one launch
     filtered    INTEGER NOT NULL DEFAULT 0, -- events left out because run.filter does not ask for them
     dropped     INTEGER NOT NULL DEFAULT 0  -- events left out because the file reached its size limit
 );
+CREATE INDEX kernel_entry ON kernel (entry);
 
 CREATE TABLE pc_stat ( -- one row per machine instruction that ran
     kernel      INTEGER NOT NULL REFERENCES kernel (id),

@@ -94,6 +94,12 @@ static bool may_replace(pl_tracedb *t)
                            "the file exists and is not a ptxloom trace; it is left as it is");
 }
 
+/* Whether the trace begins as a copy of the template. */
+static bool template_fits(const pl_tracedb *t)
+{
+    return t->part && t->page_size == PL_TRACEDB_SMALL_PAGE && pl_tracedb_template_bytes > 0;
+}
+
 /* Makes PATH.part ours: a file left by a run that died is removed, one that another run is writing
  * is not. */
 static bool claim(pl_tracedb *t)
@@ -116,8 +122,17 @@ static bool claim(pl_tracedb *t)
     }
     int fd = open(t->part, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
     if (fd < 0) return pl_tracedb_fail(t, PL_IO, strerror(errno));
+    size_t n = template_fits(t) ? pl_tracedb_template_bytes : 0, done = 0;
+    while (done < n) {
+        ssize_t k = write(fd, pl_tracedb_template + done, n - done);
+        if (k < 0 && errno == EINTR) continue;
+        if (k <= 0) break;
+        done += (size_t)k;
+    }
+    if (done < n) pl_tracedb_fail(t, PL_IO, strerror(errno));
     close(fd);
-    return true;
+    if (done < n) unlink(t->part);
+    return t->status == PL_OK;
 }
 
 static void now_utc(char *buf, size_t size)
@@ -130,61 +145,23 @@ static void now_utc(char *buf, size_t size)
         snprintf(buf, size, "unknown");
 }
 
-/* Rows of the tables that only name numbers. */
-static bool write_words(pl_tracedb *t, const pl_tracedb_options *o)
+/* The names of the numbers in mem.space. */
+static bool write_spaces(pl_tracedb *t, const pl_tracedb_options *o)
 {
-    static const char *const stall[][2] = {
-#define X(name, word, text) {word, text},
-        PL_STALLS(X)
-#undef X
-    };
-    static const char *const kind[] = {
-        [PL_AC_LOAD] = "load",           [PL_AC_STORE] = "store",       [PL_AC_ATOMIC] = "atomic",
-        [PL_AC_REDUCTION] = "reduction", [PL_AC_PREFETCH] = "prefetch", [PL_AC_ASYNC] = "async"};
-    static const char *const level[] = {[PL_LV_NONE] = "none",
-                                        [PL_LV_SHARED] = "shared",
-                                        [PL_LV_L1] = "l1",
-                                        [PL_LV_L2] = "l2",
-                                        [PL_LV_DRAM] = "dram",
-                                        [PL_LV_CONST] = "const",
-                                        [PL_LV_REMOTE_SHARED] = "remote_shared"};
-    static const char *const table[] = {"access_kind", "mem_level", "space"};
-    const char *const *const names[] = {kind, level, o->space};
-    const size_t count[] = {sizeof kind / sizeof *kind, sizeof level / sizeof *level, o->nspaces};
-
-    sqlite3_stmt *s = pl_tracedb_prepare(t, "INSERT INTO stall_reason VALUES (?, ?, ?)");
-    for (int i = 0; s && i < PL_STALL_COUNT; i++) {
-        sqlite3_bind_int(s, 1, i);
-        pl_tracedb_text(s, 2, stall[i][0]);
-        pl_tracedb_text(s, 3, stall[i][1]);
-        pl_tracedb_step(t, s);
-    }
-    sqlite3_finalize(s);
-    for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
-        char sql[80];
-        snprintf(sql, sizeof sql, "INSERT INTO %s VALUES (?, ?)", table[k]);
-        s = pl_tracedb_prepare(t, sql);
-        for (size_t i = 0; s && i < count[k]; i++) {
-            if (!names[k][i]) continue;
-            sqlite3_bind_int64(s, 1, (int64_t)i);
-            pl_tracedb_text(s, 2, names[k][i]);
-            pl_tracedb_step(t, s);
-        }
-        sqlite3_finalize(s);
-    }
-    s = pl_tracedb_prepare(t, "INSERT INTO lane VALUES (?)");
-    for (int i = 0; s && i < PL_LANES; i++) {
-        sqlite3_bind_int(s, 1, i);
+    sqlite3_stmt *s = pl_tracedb_prepare(t, "INSERT INTO space VALUES (?, ?)");
+    for (size_t i = 0; s && i < o->nspaces; i++) {
+        if (!o->space[i]) continue;
+        sqlite3_bind_int64(s, 1, (int64_t)i);
+        pl_tracedb_text(s, 2, o->space[i]);
         pl_tracedb_step(t, s);
     }
     sqlite3_finalize(s);
     return t->status == PL_OK;
 }
 
-/* Metrics, rules and named queries. */
-static bool write_texts(pl_tracedb *t)
+static bool write_views(pl_tracedb *t)
 {
-    if (pl_tracedb_put_texts(t->db, false) != SQLITE_OK) return database_failed(t);
+    if (pl_tracedb_put_views(t->db, false) != SQLITE_OK) return database_failed(t);
     /* Metrics of a trace in memory are asked for through this connection. */
     return t->part || pl_tracedb_exec(t, "PRAGMA writable_schema = RESET");
 }
@@ -226,29 +203,31 @@ static bool write_run(pl_tracedb *t, const pl_tracedb_options *o)
                                       v->unit,
                                       v->provenance,
                                       v->source};
-        for (int c = 0; c < 6; c++) pl_tracedb_text(s, c + 1, column[c]);
+        for (int c = 0; c < 6; c++) sqlite3_bind_text(s, c + 1, column[c], -1, SQLITE_STATIC); /* NULL stays NULL */
         pl_tracedb_step(t, s);
     }
     sqlite3_finalize(s);
     return t->status == PL_OK;
 }
 
+/* What an empty trace holds: with small pages the build has made it already (template.c), and claim has written it. */
+static bool write_schema(pl_tracedb *t)
+{
+    char sql[100];
+    if (template_fits(t)) return true;
+    snprintf(sql, sizeof sql, "PRAGMA page_size = %u; PRAGMA application_id = %d", (unsigned)t->page_size, PL_TRACEDB_APPLICATION);
+    return pl_tracedb_exec(t, sql) && (pl_tracedb_fill(t->db) == SQLITE_OK || database_failed(t));
+}
+
 static bool create(pl_tracedb *t, const pl_tracedb_options *o)
 {
-    char sql[400];
-    /* Pages of 64 KiB suit millions of appended rows; with them a summary or a packed trace, some thirty small
-     * tables, would be 2 MB instead of 0.2. */
-    t->page_size = o->level == PL_TRACEDB_SUMMARY || o->packed ? 4096 : 65536;
-    snprintf(sql, sizeof sql,
-             "PRAGMA page_size = %u; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; "
-             "PRAGMA synchronous = OFF;"
-             "PRAGMA foreign_keys = OFF; PRAGMA application_id = %d; BEGIN EXCLUSIVE",
-             (unsigned)t->page_size, PL_TRACEDB_APPLICATION);
     if (sqlite3_busy_timeout(t->db, 0) != SQLITE_OK || pl_tracedb_register(t->db) != SQLITE_OK)
         return database_failed(t);
-    return pl_tracedb_exec(t, sql) && pl_tracedb_exec(t, pl_tracedb_schema) &&
-           pl_tracedb_exec(t, t->packed ? pl_tracedb_packed : pl_tracedb_rows) && write_words(t, o) &&
-           write_run(t, o) && write_texts(t) && pl_tracedb_rows_open(t) &&
+    return pl_tracedb_exec(t, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                              "PRAGMA foreign_keys = OFF") &&
+           write_schema(t) && pl_tracedb_exec(t, "BEGIN EXCLUSIVE") &&
+           pl_tracedb_exec(t, t->packed ? pl_tracedb_packed : pl_tracedb_rows) && write_views(t) &&
+           write_spaces(t, o) && write_run(t, o) && pl_tracedb_rows_open(t) &&
            pl_tracedb_exec(t, "COMMIT");
 }
 
@@ -259,6 +238,9 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
     if (!t) return PL_NOMEM;
     t->level = o->level;
     t->packed = o->packed;
+    /* Pages of 64 KiB suit millions of appended rows; with them a summary or a packed trace, some thirty small
+     * tables, would be 2 MB instead of 0.2. */
+    t->page_size = o->level == PL_TRACEDB_SUMMARY || o->packed ? PL_TRACEDB_SMALL_PAGE : 65536;
     t->max_bytes = o->max_bytes;
     t->clock_mhz = o->clock_mhz;
     t->machine = 1;
@@ -491,18 +473,16 @@ pl_status pl_tracedb_end(pl_tracedb *t, const pl_tracedb_result *r)
     return t->status;
 }
 
-/* Indexes come last: one sort of all rows instead of one tree descent per row. So does the version,
+/* The index comes last: one sort of all rows instead of one tree descent per row. So does the version,
  * without which the file is not taken for a complete trace, whatever its name. */
 static bool finish(pl_tracedb *t)
 {
     char sql[120];
-    if (!pl_tracedb_exec(t, "BEGIN EXCLUSIVE; CREATE INDEX kernel_entry ON kernel (entry)"))
-        return false;
+    if (!pl_tracedb_exec(t, "BEGIN EXCLUSIVE")) return false;
     if (t->level == PL_TRACEDB_MEM && !t->packed && !pl_tracedb_exec(t, "CREATE INDEX mem_inst ON mem (inst)"))
         return false;
-    snprintf(sql, sizeof sql,
-             "PRAGMA analysis_limit = 400; ANALYZE; PRAGMA user_version = %d; COMMIT",
-             PL_TRACEDB_SCHEMA);
+    snprintf(sql, sizeof sql, "%sPRAGMA user_version = %d; COMMIT",
+             t->level == PL_TRACEDB_SUMMARY ? "" : "PRAGMA analysis_limit = 400; ANALYZE; ", PL_TRACEDB_SCHEMA);
     return pl_tracedb_exec(t, sql);
 }
 
