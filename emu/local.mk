@@ -55,7 +55,7 @@ tests_unit_test_tensor_LDADD = libpl_harness.la libptxloom.la $(CHECK_LIBS)
 
 # Timing: SMs, the block scheduler, machine descriptions.
 libptxloom_la_SOURCES += \
-	emu/sm/counters.c emu/sm/counters.h emu/sm/decode.c emu/sm/decode.h emu/sm/fetch.c emu/sm/gpu.c emu/sm/lsu.c \
+	emu/sm/control.c emu/sm/control.h emu/sm/counters.c emu/sm/counters.h emu/sm/decode.c emu/sm/decode.h emu/sm/fetch.c emu/sm/gpu.c emu/sm/lsu.c \
 	emu/sm/machine.c emu/sm/machine.h emu/sm/occupancy.c emu/sm/slow.c emu/sm/slow.h emu/sm/sm.c emu/sm/sm.h emu/sm/timing.h
 
 # Approximate functions.

@@ -1,5 +1,5 @@
 /* decode.c - prices, kinds and dependences of a program's instructions; see decode.h. */
-#include "emu/sm/decode.h"
+#include "emu/sm/control.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,13 +150,6 @@ static void operand(lists *l, const pl_program *p, const pl_insn *i, const pl_fo
     }
 }
 
-static uint32_t power_of_two(uint32_t n)
-{
-    uint32_t p = 16;
-    while (p < n) p *= 2;
-    return p;
-}
-
 /* What a row holds before the program writes it: nothing of interest, a number, or a special register that differs between blocks (fetched by
  * the uniform datapath) or lanes. */
 enum { FIXED, BY_BLOCK, BY_LANE, NUMBER };
@@ -220,17 +213,15 @@ static void count_reads(pl_dec *d, uint32_t banks, const lists *l, const uint8_t
     }
 }
 
-/* The arithmetic pipe of an instruction that is one machine instruction: a result takes a cycle longer to the other one. */
-enum { ON_NEITHER = 0, ON_ALU = 1, ON_FMA = 3 };
-static uint8_t side_of(const pl_dec *d)
+static pl_side side_of(const pl_dec *d)
 {
-    if (d->kind != PL_KIND_MATH || d->price->issues != 1 || !d->price->npipes) return ON_NEITHER;
-    if (d->multiplied) return ON_FMA;
+    if (d->kind != PL_KIND_MATH || d->price->issues != 1 || !d->price->npipes) return PL_SIDE_NONE;
+    if (d->multiplied) return PL_SIDE_FMA;
     switch ((pl_pipe)d->price->pipe[0].pipe) {
-    case PL_PIPE_ALU: return ON_ALU;
+    case PL_PIPE_ALU: return PL_SIDE_ALU;
     case PL_PIPE_FMA:
-    case PL_PIPE_HEAVY: return ON_FMA;
-    default: return ON_NEITHER;
+    case PL_PIPE_HEAVY: return PL_SIDE_FMA;
+    default: return PL_SIDE_NONE;
     }
 }
 
@@ -347,7 +338,7 @@ static pl_counted counted_as(const pl_insn *i, const pl_dec *d, bool ends)
 bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machine *m)
 {
     size_t n = p->code.n, used = 0;
-    *out = (pl_decoded){.max_row = 1, .max_pred = 1};
+    *out = (pl_decoded){0};
     out->at = pl_arena_array(a, pl_dec, n ? n : 1);
     uint8_t *kind = pl_arena_array(a, uint8_t, C_count);
     struct {
@@ -360,7 +351,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
     for (size_t k = 0; k < p->funcs.n; k++) {
         if (p->funcs.at[k].rows > special_rows) special_rows = p->funcs.at[k].rows;
     }
-    uint8_t *fetched = pl_arena_array(a, uint8_t, special_rows), *sides = pl_arena_array(a, uint8_t, special_rows);
+    uint8_t *fetched = pl_arena_array(a, uint8_t, special_rows);
     bool ends = false;
     lists priced = {0}; /* of the last instruction with a price */
     size_t at_priced = 0;
@@ -407,11 +398,8 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         if (pc >= pipes.end) pipes = weigh(p, m, kind, fetched, special_rows, pc);
         d->multiplied = either && (f->mnem == M_shl || pipes.fma < pipes.alu); /* the assembler says which, so that both have as much to do */
         if (either && f->mnem != M_shl) *(d->multiplied ? &pipes.fma : &pipes.alu) += d->price->pipe[0].cycles;
-        uint8_t side = side_of(d);
-        for (unsigned k = 0; k < l.n[0] && k < 8; k++)
-            if (l.row[0][k] < special_rows && sides[l.row[0][k]] + side == ON_ALU + ON_FMA) d->cross |= (uint8_t)(1u << k);
-        for (unsigned k = 0; k < l.n[1]; k++)
-            if (l.row[1][k] < special_rows) sides[l.row[1][k]] = side;
+        d->side = (uint8_t)side_of(d);
+        d->joins = (f->effects & PL_EF_CALL) || f->mnem == M_ret;
         if (d->price->issues) {
             count_reads(d, m->sm.register_banks, &l, fetched, special_rows, priced.row[0], priced.n[0]);
             d->back = pc - at_priced < 256 ? (uint8_t)(pc - at_priced) : 0;
@@ -445,12 +433,5 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
     }
     out->rows = rows.at;
     out->bytes = address;
-    for (size_t k = 0; k < p->funcs.n; k++) {
-        if (p->funcs.at[k].rows > out->max_row) out->max_row = p->funcs.at[k].rows;
-        if (p->funcs.at[k].preds > out->max_pred) out->max_pred = p->funcs.at[k].preds;
-    }
-    /* frames of called functions lie behind their callers': a few collisions only delay */
-    out->max_row = power_of_two(out->max_row < 4096 ? out->max_row : 4096);
-    out->max_pred = power_of_two(out->max_pred < 1024 ? out->max_pred : 1024);
-    return true;
+    return pl_control(out, p, m);
 }

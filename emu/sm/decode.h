@@ -1,6 +1,7 @@
 /* decode.h - the program as the issue stage sees it: for each machine instruction its price, its kind, and the rows it depends on.
  *
- * Worked out once for a launch, so that issuing looks nothing up. Rows are scoreboard entries: register rows, and predicates. */
+ * Worked out once for a launch, so that issuing looks nothing up. Which results it waits for is worked out from the rows it reads and writes
+ * (control.h). */
 #ifndef PL_EMU_SM_DECODE_H
 #define PL_EMU_SM_DECODE_H
 
@@ -49,6 +50,9 @@ typedef struct pl_counted {
     uint8_t writebacks; /* cycles in which results of the address unit go to registers, 64 bits of a lane each */
 } pl_counted;
 
+/* The arithmetic pipe of an instruction that is one machine instruction: a result takes a cycle longer to the other one. */
+typedef enum pl_side { PL_SIDE_NONE, PL_SIDE_ALU, PL_SIDE_FMA } pl_side;
+
 typedef struct pl_dec {
     const pl_price *price;
     uint32_t rows;      /* first entry in pl_decoded.rows: read rows, written rows, read predicates, written predicates */
@@ -64,7 +68,11 @@ typedef struct pl_dec {
     uint8_t reads[2][PL_REGISTER_BANKS]; /* registers of each bank that it reads; [1]: behind the instruction `back` places before, whose operands
                                            * that stand here too are still at hand (operand reuse) */
     uint8_t back;       /* distance to the instruction with a price before it; 0: none, or too far */
-    uint8_t cross;      /* bit k: read row k comes from the other of the two arithmetic pipes, as the text goes */
+    uint8_t side;       /* pl_side */
+    uint8_t waits;      /* scoreboards that must be empty before it issues (control.h) */
+    uint8_t sets;       /* scoreboard that its result ends, or PL_SB_NONE */
+    bool joins;         /* a call or return: all scoreboards must be empty */
+    uint16_t stall;     /* cycles from its issue to the earliest one of the warp's next instruction */
     bool bank;          /* reads a word of the constant bank that the driver fills: kernel parameters, sizes of grid and block */
     uint16_t bank_at;   /* which */
     bool load;          /* reads memory and does not change it */
@@ -83,10 +91,15 @@ typedef struct pl_dec {
 typedef struct pl_decoded {
     pl_dec *at; /* one for each machine instruction */
     uint32_t *rows;
-    uint32_t max_row, max_pred; /* scoreboard sizes: powers of two */
     uint32_t bytes;             /* of code */
     bool late_atomics;          /* copy engines may change global memory by atomic operations, some time after the instruction */
 } pl_decoded;
+
+/* The unit that an instruction uses: the price's, unless its work goes to the multiply-add lanes. */
+static inline uint32_t pl_dec_unit(const pl_dec *d, uint32_t pipe)
+{
+    return d->multiplied && pipe == PL_PIPE_ALU ? PL_PIPE_HEAVY : pipe;
+}
 
 /* False: out of memory. */
 bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machine *m);

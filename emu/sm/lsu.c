@@ -11,9 +11,7 @@
 
 /* Of a result that is not known yet: its passes through the banks come behind what is waited for (coalescing.csv: 413 cycles where 32
  * sectors lie in one bank, 388 where they do not). */
-static uint64_t later_passes(uint32_t passes) { return (uint64_t)(passes - 1) << PL_SB_DELAY_SHIFT; }
-
-static uint64_t long_result(uint64_t at) { return at << 2 | PL_SB_LONG; }
+static uint32_t later_passes(uint32_t passes) { return passes - 1; }
 
 uint64_t pl_lsu_room(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint64_t now)
 {
@@ -154,7 +152,7 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         s->stat.l1_write_sectors += s->lines.sectors;
     }
     uint64_t ready = start + latency;
-    pl_sm_results(s, t, d, ready << 2 | PL_SB_SHORT);
+    pl_sm_result(t, d, ready, PL_SB_SHORT);
     s->stat.shared_passes += passes;
     s->stat.conflicts += extra;
     pl_pc_stat *st = stat_of(s, pc);
@@ -193,7 +191,6 @@ static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
     uint64_t seen[PL_LANES];
     uint32_t nseen = 0;
     uint32_t slot = pl_token_new(s, t, pc, now, seq, PL_SB_SHORT);
-    uint64_t id = s->token[slot].id;
     for (uint32_t mask = s->fx.mask; mask; mask &= mask - 1) {
         uint64_t line = (PL_CONST_BASE + (s->fx.addr[__builtin_ctz(mask)] & 0xffffffff)) & ~(m->line - 1);
         uint32_t k = 0;
@@ -210,8 +207,9 @@ static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
     }
     queue_mio(s, c, start);
     bool known = s->token[slot].remaining == 1;
+    if (known) pl_sm_result(t, d, ready, PL_SB_SHORT);
+    else pl_sm_result_later(t, d, &s->token[slot], 0);
     pl_token_done(s, slot, ready);
-    pl_sm_results(s, t, d, known ? ready << 2 | PL_SB_SHORT : id);
     pl_pc_stat *st = stat_of(s, pc);
     if (st) {
         st->requests++;
@@ -376,9 +374,8 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         s->stat.l1_write_sectors += sectors;
         s->stat.l1_read_sectors += sectors;
         pending = true;
-        pl_sm_results(s, t, d, s->token[slot].id);
+        pl_sm_result_later(t, d, &s->token[slot], 0);
     } else {
-        uint64_t id = s->token[slot].id;
         for (uint32_t k = 0; k < lines->n; k++) {
             if (!ask[k]) continue;
             pl_mem_req r = {.time = start + m->miss + k / m->tags, .line = lines->at[k].line, .token = request[k],
@@ -394,7 +391,8 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             ready += s->m->async.copy;
         }
         s->token[slot].remaining = fills + 1;
-        pl_sm_results(s, t, d, pending ? id | later_passes(passes) : long_result(ready));
+        if (pending) pl_sm_result_later(t, d, &s->token[slot], later_passes(passes));
+        else pl_sm_result(t, d, ready, PL_SB_LONG);
         pl_token_done(s, slot, ready);
     }
 
@@ -525,7 +523,6 @@ static void bulk(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t
     s->bulk_free = x.start;
     k->remaining = load ? x.sent + 1 : 1; /* a copy out is complete soon after its last line has left */
     pl_token_done(s, slot, load ? x.start : x.start + s->m->async.bulk_store_end);
-    pl_sm_results(s, t, d, (now + 4) << 2 | PL_SB_FIXED);
     emit(s, t, pc, now, seq, x.sectors_sent, x.sent, PL_LV_L2, 0, slot);
 }
 
@@ -533,16 +530,21 @@ static void mbarrier(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
 {
     bool wait = d->kind == PL_KIND_MBARRIER_WAIT;
     uint64_t hold = wait ? 1 : s->m->sync.mbarrier_arrive;
-    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, hold * PL_FINE), value = (start + s->m->sync.mbarrier) << 2 | PL_SB_SHORT;
+    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, hold * PL_FINE), ready = start + s->m->sync.mbarrier;
     queue_mio(s, c, start);
-    if (wait && s->fx.mask) {
+    pl_sm_result(t, d, ready, PL_SB_SHORT);
+    if (wait && s->fx.mask && !t->copy && d->sets != PL_SB_NONE) {
         uint32_t barrier = in_block(s->fx.addr[__builtin_ctz(s->fx.mask)]);
-        for (uint32_t k = 0; k < s->ntoken && s->used_tokens; k++) { /* a copy that this barrier counts is still under way */
+        for (uint32_t k = 0; k < s->ntoken && s->used_tokens; k++) { /* the youngest copy that this barrier counts is still under way */
             const pl_token *x = &s->token[k];
-            if (x->bulk && x->remaining && x->barrier == barrier && s->warp[x->warp].cta == t->cta) value = x->id;
+            if (x->bulk && x->remaining && x->barrier == barrier && x->id > t->copy && s->warp[x->warp].cta == t->cta) t->copy = x->id;
+        }
+        if (t->copy) {
+            t->copy_sb = d->sets;
+            t->sb[d->sets].pending++;
+            t->sb[d->sets].kind = PL_SB_LONG;
         }
     }
-    pl_sm_results(s, t, d, value);
     if (s->fx.mask) emit(s, t, pc, now, seq, 0, 1, PL_LV_SHARED, s->m->sync.mbarrier, PL_NO_TOKEN);
 }
 

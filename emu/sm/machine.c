@@ -51,6 +51,7 @@ static const pl_conf_key issue_keys[] = {
     KEY(pl_issue_config, guard_latency, "guard_latency", U32, CY, 0, 100,
         "further cycles before a computed predicate can guard an instruction or decide a branch"),
     KEY(pl_issue_config, cross, "cross", U32, CY, 0, 100, "further cycles from a result of the ALU to the multiply-add pipe, and back"),
+    KEY(pl_issue_config, branch, "branch", U32, CY, 1, 100, "stall count behind a branch: part of the branch's own latency"),
     KEY(pl_issue_config, divergence, "divergence", U32, CY, 0, 200, "further cycles when the lanes of a warp part at a branch"),
     KEY(pl_issue_config, memory, "memory", U32, CY, 1, 100, "cycles from a memory instruction of a warp to its next one"),
     KEY(pl_issue_config, mio_queue, "mio_queue", U32, "", 1, 64,

@@ -49,10 +49,6 @@ bool pl_sm_init(pl_sm *s, pl_arena *a, const pl_machine *m, const pl_decoded *de
         pl_cache_init(&c->l0, a, m->fetch.l0_size, (uint32_t)m->fetch.line, m->fetch.l0_ways, false);
         c->l0_when = pl_arena_array(a, uint64_t, (size_t)c->l0.sets * c->l0.ways);
     }
-    for (uint32_t i = 0; i < m->sm.warps; i++) {
-        s->warp[i].row = pl_arena_array(a, uint64_t, dec->max_row);
-        s->warp[i].pred = pl_arena_array(a, uint64_t, dec->max_pred);
-    }
     if (!pl_arena_ok(a)) return false;
     for (uint32_t i = 0; i < s->ntoken; i++) s->token_queue[i] = i;
     s->token_tail = s->ntoken;
@@ -69,63 +65,6 @@ static void set_ready(pl_sm *s, uint32_t warp, uint64_t at)
     if (at < s->next) s->next = at;
 }
 
-/* --- scoreboard --- */
-
-/* An entry whose token is done becomes an ordinary one. */
-static inline uint64_t resolve(const pl_sm *s, uint64_t v)
-{
-    if (!(v & PL_SB_PENDING)) return v;
-    const pl_token *k = &s->token[v & 0xffff];
-    if (k->id != (v & PL_SB_TOKEN)) return 0; /* done long ago, the slot serves another */
-    return k->remaining ? v : (k->ready + (v >> PL_SB_DELAY_SHIFT & PL_SB_DELAY_MAX)) << 2 | k->kind;
-}
-
-/* The later of two entries; of two pending ones that of the younger token. */
-static inline uint64_t later(uint64_t a, uint64_t b)
-{
-    if (!(a & b & PL_SB_PENDING)) return a > b ? a : b;
-    uint64_t x = a & PL_SB_TOKEN, y = b & PL_SB_TOKEN;
-    return x != y ? (x > y ? a : b) : a > b ? a : b;
-}
-
-/* An entry so many cycles later. */
-static inline uint64_t after(uint64_t v, uint64_t cycles)
-{
-    if (!(v & PL_SB_PENDING)) return v + (cycles << 2);
-    uint64_t delay = (v >> PL_SB_DELAY_SHIFT & PL_SB_DELAY_MAX) + cycles;
-    if (delay > PL_SB_DELAY_MAX) delay = PL_SB_DELAY_MAX;
-    return (v & PL_SB_TOKEN) | delay << PL_SB_DELAY_SHIFT;
-}
-
-/* The latest of what instruction d reads; a pending entry when one of them has no known cycle. Rows that it writes do not count:
- * what is still on its way to them has had its readers. */
-static uint64_t dependences(const pl_sm *s, const pl_twarp *t, const pl_dec *d)
-{
-    const uint32_t *r = s->dec->rows + d->rows;
-    uint32_t rows = s->dec->max_row - 1, preds = s->dec->max_pred - 1;
-    uint64_t latest = 0;
-    for (uint32_t k = 0; k < d->nread; k++) {
-        uint64_t v = resolve(s, t->row[(t->base + r[k]) & rows]);
-        if (k < 8 && d->cross >> k & 1 && v && !(v & (PL_SB_PENDING | 3))) v = after(v, s->m->issue.cross);
-        latest = later(latest, v);
-    }
-    r += (uint32_t)d->nread + d->nwrite;
-    for (uint32_t k = 0; k < d->npread; k++) {
-        uint64_t v = resolve(s, t->pred[r[k] & preds]);
-        if (d->guarded && k + 1 == d->npread && v) v = after(v, s->m->issue.guard_latency);
-        latest = later(latest, v);
-    }
-    return latest;
-}
-
-void pl_sm_results(const pl_sm *s, pl_twarp *t, const pl_dec *d, uint64_t value)
-{
-    const uint32_t *r = s->dec->rows + d->rows + d->nread;
-    for (uint32_t k = 0; k < d->nwrite; k++) t->row[(t->base + r[k]) & (s->dec->max_row - 1)] = value;
-    r += (uint32_t)d->nwrite + d->npread;
-    for (uint32_t k = 0; k < d->npwrite; k++) t->pred[r[k] & (s->dec->max_pred - 1)] = value;
-}
-
 /* --- tokens --- */
 
 uint32_t pl_token_new(pl_sm *s, pl_twarp *t, uint32_t pc, uint64_t now, uint64_t seq, uint8_t kind)
@@ -134,13 +73,15 @@ uint32_t pl_token_new(pl_sm *s, pl_twarp *t, uint32_t pc, uint64_t now, uint64_t
     uint32_t slot = s->token_queue[s->token_head++ % s->ntoken];
     s->used_tokens++;
     s->last_token = slot;
-    s->token[slot] = (pl_token){.id = PL_SB_PENDING | ++s->generation << 16 | slot,
+    s->token[slot] = (pl_token){.id = ++s->generation << 16 | slot,
                                 .issued = now,
                                 .seq = seq,
                                 .pc = pc,
                                 .remaining = 1,
                                 .barrier = UINT32_MAX,
                                 .warp = (uint16_t)pl_warp_index(s, t),
+                                .age = t->age,
+                                .scoreboard = PL_SB_NONE,
                                 .kind = kind,
                                 .level = PL_LV_L1};
     return slot;
@@ -172,7 +113,7 @@ static void end_warp(pl_sm *s, pl_twarp *t, uint64_t now)
 static bool release_barrier(pl_sm *s, const pl_tcta *b, uint64_t now, uint64_t at);
 
 /* By PL_SB_*. */
-static const uint8_t waits_for[] = {PL_STALL_WAIT, PL_STALL_SHORT_SCOREBOARD, PL_STALL_LONG_SCOREBOARD, PL_STALL_IMC_MISS};
+static const uint8_t waits_for[] = {PL_STALL_SHORT_SCOREBOARD, PL_STALL_LONG_SCOREBOARD, PL_STALL_IMC_MISS};
 
 /* Works out when the instruction in t->next can issue. */
 static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
@@ -195,16 +136,21 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
             t->hold_why = PL_STALL_NO_INSTRUCTION;
         }
     }
-    uint64_t v = dependences(s, t, d);
-    if (v & PL_SB_PENDING) {
-        t->block = PL_BK_TOKEN;
-        t->token = v & PL_SB_TOKEN;
-        t->why = waits_for[s->token[v & 0xffff].kind];
-        set_ready(s, index, PL_NEVER);
-        return;
+    t->operands = t->stall;
+    t->why = PL_STALL_WAIT;
+    for (unsigned waits = d->waits; waits; waits &= waits - 1) {
+        const pl_scoreboard *sb = &t->sb[__builtin_ctz(waits)];
+        if (sb->pending) {
+            t->block = PL_BK_TOKEN;
+            t->why = waits_for[sb->kind];
+            set_ready(s, index, PL_NEVER);
+            return;
+        }
+        if (sb->ready > t->operands) {
+            t->operands = sb->ready;
+            t->why = waits_for[sb->kind];
+        }
     }
-    t->operands = v >> 2;
-    t->why = waits_for[v & 3];
     if (d->kind == PL_KIND_COPY_WAIT) {
         uint32_t under_way = 0;
         for (uint32_t g = d->wait_n; g < PL_GROUPS; g++) under_way += t->copies[(t->open_group + 2u * PL_GROUPS - g - 1) % PL_GROUPS];
@@ -239,10 +185,6 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
         set_ready(s, index, PL_NEVER);
         return;
     }
-    if (d->addresses && t->memory > t->operands) {
-        t->operands = t->memory;
-        t->why = PL_STALL_WAIT;
-    }
     uint64_t at = t->operands > t->hold ? t->operands : t->hold;
     if (at < t->issued + 1) at = t->issued + 1;
     if (d->price->again && at < t->again) at = t->again;
@@ -255,12 +197,14 @@ static void ask_for(uint64_t *when, uint64_t now, uint32_t cycles)
     if (!*when) *when = now + cycles;
 }
 
-/* When a word of the constant bank is there, as a scoreboard entry not before v. The first read of an SM fetches its neighbours, too. */
-static uint64_t bank_entry(pl_sm *s, const pl_dec *d, uint64_t now, uint64_t v)
+/* An instruction reads a word of the constant bank, or makes one of its registers. The first read of an SM fetches its neighbours, too. */
+static void read_bank(pl_sm *s, pl_twarp *t, const pl_dec *d, uint64_t now)
 {
     uint64_t *when = &s->bank_when[d->bank_at / PL_BANK_PIECE];
     ask_for(when, now, s->m->constant.first);
-    return *when << 2 > v ? *when << 2 | PL_SB_BANK : v;
+    pl_scoreboard *sb = &t->sb[PL_SB_BANK_WAIT];
+    if (*when > sb->ready) sb->ready = *when;
+    sb->kind = PL_SB_BANK;
 }
 
 /* When a warp that begins can go on: kernels begin with a read of the constant bank (their stack pointer), which the uniform
@@ -279,7 +223,7 @@ static uint64_t loaded_constant(pl_sm *s, const pl_dec *d, uint64_t now)
     const uint64_t ready = now + (d->guarded ? s->m->constant.guarded : s->m->constant.latency);
     ask_for(when, now, s->m->constant.mid_latency);
     s->stat.const_misses += *when > now;
-    return (*when > ready ? *when : ready) << 2 | PL_SB_SHORT;
+    return *when > ready ? *when : ready;
 }
 
 void pl_sm_turn(pl_sm *s)
@@ -289,15 +233,13 @@ void pl_sm_turn(pl_sm *s)
     s->in_turn = true;
 }
 
-/* An instruction that costs nothing: executed at once, its results are there when its operands are. */
+/* An instruction that costs nothing: executed at once; what waits for its results waits for its operands (control.c). */
 static void execute_free(pl_sm *s, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now)
 {
-    uint64_t v = dependences(s, t, d);
     if (d->ordered) pl_sm_turn(s);
     pl_warp_step(t->w, NULL);
     if (s->pc_stat) s->pc_stat[pc].executed++; /* lanes count by issues, of which there are none */
-    if (d->bank) v = bank_entry(s, d, now, v);
-    pl_sm_results(s, t, d, v);
+    if (d->bank) read_bank(s, t, d, now);
 }
 
 static void advance(pl_sm *s, pl_twarp *t, uint64_t now)
@@ -309,7 +251,6 @@ static void advance(pl_sm *s, pl_twarp *t, uint64_t now)
         if (!i) break;
         uint32_t pc = (uint32_t)(i - w->code);
         const pl_dec *d = &s->dec->at[pc];
-        t->base = (uint32_t)((w->regs - w->file) / PL_LANES);
         if (d->price->issues && (!d->slow || pl_slow_needed(w, i, (pl_slow)d->slow))) {
             t->next = d;
             settle(s, t, now);
@@ -365,6 +306,15 @@ void pl_sm_wake(pl_sm *s, uint32_t warp, uint64_t now)
     if (t->w && t->next) settle(s, t, now);
 }
 
+/* One of the results that a scoreboard counts is there. */
+static void end_wait(pl_sm *s, pl_twarp *t, uint8_t scoreboard, uint64_t ready)
+{
+    pl_scoreboard *sb = &t->sb[scoreboard];
+    sb->pending--;
+    if (ready > sb->ready) sb->ready = ready;
+    if (!sb->pending && t->block == PL_BK_TOKEN) settle(s, t, s->now);
+}
+
 void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
 {
     pl_token *k = &s->token[slot];
@@ -382,10 +332,13 @@ void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
     if (k->copy && --t->copies[k->group] == 0) t->copied[k->group] = k->ready;
     for (uint32_t w = 0; k->bulk && w < s->m->sm.warps; w++) { /* other warps that the copy's mbarrier holds */
         pl_twarp *v = &s->warp[w];
-        if (v != t && v->w && v->block == PL_BK_TOKEN && v->token == k->id) settle(s, v, s->now);
+        if (!v->w || v->copy != k->id) continue;
+        v->copy = 0;
+        end_wait(s, v, v->copy_sb, k->ready);
     }
-    if (!t->w) return;
-    if ((t->block == PL_BK_TOKEN && t->token == k->id) || (k->copy && t->block == PL_BK_COPIES)) settle(s, t, s->now);
+    if (!t->w || t->age != k->age) return;
+    if (k->scoreboard != PL_SB_NONE) end_wait(s, t, k->scoreboard, k->ready + k->behind);
+    if (k->copy && t->block == PL_BK_COPIES) settle(s, t, s->now);
     if (k->copy && t->block == PL_BK_NONE && t->next && t->next->kind == PL_KIND_COPY_WAIT && k->ready > t->hold) {
         t->hold = k->ready;
         settle(s, t, s->now);
@@ -420,12 +373,6 @@ static void land(pl_sm *s, uint64_t now)
 
 /* --- issue --- */
 
-/* The unit that an instruction uses. */
-static uint32_t unit_of(const pl_dec *d, uint32_t pipe)
-{
-    return d->multiplied && pipe == PL_PIPE_ALU ? PL_PIPE_HEAVY : pipe;
-}
-
 /* Reads of registers that an instruction's dispatch can wait for (Huerta et al., MICRO 2025: a window of three cycles). */
 enum { READ_WINDOW = 2 };
 
@@ -443,7 +390,7 @@ static uint64_t structural(const pl_sm *s, const pl_subcore *c, const pl_dec *d,
     const pl_price *p = d->price;
     for (uint32_t k = 0; k < p->npipes; k++) {
         if (p->pipe[k].pipe >= PL_PIPE_FIRST_SHARED) continue;
-        uint64_t wait = pl_port_wait(&c->pipe[unit_of(d, p->pipe[k].pipe)], now);
+        uint64_t wait = pl_port_wait(&c->pipe[pl_dec_unit(d, p->pipe[k].pipe)], now);
         if (now + wait > at) {
             at = now + wait;
             *why = PL_STALL_MATH_PIPE;
@@ -501,9 +448,15 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     if (known > now) known = now;
     pl_pc_stat *st = s->pc_stat ? &s->pc_stat[pc] : NULL;
     if (known > from) {
-        s->stat.stall[why] += known - from;
-        if (st) st->stall[why] += known - from;
-        main_why = why;
+        uint64_t fixed = t->stall < known ? t->stall : known; /* the stall count holds the warp first, then what comes later */
+        fixed = fixed > from ? fixed - from : 0;
+        s->stat.stall[PL_STALL_WAIT] += fixed;
+        s->stat.stall[why] += known - from - fixed;
+        if (st) {
+            st->stall[PL_STALL_WAIT] += fixed;
+            st->stall[why] += known - from - fixed;
+        }
+        main_why = 2 * fixed > known - from ? PL_STALL_WAIT : why;
     } else {
         known = from;
     }
@@ -550,7 +503,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     uint32_t f32 = 0;
     bool heavy = false;
     for (uint32_t k = 0; k < p->npipes; k++) {
-        uint32_t pipe = unit_of(d, p->pipe[k].pipe);
+        uint32_t pipe = pl_dec_unit(d, p->pipe[k].pipe);
         uint64_t cost = (uint64_t)p->pipe[k].cycles * d->scale * PL_FINE;
         s->stat.pipe_inst[pipe] += p->pipe[k].n;
         if (pipe != p->pipe[k].pipe) s->stat.pipe_inst[PL_PIPE_FMA] += p->pipe[k].n; /* IMAD.MOV, IMAD.IADD and their like */
@@ -568,9 +521,10 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         if (in > start) start = in;
     }
     uint64_t latency = p->latency;
-    uint64_t result = start << 2 | (p->variable ? PL_SB_SHORT : PL_SB_FIXED);
-    pl_sm_results(s, t, d, after(result, latency));
+    t->stall = now + d->stall;
+    if (d->bank) read_bank(s, t, d, now);
     if (p->variable && d->kind == PL_KIND_MATH) {
+        pl_sm_result(t, d, start + latency, PL_SB_SHORT);
         c->mio[c->mio_at % s->m->issue.mio_queue] = start;
         c->mio_at++;
     }
@@ -597,7 +551,6 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         t->hold_why = PL_STALL_WAIT;
     }
 
-    if (d->addresses) t->memory = now + s->m->issue.memory;
     switch ((pl_kind)d->kind) {
     case PL_KIND_SLEEP:
         t->hold = pl_port_enter(&s->sleep_port, now, (uint64_t)(s->m->sync.sleep_each * PL_FINE)) + s->m->sync.sleep;
@@ -612,9 +565,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     case PL_KIND_PARAM:
         if (d->counted.ldc) {
             c->mio[c->mio_at++ % s->m->issue.mio_queue] = start;
-            pl_sm_results(s, t, d, loaded_constant(s, d, start));
-        } else if (d->bank) {
-            pl_sm_results(s, t, d, bank_entry(s, d, now, after(result, d->guarded ? s->m->constant.guarded : latency)));
+            pl_sm_result(t, d, loaded_constant(s, d, start), PL_SB_SHORT);
         }
         break;
     case PL_KIND_COMMIT: t->open_group = (uint8_t)((t->open_group + 1u) % PL_GROUPS); break;
@@ -816,10 +767,7 @@ bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at)
         if (found == UINT32_MAX) return false;
         sub = (found % s->nsub + 1) % s->nsub;
         pl_twarp *t = &s->warp[found];
-        uint64_t *row = t->row, *pred = t->pred;
-        memset(row, 0, s->dec->max_row * sizeof *row);
-        memset(pred, 0, s->dec->max_pred * sizeof *pred);
-        *t = (pl_twarp){.w = &c->warp[k], .cta = b, .row = row, .pred = pred, .age = s->arrivals++, .started = at, .issued = at, .fresh = true,
+        *t = (pl_twarp){.w = &c->warp[k], .cta = b, .age = s->arrivals++, .started = at, .issued = at, .fresh = true,
                         .hold = at, .hold_why = PL_STALL_NO_INSTRUCTION, .throttle = PL_STALL_NOT_SELECTED, .line = PL_NEVER};
         s->live_warps++;
         if (s->sub[found % s->nsub].live++ == 0) s->sub[found % s->nsub].busy_since = at - s->m->launch.block_start;

@@ -13,6 +13,7 @@
 #define PL_EMU_SM_SM_H
 
 #include "emu/exec/exec.h"
+#include "emu/sm/control.h"
 #include "emu/sm/decode.h"
 #include "emu/sm/machine.h"
 #include "base/team.h"
@@ -23,17 +24,19 @@ enum { PL_SM_WARPS = 64, PL_SUBCORES = 8, PL_QUEUE = 64, PL_GROUPS = 16, PL_CONS
 #define PL_NEVER UINT64_MAX
 #define PL_NO_TOKEN UINT32_MAX
 
-/* A scoreboard entry is the cycle at which a row can be read, times four, plus what kind of producer it had; or, with the top bit set, the
- * number of a token and a delay: so many cycles after the token is done, which is not known yet. */
-#define PL_SB_PENDING (1ull << 63)
-#define PL_SB_DELAY_SHIFT 50
-#define PL_SB_DELAY_MAX 8191ull
-#define PL_SB_TOKEN (PL_SB_PENDING | ((1ull << PL_SB_DELAY_SHIFT) - 1)) /* an entry without its delay */
-enum { PL_SB_FIXED, PL_SB_SHORT, PL_SB_LONG, PL_SB_BANK };
+/* What kind of instruction made a result of variable latency. */
+enum { PL_SB_SHORT, PL_SB_LONG, PL_SB_BANK };
+
+/* One of the counters of a warp for results of variable latency (control.h). */
+typedef struct pl_scoreboard {
+    uint64_t ready;   /* when the last of its results whose cycle is known is there */
+    uint32_t pending; /* results whose cycle is not known yet */
+    uint8_t kind;     /* PL_SB_* of the latest */
+} pl_scoreboard;
 
 /* Something whose end is not known when it starts: a load, an atomic, a copy. */
 typedef struct pl_token {
-    uint64_t id;      /* PL_SB_PENDING | generation << 16 | slot; differs for each use of the slot */
+    uint64_t id;      /* differs for each use of the slot; never 0 */
     uint64_t ready;   /* cycle of the result, once done */
     uint64_t base;    /* not before this cycle */
     uint64_t issued, seq; /* of the instruction, for events */
@@ -41,7 +44,10 @@ typedef struct pl_token {
     uint32_t remaining; /* fills and replies still missing; 0: done */
     uint32_t barrier; /* bulk copies: shared address of the mbarrier, UINT32_MAX: none */
     uint16_t warp;    /* timing warp that issued it */
-    uint8_t kind;     /* PL_SB_*, not PL_SB_FIXED */
+    uint16_t behind;  /* cycles from its end until the registers have the data */
+    uint32_t age;     /* of that warp */
+    uint8_t scoreboard; /* that it ends, PL_SB_NONE: none */
+    uint8_t kind;     /* PL_SB_* */
     uint8_t level;    /* pl_level: slowest so far */
     uint8_t group;    /* cp.async: group it belongs to */
     bool copy, bulk;
@@ -64,19 +70,19 @@ typedef enum pl_block { PL_BK_NONE, PL_BK_TOKEN, PL_BK_BARRIER, PL_BK_SLEEP, PL_
 typedef struct pl_twarp {
     pl_warp *w;             /* NULL: slot is free */
     struct pl_tcta *cta;
-    uint64_t *row, *pred;   /* scoreboard */
+    pl_scoreboard sb[PL_SB_COUNT];
     const pl_dec *next;     /* instruction to issue, NULL while it is not known */
     bool fresh;             /* has not issued yet */
     uint64_t started;
     uint64_t issued;        /* cycle of the last issue */
-    uint64_t operands;      /* when `next` can issue as far as scoreboards go */
-    uint64_t memory;        /* earliest cycle of its next memory instruction */
+    uint64_t stall;         /* until when the stall count of the last instruction holds it */
+    uint64_t operands;      /* when `next` can issue as far as stall counts and scoreboards go */
     uint64_t hold;          /* earliest cycle by control flow, fetch, barriers */
     uint64_t again;         /* earliest cycle of an instruction for the unit that it has just used (op.NAME.again) */
-    uint64_t token;         /* PL_BK_TOKEN: which */
+    uint64_t copy;          /* its mbarrier's bulk copy, whose end scoreboard copy_sb waits for; 0: none */
+    uint8_t copy_sb;
     uint64_t line;          /* instruction line it fetched last */
     uint64_t wgmma_done, wgmma_group[PL_GROUPS];
-    uint32_t base;          /* scoreboard row of the current frame */
     uint32_t stores;        /* stores and reductions not acknowledged */
     uint64_t remote_done;   /* when its accesses to other SMs of the cluster are done */
     uint32_t age;           /* order of arrival on the SM */
@@ -218,8 +224,25 @@ void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until);
 void pl_sm_poll(pl_sm *s, uint64_t now);
 /* Returns when what other SMs did before this one in the order of their numbers is done. */
 void pl_sm_turn(pl_sm *s);
-/* Enters `value` as the scoreboard entry of everything that d writes. */
-void pl_sm_results(const pl_sm *s, pl_twarp *t, const pl_dec *d, uint64_t value);
+/* What d writes is there at cycle `ready`. */
+static inline void pl_sm_result(pl_twarp *t, const pl_dec *d, uint64_t ready, uint8_t kind)
+{
+    if (d->sets == PL_SB_NONE) return;
+    pl_scoreboard *sb = &t->sb[d->sets];
+    if (ready > sb->ready) sb->ready = ready;
+    sb->kind = kind;
+}
+
+/* What d writes is there `behind` cycles after the token is done, which it is not yet. */
+static inline void pl_sm_result_later(pl_twarp *t, const pl_dec *d, pl_token *k, uint32_t behind)
+{
+    if (d->sets == PL_SB_NONE) return;
+    k->scoreboard = d->sets;
+    k->behind = (uint16_t)(behind < UINT16_MAX ? behind : UINT16_MAX);
+    t->sb[d->sets].pending++;
+    t->sb[d->sets].kind = k->kind;
+}
+
 /* A warp's next instruction or wait is worked out anew (lsu.c and fetch.c call it when something they waited for has come). */
 void pl_sm_wake(pl_sm *s, uint32_t warp, uint64_t now);
 

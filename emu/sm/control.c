@@ -1,0 +1,358 @@
+/* control.c - stall counts and scoreboards of a program for a machine; see control.h.
+ *
+ * Two passes over the basic blocks of each function. The first gives scoreboards to results of variable latency: those that one instruction
+ * reads together share a scoreboard, and a scoreboard is free again behind the first instruction that waits for it, as in
+ * machine code of ptxas for sm_90. The second follows what is on its way to each register, from block to block, until nothing
+ * changes: that says how many cycles must lie between two neighbours, and which scoreboards a reader waits for. */
+#include "emu/sm/control.h"
+#include "isa/cfg.h"
+#include <string.h>
+
+/* Rounds of the second pass at most: what is on its way at the end of a block rarely lasts longer than the next. Issues between an instruction
+ * with a scoreboard and the next one if that waits for it (machine code for sm_90). Readers so close that their operands share a scoreboard (smem.csv: 12
+ * loads of a warp under way, whose sums come in pairs). */
+enum { ROUNDS = 4, STALL_MOST = 4095, AFTER_VARIABLE = 2, TOGETHER = 1 };
+
+/* What is on its way to a register or a predicate. */
+typedef struct entry {
+    uint32_t epoch;  /* of another block: nothing */
+    uint32_t ready;  /* cycle, counted from the start of the block, at which the reader nearest to its unit can issue */
+    uint32_t stamp;  /* number of the instruction in the block, from 1; 0: before it */
+    uint8_t mask;    /* scoreboards that end it */
+    uint8_t side;    /* pl_side of the producer */
+} entry;
+
+/* The same at the end of a block. */
+typedef struct carry {
+    uint32_t slot, left; /* cycles from the first that the next block may issue in */
+    uint8_t mask, side;
+} carry;
+
+typedef struct block_end {
+    carry *at;
+    uint32_t n;
+    uint32_t lead; /* cycles that its own first instruction has to wait for others */
+} block_end;
+
+typedef struct control {
+    pl_decoded *dec;
+    const pl_machine *m;
+    const pl_prog_func *f;
+    pl_arena *tmp;
+    pl_cfg g;
+    entry *row;            /* rows, then predicates */
+    uint32_t rows, slots, epoch;
+    uint32_t *access;      /* by slot: next instruction that waits for it, while a block is gone through backwards */
+    uint32_t *until;       /* by instruction of the function: first one that needs its result; UINT32_MAX: another block */
+    uint32_t cleared[PL_SB_COUNT]; /* stamp of the last instruction that waited for it */
+    uint32_t unit[PL_PIPE_COUNT];  /* cycle at which the pipe takes the warp's next instruction */
+    block_end *end;        /* by block */
+    struct { carry *at; size_t n, cap; } out;
+    struct { uint32_t *at; size_t n, cap; } touched; /* slots with an entry in this block */
+} control;
+
+/* --- scoreboards --- */
+
+static bool variable(const pl_dec *d)
+{
+    if (!d->price->issues || d->slow || !(d->nwrite || d->npwrite)) return false;
+    switch ((pl_kind)d->kind) {
+    case PL_KIND_MEMORY:
+    case PL_KIND_MATRIX_MEMORY:
+    case PL_KIND_MBARRIER:
+    case PL_KIND_MBARRIER_WAIT: return true;
+    case PL_KIND_PARAM: return d->counted.ldc;
+    case PL_KIND_MATH: return d->price->variable;
+    default: return false;
+    }
+}
+
+/* Registers and predicates of d as slots, read (how = 0) or written (1); the last one read is the guard when d->guarded. */
+static uint32_t slots_of(const control *x, const pl_dec *d, unsigned how, uint32_t out[128])
+{
+    const uint32_t *r = x->dec->rows + d->rows + (how ? d->nread : 0);
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < (how ? d->nwrite : d->nread); k++)
+        if (r[k] < x->rows) out[n++] = r[k];
+    r = x->dec->rows + d->rows + d->nread + d->nwrite + (how ? d->npread : 0);
+    for (uint32_t k = 0; k < (how ? d->npwrite : d->npread); k++)
+        if (x->rows + r[k] < x->slots) out[n++] = x->rows + r[k];
+    return n;
+}
+
+/* Finds for each instruction of the block the first one behind it that waits for what it writes. */
+static void find_readers(control *x, const pl_block *b)
+{
+    uint32_t slot[128];
+    for (uint32_t pc = b->end; pc-- > b->first;) {
+        const pl_dec *d = &x->dec->at[pc];
+        uint32_t first = UINT32_MAX, n = slots_of(x, d, 1, slot);
+        for (uint32_t k = 0; k < n; k++)
+            if (x->access[slot[k]] < first) first = x->access[slot[k]];
+        x->until[pc - x->f->first] = first;
+        const bool free = !d->price->issues;
+        for (uint32_t k = 0; k < n; k++) x->access[slot[k]] = free || variable(d) ? UINT32_MAX : pc;
+        n = slots_of(x, d, 0, slot);
+        /* what costs nothing passes its operands on: its readers are theirs */
+        for (uint32_t k = 0; k < n; k++)
+            if (!free) x->access[slot[k]] = pc;
+            else if (first < x->access[slot[k]]) x->access[slot[k]] = first;
+    }
+    for (uint32_t pc = b->first; pc < b->end; pc++) {
+        for (unsigned how = 0; how < 2; how++)
+            for (uint32_t k = slots_of(x, &x->dec->at[pc], how, slot); k-- > 0;) x->access[slot[k]] = UINT32_MAX;
+    }
+}
+
+static uint32_t distance(uint32_t a, uint32_t b) { return a > b ? a - b : b - a; }
+
+static void give_scoreboards(control *x)
+{
+    uint32_t until[PL_SCOREBOARDS] = {0}; /* first instruction that waits for it: before that it is taken */
+    for (uint32_t k = 0; k < x->slots; k++) x->access[k] = UINT32_MAX;
+    for (uint32_t b = 0; b < x->g.n; b++) {
+        find_readers(x, &x->g.b[b]);
+        for (uint32_t pc = x->g.b[b].first; pc < x->g.b[b].end; pc++) {
+            pl_dec *d = &x->dec->at[pc];
+            d->sets = PL_SB_NONE;
+            if (!variable(d)) continue;
+            uint32_t end = x->until[pc - x->f->first], best = 0;
+            bool shares = false, free = false;
+            for (uint32_t k = 0; k < PL_SCOREBOARDS && !shares; k++) {
+                bool taken = until[k] > pc;
+                if (taken && distance(until[k], end) <= TOGETHER) {
+                    best = k;
+                    shares = true;
+                } else if (!taken && !free) {
+                    best = k;
+                    free = true;
+                } else if (!free && distance(until[k], end) < distance(until[best], end)) {
+                    best = k;
+                }
+            }
+            if (!shares && (free || end < until[best])) until[best] = end;
+            d->sets = (uint8_t)best;
+        }
+    }
+}
+
+/* --- stall counts and waits --- */
+
+/* Cycles to the result of an instruction that has no scoreboard. */
+static uint32_t latency_of(const control *x, const pl_dec *d)
+{
+    switch ((pl_kind)d->kind) {
+    case PL_KIND_MATH: return d->slow || d->price->ends ? d->price->issues : d->price->latency; /* others hold the warp until the end */
+    case PL_KIND_PARAM: return d->bank && d->guarded ? x->m->constant.guarded : d->price->latency;
+    case PL_KIND_CLOCK: return d->price->latency;
+    default: return 1;
+    }
+}
+
+static entry *at_slot(control *x, uint32_t slot)
+{
+    entry *e = &x->row[slot];
+    if (e->epoch == x->epoch) return e;
+    *e = (entry){.epoch = x->epoch};
+    uint32_t *t = pl_push(x->tmp, &x->touched);
+    if (pl_arena_ok(x->tmp)) *t = slot;
+    return e;
+}
+
+/* Scoreboards that still stand for e. */
+static uint8_t open_of(const control *x, const entry *e)
+{
+    uint8_t open = 0;
+    for (unsigned k = 0; k < PL_SB_COUNT; k++)
+        if (e->mask >> k & 1 && e->stamp >= x->cleared[k]) open |= (uint8_t)(1u << k);
+    return open;
+}
+
+/* Enters what the predecessors of block b leave. */
+static void begin_block(control *x, uint32_t b)
+{
+    x->epoch++;
+    x->touched.n = 0;
+    memset(x->cleared, 0, sizeof x->cleared);
+    memset(x->unit, 0, sizeof x->unit);
+    for (uint32_t k = x->g.pred_start[b]; k < x->g.pred_start[b + 1]; k++) {
+        const block_end *from = &x->end[x->g.pred[k]];
+        for (uint32_t n = 0; n < from->n; n++) {
+            entry *e = at_slot(x, from->at[n].slot);
+            if (from->at[n].left > e->ready) {
+                e->ready = from->at[n].left;
+                e->side = from->at[n].side;
+            }
+            e->mask |= from->at[n].mask;
+        }
+    }
+}
+
+/* Two arithmetic pipes: a result takes longer to the other one. */
+static bool crosses(const entry *e, const pl_dec *d) { return e->side && d->side && e->side != d->side; }
+
+/* Keeps what is on its way when the warp leaves the block; `next`: first cycle of whatever follows. True: something changed. */
+static bool end_block(control *x, uint32_t b, uint32_t next)
+{
+    block_end *old = &x->end[b];
+    x->out.n = 0;
+    for (size_t k = 0; k < x->touched.n; k++) {
+        const entry *e = &x->row[x->touched.at[k]];
+        uint8_t mask = open_of(x, e);
+        uint32_t left = e->ready > next ? e->ready - next : 0;
+        if (!mask && !left) continue;
+        carry *c = pl_push(x->tmp, &x->out);
+        if (!pl_arena_ok(x->tmp)) return false;
+        *c = (carry){x->touched.at[k], left, mask, e->side};
+    }
+    bool same = old->n == x->out.n;
+    for (uint32_t k = 0; same && k < old->n; k++)
+        same = old->at[k].slot == x->out.at[k].slot && old->at[k].left == x->out.at[k].left && old->at[k].mask == x->out.at[k].mask;
+    if (same) return false;
+    if (old->n < x->out.n) old->at = pl_arena_array(x->tmp, carry, x->out.n);
+    old->n = pl_arena_ok(x->tmp) ? (uint32_t)x->out.n : 0;
+    if (old->n) memcpy(old->at, x->out.at, old->n * sizeof *old->at);
+    return true;
+}
+
+/* The first cycle from `t` at which the units of d take it from this warp; they are taken then. */
+static uint32_t take_units(control *x, const pl_dec *d, uint32_t t)
+{
+    uint32_t cycles[6] = {0};
+    const pl_price *p = d->price;
+    for (unsigned turn = 0; turn < 2; turn++)
+        for (uint32_t k = 0; k < p->npipes; k++) {
+            uint32_t pipe = pl_dec_unit(d, p->pipe[k].pipe);
+            if (turn == 0) {
+                bool apart = pipe == PL_PIPE_MIO || (pipe == PL_PIPE_LSU && d->addresses);
+                cycles[k] = apart ? x->m->issue.memory : pipe >= PL_PIPE_FIRST_SHARED || d->kind == PL_KIND_WGMMA ? 0 : p->pipe[k].cycles;
+                if (cycles[k] && x->unit[pipe] > t) t = x->unit[pipe];
+            } else if (cycles[k]) {
+                x->unit[pipe] = t + cycles[k];
+            }
+        }
+    return t;
+}
+
+static uint16_t stall_of(uint32_t cycles) { return (uint16_t)(cycles < STALL_MOST ? cycles : STALL_MOST); }
+
+static bool go_through(control *x, uint32_t b)
+{
+    const pl_block *block = &x->g.b[b];
+    pl_dec *last = NULL;
+    uint32_t slot[128], now = 0, next = 0, stamp = 0; /* cycle of the last issue; first cycle behind it */
+    begin_block(x, b);
+    x->end[b].lead = 0;
+    for (uint32_t pc = block->first; pc < block->end; pc++) {
+        pl_dec *d = &x->dec->at[pc];
+        const bool free = !d->price->issues || d->slow;
+        uint32_t t = free ? 0 : next, n = slots_of(x, d, 0, slot);
+        uint8_t wait = 0, side = 0;
+        stamp++;
+        for (uint32_t k = 0; k < n; k++) {
+            const entry *e = &x->row[slot[k]];
+            if (e->epoch != x->epoch) continue;
+            uint32_t ready = e->ready;
+            if (!free && ready && crosses(e, d)) ready += x->m->issue.cross;
+            if (d->guarded && k + 1 == n && e->ready && !open_of(x, e)) ready += x->m->issue.guard_latency;
+            if (ready > t) t = ready;
+            wait |= open_of(x, e);
+            if (free) side = e->side;
+        }
+        n = slots_of(x, d, 1, slot);
+        if (!free) {
+            /* an older result must not come behind the newer one; two of variable latency keep their order */
+            for (uint32_t k = 0; d->sets == PL_SB_NONE && k < n; k++)
+                if (x->row[slot[k]].epoch == x->epoch) wait |= open_of(x, &x->row[slot[k]]);
+            if (d->joins) wait |= (1u << PL_SCOREBOARDS) - 1;
+            t = take_units(x, d, t);
+            if (last && last->sets != PL_SB_NONE && wait >> last->sets & 1 && t < now + AFTER_VARIABLE) t = now + AFTER_VARIABLE;
+            if (last) last->stall = stall_of(t - now);
+            else x->end[b].lead = t;
+            for (unsigned k = 0; k < PL_SB_COUNT; k++)
+                if (wait >> k & 1) x->cleared[k] = stamp;
+            d->waits = wait;
+            last = d;
+            now = t;
+            next = t + d->price->issues;
+            d->stall = stall_of(d->price->issues);
+        }
+        for (uint32_t k = 0; k < n; k++) {
+            entry *e = at_slot(x, slot[k]);
+            e->stamp = stamp;
+            if (free) {
+                e->ready = t;
+                e->mask = (uint8_t)(wait | (d->bank ? 1u << PL_SB_BANK_WAIT : 0));
+                e->side = side;
+            } else if (d->sets != PL_SB_NONE) {
+                e->ready = 0;
+                e->mask = (uint8_t)(1u << d->sets);
+                e->side = 0;
+            } else {
+                e->ready = now + latency_of(x, d);
+                e->mask = d->bank ? 1u << PL_SB_BANK_WAIT : 0;
+                e->side = d->side;
+            }
+        }
+    }
+    if (last && last->kind == PL_KIND_BRANCH) next = now + last->price->latency;
+    return end_block(x, b, next);
+}
+
+/* Behind its last instruction a block waits for what the first ones of the next blocks need. */
+static void join_blocks(control *x)
+{
+    for (uint32_t b = 0; b < x->g.n; b++) {
+        const pl_block *block = &x->g.b[b];
+        uint32_t lead = 0;
+        for (uint32_t k = 0; k < pl_cfg_successor_count(block); k++) {
+            uint32_t to = pl_cfg_successor(&x->g, block, k);
+            if (to < x->g.n && x->end[to].lead > lead) lead = x->end[to].lead;
+        }
+        for (uint32_t pc = block->end; pc-- > block->first;) {
+            pl_dec *d = &x->dec->at[pc];
+            if (!d->price->issues || d->slow) continue;
+            if (d->kind == PL_KIND_BRANCH) d->stall = stall_of(x->m->issue.branch);
+            if (lead) d->stall = stall_of((d->kind == PL_KIND_BRANCH ? d->price->latency : d->stall) + lead);
+            break;
+        }
+    }
+}
+
+static bool control_function(control *x, const pl_program *p, const pl_prog_func *f)
+{
+    if (!f->count) return true;
+    x->f = f;
+    x->rows = f->rows;
+    x->slots = f->rows + f->preds;
+    if (pl_cfg_make(p, f, x->tmp, &x->g) != PL_OK) return false;
+    x->row = pl_arena_array(x->tmp, entry, x->slots + 1);
+    x->access = pl_arena_array(x->tmp, uint32_t, x->slots + 1);
+    x->until = pl_arena_array(x->tmp, uint32_t, f->count);
+    x->end = pl_arena_array(x->tmp, block_end, x->g.n + 1);
+    x->out.at = NULL;
+    x->touched.at = NULL;
+    x->out.n = x->out.cap = x->touched.n = x->touched.cap = 0;
+    x->epoch = 0;
+    if (!pl_arena_ok(x->tmp)) return false;
+    give_scoreboards(x);
+    bool changed = true;
+    for (unsigned round = 0; changed && round < ROUNDS; round++) {
+        changed = false;
+        for (uint32_t b = 0; b < x->g.n; b++) changed |= go_through(x, b);
+    }
+    join_blocks(x);
+    return pl_arena_ok(x->tmp);
+}
+
+bool pl_control(pl_decoded *dec, const pl_program *p, const pl_machine *m)
+{
+    control x = {.dec = dec, .m = m, .tmp = pl_arena_open()};
+    bool ok = x.tmp != NULL;
+    for (size_t k = 0; ok && k < p->funcs.n; k++) {
+        ok = control_function(&x, p, &p->funcs.at[k]);
+        pl_arena_reset(x.tmp);
+    }
+    pl_arena_close(x.tmp);
+    return ok;
+}
