@@ -46,8 +46,8 @@ int pl_mnem_find(const char *s, size_t n)
 
 int pl_sreg_find(const char *name, size_t n)
 {
-    for (unsigned k = 0; k < pl_nsregs; k++)
-        if (!compare(name, n, pl_sregs[k].name))
+    for (unsigned k = 0; k < pl_nsregs && n; k++)
+        if (pl_sregs[k].name[0] == name[0] && !compare(name, n, pl_sregs[k].name))
             return (int)k;
     return -1;
 }

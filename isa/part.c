@@ -8,16 +8,11 @@
 #include "isa/opt.h"
 #include "isa/tidy.h"
 
-void pl_part_start(pl_program *part, const pl_program *p, pl_arena *arena, pl_plans *plans)
+void pl_part_start(pl_program *part, const pl_program *before, pl_arena *arena, pl_plans *plans)
 {
-    *part = *p;
+    *part = *before;
     part->arena = arena;
     part->plans = plans;
-    memset(&part->code, 0, sizeof part->code);
-    memset(&part->pool, 0, sizeof part->pool);
-    memset(&part->lines, 0, sizeof part->lines);
-    memset(&part->calls, 0, sizeof part->calls);
-    memset(&part->moves, 0, sizeof part->moves);
 }
 
 /* Lanes meet behind calls; backward branches are loops. */

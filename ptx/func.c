@@ -373,6 +373,7 @@ void pl_table_begin(pl_parse *p, pl_sym *s, int kind, pl_loc at)
     t->kind = kind == 0 ? PL_TAB_BRANCH : kind == 1 ? PL_TAB_CALL : PL_TAB_PROTO;
     pl_name_bind(p, s, (pl_binding){.kind = PL_B_TABLE, .table = t, .at = at});
     p->table = t;
+    p->table_uses = NULL; /* a table with a syntax error leaves its own behind */
     if (t->kind == PL_TAB_PROTO) {
         p->proto = t->proto = pl_arena_new(p->arena, pl_func);
         t->proto->name = s->name;

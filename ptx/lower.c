@@ -651,8 +651,6 @@ static void lower_function(lower *c, pl_func *f, pl_prog_func *out)
     for (size_t k = 0; k < c->m->sources; k++)
         if (c->m->source[k].file == f->at.file)
             c->lines_before = c->m->source[k].lines_before;
-    out->linkage = (uint8_t)f->linkage;
-    out->entry = f->entry;
     out->first = 0;
     memcpy(out->maxntid, f->maxntid, sizeof out->maxntid);
     memcpy(out->reqntid, f->reqntid, sizeof out->reqntid);
@@ -741,7 +739,13 @@ static bool lower_module(module *m)
     pl_program *p = m->p;
     for (size_t k = 0; k < ast->funcs.n; k++) {
         ast->funcs.at[k]->index = (uint32_t)k;
-        *pl_push(p->arena, &p->funcs) = (pl_prog_func){.name = ast->funcs.at[k]->name};
+        const pl_func *f = ast->funcs.at[k];
+        pl_prog_func *out = pl_push(p->arena, &p->funcs);
+        *out = (pl_prog_func){.name = f->name};
+        if (!f->prototype_only) {
+            out->linkage = (uint8_t)f->linkage;
+            out->entry = f->entry;
+        }
     }
     for (size_t k = 0; k < ast->funcs.n; k++)
         if (ast->funcs.at[k]->alias_of)
@@ -785,6 +789,7 @@ typedef struct finished {
 
 typedef struct assembly {
     module m;
+    pl_program before;           /* the program without code */
     lower *worker;
     finished *done;              /* by rank: a function's position among those with code */
     uint32_t *func, *job;        /* function of a rank; ranks in the order in which they are taken */
@@ -831,7 +836,7 @@ static void assemble_functions(void *ctx, uint32_t job, uint32_t worker)
         pl_prog_func *out = &x->m.p->funcs.at[func];
         pl_program part;
         pl_arena_reset(c->part);
-        pl_part_start(&part, x->m.p, c->part, c->plans);
+        pl_part_start(&part, &x->before, c->part, c->plans);
         c->p = &part;
         c->dynamic = x->m.dynamic[func];
         lower_function(c, x->m.ast->funcs.at[func], out);
@@ -897,6 +902,7 @@ static pl_status lower_functions(assembly *x, uint32_t threads)
     bool good = x->worker && pl_arena_ok(x->m.scratch), unsupported = false;
     for (uint32_t k = 0; k < threads && good; k++)
         good = open_worker(x, &x->worker[k]);
+    x->before = *x->m.p;
     pthread_mutex_init(&x->lock, NULL);
     good = good && (team = pl_team_open(threads, assemble_functions, x));
     if (good)

@@ -83,7 +83,7 @@ static void classify(pl_sym *s)
             if (!strcmp(directives[k].name, s->name)) s->token = directives[k].token;
         return;
     }
-    s->mnem = (int16_t)pl_mnem_find(s->name, s->len);
+    if (s->name[0] >= 'a' && s->name[0] <= 'z') s->mnem = (int16_t)pl_mnem_find(s->name, s->len);
     if (s->name[0] == '%') s->sreg = (int16_t)pl_sreg_find(s->name + 1, s->len - 1);
     uint32_t digits = 0;
     while (digits < s->len && s->name[s->len - 1 - digits] >= '0' &&
@@ -92,15 +92,62 @@ static void classify(pl_sym *s)
     s->numbered = digits > 0 && digits < 10 && digits < s->len;
 }
 
+/* Reading eight bytes at a time: of a shorter rest, what lies in front of it is read again. */
+static uint64_t eight(const char *at)
+{
+    uint64_t x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+
+static uint64_t four(const char *at)
+{
+    uint32_t x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+
+/* The first and the last bytes of a short text: up to eight. */
+static uint64_t short_text(const char *text, size_t n)
+{
+    if (n >= 4) return four(text) << 32 | four(text + n - 4);
+    return n ? (uint64_t)(unsigned char)text[0] << 16 | (uint64_t)(unsigned char)text[n / 2] << 8 | (unsigned char)text[n - 1] : 0;
+}
+
+/* Multiplicative hashing (Knuth, "The Art of Computer Programming", volume 3, section 6.4), eight bytes a step. */
+static uint32_t hash(const char *text, size_t n)
+{
+    const uint64_t factor = 0x9E3779B97F4A7C15u;
+    uint64_t h = n;
+    if (n <= 8)
+        h ^= short_text(text, n);
+    else {
+        for (size_t k = 0; k + 8 < n; k += 8) {
+            h = (h ^ eight(text + k)) * factor;
+            h ^= h >> 32;
+        }
+        h ^= eight(text + n - 8);
+    }
+    h *= factor;
+    h ^= h >> 32;
+    return (uint32_t)((h * factor) >> 32);
+}
+
+static bool same_text(const char *a, const char *b, size_t n)
+{
+    if (n < 8) return short_text(a, n) == short_text(b, n);
+    for (size_t k = 0; k + 8 < n; k += 8)
+        if (eight(a + k) != eight(b + k)) return false;
+    return eight(a + n - 8) == eight(b + n - 8);
+}
+
 pl_sym *pl_sym_intern(pl_parse *p, const char *text, size_t n)
 {
-    uint32_t h = 2166136261u;
-    for (size_t k = 0; k < n; k++) h = (h ^ (unsigned char)text[k]) * 16777619u;
-    h ^= h >> 15;
+    uint32_t h = hash(text, n);
     if (p->syms.n >= p->syms.cap) grow_table(p);
     pl_sym **slot = &p->syms.bucket[h & (p->syms.cap - 1)];
     for (pl_sym *s = *slot; s; s = s->chain)
-        if (s->hash == h && s->len == n && !memcmp(s->name, text, n)) return s;
+        if (s->hash == h && s->len == n && same_text(s->name, text, n)) return s;
     pl_sym *s = pl_arena_new(p->arena, pl_sym);
     s->name = pl_arena_strndup(p->arena, text, n);
     s->len = (uint32_t)n;

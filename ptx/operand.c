@@ -150,7 +150,7 @@ static bool chosen(const pl_attempt *a, pl_word one, pl_word other)
 /* cvt takes wider registers only between the types that PTX has had from the start. */
 static bool relaxed(const pl_attempt *a)
 {
-    if (!a->form->relax || strcmp(a->opcode->name, "cvt") != 0 || chosen(a, W_pack, W_pack)) return a->form->relax;
+    if (!a->form->relax || a->opcode->mnem != M_cvt || chosen(a, W_pack, W_pack)) return a->form->relax;
     for (unsigned k = 0; k < a->form->nslots; k++)
         switch (a->form->slot[k].type ? a->mods[k] : W_f32) {
         case W_u8:
@@ -229,9 +229,9 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const 
 /* Only these read special registers (ptxas 13.0). */
 static bool reads_special(const pl_attempt *a)
 {
-    if (!strcmp(a->opcode->name, "cvt"))
+    if (a->opcode->mnem == M_cvt)
         return a->mods[0] != W_pack && pl_word_kind[pl_operand_type(a->form, 0, a->mods)] != 'f';
-    return !strcmp(a->opcode->name, "mov");
+    return a->opcode->mnem == M_mov;
 }
 
 static bool special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,

@@ -24,7 +24,7 @@ static void pl_ptx_yyerror(YYLTYPE *at, yyscan_t scanner, pl_parse *p, const cha
     do {                                                                      \
         if (n) {                                                              \
             (current) = YYRHSLOC(rhs, 1);                                     \
-            if (YYRHSLOC(rhs, n).line == (current).line)                      \
+            if (n > 1 && YYRHSLOC(rhs, n).line == (current).line)             \
                 (current).length = YYRHSLOC(rhs, n).column +                  \
                                    YYRHSLOC(rhs, n).length - (current).column; \
         } else {                                                              \

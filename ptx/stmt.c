@@ -97,8 +97,8 @@ static bool policy_agrees(const pl_attempt *a)
 {
     bool hint = false;
     for (unsigned k = 0; k < a->form->nslots; k++) hint |= a->mods[k] == W_L2__cache_hint;
-    for (unsigned k = 0; k < a->form->noperands; k++)
-        if (!strcmp(a->form->operand[k].name, "policy") && (a->out[k].kind != PL_O_NONE) != hint) {
+    for (unsigned k = 1; k < a->form->noperands; k++)
+        if ((hint || a->form->operand[k].optional) && !strcmp(a->form->operand[k].name, "policy") && (a->out[k].kind != PL_O_NONE) != hint) {
             pl_report(a->p->diags, PL_E0234, a->at, pl_full_name(a->p, a->opcode))->help =
                 pl_syntax_help(a->p, a->form);
             return false;
@@ -113,7 +113,7 @@ static bool pair_agrees(const pl_attempt *a)
     for (unsigned k = 1; k < a->form->noperands; k++) {
         if (!a->form->operand[k].joined) continue;
         if (a->out[k].kind == PL_O_NONE &&
-            (!strcmp(a->opcode->name, "elect") || !strcmp(a->opcode->name, "lop3"))) {
+            (a->opcode->mnem == M_elect || a->opcode->mnem == M_lop3)) {
             pl_report(a->p->diags, PL_E0245, a->out[k - 1].at, pl_full_name(a->p, a->opcode))
                 ->help = pl_syntax_help(a->p, a->form);
             return false;
@@ -136,7 +136,7 @@ static bool has_word(const pl_attempt *a, const char *word)
 /* An arrival in another block returns no state, and only try_wait has a time limit. */
 static bool mbarrier_agrees(const pl_attempt *a)
 {
-    if (strcmp(a->opcode->name, "mbarrier") != 0) return true;
+    if (a->opcode->mnem != M_mbarrier) return true;
     if ((has_word(a, "arrive") || has_word(a, "arrive_drop")) && has_word(a, "shared::cluster") &&
         a->out[0].kind != PL_O_SINK) {
         pl_report(a->p->diags, PL_E0247, a->out[0].at, pl_full_name(a->p, a->opcode));
@@ -188,35 +188,36 @@ static bool texture_agrees(const pl_attempt *a)
  * a block, bit fields, and sizes of asynchronous copies. (PTX ISA 9.0, sections 9.7.13.1, 9.7.1
  * and 9.7.9.25.) */
 static const struct {
-    const char *mnem, *operand;
+    uint16_t mnem;
+    const char *operand;
     int64_t low, high, step; /* 0: a power of two */
     const char *with, *without; /* a modifier that the row asks for, that it excludes */
 } limits[] = {
-    {"bar", "b", 1, UINT32_MAX, PL_WARP_SZ, "arrive", NULL},
-    {"barrier", "b", 1, UINT32_MAX, PL_WARP_SZ, "arrive", NULL},
-    {"mbarrier", "n", 1, UINT32_MAX, 1, "noComplete", NULL},
-    {"mbarrier", "n", 1, INT32_MAX, 1, "arrive", "expect_tx"},
-    {"mbarrier", "n", 1, INT32_MAX, 1, "arrive_drop", "expect_tx"},
-    {"bar", "a", 0, 15, 1, NULL, NULL},
-    {"barrier", "a", 0, 15, 1, NULL, NULL},
-    {"bar", "b", 0, UINT32_MAX, PL_WARP_SZ, NULL, NULL},
-    {"barrier", "b", 0, UINT32_MAX, PL_WARP_SZ, NULL, NULL},
-    {"bfe", "b", 0, 255, 1, NULL, NULL},
-    {"bfe", "c", 0, 255, 1, NULL, NULL},
-    {"bfi", "c", 0, 255, 1, NULL, NULL},
-    {"bfi", "d", 0, 255, 1, NULL, NULL},
-    {"setmaxnreg", "a", 24, 256, 8, NULL, NULL},
-    {"cp", "size", 0, INT32_MAX, 0, NULL, NULL}, /* 16 bytes when in bulk */
-    {"cp", "src", 0, 16, 1, NULL, NULL},
-    {"alloca", "align", 1, INT32_MAX, 0, NULL, NULL},
-    {"tcgen05", "n", 32, 512, 0, NULL, NULL},
-    {"st", "size", 0, 1 << 24, 1, NULL, NULL},
+    {M_bar, "b", 1, UINT32_MAX, PL_WARP_SZ, "arrive", NULL},
+    {M_barrier, "b", 1, UINT32_MAX, PL_WARP_SZ, "arrive", NULL},
+    {M_mbarrier, "n", 1, UINT32_MAX, 1, "noComplete", NULL},
+    {M_mbarrier, "n", 1, INT32_MAX, 1, "arrive", "expect_tx"},
+    {M_mbarrier, "n", 1, INT32_MAX, 1, "arrive_drop", "expect_tx"},
+    {M_bar, "a", 0, 15, 1, NULL, NULL},
+    {M_barrier, "a", 0, 15, 1, NULL, NULL},
+    {M_bar, "b", 0, UINT32_MAX, PL_WARP_SZ, NULL, NULL},
+    {M_barrier, "b", 0, UINT32_MAX, PL_WARP_SZ, NULL, NULL},
+    {M_bfe, "b", 0, 255, 1, NULL, NULL},
+    {M_bfe, "c", 0, 255, 1, NULL, NULL},
+    {M_bfi, "c", 0, 255, 1, NULL, NULL},
+    {M_bfi, "d", 0, 255, 1, NULL, NULL},
+    {M_setmaxnreg, "a", 24, 256, 8, NULL, NULL},
+    {M_cp, "size", 0, INT32_MAX, 0, NULL, NULL}, /* 16 bytes when in bulk */
+    {M_cp, "src", 0, 16, 1, NULL, NULL},
+    {M_alloca, "align", 1, INT32_MAX, 0, NULL, NULL},
+    {M_tcgen05, "n", 32, 512, 0, NULL, NULL},
+    {M_st, "size", 0, 1 << 24, 1, NULL, NULL},
 };
 
 /* Does row k of the limits speak about this operand? The first row that does decides. */
 static bool limits_operand(const pl_attempt *a, size_t k, const char *operand)
 {
-    return !strcmp(limits[k].mnem, a->opcode->name) && !strcmp(limits[k].operand, operand) &&
+    return limits[k].mnem == a->opcode->mnem && !strcmp(limits[k].operand, operand) &&
            (!limits[k].with || has_word(a, limits[k].with)) && (!limits[k].without || !has_word(a, limits[k].without));
 }
 
