@@ -46,7 +46,7 @@ typedef struct pl_inst_event {
     uint32_t block;     /* linear block number, counted through all grids of the launch */
     uint32_t warp;      /* in its block */
     uint32_t pc;        /* index of the machine instruction in the program */
-    uint32_t mask;      /* lanes that executed it */
+    uint64_t mask;      /* lanes that executed it */
     uint16_t sm;        /* 0 in functional mode */
     uint8_t subcore;
     uint8_t stall;      /* pl_stall: main reason for waiting before this issue */
@@ -57,7 +57,9 @@ typedef struct pl_inst_event {
 typedef struct pl_mem_event {
     uint64_t seq;       /* of the instruction */
     uint64_t cycle;
-    uint32_t block, warp, pc, mask;
+    uint32_t block, warp, pc;
+    uint32_t mask;      /* lanes of the half */
+    uint8_t half;       /* of a warp that has two; an instruction that both halves execute makes two accesses */
     uint16_t sm;
     uint8_t space;      /* pl_space of ptx/ast.h as resolved: global, shared, local, const, param */
     uint8_t kind;       /* pl_access_kind */
@@ -66,7 +68,7 @@ typedef struct pl_mem_event {
     uint16_t wavefronts; /* passes through L1 or shared memory */
     uint16_t level;     /* pl_level of the slowest part */
     uint32_t latency;
-    const uint64_t *addr; /* PL_LANES addresses; entries of inactive lanes are undefined */
+    const uint64_t *addr; /* PL_LANES addresses, of the lanes of the half; entries of inactive lanes are undefined */
 } pl_mem_event;
 
 /* What single units of the memory system did. X(NAME, component whose units these are, what is counted) */

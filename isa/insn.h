@@ -1,6 +1,6 @@
 /* insn.h - one machine instruction, decoded once and read-only while running.
  *
- * Registers are rows of PL_LANES 32-bit words in the warp's register file; a 64-bit register is two consecutive rows holding
+ * Registers are rows of PL_LANES 32-bit words in the register file of a warp (or of half a warp: emu/exec/wave.c); a 64-bit register is two consecutive rows holding
  * PL_LANES 64-bit words, a 128-bit register four rows (low halves' 64-bit row pair, then high halves'). Constants, kernel
  * parameters that were folded, and special registers that stay fixed have rows too, filled when a warp starts, so lane loops never
  * ask what kind an operand is. Predicates are 32-bit masks in a file of their own. */
@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 enum {
-    PL_LANES = 32,        /* lanes of a warp: the one place that says so */
+    PL_LANES = 32,        /* lanes that execute together, a warp or half of one: the one place that says so */
+    PL_MAX_HALVES = 2,
     PL_PT = 0,            /* predicate register 0 is always true, 1 always false */
     PL_PF = 1,
     PL_INLINE_OPERANDS = 10, /* of the longest forms: sparse wgmma with transposes, sparse block-scaled mma */

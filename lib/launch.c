@@ -450,6 +450,9 @@ static pl_status check(pl_gpu *gpu, pl_module *m, const pl_launch *l, shape *s)
     if (st == PL_OK) st = check_resources(gpu, l, s);
     if (st == PL_OK) st = check_executable(m, s->f);
     if (st == PL_OK && l->cooperative) st = check_cooperative(gpu, l, s);
+    if (st == PL_OK && l->weak && gpu->machine->sm.lanes != PL_LANES)
+        st = refuse(gpu, "weak consistency", pl_arena_printf(gpu->messages, "it is defined for warps of 32 lanes, and %s has %u", gpu->machine->name,
+                                                             gpu->machine->sm.lanes));
     if (st == PL_OK && l->cooperative && l->dependent) st = refuse(gpu, "a dependent launch", "it cannot be cooperative as well");
     return st;
 }
@@ -471,6 +474,8 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .progress_ctx = first->progress_ctx,
                  .threads = first->threads > 1 ? (uint32_t)first->threads : 1,
                  .nsm = gpu->machine->sm.count,
+                 .width = gpu->machine->sm.lanes,
+                 .warp_slots = gpu->machine->sm.warps,
                  .capability = gpu->machine->capability,
                  .shared_reserved = (uint32_t)gpu->machine->shared.reserved,
                  .launch_id = ++gpu->launches,

@@ -100,10 +100,11 @@ static pl_status load_ptx(pl_module *m, const input *in, size_t n, const pl_load
     size_t bytes = 0;
     const char *text = join_texts(m, in, n, &bytes);
     pl_ast **ast = pl_arena_array(m->arena, pl_ast *, n), *whole = NULL;
+    const uint32_t lanes = m->gpu->machine ? m->gpu->machine->sm.lanes : PL_LANES;
     if (!text || !ast || !pl_arena_ok(m->arena)) return PL_NOMEM;
     pl_status st = PL_OK;
     for (size_t k = 0; k < n; k++) {
-        pl_status one = pl_ptx_parse(m->arena, &m->gpu->diags, m->source.at[k].file, &ast[k]);
+        pl_status one = pl_ptx_parse(m->arena, &m->gpu->diags, m->source.at[k].file, lanes, &ast[k]);
         if (st == PL_OK || one == PL_NOMEM) st = one;
     }
     if (st != PL_OK || (options && options->check_only)) return st;
@@ -120,6 +121,11 @@ static pl_status load_object(pl_module *m, const input *in, size_t n, size_t obj
     pl_loc at = {.file = pl_diags_add_file(diags, pl_arena_strdup(m->gpu->messages, o->name), NULL, 0)};
     if (n > 1) {
         pl_report(diags, PL_E0614, at, name);
+        return PL_INVALID;
+    }
+    const pl_machine *machine = m->gpu->machine;
+    if (machine && machine->sm.lanes != PL_LANES) {
+        pl_report(diags, PL_E0615, at, machine->name, machine->sm.lanes);
         return PL_INVALID;
     }
     bool text = pl_asm_is(o->text, o->bytes);

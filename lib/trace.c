@@ -84,6 +84,7 @@ pl_status pl_trace_open(pl_gpu *gpu, const char *path, const pl_trace_options *o
                                   .sms = m ? m->sm.count : 0,
                                   .subcores = m ? m->sm.subcores : 0,
                                   .max_warps = m ? m->sm.warps : 0,
+                                  .lanes = m ? m->sm.lanes : 0,
                                   .clock_mhz = m ? m->clock_mhz : 0,
                                   .value = value,
                                   .nvalues = nvalues,

@@ -5,7 +5,7 @@
 void pl_l1_init(pl_l1 *l, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways,
                 uint32_t misses, uint32_t waiters)
 {
-    *l = (pl_l1){.sector_bytes = sector_bytes, .nmiss = misses + PL_L1_BURST, .nwaiter = waiters + PL_L1_BURST};
+    *l = (pl_l1){.sector_bytes = sector_bytes, .burst = PL_L1_BURST, .nmiss = misses + PL_L1_BURST, .nwaiter = waiters + PL_L1_BURST};
     pl_cache_init(&l->tags, a, bytes, line_bytes, ways, true);
     l->miss = pl_arena_array(a, pl_l1_miss, l->nmiss);
     l->waiter = pl_arena_array(a, pl_l1_waiter, l->nwaiter);

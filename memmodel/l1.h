@@ -30,6 +30,7 @@ typedef struct pl_l1 {
     pl_cache tags;
     pl_l1_miss *miss;
     pl_l1_waiter *waiter;
+    uint32_t burst; /* most entries that an instruction takes */
     uint32_t nmiss, nwaiter, free_miss, free_waiter, used_miss, used_waiter;
     uint32_t fresh_miss, fresh_waiter; /* entries from here on were never used */
     uint32_t sector_bytes;
@@ -42,7 +43,7 @@ void pl_l1_init(pl_l1 *l, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint
 /* May a new access start? False: tables are full, try after the next fill. */
 static inline bool pl_l1_room(const pl_l1 *l)
 {
-    return l->used_miss + PL_L1_BURST <= l->nmiss && l->used_waiter + PL_L1_BURST <= l->nwaiter;
+    return l->used_miss + l->burst <= l->nmiss && l->used_waiter + l->burst <= l->nwaiter;
 }
 /* Looks the sectors up for `token`. Returns how many fills the token must wait for (0: all present). For a new miss,
  * *request gets its number and *ask the sectors to fetch, else *ask is 0. cached false: go past the tags (no hits, no fill). */

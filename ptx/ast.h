@@ -177,8 +177,8 @@ typedef struct pl_ast {
     struct { const char **at; size_t n, cap; } files; /* .file index -> path (index 0 unused) */
 } pl_ast;
 
-/* Parses and checks one module. Diagnostics go to diags (its file list already holds `file`). On PL_OK *out is a module without
+/* Parses and checks one module; lanes: of a warp, the value of WARP_SZ. Diagnostics go to diags (its file list already holds `file`). On PL_OK *out is a module without
  * errors; on PL_INVALID at least one error was reported and *out may hold the recovered parts. */
-pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, pl_ast **out);
+pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, uint32_t lanes, pl_ast **out);
 
 #endif

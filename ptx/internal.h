@@ -168,8 +168,7 @@ typedef struct pl_init {
 enum {
     PL_FIRST_WITHOUT_32_BIT = 90, /* sm_90 */
     PL_MAX_WORDS = 32,
-    PL_MAX_NESTING = 256,
-    PL_WARP_SZ = 32 /* the value of WARP_SZ in constant expressions */
+    PL_MAX_NESTING = 256
 };
 
 /* The state of one parse. */
@@ -185,6 +184,7 @@ typedef struct pl_parse {
     pl_ast *ast;
     pl_arena *arena;
     pl_diags *diags;
+    uint32_t lanes; /* of a warp: WARP_SZ */
 
     /* lexer */
     uint32_t line;

@@ -268,7 +268,7 @@ void pl_module_end(pl_parse *p)
     }
 }
 
-pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, pl_ast **out)
+pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, uint32_t lanes, pl_ast **out)
 {
     const struct pl_diag_file *source = &diags->file.at[file];
     size_t errors = diags->errors;
@@ -283,6 +283,7 @@ pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, pl_ast *
     p->ast = ast;
     ast->file = file;
     ast->address_size = 32;
+    p->lanes = lanes;
     p->line = 1;
     p->line_start = text;
     p->scope = pl_arena_new(arena, pl_scope);

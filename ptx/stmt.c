@@ -184,24 +184,26 @@ static bool texture_agrees(const pl_attempt *a)
     return true;
 }
 
+enum { WARP = -1 };
+
 /* Constants that ptxas 13.0 limits although the operand may also be a register: the 16 barriers of
  * a block, bit fields, and sizes of asynchronous copies. (PTX ISA 9.0, sections 9.7.13.1, 9.7.1
  * and 9.7.9.25.) */
 static const struct {
     uint16_t mnem;
     const char *operand;
-    int64_t low, high, step; /* 0: a power of two */
+    int64_t low, high, step; /* 0: a power of two; WARP: the lanes of a warp */
     const char *with, *without; /* a modifier that the row asks for, that it excludes */
 } limits[] = {
-    {M_bar, "b", 1, UINT32_MAX, PL_WARP_SZ, "arrive", NULL},
-    {M_barrier, "b", 1, UINT32_MAX, PL_WARP_SZ, "arrive", NULL},
+    {M_bar, "b", 1, UINT32_MAX, WARP, "arrive", NULL},
+    {M_barrier, "b", 1, UINT32_MAX, WARP, "arrive", NULL},
     {M_mbarrier, "n", 1, UINT32_MAX, 1, "noComplete", NULL},
     {M_mbarrier, "n", 1, INT32_MAX, 1, "arrive", "expect_tx"},
     {M_mbarrier, "n", 1, INT32_MAX, 1, "arrive_drop", "expect_tx"},
     {M_bar, "a", 0, 15, 1, NULL, NULL},
     {M_barrier, "a", 0, 15, 1, NULL, NULL},
-    {M_bar, "b", 0, UINT32_MAX, PL_WARP_SZ, NULL, NULL},
-    {M_barrier, "b", 0, UINT32_MAX, PL_WARP_SZ, NULL, NULL},
+    {M_bar, "b", 0, UINT32_MAX, WARP, NULL, NULL},
+    {M_barrier, "b", 0, UINT32_MAX, WARP, NULL, NULL},
     {M_bfe, "b", 0, 255, 1, NULL, NULL},
     {M_bfe, "c", 0, 255, 1, NULL, NULL},
     {M_bfi, "c", 0, 255, 1, NULL, NULL},
@@ -241,7 +243,7 @@ static bool constants_agree(const pl_attempt *a)
                       (long long)value);
             return false;
         }
-        int64_t step = limits[k].step == 0 && has_word(a, "bulk") ? 16 : limits[k].step;
+        int64_t step = limits[k].step == 0 && has_word(a, "bulk") ? 16 : limits[k].step == WARP ? (int64_t)a->p->lanes : limits[k].step;
         if (step ? value % step != 0 : (value & (value - 1)) != 0) {
             pl_report(a->p->diags, PL_E0246, o->at, pl_full_name(a->p, a->opcode),
                       step ? pl_arena_printf(a->p->arena, "multiple of %d", (int)step)

@@ -271,6 +271,12 @@ one.ptx:8:1: error: kernel 'k' failed: store of 4 bytes at 0x10, a null pointer 
   help: a CUDA program would see CUDA_ERROR_ILLEGAL_ADDRESS
 END
 "$loom" as one.ptx -o one.plo
+says 2 run one.plo -g 1 -b 32 u32:1 'u32[64]' --arch wave64 <<'END'
+one.plo: error: an object holds a program for warps of 32 lanes, and the machine 'wave64' has warps of 64 [E0615]
+END
+says 2 run one.ptx -g 1 -b 32 u32:1 'u32[64]' --arch wave64 --mode functional --consistency weak <<'END'
+error: weak consistency: it is defined for warps of 32 lanes, and wave64 has 64 [E0415]
+END
 head -c 900 one.plo >cut.plo
 says 2 dis cut.plo <<'END'
 cut.plo: error: the object is damaged: it ends before its section headers [E0611]
@@ -328,7 +334,7 @@ END
 
 says 2 run one.ptx --arch nomachine -g 1 -b 32 u32:1 'u32[4]' <<'END'
 error: no machine is called 'nomachine' [E0515]
-  help: built-in machines are a100 b200 fermi-m2090 h100 h200 kepler-k40 rtx3090 rtx4090 rtx5090 t4 toy v100
+  help: built-in machines are a100 b200 fermi-m2090 h100 h200 kepler-k40 rtx3090 rtx4090 rtx5090 t4 toy v100 wave64
 END
 
 # --- none is forgotten

@@ -119,6 +119,7 @@ struct pl_tracedb {
     char error[1024];
     pl_arena *arena; /* texts and maps of the whole file */
     int64_t machine;
+    uint32_t lanes; /* of a warp */
     double clock_mhz;
     pl_map modules, sources, lines,
         forms; /* by digest, by name, by "source:line", by "row:class": what the file holds */
@@ -204,6 +205,12 @@ typedef struct pl_tracedb_lanes {
     uint64_t first;
     int64_t stride;
 } pl_tracedb_lanes;
+
+/* The lanes of the warp that an access belongs to, for column mask. */
+static inline uint64_t pl_tracedb_mask(const pl_mem_event *e)
+{
+    return (uint64_t)e->mask << (e->half * PL_LANES);
+}
 
 /* packrows.c: events of a packed trace. */
 bool pl_tracedb_packed_open(pl_tracedb *t);

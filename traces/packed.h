@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PL_PACKED_ROWS = 2048, PL_PACKED_INSNS = 512, PL_PACKED_LANES = PL_LANES };
+enum { PL_PACKED_ROWS = 2048, PL_PACKED_INSNS = 512, PL_PACKED_LANES = PL_LANES, PL_TRACED_LANES = PL_LANES * PL_MAX_HALVES };
 
 /* Columns of the two streams. The first three must be read before those that are predicted from them. ACCESS holds
  * what rarely differs between the accesses of one instruction: PL_ACCESS. */
@@ -80,15 +80,15 @@ typedef struct pl_packed_warp {
 
 /* Events as they wait for their block to be full. */
 typedef struct pl_packed_inst {
-    uint64_t id, cycle;
-    uint32_t pc, mask, waited, latency;
+    uint64_t id, cycle, mask;
+    uint32_t pc, waited, latency;
     uint16_t warp; /* number in the block's list of warps */
     uint8_t stall;
 } pl_packed_inst;
 
 typedef struct pl_packed_mem {
-    uint64_t id, inst, cycle, address, stride;
-    uint32_t pc, mask, latency;
+    uint64_t id, inst, cycle, address, stride, mask;
+    uint32_t pc, latency;
     uint64_t access; /* PL_ACCESS */
     uint16_t warp, sectors, wavefronts;
     uint8_t level;
@@ -178,9 +178,10 @@ const char *pl_unpack_open(pl_unpacker *u, pl_packed_stream stream, const void *
 /* The values of a column; NULL with *why when the block is damaged or memory ran out (*why NULL). */
 const uint64_t *pl_unpack_column(pl_unpacker *u, unsigned column, const char **why);
 /* Differences of the lanes' addresses to the first lane's, of a row with such a list. */
-bool pl_unpack_offsets(pl_unpacker *u, uint32_t row, int64_t *offset /* PL_LANES */, const char **why);
-/* The offsets of a row as the column mem.offsets has them: a JSON array by lane. At most 22 bytes a lane, and 2. */
-size_t pl_packed_offsets_text(char *buf, uint32_t mask, const int64_t *offset);
+bool pl_unpack_offsets(pl_unpacker *u, uint32_t row, int64_t *offset /* PL_TRACED_LANES */, const char **why);
+/* The offsets of a row as the column mem.offsets has them: a JSON array by lane, up to the last lane of the half that made the access. At
+ * most 22 bytes a lane, and 2. */
+size_t pl_packed_offsets_text(char *buf, uint64_t mask, const int64_t *offset);
 void pl_unpack_close(pl_unpacker *u);
 
 #endif

@@ -125,7 +125,7 @@ void pl_tracedb_packed_mem(pl_tracedb *t, const pl_mem_event *e, const pl_traced
                                          .stride = l->regular ? (uint64_t)l->stride : 0,
                                          .access = PL_ACCESS(e->space, e->kind, e->size, shape),
                                          .pc = e->pc,
-                                         .mask = e->mask,
+                                         .mask = pl_tracedb_mask(e),
                                          .latency = e->latency,
                                          .warp = warp_number(t, b, e->block, e->warp, 0),
                                          .sectors = e->sectors,

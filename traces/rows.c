@@ -149,7 +149,7 @@ static void on_inst(void *ctx, const pl_inst_event *e)
 {
     pl_tracedb *t = ctx;
     if (t->status != PL_OK) return;
-    unsigned lanes = e->mask + 1 == 0 ? PL_LANES : (unsigned)__builtin_popcount(e->mask);
+    unsigned lanes = e->mask == UINT32_MAX ? PL_LANES : (unsigned)__builtin_popcountll(e->mask);
     if (e->seq > t->last_seq) t->last_seq = e->seq;
     count_warp(t, e, lanes);
     if (t->timing) {
@@ -177,7 +177,7 @@ static void on_inst(void *ctx, const pl_inst_event *e)
     sqlite3_bind_int64(s, 6, e->block);
     sqlite3_bind_int64(s, 7, e->warp);
     sqlite3_bind_int64(s, 8, e->pc);
-    sqlite3_bind_int64(s, 9, e->mask);
+    sqlite3_bind_int64(s, 9, (int64_t)e->mask);
     sqlite3_bind_int64(s, 10, lanes);
     sqlite3_bind_int64(s, 11, e->stall);
     sqlite3_bind_int64(s, 12, e->stall_cycles);
@@ -215,9 +215,9 @@ static pl_tracedb_lanes lanes_of(const pl_mem_event *e)
 
 static size_t put_offsets(char *buf, const pl_mem_event *e, uint64_t first)
 {
-    int64_t offset[PL_LANES];
-    for (unsigned i = 0; i < PL_LANES; i++) offset[i] = (int64_t)(e->addr[i] - first);
-    return pl_packed_offsets_text(buf, e->mask, offset);
+    int64_t offset[PL_TRACED_LANES] = {0};
+    for (unsigned i = 0; i < PL_LANES; i++) offset[e->half * PL_LANES + i] = (int64_t)(e->addr[i] - first);
+    return pl_packed_offsets_text(buf, pl_tracedb_mask(e), offset);
 }
 
 static void count_access(pl_tracedb *t, const pl_mem_event *e)
@@ -246,7 +246,7 @@ static void on_mem(void *ctx, const pl_mem_event *e)
         pl_tracedb_packed_mem(t, e, &l);
         return;
     }
-    char offsets[PL_LANES * 22 + 2];
+    char offsets[PL_TRACED_LANES * 22 + 2];
     sqlite3_stmt *s = t->add_mem;
     sqlite3_bind_int64(s, 1, t->next_mem++);
     sqlite3_bind_int64(s, 2, t->first_inst + (int64_t)e->seq);
@@ -258,7 +258,7 @@ static void on_mem(void *ctx, const pl_mem_event *e)
     sqlite3_bind_int64(s, 8, e->pc);
     sqlite3_bind_int64(s, 9, e->space);
     sqlite3_bind_int64(s, 10, e->kind);
-    sqlite3_bind_int64(s, 11, e->mask);
+    sqlite3_bind_int64(s, 11, (int64_t)pl_tracedb_mask(e));
     sqlite3_bind_int64(s, 12, e->size);
     for (int c = 13; c <= 16; c++) sqlite3_bind_null(s, c);
     if (l.known) {
@@ -266,7 +266,7 @@ static void on_mem(void *ctx, const pl_mem_event *e)
             sqlite3_bind_int64(s, 15, l.stride);
         else
             sqlite3_bind_text(s, 16, offsets, (int)put_offsets(offsets, e, l.first), SQLITE_STATIC);
-        sqlite3_bind_int(s, 13, __builtin_ctz(e->mask));
+        sqlite3_bind_int(s, 13, __builtin_ctzll(pl_tracedb_mask(e)));
         sqlite3_bind_int64(s, 14, (int64_t)l.first);
     }
     sqlite3_bind_int64(s, 17, e->sectors);
@@ -292,7 +292,7 @@ static void on_grid(void *ctx, const pl_grid_event *e)
 {
     pl_tracedb *t = ctx;
     uint64_t threads = (uint64_t)e->block[0] * e->block[1] * e->block[2], blocks = (uint64_t)e->grid[0] * e->grid[1] * e->grid[2];
-    pl_tracedb_grid g = {.first_block = e->first_block, .warps = (uint32_t)((threads + PL_LANES - 1) / PL_LANES), .first_warp = t->nwarps};
+    pl_tracedb_grid g = {.first_block = e->first_block, .warps = (uint32_t)((threads + t->lanes - 1) / t->lanes), .first_warp = t->nwarps};
     memcpy(g.shape, e->grid, sizeof g.shape);
     uint64_t n = t->nwarps + blocks * g.warps;
     pl_tracedb_warp *warp = realloc(t->warp, (n ? n : 1) * sizeof *warp);

@@ -69,6 +69,7 @@ typedef struct pl_tracedb_options {
     const char *machine;               /* "h200" */
     uint32_t sms, subcores, max_warps; /* of the machine: multiprocessors, schedulers and warp slots
                                           of one; 0: unknown */
+    uint32_t lanes;                    /* of a warp of the machine; 0: PL_LANES */
     double clock_mhz;                  /* SM clock; 0: unknown, metrics in seconds are then NULL */
     const pl_tracedb_value *value;
     size_t nvalues;

@@ -189,8 +189,6 @@ static bool sensible(const pl_unpacker *b, unsigned column, const uint64_t *v)
     uint64_t most = UINT64_MAX;
     if (column == PL_PI_WARP) most = b->nwarps - 1;
     if (column == PL_PI_PC) most = UINT32_MAX;
-    if (column == (b->stream == PL_PACKED_INST_STREAM ? (unsigned)PL_PI_MASK : (unsigned)PL_PM_MASK))
-        most = UINT32_MAX;
     if (b->stream == PL_PACKED_MEM_STREAM && column == PL_PM_ACCESS)
         most = PL_ACCESS(UINT8_MAX, UINT8_MAX, UINT16_MAX, PL_SHAPE_REPEATED);
     for (uint32_t i = 0; most != UINT64_MAX && i < b->n; i++)
@@ -272,11 +270,12 @@ static char *put_number(char *p, int64_t v)
     return p;
 }
 
-size_t pl_packed_offsets_text(char *buf, uint32_t mask, const int64_t *offset)
+size_t pl_packed_offsets_text(char *buf, uint64_t mask, const int64_t *offset)
 {
+    const unsigned lanes = mask >> PL_LANES ? PL_TRACED_LANES : PL_LANES;
     char *p = buf;
     *p++ = '[';
-    for (unsigned i = 0; i < PL_LANES; i++) {
+    for (unsigned i = 0; i < lanes; i++) {
         if (i) *p++ = ',';
         if (mask >> i & 1) {
             p = put_number(p, offset[i]);

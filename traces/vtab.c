@@ -517,11 +517,11 @@ static int at_end(sqlite3_vtab_cursor *base)
 
 static int offsets_result(cursor *c, sqlite3_context *ctx, const char **why)
 {
-    int64_t offset[PL_LANES];
-    char buf[PL_LANES * 22 + 2];
+    int64_t offset[PL_TRACED_LANES];
+    char buf[PL_TRACED_LANES * 22 + 2];
     const uint64_t *mask = pl_unpack_column(&c->block->u, PL_PM_MASK, why);
     if (!mask || !pl_unpack_offsets(&c->block->u, c->row, offset, why)) return SQLITE_CORRUPT;
-    size_t n = pl_packed_offsets_text(buf, (uint32_t)mask[c->row], offset);
+    size_t n = pl_packed_offsets_text(buf, mask[c->row], offset);
     sqlite3_result_text(ctx, buf, (int)n, SQLITE_TRANSIENT);
     return SQLITE_OK;
 }

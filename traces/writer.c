@@ -159,6 +159,18 @@ static bool write_spaces(pl_tracedb *t, const pl_tracedb_options *o)
     return t->status == PL_OK;
 }
 
+/* The lanes of wide warps that the empty trace lacks. */
+static bool write_lanes(pl_tracedb *t)
+{
+    sqlite3_stmt *s = t->lanes > PL_LANES ? pl_tracedb_prepare(t, "INSERT INTO lane VALUES (?)") : NULL;
+    for (uint32_t i = PL_LANES; s && i < t->lanes; i++) {
+        sqlite3_bind_int64(s, 1, i);
+        pl_tracedb_step(t, s);
+    }
+    sqlite3_finalize(s);
+    return t->status == PL_OK;
+}
+
 static bool write_views(pl_tracedb *t)
 {
     if (pl_tracedb_put_views(t->db, false) != SQLITE_OK) return database_failed(t);
@@ -227,7 +239,7 @@ static bool create(pl_tracedb *t, const pl_tracedb_options *o)
                               "PRAGMA foreign_keys = OFF") &&
            write_schema(t) && pl_tracedb_exec(t, "BEGIN EXCLUSIVE") &&
            pl_tracedb_exec(t, t->packed ? pl_tracedb_packed : pl_tracedb_rows) && write_views(t) &&
-           write_spaces(t, o) && write_run(t, o) && pl_tracedb_rows_open(t) &&
+           write_spaces(t, o) && write_lanes(t) && write_run(t, o) && pl_tracedb_rows_open(t) &&
            pl_tracedb_exec(t, "COMMIT");
 }
 
@@ -244,6 +256,7 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
     t->max_bytes = o->max_bytes;
     t->clock_mhz = o->clock_mhz;
     t->machine = 1;
+    t->lanes = o->lanes ? o->lanes : PL_LANES;
     t->next_inst = t->next_mem = t->next_source = t->next_block = 1;
     t->path = joined(path ? path : ":memory:", "");
     char *part = joined(t->path ? t->path : "", ".part");
@@ -296,7 +309,7 @@ pl_status pl_tracedb_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
            " VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     uint64_t blocks = (uint64_t)k->grid[0] * k->grid[1] * k->grid[2];
     uint64_t threads = (uint64_t)k->block[0] * k->block[1] * k->block[2],
-             warps = (threads + PL_LANES - 1) / PL_LANES;
+             warps = (threads + t->lanes - 1) / t->lanes;
     t->kernel++;
     t->timing = k->timing;
     if (s) {

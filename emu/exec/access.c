@@ -40,7 +40,7 @@ uint8_t *pl_resolve(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
     case PL_SP_LOCAL:
         if (address > w->local_bytes || bytes > w->local_bytes - address)
             return NULL;
-        return w->local + (size_t)lane * w->local_bytes + address;
+        return w->local + (size_t)(pl_first_lane(w) + lane) * w->local_bytes + address;
     case PL_SP_PARAM: {
         uint32_t n = w->grid->entry->param_bytes;
         if (address > n || bytes > n - address)

@@ -296,7 +296,7 @@ void pl_async_tick(pl_warp *w)
         wrong = wrong ? wrong : land(&a->at[k]);
     sweep(a);
     if (wrong)
-        pl_fault(w, w->exec, 0, "CUDA_ERROR_LAUNCH_FAILED", "%s", wrong);
+        pl_fault(w, pl_of_half(w, w->all), 0, "CUDA_ERROR_LAUNCH_FAILED", "%s", wrong);
 }
 
 bool pl_async_name(pl_warp *w, uint64_t token, uint64_t due)
@@ -343,7 +343,7 @@ uint64_t pl_async_land(pl_warp *w, uint64_t clock)
     if (a)
         sweep(a);
     if (wrong)
-        pl_fault(w, w->lanes & ~w->exited, 0, "CUDA_ERROR_LAUNCH_FAILED", "%s", wrong);
+        pl_fault(w, pl_alive(w), 0, "CUDA_ERROR_LAUNCH_FAILED", "%s", wrong);
     return next;
 }
 

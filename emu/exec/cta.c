@@ -42,7 +42,7 @@ void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned k, uint64_t out[PL_LA
     }
     switch ((int)sreg) {
     case W_tid: {
-        uint32_t first = w->index * PL_LANES, x = g->block[0], y = g->block[1];
+        uint32_t first = pl_first_thread(w), x = g->block[0], y = g->block[1];
         for (unsigned l = 0; l < PL_LANES; l++) {
             uint32_t t = first + l;
             out[l] = k == 0 ? t % x : k == 1 ? t / x % y : k == 2 ? t / x / y : 0;
@@ -51,7 +51,7 @@ void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned k, uint64_t out[PL_LA
     }
     case W_laneid:
         for (unsigned l = 0; l < PL_LANES; l++)
-            out[l] = l;
+            out[l] = pl_first_lane(w) + l;
         return;
     case W_lanemask_eq:
     case W_lanemask_le:
@@ -68,7 +68,7 @@ void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned k, uint64_t out[PL_LA
     case W_ctaid: v = dim(c->id, k); break;
     case W_nctaid: v = dim(g->grid, k); break;
     case W_warpid: v = w->index; break;
-    case W_nwarpid: v = 64; break;
+    case W_nwarpid: v = g->warp_slots; break;
     case W_smid: v = c->sm; break;
     case W_nsmid: v = g->nsm; break;
     case W_gridid: v = g->launch_id; break;
@@ -100,7 +100,7 @@ void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned k, uint64_t out[PL_LA
 
 /* ---- faults ---- */
 
-/* All of a fault but `set`. */
+/* All of a fault but `set`; lanes: of the half. */
 static void describe(const pl_warp *w, pl_fault_info *f, uint32_t lanes, uint64_t address, const char *error, const char *fmt, va_list ap)
 {
     f->kernel = w->grid->entry->name;
@@ -108,7 +108,7 @@ static void describe(const pl_warp *w, pl_fault_info *f, uint32_t lanes, uint64_
     f->pc = w->pc;
     f->address = address;
     memcpy(f->block, w->cta->id, sizeof f->block);
-    uint32_t lane = lanes ? (uint32_t)__builtin_ctz(lanes) : 0, t = w->index * PL_LANES + lane;
+    uint32_t lane = lanes ? (uint32_t)__builtin_ctz(lanes) : 0, t = pl_first_thread(w) + lane;
     uint32_t x = w->grid->block[0], y = w->grid->block[1];
     f->thread[0] = t % x;
     f->thread[1] = t / x % y;
@@ -151,16 +151,22 @@ static void deliver(pl_warp *w, pl_split *s, const pl_barrier *b)
     const pl_form *f = &pl_forms[i->form];
     if (!f->noperands || !f->operand[0].written)
         return;
-    if (f->operand[0].type == W_pred) {
-        bool v = pl_mod(f, i->mods, G_op) == W_and ? b->all : b->any;
-        uint32_t *p = pl_warp_preds(w, s) + i->op[0];
-        *p = (*p & ~s->mask) | (v ? s->mask : 0u);
-        return;
+    const unsigned from = w->half;
+    for (unsigned h = 0; h < w->halves; h++) {
+        pl_warp_half(w, h);
+        const uint32_t lanes = pl_of_half(w, s->mask);
+        if (f->operand[0].type == W_pred) {
+            bool v = pl_mod(f, i->mods, G_op) == W_and ? b->all : b->any;
+            uint32_t *p = pl_warp_preds(w, s) + i->op[0];
+            *p = (*p & ~lanes) | (v ? lanes : 0u);
+            continue;
+        }
+        uint32_t *d = pl_warp_frame(w, s) + (size_t)i->op[0] * PL_LANES;
+        for (unsigned l = 0; l < PL_LANES; l++)
+            if ((lanes >> l) & 1u)
+                d[l] = b->popc;
     }
-    uint32_t *d = pl_warp_frame(w, s) + (size_t)i->op[0] * PL_LANES;
-    for (unsigned l = 0; l < PL_LANES; l++)
-        if ((s->mask >> l) & 1u)
-            d[l] = b->popc;
+    pl_warp_half(w, from);
 }
 
 static void release(pl_cta *c, uint32_t id)
@@ -187,7 +193,7 @@ static bool complete(const pl_cta *c, const pl_barrier *b)
     return b->arrived && b->arrived >= (b->expected ? b->expected : c->live);
 }
 
-void pl_bar_arrive(pl_warp *w, uint32_t id, uint32_t threads, bool wait, uint32_t value)
+void pl_bar_arrive(pl_warp *w, uint32_t id, uint32_t threads, bool wait, pl_lanes value)
 {
     pl_cta *c = w->cta;
     id %= PL_NAMED_BARRIERS; /* only these bits of the register count (H200, driver 580.159.04, 2026-11, probes async.barrier_faults) */
@@ -198,19 +204,19 @@ void pl_bar_arrive(pl_warp *w, uint32_t id, uint32_t threads, bool wait, uint32_
                  b->expected);
         return;
     }
-    if (threads % PL_LANES) {
+    if (threads % w->grid->width) {
         pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "barrier %u: %u threads is no multiple of the warp size", id, threads);
         return;
     }
     if (!b->arrived)
         *b = (pl_barrier){.expected = threads, .all = true};
-    uint32_t lanes = (uint32_t)__builtin_popcount(w->exec);
+    uint32_t lanes = (uint32_t)__builtin_popcountll(w->all);
     /* with a thread count, a warp that arrives as a whole counts as a whole warp, missing lanes included */
-    bool whole = w->exec == (w->lanes & ~w->exited);
-    b->arrived += threads && whole ? PL_LANES : lanes;
-    b->popc += (uint32_t)__builtin_popcount(value & w->exec);
-    b->any |= (value & w->exec) != 0;
-    b->all &= (value & w->exec) == w->exec;
+    bool whole = w->all == (w->lanes & ~w->exited);
+    b->arrived += threads && whole ? w->grid->width : lanes;
+    b->popc += (uint32_t)__builtin_popcountll(value & w->all);
+    b->any |= (value & w->all) != 0;
+    b->all &= (value & w->all) == w->all;
     if (wait) {
         w->split[w->current].barrier = (uint8_t)id;
         pl_warp_wait(w, PL_SPLIT_BARRIER);
@@ -222,10 +228,10 @@ void pl_bar_arrive(pl_warp *w, uint32_t id, uint32_t threads, bool wait, uint32_
 /* A warp arrives at a counted barrier as a whole once all its lanes that have not exited wait there. */
 static void complete_warp(pl_warp *w)
 {
-    uint32_t left = w->lanes & ~w->exited;
+    const pl_lanes left = w->lanes & ~w->exited;
     for (unsigned k = 0; left && k < w->nsplits; k++) {
         const pl_split *s = &w->split[k];
-        uint32_t waiting = 0;
+        pl_lanes waiting = 0;
         for (unsigned j = 0; j < w->nsplits; j++)
             if (w->split[j].wait == PL_SPLIT_BARRIER && w->split[j].barrier == s->barrier)
                 waiting |= w->split[j].mask;
@@ -233,7 +239,7 @@ static void complete_warp(pl_warp *w)
             return;
         pl_barrier *b = &w->cta->barrier[s->barrier];
         if (b->expected) {
-            b->arrived += PL_LANES - (uint32_t)__builtin_popcount(left);
+            b->arrived += w->grid->width - (uint32_t)__builtin_popcountll(left);
             if (complete(w->cta, b))
                 release(w->cta, s->barrier);
         }
@@ -293,11 +299,11 @@ void pl_cluster_arrive(pl_warp *w)
     s->cluster_arrived = true;
     s->cluster_phase = pl_cluster_phase(w->cta);
     if (!k) {
-        w->cta->alone_arrived += (uint32_t)__builtin_popcount(w->exec);
+        w->cta->alone_arrived += (uint32_t)__builtin_popcountll(w->all);
         finish_alone(w->cta);
         return;
     }
-    k->arrived += (uint32_t)__builtin_popcount(w->exec);
+    k->arrived += (uint32_t)__builtin_popcountll(w->all);
     if (k->arrived >= k->live) {
         k->arrived = 0;
         k->phase++;
@@ -419,63 +425,30 @@ static bool fill_cta(pl_cta *c)
     bool ok = c->shared != NULL;
     for (uint32_t k = 0; k < c->nwarps; k++) {
         pl_warp *w = &c->warp[k];
+        w->halves = (uint8_t)(c->grid->width / PL_LANES);
         w->file_rows = (f->rows + 1u) & ~1u;
         w->pred_rows = f->preds > 2 ? f->preds : 2;
-        w->file = aligned_alloc(64, ((size_t)w->file_rows + 1) / 2 * 2 * PL_LANES * 4);
-        w->predfile = malloc(w->pred_rows * sizeof *w->predfile);
+        w->file = aligned_alloc(64, (size_t)w->halves * w->file_rows * PL_LANES * 4);
+        w->predfile = malloc(w->halves * w->pred_rows * sizeof *w->predfile);
         w->ncalls = 8;
         w->call = calloc(w->ncalls, sizeof *w->call);
         w->local_bytes = f->frame_bytes;
-        w->local = f->frame_bytes ? calloc(PL_LANES, f->frame_bytes) : NULL;
+        w->local = f->frame_bytes ? calloc(c->grid->width, f->frame_bytes) : NULL;
         ok &= w->file && w->predfile && w->call && (w->local || !f->frame_bytes);
     }
     return ok;
 }
 
-static void start_warp(pl_cta *c, uint32_t index)
+/* The entry function's frame in the registers of one half: the template, and what differs from block to block and lane to lane. */
+static void fill_half(pl_warp *w, unsigned h)
 {
-    pl_grid *g = c->grid;
+    const pl_grid *g = w->grid;
+    const pl_cta *c = w->cta;
     const pl_prog_func *f = g->entry;
-    pl_warp *w = &c->warp[index];
-    uint32_t first = index * PL_LANES, n = c->nthreads - first < PL_LANES ? c->nthreads - first : PL_LANES;
-    w->lanes = n == PL_LANES ? UINT32_MAX : (1u << n) - 1u;
-    w->program = g->program;
-    w->code = g->program->code.at;
-    w->cta = c;
-    w->grid = g;
-    w->index = index;
-    w->exited = 0;
-    w->clock = 0;
-    w->executed = w->lane_executed = 0;
-    w->state = PL_WARP_READY;
-    w->carry = 0;
-    w->polls = w->spins = 0;
-    w->yield = w->stop = w->wrote = w->timed = w->patient = false;
-    w->nlooked = 0;
-    w->advances = w->pause_at = 0;
-    w->idle = 0;
-    w->hit = NULL;
-    w->fx = NULL;
-    w->conv_used = 1;
-    w->births = 0;
-    memset(w->conv, 0, sizeof w->conv);
-    for (uint32_t k = 0; k < w->ncalls; k++)
-        w->call[k].used = false;
-    w->call[0] = (pl_callnode){.func = (uint32_t)(f - g->program->funcs.at), .local_top = f->frame_bytes, .used = true};
-    w->nsplits = 1;
-    w->current = 0;
-    w->split[0] = (pl_split){.pc = f->first, .mask = w->lanes};
-    w->active = w->lanes;
-    w->pc = f->first;
-    w->regs = w->file;
-    w->pred = w->predfile;
-    w->exec = w->wide = 0;
-    memset(w->mask, 0, sizeof w->mask);
-    memcpy(w->file, g->pool->image, (size_t)f->rows * PL_LANES * 4);
-    memset(w->predfile, 0, w->pred_rows * sizeof *w->predfile);
-    w->predfile[PL_PT] = UINT32_MAX;
-    if (w->local)
-        memset(w->local, 0, (size_t)PL_LANES * w->local_bytes);
+    uint32_t *file = w->file + (size_t)h * w->file_rows * PL_LANES;
+    w->half = (uint8_t)h;
+    memcpy(file, g->pool->image, (size_t)f->rows * PL_LANES * 4);
+    w->predfile[h * w->pred_rows + PL_PT] = UINT32_MAX;
     for (size_t k = 0; k < f->init.n; k++) {
         const pl_row_init *r = &f->init.at[k];
         bool moved = r->reloc == PL_RELOC_SHARED && c->shared_base; /* another place than in the template */
@@ -486,15 +459,63 @@ static void start_warp(pl_cta *c, uint32_t index)
             v[l] = c->shared_base + c->shared_start + r->bits;
         if (r->sreg)
             pl_warp_sreg(w, (pl_word)r->sreg, r->sel, v);
-        uint32_t *d = w->file + (size_t)r->row * PL_LANES;
+        uint32_t *d = file + (size_t)r->row * PL_LANES;
         if (r->width == 64)
             memcpy(d, v, sizeof v);
         else
             for (unsigned l = 0; l < PL_LANES; l++)
                 d[l] = (uint32_t)v[l];
     }
+}
+
+static void start_warp(pl_cta *c, uint32_t index)
+{
+    pl_grid *g = c->grid;
+    const pl_prog_func *f = g->entry;
+    pl_warp *w = &c->warp[index];
+    uint32_t first = index * g->width, n = c->nthreads - first < g->width ? c->nthreads - first : g->width;
+    w->lanes = n == 64 ? UINT64_MAX : (1ull << n) - 1u;
+    w->program = g->program;
+    w->code = g->program->code.at;
+    w->cta = c;
+    w->grid = g;
+    w->index = index;
+    w->exited = 0;
+    w->clock = 0;
+    w->executed = w->lane_executed = 0;
+    w->state = PL_WARP_READY;
+    w->half = 0;
+    w->carry = 0;
+    memset(w->put_by, 0, sizeof w->put_by);
+    w->polls = w->spins = 0;
+    w->yield = w->stop = w->wrote = w->timed = w->patient = false;
+    w->nlooked = 0;
+    w->advances = w->pause_at = 0;
+    w->idle = 0;
+    w->hit = NULL;
+    w->fx = NULL;
+    memset(w->conv, 0, w->conv_used * sizeof *w->conv); /* of the block before */
+    w->conv_used = 1;
+    w->births = 0;
+    for (uint32_t k = 0; k < w->ncalls; k++)
+        w->call[k].used = false;
+    w->call[0] = (pl_callnode){.func = (uint32_t)(f - g->program->funcs.at), .local_top = f->frame_bytes, .used = true};
+    w->nsplits = 1;
+    w->current = 0;
+    w->split[0] = (pl_split){.pc = f->first, .mask = w->lanes};
+    w->active = w->lanes;
+    w->pc = f->first;
+    w->regs = w->file;
+    w->pred = w->predfile;
+    w->all = w->exec = w->wide = 0;
+    memset(w->mask, 0, sizeof w->mask);
+    memset(w->predfile, 0, w->halves * w->pred_rows * sizeof *w->predfile);
+    if (w->local)
+        memset(w->local, 0, (size_t)g->width * w->local_bytes);
+    for (unsigned h = w->halves; h-- > 0;)
+        fill_half(w, h);
     if (w->device_error)
-        memset(w->device_error, 0, PL_LANES * sizeof *w->device_error);
+        memset(w->device_error, 0, g->width * sizeof *w->device_error);
     pl_async_reset(w->async);
 }
 
@@ -659,7 +680,7 @@ pl_status pl_grid_open(pl_grid *g)
         return PL_NOMEM;
     g->pool = p;
     p->nthreads = g->block[0] * g->block[1] * g->block[2];
-    p->nwarps = (p->nthreads + PL_LANES - 1) / PL_LANES;
+    p->nwarps = (p->nthreads + g->width - 1) / g->width;
     p->shared_bytes = f->static_shared + g->dynamic_shared;
     p->image = aligned_alloc(64, ((size_t)f->rows + 2) / 2 * 2 * PL_LANES * 4);
     if (!p->image) {

@@ -4,7 +4,10 @@
  * for one instruction at a time and looks at the recorded effect; functional mode calls pl_warp_run, which runs a warp until it
  * must wait. Divergence follows sm_70 independent thread scheduling: a warp is a set of splits (pc, lanes), one of which is
  * current. Lanes that part at a branch meet again at its reconvergence point; a split that waits there is released after a while
- * so that spinning lanes cannot starve it. */
+ * so that spinning lanes cannot starve it.
+ *
+ * A warp has PL_LANES lanes, or twice as many: then it consists of two halves that share one program counter, and an instruction executes
+ * for one half after the other (wave.c). Sets of lanes of a warp are pl_lanes; lane loops and masks of the program are those of a half. */
 #ifndef PL_EMU_EXEC_H
 #define PL_EMU_EXEC_H
 
@@ -15,7 +18,10 @@
 
 enum { PL_IDLE_STEP = 16, PL_IDLE_HANG = 64 * PL_IDLE_STEP }; /* a warp spins for nothing when its `idle` is so large */
 
-enum { PL_MAX_SPLITS = PL_LANES, PL_MAX_FRAMES = 64, PL_NAMED_BARRIERS = 16 };
+enum { PL_MAX_SPLITS = PL_LANES * PL_MAX_HALVES, PL_MAX_FRAMES = 64, PL_NAMED_BARRIERS = 16 };
+
+/* Lanes of a warp, a bit each; half h has bits h * PL_LANES and up. */
+typedef uint64_t pl_lanes;
 
 typedef enum pl_warp_state {
     PL_WARP_READY,
@@ -28,7 +34,7 @@ typedef enum pl_warp_state {
 
 /* What an instruction did to memory: filled only for instructions with PL_IF_MEM and only when asked for. */
 typedef struct pl_effect {
-    uint32_t mask;   /* lanes that accessed memory; 0: none did */
+    uint32_t mask;   /* lanes of the half that accessed memory; 0: none did */
     uint8_t space;   /* resolved pl_space number (generic addresses are resolved) */
     uint8_t kind;    /* pl_access_kind */
     uint16_t size;   /* bytes a lane */
@@ -39,7 +45,8 @@ typedef struct pl_effect {
 
 /* A lane group that runs together. */
 typedef struct pl_split {
-    uint32_t pc, mask;
+    pl_lanes mask;
+    uint32_t pc;
     uint16_t frame;  /* convergence frame it will rejoin, 0: none */
     uint16_t call;   /* call node, 0: the kernel itself */
     uint8_t wait;    /* PL_SPLIT_* */
@@ -65,9 +72,9 @@ enum {
 
 /* A place where parted lanes meet: created at a divergent branch. */
 typedef struct pl_conv {
+    pl_lanes members; /* lanes still expected, arrived ones included */
+    pl_lanes arrived;
     uint32_t pc;      /* reconvergence point */
-    uint32_t members; /* lanes still expected, arrived ones included */
-    uint32_t arrived;
     uint16_t parent;  /* frame of the split that parted */
     uint16_t call;
     bool used;
@@ -91,10 +98,13 @@ typedef struct pl_warp {
     /* hot: read by every lane loop */
     uint32_t *regs;   /* current frame: row r of PL_LANES words at regs + r * PL_LANES, 64-byte aligned */
     uint32_t *pred;   /* current frame's predicate masks */
-    uint32_t mask[PL_LANES]; /* lanes executing now, widened to 0 / ~0 */
+    uint32_t mask[PL_LANES]; /* lanes of this half executing now, widened to 0 / ~0 */
     uint32_t exec;    /* the same as bits: active and guard */
     uint32_t wide;    /* what mask[] currently holds */
-    uint32_t active;  /* lanes of the current split */
+    uint8_t half;     /* whose turn it is: regs, pred, mask, exec and carry are its own */
+    uint8_t halves;   /* of the warp: 1, or 2 */
+    pl_lanes all;     /* lanes executing now, of all halves */
+    pl_lanes active;  /* lanes of the current split */
     uint32_t pc;      /* of the current split; branch functions set next */
     uint32_t next;
     pl_effect *fx;    /* NULL: nobody asks */
@@ -104,13 +114,13 @@ typedef struct pl_warp {
     struct pl_grid *grid;
     uint64_t clock;   /* %clock as this warp sees it: cycles (timing) or instructions */
     /* cold */
-    uint32_t *file;   /* register file: all frames */
+    uint32_t *file;   /* register files: all frames of a half, then those of the next */
     uint32_t *predfile;
-    uint32_t file_rows, pred_rows;
-    uint8_t *local;   /* PL_LANES x local_bytes */
+    uint32_t file_rows, pred_rows; /* of a half */
+    uint8_t *local;   /* lanes x local_bytes */
     uint32_t local_bytes; /* a lane */
-    uint32_t lanes;   /* lanes that exist (partial last warp) */
-    uint32_t exited;
+    pl_lanes lanes;   /* lanes that exist (partial last warp) */
+    pl_lanes exited;
     uint32_t index;   /* in the block */
     uint8_t state;    /* pl_warp_state */
     uint8_t current;  /* index of the current split */
@@ -121,6 +131,7 @@ typedef struct pl_warp {
     pl_callnode *call; /* call[0] is the kernel */
     uint32_t ncalls;
     uint32_t carry;   /* condition-code carry flag, one bit a lane */
+    uint32_t put_by[PL_MAX_HALVES]; /* carry of the halves whose turn it is not */
     uint64_t executed, lane_executed; /* instructions, thread instructions (as issued by the program) */
     uint32_t polls;   /* volatile loads, atomics and failed waits since the warp was last chosen: how a spin loop shows */
     uint32_t spins;   /* pauses for polling since lanes last met */
@@ -218,6 +229,8 @@ typedef struct pl_grid {
     uint32_t threads;          /* host threads of timing mode; the result does not depend on it */
     void (*in_order)(struct pl_cta *c); /* with several: returns when all that one thread does before it is done; or NULL */
     uint32_t nsm;              /* %nsmid */
+    uint32_t width;            /* lanes of a warp: PL_LANES, or twice as many */
+    uint32_t warp_slots;       /* %nwarpid */
     uint32_t capability;       /* compute capability of the machine times ten: the tensor cores' arithmetic */
     uint32_t shared_reserved;  /* bytes that the system keeps at the start of every block's shared memory */
     struct pl_system *system;  /* printf, heap, launches from the device; not owned */
@@ -271,26 +284,53 @@ pl_grid *pl_grid_startable(pl_grid *head);
 /* Blocks of the row that have not ended. */
 uint64_t pl_grid_left(const pl_grid *head);
 
+/* --- halves of a warp --- */
+/* Number of lane 0 of the half in the warp, and in the block. */
+static inline uint32_t pl_first_lane(const pl_warp *w) { return (uint32_t)w->half * PL_LANES; }
+static inline uint32_t pl_first_thread(const pl_warp *w) { return (w->index * w->halves + w->half) * PL_LANES; }
+/* The half's part of a set of lanes, and the set that a half's lanes are. */
+static inline uint32_t pl_of_half(const pl_warp *w, pl_lanes set) { return (uint32_t)(set >> pl_first_lane(w)); }
+static inline pl_lanes pl_from_half(const pl_warp *w, uint32_t lanes) { return (pl_lanes)lanes << pl_first_lane(w); }
+/* Lanes of the half that have not ended. */
+static inline uint32_t pl_alive(const pl_warp *w) { return pl_of_half(w, w->lanes & ~w->exited); }
+/* Lanes of the current split that instruction i would execute for: its guard leaves them. */
+static inline pl_lanes pl_guarded(const pl_warp *w, const pl_insn *i)
+{
+    if (i->guard == PL_PT)
+        return w->active;
+    pl_lanes p = w->pred[i->guard];
+    if (w->halves > 1)
+        p |= (pl_lanes)w->pred[w->pred_rows + i->guard] << PL_LANES;
+    return w->active & (i->flags & PL_IF_GUARD_NEG ? ~p : p);
+}
+
+/* --- wave.c --- */
+/* Executes instruction i for a warp of several halves. */
+void pl_wave_execute(pl_warp *w, const pl_insn *i);
+
 /* --- warps (warp.c) --- */
 /* Runs until the warp must wait, ends, faults or `limit` instructions are done. Returns its state. */
 pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit);
 /* The instruction that pl_warp_step would execute next and the lanes it would run for, or NULL when the warp cannot go on now. */
 const pl_insn *pl_warp_peek(pl_warp *w);
-/* Executes exactly one instruction. fx may be NULL; fx->mask is 0 when memory was not touched. */
+/* Executes exactly one instruction. fx: one effect for each half, or NULL; its mask is 0 when the half did not touch memory. */
 pl_warp_state pl_warp_step(pl_warp *w, pl_effect *fx);
-/* The lanes that execute, for an instruction that is executed at another time than its own. */
+/* The lanes of the half that execute, for an instruction that is executed at another time than its own. */
 void pl_warp_widen(pl_warp *w, uint32_t exec);
+/* It is the turn of half h. A warp whose instruction is done stands at half 0. */
+void pl_warp_half(pl_warp *w, unsigned h);
 /* Lanes of the current split part: `there` go to pc `to`, the rest go on at `from`; they meet at `reconv`. */
-void pl_warp_part(pl_warp *w, uint32_t there, uint32_t to, uint32_t from, uint32_t reconv);
+void pl_warp_part(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv);
 /* The warp looks at memory that others may change, at the first lane's address. */
 void pl_warp_look(pl_warp *w, uint64_t address);
 /* Another split that is ready goes on next, chosen by a number. */
 void pl_warp_shuffle(pl_warp *w, uint64_t number);
 /* The given lanes of the current split end. */
-void pl_warp_exit(pl_warp *w, uint32_t lanes);
+void pl_warp_exit(pl_warp *w, pl_lanes lanes);
 /* The current split waits: kind is PL_SPLIT_*, it goes on at w->next. */
 void pl_warp_wait(pl_warp *w, uint8_t kind);
-/* A _sync instruction whose mask leaves out lanes that execute it: the manual leaves open what they get. */
+/* A _sync instruction whose mask leaves out lanes that execute it: the manual leaves open what they get. Masks of _sync instructions name
+ * lanes of the half. */
 void pl_warp_doubt(pl_warp *w, uint32_t mask);
 /* A _sync instruction: true when all lanes of the mask are here and it may execute now; else the split waits or parts. */
 bool pl_warp_sync(pl_warp *w, uint32_t mask);
@@ -299,19 +339,19 @@ bool pl_warp_sync(pl_warp *w, uint32_t mask);
 bool pl_warp_groups(pl_warp *w, const pl_insn *i, unsigned k);
 /* Enters a function with the executing lanes (all of the current split) / leaves it. */
 void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_call *c);
-void pl_warp_return(pl_warp *w, uint32_t lanes);
-/* Register and predicate rows of a split's frame. */
+void pl_warp_return(pl_warp *w, pl_lanes lanes);
+/* Register and predicate rows of a split's frame, of the half whose turn it is. */
 uint32_t *pl_warp_frame(const pl_warp *w, const pl_split *s);
 uint32_t *pl_warp_preds(const pl_warp *w, const pl_split *s);
 /* Frame size, start of the local frame and its end for the current split. */
 pl_callnode *pl_warp_node(pl_warp *w);
 /* Makes sure that a lane has that much local memory; false: the limit was reached and the launch has failed. */
 bool pl_warp_local(pl_warp *w, uint32_t bytes);
-/* Value of a special register for every lane (64-bit values; 32-bit registers use the low half). */
+/* Value of a special register for every lane of the half (64-bit values; 32-bit registers use the low half). */
 void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned component, uint64_t out[PL_LANES]);
 
 /* Barrier arrivals of the current split (cta.c); value: predicates of bar.red by lane. */
-void pl_bar_arrive(pl_warp *w, uint32_t id, uint32_t threads, bool wait, uint32_t value);
+void pl_bar_arrive(pl_warp *w, uint32_t id, uint32_t threads, bool wait, pl_lanes value);
 /* That many threads of the warp have ended. */
 void pl_cta_thread_exit(pl_warp *w, uint32_t threads);
 void pl_cluster_arrive(pl_warp *w);
@@ -326,7 +366,7 @@ bool pl_warp_poll(pl_warp *w, uint64_t clock);
 /* --- functional mode (grid.c) --- */
 pl_status pl_grid_run(pl_grid *g);
 
-/* Stops the launch: error is CUDA's name; the text gets block, thread, line and address added. */
+/* Stops the launch; lanes: of the half. error is CUDA's name; the text gets block, thread, line and address added. */
 void pl_fault(pl_warp *w, uint32_t lanes, uint64_t address, const char *error, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 /* The same for a fault that does not stop the launch: only fills `f`, unless that is set already. */

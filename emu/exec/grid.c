@@ -37,6 +37,22 @@ static uint16_t sectors(const pl_effect *fx)
     return (uint16_t)n;
 }
 
+/* Counts what a half has touched, and tells whoever listens. */
+static void tell_access(const pl_warp *w, const pl_effect *fx, unsigned half, uint32_t pc, uint64_t seq)
+{
+    const pl_grid *g = w->grid->head;
+    uint16_t touched = fx->space == PL_SP_GLOBAL || fx->space == PL_SP_LOCAL ? sectors(fx) : 0;
+    if (g->pc_stat) {
+        g->pc_stat[pc].requests++;
+        g->pc_stat[pc].sectors += touched;
+    }
+    if (!g->sink || !g->sink->mem)
+        return;
+    pl_mem_event e = {.seq = seq, .cycle = w->clock, .block = (uint32_t)w->cta->number, .warp = w->index, .pc = pc, .mask = fx->mask,
+                      .half = (uint8_t)half, .space = fx->space, .kind = fx->kind, .size = fx->size, .sectors = touched, .addr = fx->addr};
+    g->sink->mem(g->sink->ctx, &e);
+}
+
 /* pl_warp_run one instruction at a time, with events for whoever listens; the time of an event is the warp's own instruction count. */
 static pl_warp_state run_traced(pl_warp *w, uint64_t limit)
 {
@@ -47,31 +63,23 @@ static pl_warp_state run_traced(pl_warp *w, uint64_t limit)
         const pl_insn *i = pl_warp_peek(w);
         if (!i)
             return (pl_warp_state)w->state;
-        uint32_t pc = w->pc, mask = w->active;
-        pl_effect fx;
+        const uint32_t pc = w->pc;
+        const pl_lanes mask = w->active;
+        pl_effect fx[PL_MAX_HALVES];
         w->clock++;
         if (g->pc_stat) {
             g->pc_stat[pc].executed++;
-            g->pc_stat[pc].lanes += (unsigned)__builtin_popcount(mask);
+            g->pc_stat[pc].lanes += (unsigned)__builtin_popcountll(mask);
         }
-        s = pl_warp_step(w, &fx);
+        s = pl_warp_step(w, fx);
         uint64_t seq = g->seq++;
         if (sink && sink->inst) {
             pl_inst_event e = {.seq = seq, .cycle = w->clock, .block = (uint32_t)w->cta->number, .warp = w->index, .pc = pc, .mask = mask};
             sink->inst(sink->ctx, &e);
         }
-        if ((i->flags & PL_IF_MEM) && fx.mask) {
-            uint16_t touched = fx.space == PL_SP_GLOBAL || fx.space == PL_SP_LOCAL ? sectors(&fx) : 0;
-            if (g->pc_stat) {
-                g->pc_stat[pc].requests++;
-                g->pc_stat[pc].sectors += touched;
-            }
-            if (sink && sink->mem) {
-                pl_mem_event e = {.seq = seq, .cycle = w->clock, .block = (uint32_t)w->cta->number, .warp = w->index, .pc = pc, .mask = fx.mask,
-                                  .space = fx.space, .kind = fx.kind, .size = fx.size, .sectors = touched, .addr = fx.addr};
-                sink->mem(sink->ctx, &e);
-            }
-        }
+        for (unsigned h = 0; h < w->halves && i->flags & PL_IF_MEM; h++)
+            if (fx[h].mask)
+                tell_access(w, &fx[h], h, pc, seq);
         if (s != PL_WARP_READY || w->paused)
             return s;
     }

@@ -1,6 +1,7 @@
 /* hang.c - see hang.h. */
 #include "emu/exec/hang.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,9 +46,14 @@ static const char *word_of(const pl_grid *g, uint32_t pc)
     return pc < g->program->code.n ? pl_mnems[pl_forms[g->program->code.at[pc].form].mnem].name : "the end";
 }
 
-static uint32_t lanes_left(const pl_warp *w)
+static pl_lanes lanes_left(const pl_warp *w)
 {
     return w->lanes & ~w->exited;
+}
+
+static void put_lanes(text *t, const pl_warp *w, pl_lanes lanes)
+{
+    put(t, " lanes 0x%0*" PRIx64, w->halves * 8, lanes);
 }
 
 /* What a group of lanes waits for, in a few words. */
@@ -100,16 +106,16 @@ static void missing(text *t, const pl_cta *c, const pl_split *s)
     uint32_t shown = 0, absent = 0;
     for (uint32_t k = 0; k < c->nwarps; k++) {
         const pl_warp *w = &c->warp[k];
-        uint32_t there = 0;
+        pl_lanes there = 0;
         for (unsigned m = 0; m < w->nsplits; m++)
             there |= w->split[m].wait == PL_SPLIT_BARRIER && w->split[m].barrier == s->barrier ? w->split[m].mask : 0;
-        uint32_t away = w->state == PL_WARP_DONE ? 0 : lanes_left(w) & ~there;
-        absent += (uint32_t)__builtin_popcount(away);
+        const pl_lanes away = w->state == PL_WARP_DONE ? 0 : lanes_left(w) & ~there;
+        absent += (uint32_t)__builtin_popcountll(away);
         if (!away || shown++ >= 3)
             continue;
         put(t, "%s warp %u", shown == 1 ? ", missing" : ",", k);
         if (away != lanes_left(w))
-            put(t, " lanes 0x%08x", away);
+            put_lanes(t, w, away);
     }
     if (shown > 3)
         put(t, " and %u other warps", shown - 3);
@@ -141,7 +147,7 @@ static void block(text *t, pl_cta *c, pl_warp **first, const pl_split **at)
                 else
                     put(t, "warp %u", k);
                 if (s->mask != lanes_left(w))
-                    put(t, " lanes 0x%08x", s->mask);
+                    put_lanes(t, w, s->mask);
                 put(t, " at line %u, %s: ", line_of(w->grid, place(w, s)), word_of(w->grid, place(w, s)));
                 reason(t, w, s);
                 if (s->wait == PL_SPLIT_BARRIER)
@@ -171,5 +177,6 @@ void pl_hang_report(pl_grid *g, pl_cta **live, size_t n, bool spinning)
         return;
     }
     first->pc = place(first, at);
-    pl_fault(first, at->mask, 0, "CUDA_ERROR_LAUNCH_TIMEOUT", "%s", space);
+    pl_warp_half(first, (uint32_t)at->mask == 0);
+    pl_fault(first, pl_of_half(first, at->mask), 0, "CUDA_ERROR_LAUNCH_TIMEOUT", "%s", space);
 }

@@ -23,7 +23,14 @@ void exec_bar_red(pl_warp *w, const pl_insn *i, int op)
     unsigned c = f->noperands - 1u;
     uint32_t id = uniform(w, i->op[1]), threads = c == 3 ? uniform(w, i->op[2]) : 0;
     (void)op;
-    pl_bar_arrive(w, id, threads, true, pl_pred_read(w, i, c));
+    const unsigned from = w->half;
+    pl_lanes value = 0;
+    for (unsigned h = 0; h < w->halves; h++) {
+        pl_warp_half(w, h);
+        value |= pl_from_half(w, pl_pred_read(w, i, c));
+    }
+    pl_warp_half(w, from);
+    pl_bar_arrive(w, id, threads, true, value);
 }
 
 void exec_bar_warp(pl_warp *w, const pl_insn *i)
@@ -32,7 +39,7 @@ void exec_bar_warp(pl_warp *w, const pl_insn *i)
         return;
     uint32_t mask = uniform(w, i->op[0]);
     pl_warp_doubt(w, mask);
-    pl_warp_sync(w, mask & w->lanes & ~w->exited);
+    pl_warp_sync(w, mask);
 }
 
 void exec_cluster_arrive(pl_warp *w, const pl_insn *i)

@@ -8,15 +8,15 @@ static inline void count_divergence(const pl_warp *w)
         __atomic_fetch_add(&w->grid->pc_stat[w->pc].divergent, 1, __ATOMIC_RELAXED);
 }
 
-/* Lanes in w->exec go to `target`; the others of the split go on behind the instruction. */
+/* Lanes in w->all go to `target`; the others of the split go on behind the instruction. */
 static inline void branch_to(pl_warp *w, const pl_insn *i, uint32_t target)
 {
-    if (w->exec == w->active) {
+    if (w->all == w->active) {
         w->next = target;
         return;
     }
     count_divergence(w);
-    pl_warp_part(w, w->exec, target, w->pc + 1, i->reconv);
+    pl_warp_part(w, w->all, target, w->pc + 1, i->reconv);
 }
 
 void exec_bra(pl_warp *w, const pl_insn *i)
@@ -25,25 +25,38 @@ void exec_bra(pl_warp *w, const pl_insn *i)
 }
 
 /* Lanes of `group` execute the instruction now; the rest of the split comes back to it as a split of its own. */
-static void take_group(pl_warp *w, uint32_t group, uint32_t reconv)
+static void take_group(pl_warp *w, pl_lanes group, uint32_t reconv)
 {
     uint32_t pc = w->pc;
-    if (w->exec != w->active) /* lanes whose guard is false go on */
-        pl_warp_part(w, w->exec, pc, pc + 1, reconv);
+    if (w->all != w->active) /* lanes whose guard is false go on */
+        pl_warp_part(w, w->all, pc, pc + 1, reconv);
     else
         pl_warp_part(w, group, pc, pc, reconv);
     w->next = w->pc;
 }
 
+/* Lanes that execute the instruction and whose register holds `value`; wide: a register of 64 bits. */
+static pl_lanes lanes_with(pl_warp *w, uint32_t row, bool wide, uint64_t value)
+{
+    const unsigned from = w->half;
+    pl_lanes same = 0;
+    for (unsigned h = 0; h < w->halves; h++) {
+        pl_warp_half(w, h);
+        const uint32_t *a = pl_row32(w, row);
+        const uint64_t *b = pl_row64(w, row);
+        for (unsigned l = 0; l < PL_LANES; l++)
+            same |= pl_from_half(w, (uint32_t)((wide ? b[l] : a[l]) == value) << l);
+    }
+    pl_warp_half(w, from);
+    return same & w->all;
+}
+
 void exec_brx(pl_warp *w, const pl_insn *i)
 {
-    const uint32_t *a = pl_row32(w, i->op[0]);
-    uint32_t first = a[__builtin_ctz(w->exec)], same = 0, n = i->nmore;
-    for (unsigned l = 0; l < PL_LANES; l++)
-        same |= (uint32_t)(a[l] == first) << l;
-    same &= w->exec;
+    uint32_t first = pl_row32(w, i->op[0])[__builtin_ctz(w->exec)], n = i->nmore;
+    const pl_lanes same = lanes_with(w, i->op[0], false, first);
     if (first >= n) {
-        pl_fault(w, same, first, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "brx.idx with index %u; the table has %u labels", first, n);
+        pl_fault(w, pl_of_half(w, same), first, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "brx.idx with index %u; the table has %u labels", first, n);
         return;
     }
     uint32_t target = pl_more(w, i, first);
@@ -53,28 +66,24 @@ void exec_brx(pl_warp *w, const pl_insn *i)
     }
     count_divergence(w);
     /* one group leaves for its label, the rest stands at this instruction again (or behind it when its guard is false) */
-    pl_warp_part(w, same, target, w->exec == w->active ? w->pc : w->pc + 1, i->reconv);
-    if (w->exec != w->active && (w->exec & ~same))
-        take_group(w, w->exec & ~same, i->reconv);
+    pl_warp_part(w, same, target, w->all == w->active ? w->pc : w->pc + 1, i->reconv);
+    if (w->all != w->active && (w->all & ~same))
+        take_group(w, w->all & ~same, i->reconv);
 }
 
 void exec_call(pl_warp *w, const pl_insn *i)
 {
     const pl_prog_call *c = &w->program->calls.at[i->target];
     uint32_t callee = c->callee;
-    if (w->exec != w->active) { /* lanes whose guard is false wait behind the call */
-        pl_warp_part(w, w->exec, w->pc, w->pc + 1, w->pc + 1);
+    if (w->all != w->active) { /* lanes whose guard is false wait behind the call */
+        pl_warp_part(w, w->all, w->pc, w->pc + 1, w->pc + 1);
         w->next = w->pc;
         return;
     }
     if (callee == UINT32_MAX) {
         unsigned k = pl_forms[i->form].operand[0].kind == PL_K_RETS;
-        const uint64_t *a = pl_row64(w, i->op[k]);
-        uint64_t first = a[__builtin_ctz(w->exec)];
-        uint32_t same = 0;
-        for (unsigned l = 0; l < PL_LANES; l++)
-            same |= (uint32_t)(a[l] == first) << l;
-        same &= w->exec;
+        const uint64_t first = pl_row64(w, i->op[k])[__builtin_ctz(w->exec)];
+        const pl_lanes same = lanes_with(w, i->op[k], true, first);
         if (same != w->active) { /* one group calls now, the others come back to this instruction */
             pl_warp_part(w, same, w->pc, w->pc, w->pc + 1);
             w->next = w->pc;
@@ -82,7 +91,7 @@ void exec_call(pl_warp *w, const pl_insn *i)
         }
         callee = (uint32_t)(first - PL_CODE_BASE) / 16;
         if (first < PL_CODE_BASE || callee >= w->program->funcs.n || (first - PL_CODE_BASE) % 16) {
-            pl_fault(w, same, first, "CUDA_ERROR_INVALID_PC", "indirect call to 0x%llx, which is no function", (unsigned long long)first);
+            pl_fault(w, pl_of_half(w, same), first, "CUDA_ERROR_INVALID_PC", "indirect call to 0x%llx, which is no function", (unsigned long long)first);
             return;
         }
     }
@@ -92,13 +101,13 @@ void exec_call(pl_warp *w, const pl_insn *i)
 void exec_ret(pl_warp *w, const pl_insn *i)
 {
     (void)i;
-    pl_warp_return(w, w->exec);
+    pl_warp_return(w, w->all);
 }
 
 void exec_exit(pl_warp *w, const pl_insn *i)
 {
     (void)i;
-    pl_warp_exit(w, w->exec);
+    pl_warp_exit(w, w->all);
 }
 
 void exec_trap(pl_warp *w, const pl_insn *i)

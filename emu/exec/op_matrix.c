@@ -492,7 +492,7 @@ void exec_wgmma(pl_warp *w, const pl_insn *i, int shape_word, int d, int a, int 
     }
     const uint64_t a_desc = in_regs ? 0 : pl_row64(w, i->op[1])[lane], b_desc = pl_row64(w, i->op[2])[lane];
     uint32_t fault;
-    if (!pl_wgmma_warp(&op, (int)(w->index % 4), dr, in_regs ? ar : NULL, a_desc, b_desc,
+    if (!pl_wgmma_warp(&op, (int)(pl_first_thread(w) / PL_LANES % 4), dr, in_regs ? ar : NULL, a_desc, b_desc,
                        op.sparse ? pl_row32(w, i->op[3]) : NULL, w->cta->shared, w->cta->shared_end, &fault))
         pl_fault(w, w->exec, fault, "CUDA_ERROR_ILLEGAL_ADDRESS",
                  "a matrix descriptor reaches shared address 0x%x, but the block's memory ends at 0x%x", fault, w->cta->shared_end);

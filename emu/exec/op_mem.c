@@ -39,7 +39,7 @@ static inline bool find_span(pl_warp *w, pl_space space, const uint64_t *addr, u
     if (space == PL_SP_PARAM)
         return false;
     if (space == PL_SP_LOCAL) { /* each lane has its own piece */
-        s->base = w->local;
+        s->base = w->local + (size_t)pl_first_lane(w) * w->local_bytes;
         if (!offsets(w, addr, 0, w->local_bytes, bytes, s->off))
             return false;
         for (unsigned l = 0; l < PL_LANES; l++)

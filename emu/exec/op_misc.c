@@ -12,7 +12,7 @@ void exec_nanosleep(pl_warp *w, const pl_insn *i)
     uint32_t ns = pl_row32(w, i->op[0])[__builtin_ctz(w->exec)];
     if (ns > 1000000)
         ns = 1000000; /* the manual's limit: one millisecond */
-    if (w->exec != w->active) {
+    if (w->all != w->active) {
         w->yield = true;
         return;
     }

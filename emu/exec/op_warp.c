@@ -14,7 +14,7 @@ static uint32_t member_mask(const pl_warp *w, const pl_insn *i, unsigned k)
 static bool gather(pl_warp *w, uint32_t mask)
 {
     pl_warp_doubt(w, mask);
-    mask &= w->lanes & ~w->exited;
+    mask &= pl_alive(w);
     if (mask & ~w->exec)
         return pl_warp_sync(w, mask);
     w->split[w->current].synced = false;

@@ -14,7 +14,7 @@
 enum { INVALID_VALUE = 1, INVALID_CONFIGURATION = 9, PENDING_EXCEEDED = 69, NOT_SUPPORTED = 801 }; /* cudaError_t */
 enum { TAIL_LAUNCH = 3, STRING_MOST = 4096 };
 
-/* ---- arguments and results ---- */
+/* ---- arguments and results; lanes are those of the half whose turn it is ---- */
 
 typedef struct call {
     pl_warp *w;
@@ -22,14 +22,22 @@ typedef struct call {
     const pl_callnode *node; /* of the caller */
 } call;
 
+/* Where a lane of the caller has a value: in a register, or in local memory. */
+static uint8_t *place(const call *k, bool reg, uint32_t at, uint32_t bytes, unsigned lane)
+{
+    const pl_warp *w = k->w;
+    if (reg)
+        return (uint8_t *)(w->file + ((size_t)w->half * w->file_rows + k->node->row + at) * PL_LANES) + lane * (bytes > 4 ? 8u : 4u);
+    return w->local + (size_t)(pl_first_lane(w) + lane) * w->local_bytes + k->node->local + at;
+}
+
 static void copy_argument(const call *k, unsigned n, unsigned lane, void *to, size_t bytes)
 {
     memset(to, 0, bytes);
     if (n >= k->c->nargs)
         return;
     const pl_prog_move *m = &k->w->program->moves.at[k->c->first_arg + n];
-    const uint8_t *from = m->reg ? (const uint8_t *)(k->w->file + (size_t)(k->node->row + m->from) * PL_LANES) + lane * (m->bytes > 4 ? 8u : 4u)
-                                 : k->w->local + (size_t)lane * k->w->local_bytes + k->node->local + m->from;
+    const uint8_t *from = place(k, m->reg, m->from, m->bytes, lane);
     memcpy(to, from, m->bytes < bytes ? m->bytes : bytes);
 }
 
@@ -45,8 +53,7 @@ static void give(const call *k, unsigned lane, uint64_t value)
     if (!k->c->nrets)
         return;
     const pl_prog_move *m = &k->w->program->moves.at[k->c->first_ret];
-    uint8_t *to = m->reg ? (uint8_t *)(k->w->file + (size_t)(k->node->row + m->to) * PL_LANES) + lane * (m->bytes > 4 ? 8u : 4u)
-                         : k->w->local + (size_t)lane * k->w->local_bytes + k->node->local + m->to;
+    uint8_t *to = place(k, m->reg, m->to, m->bytes, lane);
     memcpy(to, &value, m->bytes < 8 ? m->bytes : 8);
 }
 
@@ -129,7 +136,7 @@ static void call_assertfail(const call *k, unsigned lane)
     const char *f = string_at(w, lane, argument(k, 1, lane), file, sizeof file);
     uint32_t line = (uint32_t)argument(k, 2, lane);
     const char *fn = string_at(w, lane, argument(k, 3, lane), function, sizeof function);
-    uint32_t t = w->index * PL_LANES + lane, x = g->block[0], y = g->block[1];
+    uint32_t t = pl_first_thread(w) + lane, x = g->block[0], y = g->block[1];
     int n = snprintf(text, sizeof text, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", f ? f : "", line,
                      fn ? fn : "", w->cta->id[0], w->cta->id[1], w->cta->id[2], t % x, t / x % y, t / x / y, m ? m : "");
     pl_print_add(&g->system->err, text, n > 0 ? (size_t)n : 0, 64);
@@ -163,8 +170,8 @@ static void call_free(const call *k, unsigned lane)
 static uint32_t *last_error(pl_warp *w, unsigned lane)
 {
     if (!w->device_error)
-        w->device_error = calloc(PL_LANES, sizeof *w->device_error);
-    return w->device_error ? &w->device_error[lane] : NULL;
+        w->device_error = calloc(w->halves * PL_LANES, sizeof *w->device_error);
+    return w->device_error ? &w->device_error[pl_first_lane(w) + lane] : NULL;
 }
 
 static void remember(pl_warp *w, unsigned lane, uint32_t error)
@@ -285,7 +292,7 @@ static void call_get_attribute(const call *k, unsigned lane)
     const pl_grid *g = k->w->grid;
     switch (argument(k, 1, lane)) {
     case 1: store(k, lane, 1024, 4); break;                     /* threads of a block */
-    case 10: store(k, lane, PL_LANES, 4); break;                /* warp size */
+    case 10: store(k, lane, g->width, 4); break;                 /* warp size */
     case 16: store(k, lane, g->nsm, 4); break;                  /* multiprocessors */
     case 75: store(k, lane, g->capability / 10, 4); break;      /* compute capability */
     case 76: store(k, lane, g->capability % 10, 4); break;
@@ -380,10 +387,14 @@ bool pl_system_uses_launches(const pl_program *p)
 void pl_system_call(pl_warp *w, const pl_prog_func *f, const pl_prog_call *c)
 {
     const call k = {.w = w, .c = c, .node = pl_warp_node(w)};
-    uint32_t lanes = w->exec;
+    const pl_lanes lanes = w->all;
     w->wrote = true;
-    for (uint32_t m = lanes; m && !pl_failed(w->grid); m &= m - 1)
-        functions[f->system - 1].run(&k, (unsigned)__builtin_ctz(m));
+    for (unsigned h = 0; h < w->halves; h++) {
+        pl_warp_half(w, h);
+        for (uint32_t m = pl_of_half(w, lanes); m && !pl_failed(w->grid); m &= m - 1)
+            functions[f->system - 1].run(&k, (unsigned)__builtin_ctz(m));
+    }
+    pl_warp_half(w, 0);
     if (functions[f->system - 1].run == call_assertfail)
         pl_warp_exit(w, lanes);
 }

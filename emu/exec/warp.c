@@ -38,12 +38,23 @@ void pl_warp_widen(pl_warp *w, uint32_t exec)
 
 uint32_t *pl_warp_frame(const pl_warp *w, const pl_split *s)
 {
-    return w->file + (size_t)w->call[s->call].row * PL_LANES;
+    return w->file + ((size_t)w->half * w->file_rows + w->call[s->call].row) * PL_LANES;
 }
 
 uint32_t *pl_warp_preds(const pl_warp *w, const pl_split *s)
 {
-    return w->predfile + w->call[s->call].pred;
+    return w->predfile + (size_t)w->half * w->pred_rows + w->call[s->call].pred;
+}
+
+void pl_warp_half(pl_warp *w, unsigned h)
+{
+    if (h == w->half)
+        return;
+    w->put_by[w->half] = w->carry;
+    w->half = (uint8_t)h;
+    w->carry = w->put_by[h];
+    w->regs = pl_warp_frame(w, &w->split[w->current]);
+    w->pred = pl_warp_preds(w, &w->split[w->current]);
 }
 
 pl_callnode *pl_warp_node(pl_warp *w)
@@ -80,7 +91,7 @@ static void remove_split(pl_warp *w, unsigned k)
         w->current = (uint8_t)k;
 }
 
-static unsigned add_split(pl_warp *w, uint32_t mask, uint32_t pc, uint16_t frame, uint16_t call)
+static unsigned add_split(pl_warp *w, pl_lanes mask, uint32_t pc, uint16_t frame, uint16_t call)
 {
     assert(w->nsplits < PL_MAX_SPLITS); /* every split holds at least one lane */
     w->split[w->nsplits] = (pl_split){.pc = pc, .mask = mask, .frame = frame, .call = call,
@@ -92,7 +103,7 @@ static unsigned add_split(pl_warp *w, uint32_t mask, uint32_t pc, uint16_t frame
 
 /* ---- convergence frames; 0 is none ---- */
 
-static uint16_t new_frame(pl_warp *w, uint32_t pc, uint32_t members, uint16_t parent, uint16_t call)
+static uint16_t new_frame(pl_warp *w, uint32_t pc, pl_lanes members, uint16_t parent, uint16_t call)
 {
     for (uint16_t k = 1; k < PL_MAX_FRAMES; k++)
         if (!w->conv[k].used) {
@@ -193,10 +204,10 @@ static bool release_waiting(pl_warp *w)
     return any;
 }
 
-void pl_warp_part(pl_warp *w, uint32_t there, uint32_t to, uint32_t from, uint32_t reconv)
+void pl_warp_part(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv)
 {
     pl_split *s = &w->split[w->current];
-    uint32_t rest = w->active & ~there;
+    pl_lanes rest = w->active & ~there;
     uint16_t frame = s->frame, call = s->call, where = call;
     if (reconv == UINT32_MAX && call) { /* they part until the function returns: meet behind the call */
         reconv = w->call[call].ret_pc;
@@ -205,7 +216,8 @@ void pl_warp_part(pl_warp *w, uint32_t there, uint32_t to, uint32_t from, uint32
     if (reconv != UINT32_MAX && !(frame && w->conv[frame].pc == reconv && w->conv[frame].call == where))
         frame = new_frame(w, reconv, w->active, frame, where);
     /* the lanes that have further to go run first */
-    uint32_t here = rest, here_pc = from, other = there, other_pc = to;
+    pl_lanes here = rest, other = there;
+    uint32_t here_pc = from, other_pc = to;
     if (from == reconv) {
         here = there;
         here_pc = to;
@@ -219,7 +231,7 @@ void pl_warp_part(pl_warp *w, uint32_t there, uint32_t to, uint32_t from, uint32
     w->split[w->current].born = ++w->births; /* the lanes that go on now are on top */
 }
 
-void pl_warp_exit(pl_warp *w, uint32_t lanes)
+void pl_warp_exit(pl_warp *w, pl_lanes lanes)
 {
     w->exited |= lanes;
     ++*w->cta->advances;
@@ -238,7 +250,7 @@ void pl_warp_exit(pl_warp *w, uint32_t lanes)
         w->stop = true;
     }
     settle(w);
-    pl_cta_thread_exit(w, (uint32_t)__builtin_popcount(lanes));
+    pl_cta_thread_exit(w, (uint32_t)__builtin_popcountll(lanes));
 }
 
 void pl_warp_wait(pl_warp *w, uint8_t kind)
@@ -269,24 +281,24 @@ void pl_warp_doubt(pl_warp *w, uint32_t mask)
         return;
     if (g->in_order) /* of several the first counts */
         g->in_order(w->cta);
-    pl_fault_note(w, &g->doubt, left_out, NULL, "lane %d executes %s with the mask 0x%08x, which leaves it out",
-                  __builtin_ctz(left_out), pl_mnems[pl_forms[w->code[w->pc].form].mnem].name, mask);
+    pl_fault_note(w, &g->doubt, left_out, NULL, "lane %u executes %s with the mask 0x%08x, which leaves it out",
+                  pl_first_lane(w) + (uint32_t)__builtin_ctz(left_out), pl_mnems[pl_forms[w->code[w->pc].form].mnem].name, mask);
 }
 
-bool pl_warp_sync(pl_warp *w, uint32_t mask)
+bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
 {
     pl_split *s = &w->split[w->current];
     uint32_t pc = w->pc;
-    mask &= w->lanes & ~w->exited;
-    if (s->synced || !(mask & ~w->exec)) {
+    const pl_lanes mask = pl_from_half(w, member_mask & pl_alive(w)), ours = pl_from_half(w, UINT32_MAX);
+    if (s->synced || !(mask & ~w->all)) {
         s->synced = false;
         return true;
     }
-    if (w->exec != w->active) { /* lanes whose guard is false go on; the others come back to this instruction as a split */
-        pl_warp_part(w, w->exec, pc, pc + 1, UINT32_MAX);
+    if (w->all != w->active) { /* lanes whose guard is false go on; the others come back to this instruction as a split */
+        pl_warp_part(w, w->all, pc, pc + 1, UINT32_MAX);
         return false;
     }
-    uint32_t here = w->active;
+    pl_lanes here = w->active;
     for (unsigned k = 0; k < w->nsplits; k++)
         if (k != w->current && w->split[k].wait == PL_SPLIT_WARP_SYNC)
             here |= w->split[k].mask;
@@ -298,12 +310,12 @@ bool pl_warp_sync(pl_warp *w, uint32_t mask)
     /* all are here: those at the same instruction become one split, others (bar.warp.sync elsewhere) just go on */
     uint16_t frame = s->frame;
     for (unsigned k = 0; k < w->nsplits; k++)
-        if (w->split[k].wait == PL_SPLIT_WARP_SYNC && w->split[k].pc == pc && w->split[k].call == s->call)
+        if (w->split[k].wait == PL_SPLIT_WARP_SYNC && w->split[k].pc == pc && w->split[k].call == s->call && w->split[k].mask & ours)
             while (!encloses(w, frame, w->split[k].frame))
                 frame = w->conv[frame].parent;
     for (unsigned k = 0; k < w->nsplits; k++) {
         pl_split *o = &w->split[k];
-        bool waits = o->wait == PL_SPLIT_WARP_SYNC;
+        bool waits = o->wait == PL_SPLIT_WARP_SYNC && o->mask & ours; /* lanes of another half wait for their own */
         if (k != w->current && !waits)
             continue;
         if (k != w->current && (o->pc != pc || o->call != s->call)) {
@@ -319,7 +331,7 @@ bool pl_warp_sync(pl_warp *w, uint32_t mask)
     }
     for (unsigned k = 0; k < w->nsplits; k++) {
         pl_split *o = &w->split[k];
-        if (k == w->current || o->wait != PL_SPLIT_WARP_SYNC)
+        if (k == w->current || o->wait != PL_SPLIT_WARP_SYNC || !(o->mask & ours))
             continue;
         w->split[w->current].mask |= o->mask;
         remove_split(w, k);
@@ -336,7 +348,7 @@ bool pl_warp_sync(pl_warp *w, uint32_t mask)
  * all groups are complete they execute one after the other in place, else they part. */
 bool pl_warp_groups(pl_warp *w, const pl_insn *i, unsigned k)
 {
-    const uint32_t *row = w->regs + (size_t)i->op[k] * PL_LANES, all = w->exec, first = row[__builtin_ctz(all)], alive = w->lanes & ~w->exited;
+    const uint32_t *row = w->regs + (size_t)i->op[k] * PL_LANES, all = w->exec, first = row[__builtin_ctz(all)], alive = pl_alive(w);
     uint32_t differ = 0, group[PL_LANES], n = 0;
     for (unsigned l = 0; l < PL_LANES; l++)
         differ |= (row[l] ^ first) & w->mask[l];
@@ -351,7 +363,7 @@ bool pl_warp_groups(pl_warp *w, const pl_insn *i, unsigned k)
         complete &= group[n] == (mask & alive);
     }
     if (!complete) {
-        pl_warp_part(w, group[0], w->pc, w->pc, UINT32_MAX);
+        pl_warp_part(w, pl_from_half(w, group[0]), w->pc, w->pc, UINT32_MAX);
         return true;
     }
     for (uint32_t g = 0; g < n; g++) {
@@ -414,12 +426,13 @@ bool pl_warp_local(pl_warp *w, uint32_t bytes)
     uint32_t n = w->local_bytes ? w->local_bytes * 2 : 256;
     while (n < bytes)
         n *= 2;
-    uint8_t *p = calloc(PL_LANES, n);
+    const unsigned lanes = w->halves * PL_LANES;
+    uint8_t *p = calloc(lanes, n);
     if (!p) {
         pl_fault(w, w->exec, 0, "CUDA_ERROR_OUT_OF_MEMORY", "no memory for %u bytes of local memory a thread", n);
         return false;
     }
-    for (unsigned l = 0; w->local && l < PL_LANES; l++)
+    for (unsigned l = 0; w->local && l < lanes; l++)
         memcpy(p + (size_t)l * n, w->local + (size_t)l * w->local_bytes, w->local_bytes);
     free(w->local);
     w->local = p;
@@ -427,36 +440,46 @@ bool pl_warp_local(pl_warp *w, uint32_t bytes)
     return true;
 }
 
+/* A file of rows of `unit` words for each half gets more rows, zeroed; NULL: no memory. */
+static uint32_t *grow_file(uint32_t *file, unsigned halves, uint32_t rows, uint32_t more, size_t unit)
+{
+    uint32_t *p = aligned_alloc(64, (halves * more * unit * sizeof *p + 63) / 64 * 64);
+    for (unsigned h = 0; p && h < halves; h++) {
+        memcpy(p + h * more * unit, file + h * rows * unit, rows * unit * sizeof *p);
+        memset(p + (h * more + rows) * unit, 0, (more - rows) * unit * sizeof *p);
+    }
+    if (p)
+        free(file);
+    return p;
+}
+
 /* Makes room for a frame; the current frame's pointers are renewed. */
 static bool grow_files(pl_warp *w, uint32_t rows, uint32_t preds)
 {
     if (rows > w->file_rows) {
         uint32_t n = w->file_rows * 2 > rows ? w->file_rows * 2 : rows;
-        uint32_t *p = aligned_alloc(64, (size_t)n * PL_LANES * sizeof *p);
+        uint32_t *p = grow_file(w->file, w->halves, w->file_rows, n, PL_LANES);
         if (!p)
             return false;
-        memcpy(p, w->file, (size_t)w->file_rows * PL_LANES * sizeof *p);
-        memset(p + (size_t)w->file_rows * PL_LANES, 0, (size_t)(n - w->file_rows) * PL_LANES * sizeof *p);
-        free(w->file);
         w->file = p;
         w->file_rows = n;
     }
     if (preds > w->pred_rows) {
         uint32_t n = w->pred_rows * 2 > preds ? w->pred_rows * 2 : preds;
-        uint32_t *p = realloc(w->predfile, n * sizeof *p);
+        uint32_t *p = grow_file(w->predfile, w->halves, w->pred_rows, n, 1);
         if (!p)
             return false;
-        memset(p + w->pred_rows, 0, (n - w->pred_rows) * sizeof *p);
         w->predfile = p;
         w->pred_rows = n;
     }
     return true;
 }
 
-/* Fills the constant and special rows of a frame for the executing lanes. */
+/* Fills the constant and special rows of a frame for the executing lanes of the half. */
 static void init_frame(pl_warp *w, const pl_prog_func *f, const pl_callnode *node)
 {
-    uint32_t *rows = w->file + (size_t)node->row * PL_LANES, *preds = w->predfile + node->pred;
+    uint32_t *rows = w->file + ((size_t)w->half * w->file_rows + node->row) * PL_LANES;
+    uint32_t *preds = w->predfile + (size_t)w->half * w->pred_rows + node->pred;
     preds[PL_PT] |= w->exec;
     preds[PL_PF] &= ~w->exec;
     for (size_t k = 0; k < f->init.n; k++) {
@@ -486,14 +509,16 @@ static void init_frame(pl_warp *w, const pl_prog_func *f, const pl_callnode *nod
     }
 }
 
-/* Copies arguments or results between two frames for the given lanes. */
+/* Copies arguments or results between two frames for the given lanes of the half. */
 static void copy_moves(pl_warp *w, const pl_prog_move *from, const pl_prog_move *to, uint32_t n, const pl_callnode *a,
                        const pl_callnode *b, uint32_t lanes)
 {
+    uint32_t *file = w->file + (size_t)w->half * w->file_rows * PL_LANES, *preds = w->predfile + (size_t)w->half * w->pred_rows;
+    uint8_t *local = w->local ? w->local + (size_t)pl_first_lane(w) * w->local_bytes : NULL;
     for (uint32_t k = 0; k < n; k++) {
         uint16_t bytes = from[k].bytes < to[k].bytes ? from[k].bytes : to[k].bytes;
         if (from[k].pred || to[k].pred) {
-            uint32_t *d = &w->predfile[b->pred + to[k].to], s = w->predfile[a->pred + from[k].from];
+            uint32_t *d = &preds[b->pred + to[k].to], s = preds[a->pred + from[k].from];
             *d = (*d & ~lanes) | (s & lanes);
             continue;
         }
@@ -501,11 +526,11 @@ static void copy_moves(pl_warp *w, const pl_prog_move *from, const pl_prog_move 
             if (!((lanes >> l) & 1u))
                 continue;
             uint8_t *s, *d;
-            uint8_t *fa = (uint8_t *)(w->file + (size_t)(a->row + from[k].from) * PL_LANES);
-            uint8_t *fb = (uint8_t *)(w->file + (size_t)(b->row + to[k].to) * PL_LANES);
+            uint8_t *fa = (uint8_t *)(file + (size_t)(a->row + from[k].from) * PL_LANES);
+            uint8_t *fb = (uint8_t *)(file + (size_t)(b->row + to[k].to) * PL_LANES);
             size_t ea = from[k].bytes > 4 ? 8 : 4, eb = to[k].bytes > 4 ? 8 : 4;
-            s = from[k].reg ? fa + l * ea : w->local + (size_t)l * w->local_bytes + a->local + from[k].from;
-            d = to[k].reg ? fb + l * eb : w->local + (size_t)l * w->local_bytes + b->local + to[k].to;
+            s = from[k].reg ? fa + l * ea : local + (size_t)l * w->local_bytes + a->local + from[k].from;
+            d = to[k].reg ? fb + l * eb : local + (size_t)l * w->local_bytes + b->local + to[k].to;
             memcpy(d, s, bytes);
         }
     }
@@ -538,15 +563,20 @@ void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_c
     if (!pl_warp_local(w, node.local_top))
         return;
     w->call[n] = node;
-    init_frame(w, f, &w->call[n]);
-    copy_moves(w, w->program->moves.at + c->first_arg, f->formal.at, c->nargs, &w->call[parent], &w->call[n], w->exec);
+    for (unsigned h = 0; h < w->halves; h++) {
+        pl_warp_half(w, h);
+        widen(w, pl_of_half(w, w->all));
+        init_frame(w, f, &w->call[n]);
+        copy_moves(w, w->program->moves.at + c->first_arg, f->formal.at, c->nargs, &w->call[parent], &w->call[n], w->exec);
+    }
+    pl_warp_half(w, 0);
     w->split[w->current].call = n;
     w->regs = pl_warp_frame(w, &w->split[w->current]);
     w->pred = pl_warp_preds(w, &w->split[w->current]);
     w->next = f->first;
 }
 
-void pl_warp_return(pl_warp *w, uint32_t lanes)
+void pl_warp_return(pl_warp *w, pl_lanes lanes)
 {
     pl_split *s = &w->split[w->current];
     uint16_t n = s->call;
@@ -558,7 +588,11 @@ void pl_warp_return(pl_warp *w, uint32_t lanes)
     const pl_insn *site = &w->code[node.site];
     const pl_prog_call *c = &w->program->calls.at[site->target];
     const pl_prog_func *f = &w->program->funcs.at[node.func];
-    copy_moves(w, f->result.at, w->program->moves.at + c->first_ret, c->nrets, &w->call[n], &w->call[node.parent], lanes);
+    for (unsigned h = 0; h < w->halves; h++) {
+        pl_warp_half(w, h);
+        copy_moves(w, f->result.at, w->program->moves.at + c->first_ret, c->nrets, &w->call[n], &w->call[node.parent], pl_of_half(w, lanes));
+    }
+    pl_warp_half(w, 0);
     if (lanes != w->active) { /* the others go on in the function */
         pl_warp_part(w, lanes, node.ret_pc, w->pc + 1, UINT32_MAX);
         w->split[w->nsplits - 1].call = node.parent;
@@ -674,7 +708,7 @@ static void rotate(pl_warp *w)
 {
     for (unsigned n = 1; n < w->nsplits; n++) {
         unsigned k = (w->current + n) % w->nsplits;
-        if (w->split[k].wait == PL_SPLIT_READY) {
+        if (awake(w, &w->split[k])) {
             leave(w);
             enter(w, k);
             return;
@@ -745,10 +779,15 @@ static bool after_control(pl_warp *w)
 /* Executes the instruction at pc for the lanes that its guard leaves. */
 static inline void execute(pl_warp *w, const pl_insn *i)
 {
-    uint32_t p = w->pred[i->guard];
-    uint32_t exec = w->active & (i->flags & PL_IF_GUARD_NEG ? ~p : p);
     w->next = w->pc + 1;
+    if (w->halves > 1) {
+        pl_wave_execute(w, i);
+        return;
+    }
+    uint32_t p = w->pred[i->guard];
+    uint32_t exec = (uint32_t)w->active & (i->flags & PL_IF_GUARD_NEG ? ~p : p);
     if (exec) {
+        w->all = exec;
         widen(w, exec);
         i->exec(w, i);
     }
@@ -760,9 +799,9 @@ pl_warp_state pl_warp_step(pl_warp *w, pl_effect *fx)
         return (pl_warp_state)(w->state = (uint8_t)waiting_state(w));
     const pl_insn *i = &w->code[w->pc];
     w->executed++;
-    w->lane_executed += (unsigned)__builtin_popcount(w->active);
-    if (fx)
-        fx->mask = 0;
+    w->lane_executed += (unsigned)__builtin_popcountll(w->active);
+    for (unsigned h = 0; fx && h < w->halves; h++)
+        fx[h].mask = 0;
     w->fx = fx;
     execute(w, i);
     w->fx = NULL;
@@ -792,7 +831,7 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
         bool pause = false;
         uint64_t before = n;
         do { /* straight-line code of one split */
-            unsigned here = (unsigned)__builtin_popcount(w->active);
+            unsigned here = (unsigned)__builtin_popcountll(w->active);
             n++;
             lanes += here;
             if (stat) {

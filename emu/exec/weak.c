@@ -49,7 +49,8 @@ typedef enum pass_kind {
 /* A load that has not chosen its value yet. */
 typedef struct late_load {
     const pl_insn *insn; /* NULL: there is none */
-    uint32_t exec, active, pc;
+    pl_lanes active;
+    uint32_t exec, pc;
     uint32_t *regs;
     uint32_t rows, bytes;
     struct {

@@ -42,6 +42,7 @@ static void emit(pl_sm *s, const pl_twarp *t, uint32_t pc, uint64_t now, uint64_
                       .warp = t->w->index,
                       .pc = pc,
                       .mask = s->fx.mask,
+                      .half = t->w->half,
                       .sm = (uint16_t)s->id,
                       .space = s->fx.space,
                       .kind = s->fx.kind,
@@ -225,8 +226,8 @@ static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
  * GPU has its own, one after the other. */
 static void local_lines(pl_sm *s, const pl_twarp *t)
 {
-    uint64_t words = s->g->stack_limit / 4 + 1, place = (uint64_t)s->id * PL_SM_WARPS + pl_warp_index(s, t);
-    uint64_t base = PL_LOCAL_BASE + place * words * PL_LANES * 4, addr[PL_LANES];
+    const uint64_t warp = (uint64_t)s->id * PL_SM_WARPS + pl_warp_index(s, t), words = s->g->stack_limit / 4 + 1;
+    uint64_t base = PL_LOCAL_BASE + (warp * t->w->halves + t->w->half) * words * PL_LANES * 4, addr[PL_LANES];
     const pl_effect *fx = &s->fx;
     pl_lines part;
     s->lines.n = s->lines.sectors = 0;
@@ -550,7 +551,7 @@ static void mbarrier(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
 
 /* --- entry points --- */
 
-void pl_lsu_issue(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
+static void access(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
 {
     if (d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT) {
         mbarrier(s, c, t, d, pc, now, seq);
@@ -570,6 +571,25 @@ void pl_lsu_issue(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_
     case PL_SP_CONST: constant(s, c, t, d, pc, now, seq); break;
     default: global(s, c, t, d, pc, now, seq); break;
     }
+}
+
+void pl_lsu_issue(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
+{
+    pl_warp *w = t->w;
+    if (w->halves == 1) {
+        access(s, c, t, d, pc, now, seq);
+        return;
+    }
+    /* an access of its own for each half that has lanes to execute it */
+    bool any = false;
+    for (unsigned h = 0; h < w->halves; h++) {
+        if (!s->halves[h].mask && (any || h + 1 < w->halves)) continue;
+        s->fx = s->halves[h];
+        pl_warp_half(w, h);
+        access(s, c, t, d, pc, now, seq);
+        any = true;
+    }
+    pl_warp_half(w, 0);
 }
 
 typedef struct fill {

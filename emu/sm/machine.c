@@ -455,7 +455,7 @@ static bool consistent(const pl_machine *m, pl_diags *d, const pl_conf *c)
         pl_report(d, PL_E0510, e ? e->value_at : (pl_loc){0}, key, e ? e->value : "", why); \
         ok = false;                                                           \
     }
-    CHECK(m->sm.lanes == PL_LANES, "sm", "lanes", "ptxloom executes warps of 32 lanes; a build for others needs another PL_LANES (isa/insn.h) and wider masks")
+    CHECK(m->sm.lanes == PL_LANES || m->sm.lanes == PL_MAX_HALVES * PL_LANES, "sm", "lanes", "a warp has 32 lanes, or 64 in two halves")
     CHECK(m->sm.warps % m->sm.subcores == 0, "sm", "warps", "every sub-core holds the same number of warps")
     CHECK(m->l1.line % m->l1.sector == 0 && m->l1.line / m->l1.sector <= 8, "l1", "sector", "a line has one to eight sectors")
     CHECK((m->l1.line & (m->l1.line - 1)) == 0, "l1", "line", "a line is a power of two")

@@ -48,12 +48,15 @@ static bool lane_needs(const pl_warp *w, const pl_insn *i, pl_slow test, unsigne
     }
 }
 
-bool pl_slow_needed(const pl_warp *w, const pl_insn *i, pl_slow test)
+bool pl_slow_needed(pl_warp *w, const pl_insn *i, pl_slow test)
 {
-    uint32_t mask = w->active;
-    if (i->guard != PL_PT) mask &= i->flags & PL_IF_GUARD_NEG ? ~w->pred[i->guard] : w->pred[i->guard];
-    for (; mask; mask &= mask - 1) {
-        if (lane_needs(w, i, test, (unsigned)__builtin_ctz(mask))) return true;
+    const pl_lanes lanes = pl_guarded(w, i);
+    bool needed = false;
+    for (unsigned h = 0; h < w->halves && !needed; h++) {
+        pl_warp_half(w, h);
+        for (uint32_t mask = pl_of_half(w, lanes); mask && !needed; mask &= mask - 1)
+            needed = lane_needs(w, i, test, (unsigned)__builtin_ctz(mask));
     }
-    return false;
+    pl_warp_half(w, 0);
+    return needed;
 }

@@ -17,6 +17,6 @@ typedef enum pl_slow {
 
 pl_slow pl_slow_of(unsigned cls);
 /* Does a lane that executes the warp's next instruction need the subroutine? */
-bool pl_slow_needed(const pl_warp *w, const pl_insn *i, pl_slow test);
+bool pl_slow_needed(pl_warp *w, const pl_insn *i, pl_slow test);
 
 #endif

@@ -34,7 +34,10 @@ bool pl_sm_init(pl_sm *s, pl_arena *a, const pl_machine *m, const pl_decoded *de
     s->out.at = pl_arena_array(a, pl_mem_req, s->out.cap);
     s->sending.cap = s->out.cap;
     s->sending.at = pl_arena_array(a, pl_mem_req, s->out.cap);
-    pl_l1_init(&s->l1, a, l1_bytes, (uint32_t)m->l1.line, (uint32_t)m->l1.sector, m->l1.ways, m->l1.misses, m->l1.misses * 8);
+    const uint32_t second = m->sm.lanes > PL_LANES ? PL_L1_BURST : 0; /* the access of a warp's other half */
+    pl_l1_init(&s->l1, a, l1_bytes, (uint32_t)m->l1.line, (uint32_t)m->l1.sector, m->l1.ways, m->l1.misses + second,
+               m->l1.misses * 8 + second);
+    s->l1.burst += second;
     pl_cache_init(&s->icache, a, m->fetch.l1_size, (uint32_t)m->fetch.line, m->fetch.l1_ways, false);
     pl_cache_init(&s->cconst, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways, false);
     pl_cache_init(&s->cmid, a, m->constant.mid_size, (uint32_t)m->constant.line, m->constant.mid_ways, false);
@@ -412,7 +415,7 @@ static uint64_t structural(const pl_sm *s, const pl_subcore *c, const pl_dec *d,
     return at;
 }
 
-static void emit(const pl_sm *s, const pl_twarp *t, uint32_t pc, uint32_t mask, uint64_t now, uint64_t seq, uint8_t stall,
+static void emit(const pl_sm *s, const pl_twarp *t, uint32_t pc, pl_lanes mask, uint64_t now, uint64_t seq, uint8_t stall,
                  uint64_t stall_cycles, uint64_t latency)
 {
     const pl_sink *sink = s->g->sink;
@@ -436,11 +439,12 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     const pl_dec *d = t->next;
     const pl_price *p = d->price;
     pl_warp *w = t->w;
-    uint32_t pc = w->pc, mask = w->active, pred = w->pred[w->code[pc].guard];
+    const uint32_t pc = w->pc;
+    const pl_lanes mask = pl_guarded(w, &w->code[pc]);
+    const bool twice = (uint32_t)mask && mask >> PL_LANES; /* both halves of the warp have lanes to execute: two passes */
     uint64_t seq = s->g->sink ? s->g->seq++ : 0;
     uint8_t throttle = t->throttle;
     t->throttle = PL_STALL_NOT_SELECTED;
-    if (w->code[pc].guard != PL_PT) mask &= w->code[pc].flags & PL_IF_GUARD_NEG ? ~pred : pred;
 
     /* what held the warp since its last issue: operands or control flow first, then units, then other warps */
     uint64_t from = t->issued + 1, known = t->operands > t->hold ? t->operands : t->hold;
@@ -473,9 +477,9 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     s->fx.mask = 0;
     s->last_token = PL_NO_TOKEN;
     if (d->ordered) pl_sm_turn(s);
-    pl_warp_step(w, d->wants_effect ? &s->fx : NULL);
+    pl_warp_step(w, !d->wants_effect ? NULL : w->halves > 1 ? s->halves : &s->fx);
 
-    uint32_t lanes = (uint32_t)__builtin_popcount(mask);
+    uint32_t lanes = (uint32_t)__builtin_popcountll(mask);
     s->stat.exchanges += d->exchange;
     s->stat.inst += p->issues;
     s->stat.thread_inst += (uint64_t)p->issues * lanes;
@@ -491,7 +495,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     c->issues += p->issues;
     const uint8_t *reads = reads_of(s, c, d, pl_warp_index(s, t));
     for (uint32_t b = 0; b < s->m->sm.register_banks; b++)
-        if (reads[b]) c->bank_free[b] = (c->bank_free[b] > now ? c->bank_free[b] : now) + reads[b];
+        if (reads[b]) c->bank_free[b] = (c->bank_free[b] > now ? c->bank_free[b] : now) + ((uint64_t)reads[b] << twice);
     c->read_warp = pl_warp_index(s, t);
     c->read_pc = pc;
     uint64_t busy = p->issues, start = now;
@@ -501,10 +505,12 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     t->hold_why = PL_STALL_IMC_MISS;
     t->fresh = false;
     uint32_t f32 = 0;
+    uint64_t second = 0; /* cycles that the second pass comes behind the first */
     bool heavy = false;
     for (uint32_t k = 0; k < p->npipes; k++) {
         uint32_t pipe = pl_dec_unit(d, p->pipe[k].pipe);
-        uint64_t cost = (uint64_t)p->pipe[k].cycles * d->scale * PL_FINE;
+        uint64_t pass = (uint64_t)p->pipe[k].cycles * d->scale, cost = pass * PL_FINE << twice;
+        if (twice && pass > second) second = pass;
         s->stat.pipe_inst[pipe] += p->pipe[k].n;
         if (pipe != p->pipe[k].pipe) s->stat.pipe_inst[PL_PIPE_FMA] += p->pipe[k].n; /* IMAD.MOV, IMAD.IADD and their like */
         if (pipe == PL_PIPE_FMA) f32 = p->pipe[k].n;
@@ -520,8 +526,8 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         uint64_t in = pl_port_enter(&s->const_port, now, (uint64_t)s->m->constant.pass * PL_FINE);
         if (in > start) start = in;
     }
-    uint64_t latency = p->latency;
-    t->stall = now + d->stall;
+    uint64_t latency = p->latency + second;
+    t->stall = now + d->stall + second;
     if (d->bank) read_bank(s, t, d, now);
     if (p->variable && d->kind == PL_KIND_MATH) {
         pl_sm_result(t, d, start + latency, PL_SB_SHORT);

@@ -196,7 +196,8 @@ typedef struct pl_sm {
     pl_mem_req writes[PL_WRITES]; /* ring: stores that others may still join; no sectors: free */
     uint32_t writes_at;
     uint64_t writes_until;        /* when the last of them leaves */
-    pl_effect fx;
+    pl_effect fx;                 /* what lsu.c works on */
+    pl_effect halves[PL_MAX_HALVES]; /* a warp of 64 lanes: what each half has touched */
     pl_lines lines;
     pl_sm_stat stat;
     uint64_t busy_since;
@@ -246,7 +247,7 @@ static inline void pl_sm_result_later(pl_twarp *t, const pl_dec *d, pl_token *k,
 /* A warp's next instruction or wait is worked out anew (lsu.c and fetch.c call it when something they waited for has come). */
 void pl_sm_wake(pl_sm *s, uint32_t warp, uint64_t now);
 
-/* lsu.c: the memory part of an instruction that warp `t` issues at `now`; s->fx says what it touched. */
+/* lsu.c: the memory part of an instruction that warp `t` issues at `now`; s->fx says what it touched, of a warp of 64 lanes s->halves. */
 void pl_lsu_issue(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq);
 void pl_lsu_reply(pl_sm *s, const pl_mem_reply *r, uint64_t now);
 /* The memory event that was kept for this token; those of all tokens that never got done. */

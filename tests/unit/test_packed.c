@@ -152,7 +152,7 @@ START_TEST(accesses_come_back)
     ck_assert_ptr_null(pl_unpack_open(&u, PL_PACKED_MEM_STREAM, bytes, n));
     for (uint32_t i = 0; i < block->n; i++) {
         const pl_packed_mem *e = &block->row.mem[i];
-        int64_t offset[PL_LANES];
+        int64_t offset[PL_TRACED_LANES];
         const char *why;
         ck_assert_uint_eq(column(&u, PL_PM_ID)[i], e->id);
         ck_assert_uint_eq(column(&u, PL_PM_INST)[i], e->inst);
@@ -162,8 +162,8 @@ START_TEST(accesses_come_back)
         ck_assert_uint_eq(column(&u, PL_PM_SECTORS)[i], e->sectors);
         ck_assert_uint_eq(column(&u, PL_PM_LEVEL)[i], e->level);
         ck_assert(pl_unpack_offsets(&u, i, offset, &why));
-        for (uint32_t m = e->mask; m; m &= m - 1)
-            ck_assert_int_eq(offset[__builtin_ctz(m)], expected[i][__builtin_ctz(m)]);
+        for (uint64_t m = e->mask; m; m &= m - 1)
+            ck_assert_int_eq(offset[__builtin_ctzll(m)], expected[i][__builtin_ctzll(m)]);
     }
     pl_unpack_close(&u);
     end();
@@ -178,11 +178,11 @@ static bool read_all(const uint8_t *bytes, size_t n, pl_packed_stream stream)
     for (unsigned c = 0; !why && c < pl_packed_ncolumns(stream); c++)
         if (!pl_unpack_column(&u, c, &why)) ck_assert_ptr_nonnull(why);
     for (uint32_t i = 0; !why && stream == PL_PACKED_MEM_STREAM && i < u.n; i++) {
-        int64_t offset[PL_LANES];
-        char text[PL_LANES * 22 + 2];
+        int64_t offset[PL_TRACED_LANES];
+        char text[PL_TRACED_LANES * 22 + 2];
         const char *ignored;
         if (pl_unpack_offsets(&u, i, offset, &ignored))
-            ck_assert_uint_le(pl_packed_offsets_text(text, (uint32_t)u.column[PL_PM_MASK][i], offset), sizeof text);
+            ck_assert_uint_le(pl_packed_offsets_text(text, u.column[PL_PM_MASK][i], offset), sizeof text);
     }
     pl_unpack_close(&u);
     return !why;

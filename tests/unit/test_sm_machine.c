@@ -137,7 +137,7 @@ START_TEST(wrong_machine_files_are_refused)
     refused("subcores", "subkores", "E0502", "subcores", 1);
     refused("subcores", "subkores", "E0503", "[sm]", 2);
     refused("[l2]", "[l3]", "E0511", "[l2]", 2);
-    refused("lanes            = 32", "lanes            = 64", "E0510", "lanes            = 32", 20);
+    refused("lanes            = 32", "lanes            = 48", "E0510", "lanes            = 32", 20);
     refused("warps            = 8", "warps            = 99", "E0510", "warps            = 8", 20);
 }
 END_TEST
