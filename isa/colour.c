@@ -10,7 +10,11 @@
 #include <string.h>
 
 /* Registers looked at; the stack pointer's. */
-enum { MOST = 1024, STACK = 1, NONE = UINT32_MAX, BANKS = 2, SPREAD = 30 };
+enum { MOST = 1024, STACK = 1, NONE = UINT32_MAX, BANKS = 2, SPREAD = 30, MOST_SORTED = 1 << 11 };
+
+/* Threads get registers in units of 8, of which values of the first have OVER (live.c adds two); from how far an end of a unit is tried for,
+ * and how often. */
+enum { UNIT = 8, OVER = 6, NEAR = 4, ROUNDS = 12 };
 
 typedef struct stretch {
     uint32_t from, to;
@@ -194,6 +198,7 @@ static bool fits(pl_colour *c, uint32_t base, uint32_t group)
 
 typedef struct start {
     uint32_t at, group, rows;
+    uint32_t length; /* of its stretches together */
 } start;
 
 static int first_born(const void *a, const void *b)
@@ -204,6 +209,22 @@ static int first_born(const void *a, const void *b)
     if (x->at != y->at)
         return x->at < y->at ? -1 : 1;
     return x->group < y->group ? -1 : x->group > y->group;
+}
+
+static int first_come(const void *a, const void *b)
+{
+    const start *x = a, *y = b;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return first_born(a, b);
+}
+
+static int longest(const void *a, const void *b)
+{
+    const start *x = a, *y = b;
+    if (x->length != y->length)
+        return x->length > y->length ? -1 : 1;
+    return first_born(a, b);
 }
 
 /* How many of the values read together with v are in the bank of this register. */
@@ -227,7 +248,7 @@ static uint32_t colour(pl_colour *c, const start *order, uint32_t n, uint32_t sp
         c->v[k].at = NONE;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t group = order[k].group, rows = 0, step = 1, base = 0, best = NONE, fewest = NONE;
-        if (k && order[k].rows != order[k - 1].rows)
+        if (k && order[k].at < order[k - 1].at)
             for (uint32_t r = 0; r < MOST; r++)
                 c->r[r].done = 0;
         for (uint32_t m = group; m != NONE; m = c->v[m].next)
@@ -256,6 +277,31 @@ static uint32_t colour(pl_colour *c, const start *order, uint32_t n, uint32_t sp
     return most;
 }
 
+/* Where a few registers make the difference between two units: values that came out highest choose earlier, again and again. */
+static uint32_t press(pl_colour *c, start *order, uint32_t n, uint32_t most)
+{
+    uint32_t best = most, step = (most - OVER) / UNIT * UNIT + OVER;
+    if (most - step > NEAR)
+        return most;
+    for (unsigned round = 0; round < ROUNDS && best > step; round++) {
+        uint32_t first = 0;
+        for (uint32_t k = 0; k < n; k++) {
+            uint32_t m = order[k].group;
+            while (c->v[m].next != NONE)
+                m = c->v[m].next;
+            if (c->v[m].at + c->v[m].rows <= step)
+                continue;
+            const start high = order[k];
+            memmove(order + first + 1, order + first, (k - first) * sizeof *order);
+            order[first++] = high;
+        }
+        most = colour(c, order, n, 0);
+        best = most < best ? most : best;
+    }
+    return best;
+}
+
+/* The fewest that several orders come to: where registers abound, the first will do. */
 uint32_t pl_colour_count(pl_colour *c)
 {
     uint32_t n = 0;
@@ -264,12 +310,21 @@ uint32_t pl_colour_count(pl_colour *c)
         return 0;
     for (uint32_t k = 0; k < c->n; k++)
         if (c->v[k].group == k && c->v[k].start != NONE) {
-            uint32_t rows = 0;
-            for (uint32_t m = k; m != NONE; m = c->v[m].next)
+            uint32_t rows = 0, length = 0;
+            for (uint32_t m = k; m != NONE; m = c->v[m].next) {
                 rows += c->v[m].rows;
-            order[n++] = (start){c->v[k].start, k, rows > 4 ? 4 : rows};
+                for (uint32_t t = 0; t < c->v[m].n; t++)
+                    length += c->s[c->v[m].first + t].to - c->s[c->v[m].first + t].from;
+            }
+            order[n++] = (start){c->v[k].start, k, rows > 4 ? 4 : rows, length};
         }
     qsort(order, n, sizeof *order, first_born);
     uint32_t most = colour(c, order, n, SPREAD);
-    return most > SPREAD ? colour(c, order, n, 0) : most;
+    static int (*const orders[])(const void *, const void *) = {first_born, first_come, longest};
+    for (size_t k = 0; k < sizeof orders / sizeof *orders && most > SPREAD && (k < 2 || n < MOST_SORTED); k++) {
+        qsort(order, n, sizeof *order, orders[k]);
+        uint32_t other = colour(c, order, n, 0);
+        most = other < most ? other : most;
+    }
+    return most > SPREAD && n < MOST_SORTED ? press(c, order, n, most) : most;
 }

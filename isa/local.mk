@@ -33,4 +33,4 @@ libptxloom_la_SOURCES += isa/part.c isa/part.h isa/tidy.c isa/tidy.h isa/object.
 BUILT_SOURCES += $(isa_generated)
 CLEANFILES += $(isa_generated) isa/gen.stamp $(isa_isagen)
 EXTRA_DIST += $(isa_tables) isa/isagen.c isa/README.md isa/classes.md
-unit_tests += tests/unit/test_opt tests/unit/test_examples
+unit_tests += tests/unit/test_colour tests/unit/test_opt tests/unit/test_examples

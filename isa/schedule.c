@@ -53,10 +53,11 @@ static const struct { const char *class_name; uint8_t unit, cycles; } units[] = 
 
 /* Registers that a stretch may take. FULL make 32 with the stack pointer and what live.c adds, the most with which an SM of sm_90 holds all
  * its warps; ptxas keeps to that where it can (of 780 functions compared, 80 take 32, and none 33 to 37). An order that starts too much takes
- * more than it may: then it is made with LESS, down to FREE. What does not fit takes all of the UNIT that the order of the text comes to, in
- * which registers are given out, or the next where loads that run ahead make it shorter by a part that is WORTH it. With less than ROOM
- * left, what has begun goes before what has not. */
-enum { FREE = 21, FULL = 28, GAPS = 3, LESS = 1, UNIT = 8, WORTH = 2, LONG = 100, EARLY = 8, ROOM = 2, MOST_CELLS = 1 << 28 };
+ * more than it may: then it is made with LESS, down to FREE. Where that does not suffice for one stretch, all of the function take
+ * the registers to the end of the UNIT, in which they are given out, that this one needs in the order of the text; a UNIT more where loads that
+ * run ahead make it shorter by a part that is WORTH it, a UNIT less where it gets only a LITTLE longer by that. With less than ROOM left, what has
+ * begun goes before what has not. */
+enum { FREE = 21, FULL = 28, GAPS = 3, LESS = 1, UNIT = 8, LONG = 100, WORTH = 2, LITTLE = 8, EARLY = 8, ROOM = 2, MOST_CELLS = 1 << 28 };
 
 /* Instructions looked ahead: less where registers do not suffice, since what is begun early holds its registers. */
 static const uint32_t windows[] = {256, 64, 24};
@@ -124,6 +125,8 @@ typedef struct list {
     pl_flow f;
     uint32_t slots, block, start; /* block at work; position of the stretch in it */
     int many, limit;         /* registers live here; that a thread may have */
+    int needed;              /* what the stretches need: more than one may take where another takes them anyway */
+    bool measuring;          /* find that out; the order stays */
     unsigned phase;          /* PL_USE_READ or PL_USE_WRITE, while uses are visited */
 } list;
 
@@ -500,6 +503,20 @@ static int within(const list *l, int most)
     return most < l->limit ? most : l->limit;
 }
 
+/* What a stretch needs that does not do with FULL. */
+static void measure(list *l, int text)
+{
+    int used = 32 - FULL, step = (text + used + UNIT - 1) / UNIT * UNIT - used;
+    uint32_t next = try_windows(l, within(l, step + UNIT)).cycles, cycles = try_windows(l, within(l, step)).cycles;
+    if (cycles > next + next / WORTH)
+        step += UNIT;
+    else {
+        outcome less = try_windows(l, within(l, step - UNIT));
+        step -= less.most <= step - UNIT && less.cycles <= cycles + cycles / LITTLE ? UNIT : 0;
+    }
+    l->needed = step > l->needed ? step : l->needed;
+}
+
 static bool schedule_stretch(list *l)
 {
     uint32_t last = PL_IR_NONE, flags = PL_IR_NONE;
@@ -514,6 +531,15 @@ static bool schedule_stretch(list *l)
     }
     if (!pl_arena_ok(l->x->tmp))
         return false;
+    for (size_t k = 0; k < l->uses.n; k++)
+        if (l->uses.at[k].slot < l->f.n)
+            l->behind[l->uses.at[k].slot] = l->live[l->uses.at[k].slot];
+    int text = text_order(l);
+    int full = FULL;
+    for (uint32_t at = 0; at < l->n && full == FULL; at++)
+        full -= (l->code[at].flags & PL_IF_MEM) && l->code[at].sel[PL_M_COUNT] >= 4 ? GAPS : 0;
+    if (l->measuring && text <= full)
+        return true;
     for (size_t k = 0; k < l->uses.n; k++) {
         uint32_t slot = l->uses.at[k].slot;
         l->writer[slot] = l->read[slot] = PL_IR_NONE;
@@ -524,10 +550,6 @@ static bool schedule_stretch(list *l)
     }
     if (!pl_arena_ok(l->x->tmp))
         return false;
-    for (size_t k = 0; k < l->uses.n; k++)
-        if (l->uses.at[k].slot < l->f.n)
-            l->behind[l->uses.at[k].slot] = l->live[l->uses.at[k].slot];
-    int text = text_order(l);
     if (!find_held(l))
         return false;
     for (uint32_t at = l->n; at-- > 0;) {
@@ -538,18 +560,15 @@ static bool schedule_stretch(list *l)
         }
         n->urgent = n->height + (n->cycles >= LONG ? EARLY : 0);
     }
-    int full = FULL;
-    for (uint32_t at = 0; at < l->n && full == FULL; at++)
-        full -= (l->code[at].flags & PL_IF_MEM) && l->code[at].sel[PL_M_COUNT] >= 4 ? GAPS : 0;
-    bool done = false;
-    for (int most = full; most >= FREE && text <= full && !done; most -= LESS)
-        done = try_windows(l, within(l, most)).most <= full;
-    if (!done) {
-        int used = 32 - full, step = (text + used + UNIT - 1) / UNIT * UNIT - used;
-        uint32_t cycles = try_windows(l, within(l, step + UNIT)).cycles;
-        if (try_windows(l, within(l, step)).cycles > cycles + cycles / WORTH)
-            try_windows(l, within(l, step + UNIT));
+    if (l->measuring) {
+        measure(l, text);
+        return true;
     }
+    bool done = false;
+    for (int most = full; most >= FREE && l->needed <= full && !done; most -= LESS)
+        done = try_windows(l, within(l, most)).most <= full;
+    if (!done)
+        try_windows(l, within(l, l->needed > full ? l->needed : full));
     for (uint32_t k = 0; k < l->n; k++)
         l->out[k] = l->code[l->best[k]];
     memcpy(l->code, l->out, l->n * sizeof *l->code);
@@ -629,8 +648,11 @@ bool pl_pass_schedule(pl_ir *x)
     l.behind = pl_arena_array(x->tmp, bool, l.slots);
     if (!pl_arena_ok(x->tmp) || !pl_flow_live(&l.f))
         return false;
-    for (uint32_t b = 0; b < x->b.n; b++)
-        if (x->b.at[b].order != PL_IR_NONE && !lists(&l, b))
-            return false;
+    for (unsigned round = 0; round < 2; round++) {
+        l.measuring = round == 0;
+        for (uint32_t b = 0; b < x->b.n; b++)
+            if (x->b.at[b].order != PL_IR_NONE && !lists(&l, b))
+                return false;
+    }
     return true;
 }

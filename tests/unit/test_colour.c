@@ -1,0 +1,169 @@
+/* test_colour.c - registers of the machine for values: what shares one, what stands side by side, and how many there are.
+ *
+ * Register 1 is the stack pointer and no value's. For values of one register that live through one stretch each, the fewest possible is
+ * known: as many as live at once. */
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/colour.h"
+
+typedef struct bench {
+    pl_arena *a;
+    pl_colour *c;
+} bench;
+
+static bench open_with(uint32_t values)
+{
+    bench b = {.a = pl_arena_open()};
+    ck_assert_ptr_nonnull(b.a);
+    b.c = pl_colour_new(b.a, values);
+    ck_assert_ptr_nonnull(b.c);
+    return b;
+}
+
+/* Registers needed; closes. */
+static uint32_t finish(bench *b)
+{
+    uint32_t n = pl_colour_count(b->c);
+    pl_arena_close(b->a);
+    return n;
+}
+
+static void add(bench *b, uint32_t value, uint32_t rows, uint32_t from, uint32_t to)
+{
+    pl_colour_value(b->c, value, rows);
+    pl_colour_life(b->c, value, from, to);
+}
+
+START_TEST(values_that_follow_each_other_share)
+{
+    bench b = open_with(3);
+    add(&b, 0, 1, 0, 4);
+    add(&b, 1, 1, 4, 8);
+    add(&b, 2, 1, 8, 9);
+    ck_assert_uint_eq(finish(&b), 2); /* register 0, and the stack pointer */
+}
+END_TEST
+
+START_TEST(values_that_live_together_do_not)
+{
+    bench b = open_with(3);
+    add(&b, 0, 1, 0, 10);
+    add(&b, 1, 1, 2, 6);
+    add(&b, 2, 1, 5, 9);
+    ck_assert_uint_eq(finish(&b), 4); /* 0, 2, 3 */
+}
+END_TEST
+
+START_TEST(a_value_lives_in_the_hole_of_another)
+{
+    bench b = open_with(2);
+    add(&b, 0, 1, 0, 4);
+    pl_colour_life(b.c, 0, 10, 14);
+    add(&b, 1, 1, 4, 10);
+    ck_assert_uint_eq(finish(&b), 2);
+}
+END_TEST
+
+START_TEST(pairs_begin_at_even_registers)
+{
+    bench b = open_with(2);
+    add(&b, 0, 2, 0, 4); /* 2 and 3: the stack pointer is in the first pair */
+    ck_assert_uint_eq(finish(&b), 4);
+    b = open_with(2);
+    add(&b, 0, 1, 0, 4); /* beside it, where no pair has room */
+    add(&b, 1, 2, 0, 4);
+    ck_assert_uint_eq(finish(&b), 4);
+}
+END_TEST
+
+START_TEST(parts_of_vectors_stand_side_by_side)
+{
+    bench b = open_with(5);
+    for (uint32_t k = 0; k < 4; k++)
+        add(&b, k, 1, k, 10); /* born one after the other */
+    add(&b, 4, 1, 0, 10);
+    pl_colour_vector(b.c, (const uint32_t[]){0, 1, 2, 3}, 4);
+    ck_assert_uint_eq(finish(&b), 8); /* 4 to 7; the single value 0 */
+}
+END_TEST
+
+START_TEST(a_value_is_part_of_one_vector)
+{
+    bench b = open_with(3);
+    for (uint32_t k = 0; k < 3; k++)
+        add(&b, k, 1, 0, 10);
+    pl_colour_vector(b.c, (const uint32_t[]){0, 1}, 2);
+    pl_colour_vector(b.c, (const uint32_t[]){1, 2}, 2); /* comes too late */
+    pl_colour_vector(b.c, (const uint32_t[]){2, 2}, 2); /* no vector at all */
+    ck_assert_uint_eq(finish(&b), 4); /* 2 and 3, 0 */
+}
+END_TEST
+
+START_TEST(what_is_read_together_keeps_apart)
+{
+    bench b = open_with(4);
+    for (uint32_t k = 0; k < 3; k++)
+        add(&b, k, 1, 0, 10);
+    pl_colour_apart(b.c, 0, 1); /* 0 and 3: in different banks, though 2 is free */
+    pl_colour_apart(b.c, 0, 2);
+    ck_assert_uint_eq(finish(&b), 6); /* 0, 3, 5 */
+}
+END_TEST
+
+/* Stretches at random: the count is what lives at once, and the stack pointer. */
+START_TEST(single_values_need_what_lives_at_once)
+{
+    enum { VALUES = 300, TIME = 400 };
+    uint32_t seed = 1;
+    for (unsigned round = 0; round < 20; round++) {
+        static uint32_t live[TIME + 64];
+        uint32_t most = 0;
+        memset(live, 0, sizeof live);
+        bench b = open_with(VALUES);
+        for (uint32_t k = 0; k < VALUES; k++) {
+            seed = seed * 1664525u + 1013904223u;
+            uint32_t from = (seed >> 8) % TIME, to = from + 1 + (seed >> 20) % 60;
+            add(&b, k, 1, from, to);
+            for (uint32_t t = from; t < to; t++)
+                live[t]++;
+        }
+        for (uint32_t t = 0; t < TIME + 64; t++)
+            most = live[t] > most ? live[t] : most;
+        ck_assert_uint_eq(finish(&b), most + 1);
+    }
+}
+END_TEST
+
+/* Words and pairs: seldom more than live at once, and never less. */
+START_TEST(pairs_cost_little)
+{
+    enum { VALUES = 120, TIME = 300 };
+    uint32_t seed = 7, extra = 0;
+    for (unsigned round = 0; round < 20; round++) {
+        static uint32_t live[TIME + 64];
+        uint32_t most = 0;
+        memset(live, 0, sizeof live);
+        bench b = open_with(VALUES);
+        for (uint32_t k = 0; k < VALUES; k++) {
+            seed = seed * 1664525u + 1013904223u;
+            uint32_t from = (seed >> 8) % TIME, to = from + 1 + (seed >> 20) % 60, rows = 1 + (seed >> 28 & 1);
+            add(&b, k, rows, from, to);
+            for (uint32_t t = from; t < to; t++)
+                live[t] += rows;
+        }
+        for (uint32_t t = 0; t < TIME + 64; t++)
+            most = live[t] > most ? live[t] : most;
+        uint32_t n = finish(&b);
+        ck_assert_uint_gt(n, most);
+        extra += n - most - 1;
+    }
+    ck_assert_uint_le(extra, 20); /* one on average */
+}
+END_TEST
+
+UNIT_MAIN("colour", values_that_follow_each_other_share, values_that_live_together_do_not, a_value_lives_in_the_hole_of_another,
+          pairs_begin_at_even_registers, parts_of_vectors_stand_side_by_side, a_value_is_part_of_one_vector, what_is_read_together_keeps_apart,
+          single_values_need_what_lives_at_once, pairs_cost_little)
