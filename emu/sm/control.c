@@ -9,9 +9,9 @@
 #include <string.h>
 
 /* Rounds of the second pass at most: what is on its way at the end of a block rarely lasts longer than the next. Issues between an instruction
- * with a scoreboard and the next one if that waits for it (machine code for sm_90). Readers so close that their operands share a scoreboard (smem.csv: 12
- * loads of a warp under way, whose sums come in pairs). */
-enum { ROUNDS = 4, STALL_MOST = 4095, AFTER_VARIABLE = 2, TOGETHER = 1 };
+ * with a scoreboard and the next one if that waits for it (machine code for sm_90). Instructions looked ahead for what else needs a
+ * scoreboard. */
+enum { ROUNDS = 4, STALL_MOST = 4095, AFTER_VARIABLE = 2, LOOK = 64 };
 
 /* What is on its way to a register or a predicate. */
 typedef struct entry {
@@ -20,6 +20,7 @@ typedef struct entry {
     uint32_t stamp;  /* number of the instruction in the block, from 1; 0: before it */
     uint8_t mask;    /* scoreboards that end it */
     uint8_t side;    /* pl_side of the producer */
+    const pl_price *price; /* of the producer, when others have to wait less than its own kind; else NULL */
 } entry;
 
 /* The same at the end of a block. */
@@ -106,6 +107,27 @@ static void find_readers(control *x, const pl_block *b)
 
 static uint32_t distance(uint32_t a, uint32_t b) { return a > b ? a - b : b - a; }
 
+/* How many results are on their way at once, at most, while that of instruction pc of block b is: where they outnumber the scoreboards, neighbours
+ * share one (smem.csv: 12 loads of a warp under way, whose sums come in pairs). */
+static uint32_t most_open(const control *x, const pl_block *b, uint32_t pc, const uint32_t until[PL_SCOREBOARDS])
+{
+    uint32_t end = x->until[pc - x->f->first], open = 0, closing[LOOK + 1] = {0}, most;
+    for (unsigned k = 0; k < PL_SCOREBOARDS; k++) {
+        if (until[k] <= pc) continue;
+        open++;
+        if (until[k] - pc <= LOOK) closing[until[k] - pc]++;
+    }
+    most = open;
+    for (uint32_t at = pc; at < b->end && at < end && at - pc <= LOOK; at++) {
+        open -= closing[at - pc];
+        if (!variable(&x->dec->at[at])) continue;
+        uint32_t last = x->until[at - x->f->first];
+        if (last > at && last - pc <= LOOK) closing[last - pc]++;
+        most = ++open > most ? open : most;
+    }
+    return most;
+}
+
 static void give_scoreboards(control *x)
 {
     uint32_t until[PL_SCOREBOARDS] = {0}; /* first instruction that waits for it: before that it is taken */
@@ -118,9 +140,10 @@ static void give_scoreboards(control *x)
             if (!variable(d)) continue;
             uint32_t end = x->until[pc - x->f->first], best = 0;
             bool shares = false, free = false;
+            uint32_t near = (most_open(x, &x->g.b[b], pc, until) - 1) / PL_SCOREBOARDS;
             for (uint32_t k = 0; k < PL_SCOREBOARDS && !shares; k++) {
                 bool taken = until[k] > pc;
-                if (taken && distance(until[k], end) <= TOGETHER) {
+                if (taken && distance(until[k], end) <= near) {
                     best = k;
                     shares = true;
                 } else if (!taken && !free) {
@@ -142,7 +165,7 @@ static void give_scoreboards(control *x)
 static uint32_t latency_of(const control *x, const pl_dec *d)
 {
     switch ((pl_kind)d->kind) {
-    case PL_KIND_MATH: return d->slow || d->price->ends ? d->price->issues : d->price->latency; /* others hold the warp until the end */
+    case PL_KIND_MATH: return d->slow || d->price->ends ? d->price->issues : d->price->others; /* others hold the warp until the end */
     case PL_KIND_PARAM: return d->bank && d->guarded ? x->m->constant.guarded : d->price->latency;
     case PL_KIND_CLOCK: return d->price->latency;
     default: return 1;
@@ -188,8 +211,16 @@ static void begin_block(control *x, uint32_t b)
     }
 }
 
-/* Two arithmetic pipes: a result takes longer to the other one. */
-static bool crosses(const entry *e, const pl_dec *d) { return e->side && d->side && e->side != d->side; }
+/* Cycles that d waits for e beyond those that lie between two instructions of its producer's pipe. */
+static uint32_t further(const control *x, const entry *e, const pl_dec *d)
+{
+    const pl_issue_config *m = &x->m->issue;
+    bool behind_far = e->side == PL_SIDE_HALF || e->side == PL_SIDE_FP64, far = behind_far || d->side == PL_SIDE_HALF || d->side == PL_SIDE_FP64;
+    if (d->addresses || d->price->variable) return behind_far ? 0 : m->queued + (e->price ? 1 : 0); /* e->price: the high half of a product */
+    if (e->price && e->price == d->price) return e->price->latency - e->price->others;
+    if (!e->side || !d->side || e->side == d->side) return 0;
+    return far ? m->far : m->cross;
+}
 
 /* Keeps what is on its way when the warp leaves the block; `next`: first cycle of whatever follows. True: something changed. */
 static bool end_block(control *x, uint32_t b, uint32_t next)
@@ -248,16 +279,20 @@ static bool go_through(control *x, uint32_t b)
         const bool free = !d->price->issues || d->slow;
         uint32_t t = free ? 0 : next, n = slots_of(x, d, 0, slot);
         uint8_t wait = 0, side = 0;
+        const pl_price *price = NULL;
         stamp++;
         for (uint32_t k = 0; k < n; k++) {
             const entry *e = &x->row[slot[k]];
             if (e->epoch != x->epoch) continue;
             uint32_t ready = e->ready;
-            if (!free && ready && crosses(e, d)) ready += x->m->issue.cross;
+            if (!free && ready) ready += further(x, e, d);
             if (d->guarded && k + 1 == n && e->ready && !open_of(x, e)) ready += x->m->issue.guard_latency;
             if (ready > t) t = ready;
             wait |= open_of(x, e);
-            if (free) side = e->side;
+            if (free) {
+                side = e->side;
+                price = e->price;
+            }
         }
         n = slots_of(x, d, 1, slot);
         if (!free) {
@@ -281,6 +316,7 @@ static bool go_through(control *x, uint32_t b)
             entry *e = at_slot(x, slot[k]);
             e->stamp = stamp;
             if (free) {
+                e->price = price;
                 e->ready = t;
                 e->mask = (uint8_t)(wait | (d->bank ? 1u << PL_SB_BANK_WAIT : 0));
                 e->side = side;
@@ -288,10 +324,12 @@ static bool go_through(control *x, uint32_t b)
                 e->ready = 0;
                 e->mask = (uint8_t)(1u << d->sets);
                 e->side = 0;
+                e->price = NULL;
             } else {
                 e->ready = now + latency_of(x, d);
                 e->mask = d->bank ? 1u << PL_SB_BANK_WAIT : 0;
                 e->side = d->side;
+                e->price = d->kind == PL_KIND_MATH && d->price->others < d->price->latency ? d->price : NULL;
             }
         }
     }

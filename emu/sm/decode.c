@@ -221,6 +221,8 @@ static pl_side side_of(const pl_dec *d)
     case PL_PIPE_ALU: return PL_SIDE_ALU;
     case PL_PIPE_FMA:
     case PL_PIPE_HEAVY: return PL_SIDE_FMA;
+    case PL_PIPE_HALF: return PL_SIDE_HALF;
+    case PL_PIPE_FP64: return PL_SIDE_FP64;
     default: return PL_SIDE_NONE;
     }
 }

@@ -50,8 +50,8 @@ typedef struct pl_counted {
     uint8_t writebacks; /* cycles in which results of the address unit go to registers, 64 bits of a lane each */
 } pl_counted;
 
-/* The arithmetic pipe of an instruction that is one machine instruction: a result takes a cycle longer to the other one. */
-typedef enum pl_side { PL_SIDE_NONE, PL_SIDE_ALU, PL_SIDE_FMA } pl_side;
+/* The arithmetic pipe of an instruction that is one machine instruction: a result takes longer to another one. */
+typedef enum pl_side { PL_SIDE_NONE, PL_SIDE_ALU, PL_SIDE_FMA, PL_SIDE_HALF, PL_SIDE_FP64 } pl_side;
 
 typedef struct pl_dec {
     const pl_price *price;

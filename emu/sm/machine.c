@@ -51,6 +51,8 @@ static const pl_conf_key issue_keys[] = {
     KEY(pl_issue_config, guard_latency, "guard_latency", U32, CY, 0, 100,
         "further cycles before a computed predicate can guard an instruction or decide a branch"),
     KEY(pl_issue_config, cross, "cross", U32, CY, 0, 100, "further cycles from a result of the ALU to the multiply-add pipe, and back"),
+    KEY(pl_issue_config, far, "far", U32, CY, 0, 100, "further cycles from the ALU and the multiply-add pipe to the packed and f64 pipes, and back"),
+    KEY(pl_issue_config, queued, "queued", U32, CY, 0, 100, "further cycles before an instruction that waits in a queue (memory, exchange, special function) can take a result"),
     KEY(pl_issue_config, branch, "branch", U32, CY, 1, 100, "stall count behind a branch: part of the branch's own latency"),
     KEY(pl_issue_config, divergence, "divergence", U32, CY, 0, 200, "further cycles when the lanes of a warp part at a branch"),
     KEY(pl_issue_config, memory, "memory", U32, CY, 1, 100, "cycles from a memory instruction of a warp to its next one"),
@@ -237,6 +239,7 @@ static const pl_conf_key op_keys[] = {
      .words = PL_PIPES(PIPE_WORD) "none", .about = "unit that executes it"},
     KEY(pl_op_cost, interval, "interval", F64, CY, 0, 10000, "cycles that a warp's instruction holds the unit"),
     KEY(pl_op_cost, latency, "latency", U32, CY, 0, 10000, "cycles until its result can be used"),
+    OPTIONAL(pl_op_cost, others, "others", U32, CY, 0, 10000, "cycles to the result for instructions of other kinds; 0: the latency"),
     OPTIONAL(pl_op_cost, again, "again", U32, CY, 0, 10000,
              "cycles until the warp that has used the unit can use it again; others can after the interval"),
 };
@@ -313,7 +316,7 @@ static bool hold(pl_price *p, int pipe, double cycles, uint32_t n)
  * "@130" is the latency of the whole, else the latencies are added up; "-" is nothing. NULL, or what is wrong. */
 static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
 {
-    uint32_t sum = 0, plain = 0;
+    uint32_t sum = 0, plain = 0, others = 0;
     long latency = -1;
     *p = (pl_price){0};
     while (*s) {
@@ -353,9 +356,11 @@ static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
         if (c->pipe < PL_PIPE_COUNT && !hold(p, c->pipe, (double)n * c->interval, (uint32_t)n)) return "too many different units";
         if (c->pipe == PL_PIPE_HEAVY && !hold(p, PL_PIPE_FMA, (double)n, (uint32_t)n)) return "too many different units";
         p->again += (uint32_t)n * c->again;
+        others = c->others;
         if (c->pipe == PL_PIPE_XU || c->pipe == PL_PIPE_MIO || c->pipe == PL_PIPE_LSU) p->variable = true;
     }
     p->latency = latency >= 0 ? (uint32_t)latency : sum;
+    p->others = p->issues == 1 && latency < 0 && others ? others : p->latency;
     p->ends = p->branches > 0 && latency > 0;
     return NULL;
 }

@@ -70,13 +70,14 @@ typedef struct pl_price {
         uint16_t cycles; /* it is held */
     } pipe[6];
     uint32_t again;   /* cycles until the same warp can use the unit of its slowest part again */
+    uint32_t others;  /* cycles to the result for instructions of another class */
     bool variable;    /* result announced by scoreboard, not by fixed latency */
 } pl_price;
 
 typedef struct pl_op_cost {
     int pipe;
     double interval;
-    uint32_t latency, again;
+    uint32_t latency, others, again;
 } pl_op_cost;
 
 /* Most banks of registers that a sub-core may have. */
@@ -88,7 +89,7 @@ typedef struct pl_sm_config {
 
 typedef struct pl_issue_config {
     int policy; /* 0 youngest, 1 oldest, 2 round robin; always greedy first */
-    uint32_t width, guard_latency, cross, branch, divergence, memory, mio_queue, lg_queue;
+    uint32_t width, guard_latency, cross, far, queued, branch, divergence, memory, mio_queue, lg_queue;
 } pl_issue_config;
 
 typedef struct pl_fetch_config {
