@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { O_OPT, O_KERNEL, O_ASM, O_OUTPUT, O_COUNT };
+enum { O_OPT, O_KERNEL, O_ASM, O_OUTPUT, O_ARCH, O_COUNT };
 static const cli_option option[O_COUNT] = {
     [O_OPT] =
         {"opt", 'O', "0|2",
@@ -11,14 +11,15 @@ static const cli_option option[O_COUNT] = {
     [O_KERNEL] = {"kernel", 'k', "NAME", "list this function only"},
     [O_ASM] = {"asm", 0, NULL, "the whole program as text that `ptxloom as` and `run` read"},
     [O_OUTPUT] = {"output", 'o', "FILE", "write to this file"},
+    [O_ARCH] = {"arch", 0, "MACHINE", "in front of each instruction what it says about time on this machine: scoreboards, stall count"},
 };
-static const char usage[] = "ptxloom dis K.ptx ... | K.plo [-O0] [-k NAME]\n"
+static const char usage[] = "ptxloom dis K.ptx ... | K.plo [-O0] [-k NAME] [--arch MACHINE]\n"
                             "ptxloom dis --asm K.ptx ... | K.plo [-o K.pla]\n";
 
 typedef struct request {
     const char **file;
     size_t nfiles;
-    const char *kernel, *output;
+    const char *kernel, *output, *arch;
     bool as_text;
     pl_load_options load;
 } request;
@@ -29,6 +30,7 @@ static bool read_option(cli_args *a, int k, request *r)
     case O_KERNEL: r->kernel = a->value; return true;
     case O_OUTPUT: r->output = a->value; return true;
     case O_ASM: r->as_text = true; return true;
+    case O_ARCH: r->arch = a->value; return true;
     case O_OPT: return cli_opt_level(a, &r->load.opt_level);
     case CLI_OPERAND: r->file[r->nfiles++] = a->value; return true;
     default: return false;
@@ -56,7 +58,22 @@ static bool known(pl_gpu *gpu, pl_module *m, const char *file, const char *name)
     return found;
 }
 
-static void listing(FILE *out, pl_module *m, const char *only)
+/* "B0--3--:W2:S04": scoreboards it waits for, the one its result ends, stall count. */
+static void control(FILE *out, pl_module *m, uint32_t pc)
+{
+    enum { SCOREBOARDS = 6 };
+    pl_control_info c;
+    if (!pl_module_control(m, pc, &c) || !c.issues) {
+        fprintf(out, "%16s", "");
+        return;
+    }
+    char waits[SCOREBOARDS + 1] = "------";
+    for (int k = 0; k < SCOREBOARDS; k++)
+        if (c.waits >> k & 1) waits[k] = (char)('0' + k);
+    fprintf(out, "B%s:W%c:S%02u  ", waits, c.scoreboard < 0 ? '-' : '0' + c.scoreboard, c.stall);
+}
+
+static void listing(FILE *out, pl_module *m, const char *only, bool timed)
 {
     const char *function = NULL, *file = NULL;
     uint32_t line = 0;
@@ -70,7 +87,9 @@ static void listing(FILE *out, pl_module *m, const char *only)
             function = l.kernel;
             line = 0;
         }
-        fprintf(out, "%6u  %-56s ", pc, l.text);
+        fprintf(out, "%6u  ", pc);
+        if (timed) control(out, m, pc);
+        fprintf(out, "%-56s ", l.text);
         if ((l.ptx_line != line || l.ptx_file != file) && l.ptx_text)
             fprintf(out, "// %s%s%u: %.*s", several ? l.ptx_file : "", several ? ":" : "", l.ptx_line, (int)l.ptx_bytes,
                     l.ptx_text);
@@ -84,7 +103,7 @@ static int list_to(pl_gpu *gpu, const request *r, pl_module *m)
 {
     FILE *out = r->output ? fopen(r->output, "w") : stdout;
     if (!out) return cli_status(cli_cannot_write(gpu, r->output));
-    listing(out, m, r->kernel);
+    listing(out, m, r->kernel, r->arch != NULL);
     if (!r->output) return CLI_OK;
     bool failed = ferror(out) != 0;
     failed |= fclose(out) != 0;
@@ -116,6 +135,17 @@ static int disassemble(pl_gpu *gpu, const request *r)
     return status;
 }
 
+/* The same with a machine: the gpu that read the command line has none. */
+static int disassemble_for(const request *r)
+{
+    pl_gpu *gpu = NULL;
+    int status = cli_status(pl_gpu_open(&gpu, r->arch));
+    if (status == CLI_OK) status = disassemble(gpu, r);
+    else if (gpu) cli_messages(gpu, 0);
+    pl_gpu_close(gpu);
+    return status;
+}
+
 int cmd_dis(int argc, char **argv)
 {
     request r = {.load = {.opt_level = 2}, .file = calloc((size_t)argc, sizeof *r.file)};
@@ -138,7 +168,7 @@ int cmd_dis(int argc, char **argv)
     if (help)
         cli_help(usage, option, O_COUNT);
     else if (status == CLI_OK)
-        status = disassemble(gpu, &r);
+        status = r.arch ? disassemble_for(&r) : disassemble(gpu, &r);
     else
         cli_messages(gpu, 0);
     free(r.file);

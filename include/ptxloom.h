@@ -141,6 +141,17 @@ size_t pl_module_source_count(const pl_module *m); /* PTX files */
 size_t pl_module_code_size(const pl_module *m);
 pl_listing pl_module_listing(pl_module *m, uint32_t pc);
 
+/* What an instruction says about time on the machine that the gpu was opened with: nothing in hardware looks at registers, so the
+ * assembler writes down how long results take (doc/assembler.md). */
+typedef struct pl_control_info {
+    uint32_t issues;   /* hardware instructions that it stands for; 0: none, the assembler removes it */
+    uint32_t stall;    /* cycles from its issue to the earliest issue of its warp's next instruction */
+    uint8_t waits;     /* bit k: scoreboard k must be empty before it issues */
+    int8_t scoreboard; /* that holds until its result is there; -1: none, its latency is fixed */
+} pl_control_info;
+/* False: no such instruction, no machine, or no memory. */
+bool pl_module_control(pl_module *m, uint32_t pc, pl_control_info *out);
+
 /* ---- memory ---- */
 pl_status pl_alloc_device(pl_gpu *gpu, uint64_t bytes, const char *name, pl_ptr *out);
 pl_status pl_free_device(pl_gpu *gpu, pl_ptr p);

@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "emu/exec/system.h"
 #include "emu/exec/texture.h"
+#include "emu/sm/decode.h"
 #include "emu/sm/machine.h"
 #include "emu/sm/timing.h"
 #include "include/ptxloom.h"
@@ -46,6 +47,7 @@ struct pl_module {
         size_t n, cap;
     } line; /* where the lines of the program's text start */
     pl_listing listing;  /* the latest one that a trace asked for */
+    pl_decoded *control; /* for pl_module_control; NULL: nobody has asked */
     pl_pc_stat *pc_stat; /* of the latest launch, program->code.n entries; owned */
     pl_arena *results;   /* counters and texts of the latest launch; owned */
 };

@@ -1,6 +1,7 @@
 /* module.c - a loaded module: its variables in device memory, and questions about it. lib/load.c loads. */
 #include "isa/resources.h"
 #include "lib/internal.h"
+#include "emu/sm/control.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -216,4 +217,20 @@ pl_listing pl_module_listing(pl_module *m, uint32_t pc)
     }
     l.ptx_text = pl_module_line(m, l.text_line, &l.ptx_bytes);
     return l;
+}
+
+bool pl_module_control(pl_module *m, uint32_t pc, pl_control_info *out)
+{
+    const pl_machine *machine = m->gpu->machine;
+    if (!machine || pc >= m->program->code.n) return false;
+    if (!m->control) {
+        pl_decoded *d = pl_arena_new(m->arena, pl_decoded);
+        if (!pl_arena_ok(m->arena) || !pl_decode(d, m->arena, m->program, machine)) return false;
+        m->control = d;
+    }
+    const pl_dec *d = &m->control->at[pc];
+    *out = (pl_control_info){.issues = d->slow ? 0 : d->price->issues, .stall = d->stall, .scoreboard = -1};
+    out->waits = d->waits & ((1u << PL_SCOREBOARDS) - 1);
+    if (d->sets != PL_SB_NONE) out->scoreboard = (int8_t)d->sets;
+    return true;
 }

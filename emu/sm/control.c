@@ -285,11 +285,12 @@ static bool go_through(control *x, uint32_t b)
             const entry *e = &x->row[slot[k]];
             if (e->epoch != x->epoch) continue;
             uint32_t ready = e->ready;
-            if (!free && ready) ready += further(x, e, d);
-            if (d->guarded && k + 1 == n && e->ready && !open_of(x, e)) ready += x->m->issue.guard_latency;
-            if (ready > t) t = ready;
+            const bool guard = d->guarded && k + 1 == n;
+            if (!free && ready) ready += guard ? open_of(x, e) ? 0 : x->m->issue.guard_latency : further(x, e, d);
             wait |= open_of(x, e);
-            if (free) {
+            const bool latest = ready >= t;
+            if (latest) t = ready;
+            if (free && latest) {
                 side = e->side;
                 price = e->price;
             }

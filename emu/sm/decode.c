@@ -401,7 +401,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->multiplied = either && (f->mnem == M_shl || pipes.fma < pipes.alu); /* the assembler says which, so that both have as much to do */
         if (either && f->mnem != M_shl) *(d->multiplied ? &pipes.fma : &pipes.alu) += d->price->pipe[0].cycles;
         d->side = (uint8_t)side_of(d);
-        d->joins = (f->effects & PL_EF_CALL) || f->mnem == M_ret;
+        d->joins = (f->effects & PL_EF_CALL) || (f->mnem == M_ret && !ends);
         if (d->price->issues) {
             count_reads(d, m->sm.register_banks, &l, fetched, special_rows, priced.row[0], priced.n[0]);
             d->back = pc - at_priced < 256 ? (uint8_t)(pc - at_priced) : 0;

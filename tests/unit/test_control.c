@@ -1,0 +1,170 @@
+/* test_control.c - stall counts and scoreboards, against those that ptxas 13.0 writes for sm_90a (read from its machine code, 2026-11). */
+#include "tests/unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "include/ptxloom.h"
+
+enum { MOST = 200 };
+
+typedef struct program {
+    unsigned n;
+    char text[MOST][96];
+    pl_control_info c[MOST];
+} program;
+
+/* A kernel with %r1..%r5 and %f1..%f5 loaded from memory, %g1, %g2 made of them, %d0 an address; `body` stands behind a barrier. */
+static program assemble(const char *body)
+{
+    static char text[8192];
+    static program p;
+    size_t at = (size_t)snprintf(text, sizeof text,
+                                 ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+                                 ".reg .b32 %%r<60>; .reg .b64 %%d<40>; .reg .f32 %%f<60>; .reg .f64 %%g<40>; .reg .pred %%p<9>;\n"
+                                 "ld.param.u64 %%d0, [p]; mov.u32 %%r0, %%tid.x; mul.wide.u32 %%d1, %%r0, 64; add.u64 %%d0, %%d0, %%d1;\n");
+    for (int k = 1; k < 6; k++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "ld.volatile.global.u32 %%r%d, [%%d0+%d]; mov.b32 %%f%d, %%r%d;\n", k, k * 8, k, k);
+    snprintf(text + at, sizeof text - at,
+             "mov.b64 %%g1, {%%r1, %%r2}; mov.b64 %%g2, {%%r3, %%r4};\nbar.sync 0;\n%s\nst.global.u32 [%%d0+256], %%r20; ret;\n}\n", body);
+    pl_gpu *gpu = NULL;
+    pl_module *m = NULL;
+    ck_assert_int_eq(pl_gpu_open(&gpu, "h200"), PL_OK);
+    ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, strlen(text), NULL, &m), PL_OK);
+    p.n = 0;
+    for (uint32_t pc = 0; pc < pl_module_code_size(m) && p.n < MOST; pc++) {
+        ck_assert(pl_module_control(m, pc, &p.c[p.n]));
+        snprintf(p.text[p.n++], sizeof p.text[0], "%.95s", pl_module_listing(m, pc).text);
+    }
+    pl_control_info none;
+    ck_assert(!pl_module_control(m, (uint32_t)pl_module_code_size(m), &none));
+    pl_module_close(m);
+    pl_gpu_close(gpu);
+    return p;
+}
+
+/* The first instruction from `from` on whose text contains the words. */
+static unsigned find(const program *p, unsigned from, const char *words)
+{
+    while (from < p->n && !strstr(p->text[from], words)) from++;
+    ck_assert_msg(from < p->n, "no %s", words);
+    return from;
+}
+
+static unsigned cycles_between(const program *p, unsigned writer, unsigned reader)
+{
+    unsigned sum = 0;
+    for (unsigned k = writer; k < reader; k++)
+        if (p->c[k].issues) sum += p->c[k].stall;
+    return sum;
+}
+
+/* Cycles from a writer of %r10 to a reader of it. */
+START_TEST(distances_are_those_of_ptxas)
+{
+    static const struct { const char *ptx, *is; } writer[] = {
+        {"and.b32 %r10, %r1, %r2;", "and.b32"},
+        {"min.f32 %f10, %f1, %f2; mov.b32 %r10, %f10;", "min.f32"},
+        {"shf.l.clamp.b32 %r10, %r1, %r2, %r3;", "shf"},
+        {"mad.lo.u32 %r10, %r1, %r2, %r3;", "mad.lo"},
+        {"fma.rn.f32 %f10, %f1, %f2, %f3; mov.b32 %r10, %f10;", "fma.rn.f32"},
+        {"mul.wide.u32 %d10, %r1, %r2; mov.b64 {%r11, %r10}, %d10;", "mul.wide"},
+    };
+    static const struct { const char *ptx, *is; unsigned cycles[6]; } reader[] = {
+        {"min.u32 %r20, %r10, %r4;", "min.u32", {4, 4, 4, 5, 5, 5}},
+        {"mov.b32 %f20, %r10; fma.rn.f32 %f21, %f20, %f4, %f5; mov.b32 %r20, %f21;", "fma.rn.f32", {5, 5, 5, 4, 4, 4}},
+        {"mad.lo.u32 %r20, %r10, %r4, %r5;", "mad.lo", {5, 5, 5, 4, 4, 4}},
+        {"mov.b32 %f20, %r10; ex2.approx.ftz.f32 %f21, %f20; mov.b32 %r20, %f21;", "ex2", {5, 5, 5, 5, 5, 6}},
+        {"popc.b32 %r20, %r10;", "popc", {5, 5, 5, 5, 5, 6}},
+        {"shfl.sync.bfly.b32 %r20, %r10, 1, 31, -1;", "shfl", {5, 5, 5, 5, 5, 6}},
+        {"ld.shared.u32 %r20, [%r10];", "ld.shared", {5, 5, 5, 5, 5, 6}},
+        {"mov.b64 %g20, {%r10, %r4}; add.f64 %g21, %g20, %g2; mov.b64 {%r21, %r22}, %g21; min.u32 %r20, %r21, %r22;", "add.f64", {6, 6, 6, 6, 6, 6}},
+        {"setp.lt.u32 %p1, %r10, %r4; selp.b32 %r20, %r4, %r5, %p1;", "setp", {4, 4, 4, 5, 5, 5}},
+    };
+    char body[512];
+    for (size_t w = 0; w < sizeof writer / sizeof *writer; w++)
+        for (size_t r = 0; r < sizeof reader / sizeof *reader; r++) {
+            snprintf(body, sizeof body, "%s\n%s", writer[w].ptx, reader[r].ptx);
+            program p = assemble(body);
+            unsigned from = find(&p, find(&p, 0, "bar.sync"), writer[w].is), to = find(&p, from + 1, reader[r].is);
+            ck_assert_msg(cycles_between(&p, from, to) == reader[r].cycles[w], "%s to %s: %u cycles, ptxas %u", writer[w].is, reader[r].is,
+                          cycles_between(&p, from, to), reader[r].cycles[w]);
+        }
+}
+END_TEST
+
+/* ISETP to its guard 13, DADD to DADD 8 and to other arithmetic 10, four cycles between memory instructions, five behind EXIT. */
+START_TEST(guards_doubles_and_memory)
+{
+    program p = assemble("setp.lt.u32 %p1, %r1, %r2;\n@%p1 ex2.approx.ftz.f32 %f1, %f2; mov.b32 %r20, %f1;");
+    unsigned from = find(&p, find(&p, 0, "bar.sync"), "setp");
+    ck_assert_uint_eq(cycles_between(&p, from, find(&p, from, "ex2")), 13);
+    ck_assert_uint_eq(p.c[p.n - 1].stall, 5);
+    p = assemble("add.f64 %g3, %g1, %g2; add.f64 %g4, %g3, %g1; mov.b64 {%r21, %r22}, %g4; min.u32 %r20, %r21, %r22;");
+    from = find(&p, find(&p, 0, "bar.sync"), "add.f64");
+    unsigned second = find(&p, from + 1, "add.f64");
+    ck_assert_uint_eq(cycles_between(&p, from, second), 8);
+    ck_assert_uint_eq(cycles_between(&p, second, find(&p, second, "min.u32")), 10);
+    p = assemble("ld.shared.u32 %r6, [%r1]; ld.shared.u32 %r7, [%r2]; add.u32 %r20, %r6, %r7;");
+    from = find(&p, find(&p, 0, "bar.sync"), "ld.shared");
+    ck_assert_uint_eq(cycles_between(&p, from, find(&p, from + 1, "ld.shared")), 4);
+}
+END_TEST
+
+/* Two loads for one sum share a scoreboard, and the sum waits for it; it issues two cycles behind the last load at the earliest. */
+START_TEST(loads_read_together_share_a_scoreboard)
+{
+    program p = assemble("ld.shared.u32 %r6, [%r1]; ld.shared.u32 %r7, [%r2]; ld.shared.u32 %r8, [%r3]; add.u32 %r9, %r6, %r7; mul.lo.u32 %r20, %r9, %r8;");
+    unsigned a = find(&p, find(&p, 0, "bar.sync"), "ld.shared"), b = find(&p, a + 1, "ld.shared"), c = find(&p, b + 1, "ld.shared");
+    unsigned sum = find(&p, c, "add"), product = find(&p, sum + 1, "m");
+    ck_assert_int_ge(p.c[a].scoreboard, 0);
+    ck_assert_int_eq(p.c[a].scoreboard, p.c[b].scoreboard);
+    ck_assert_int_ne(p.c[a].scoreboard, p.c[c].scoreboard);
+    ck_assert_uint_eq(p.c[sum].waits, 1u << p.c[a].scoreboard);
+    ck_assert_uint_eq(p.c[product].waits, 1u << p.c[c].scoreboard);
+    ck_assert_uint_ge(cycles_between(&p, c, product), 2);
+    ck_assert_int_eq(p.c[sum].scoreboard, -1);
+}
+END_TEST
+
+/* Each of eight results has its own reader; there are six scoreboards. */
+START_TEST(six_scoreboards_serve_eight_results)
+{
+    char body[1024];
+    size_t at = 0;
+    for (int k = 0; k < 8; k++) at += (size_t)snprintf(body + at, sizeof body - at, "shfl.sync.bfly.b32 %%r%d, %%r%d, %d, 31, -1;\n", 30 + k, 1 + k % 5, k + 1);
+    at += (size_t)snprintf(body + at, sizeof body - at, "mov.u32 %%r20, %%r1;\n");
+    for (int k = 0; k < 8; k++) at += (size_t)snprintf(body + at, sizeof body - at, "mad.lo.u32 %%r20, %%r20, %%r2, %%r%d;\n", 30 + k);
+    program p = assemble(body);
+    unsigned used = 0, waited = 0, n = 0;
+    for (unsigned k = find(&p, 0, "bar.sync"); k < p.n; k++) {
+        if (strstr(p.text[k], "shfl")) {
+            ck_assert_int_ge(p.c[k].scoreboard, 0);
+            ck_assert_int_lt(p.c[k].scoreboard, 6);
+            used |= 1u << p.c[k].scoreboard;
+            n++;
+        }
+        if (strstr(p.text[k], "mad.lo")) waited |= p.c[k].waits;
+    }
+    ck_assert_uint_eq(n, 8);
+    ck_assert_uint_eq(used, waited);
+    ck_assert_int_ge(__builtin_popcount(used), 4);
+}
+END_TEST
+
+/* A load of one round of a loop is waited for in the next; numbers of the constant bank, which cost nothing, say nothing. */
+START_TEST(waits_cross_blocks)
+{
+    program p = assemble("mov.u32 %r20, 0; mov.u32 %r6, 0; mov.u32 %r8, %r1;\n"
+                         "again: add.u32 %r20, %r20, %r6; ld.shared.u32 %r6, [%r8]; add.u32 %r8, %r8, %r2; setp.lt.u32 %p1, %r8, %r3; @%p1 bra again;");
+    unsigned load = find(&p, find(&p, 0, "bar.sync"), "ld.shared"), k = load;
+    ck_assert_int_ge(p.c[load].scoreboard, 0);
+    while (k > 0 && !strstr(p.text[k], "add")) k--; /* the sum stands before the load, in the round behind */
+    ck_assert_msg(p.c[k].waits >> p.c[load].scoreboard & 1, "%s does not wait for %s", p.text[k], p.text[load]);
+    unsigned set = find(&p, load, "setp"), branch = find(&p, set, "bra");
+    ck_assert_uint_eq(cycles_between(&p, set, branch), 13);
+}
+END_TEST
+
+UNIT_MAIN("control", distances_are_those_of_ptxas, guards_doubles_and_memory, loads_read_together_share_a_scoreboard,
+          six_scoreboards_serve_eight_results, waits_cross_blocks)
