@@ -51,8 +51,10 @@ typedef struct pl_inst_event {
     uint8_t subcore;
     uint8_t stall;      /* pl_stall: main reason for waiting before this issue */
     uint32_t stall_cycles;
-    uint32_t latency;   /* cycles to the result; 0 when unknown (functional mode) */
+    uint32_t latency;   /* cycles to the result; 0 when unknown (functional mode); PL_LATENCY_LATER: pl_sink.done will tell */
 } pl_inst_event;
+
+#define PL_LATENCY_LATER UINT32_MAX
 
 typedef struct pl_mem_event {
     uint64_t seq;       /* of the instruction */
@@ -94,6 +96,8 @@ typedef struct pl_sink {
     void *ctx;
     void (*inst)(void *ctx, const pl_inst_event *e); /* NULL: not wanted */
     void (*mem)(void *ctx, const pl_mem_event *e);   /* NULL: not wanted */
+    /* The result of an earlier instruction is there, so many cycles after its issue; NULL: not wanted, its latency is 0 */
+    void (*done)(void *ctx, uint64_t seq, uint32_t latency);
     void (*grid)(void *ctx, const pl_grid_event *e); /* before its events; NULL: not wanted */
     /* `n` more of a sum, of unit number `unit`, at that cycle (timing mode); NULL: not wanted */
     void (*unit)(void *ctx, pl_unit_sum sum, uint32_t unit, uint64_t cycle, uint32_t n);

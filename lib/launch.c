@@ -252,6 +252,12 @@ static void pass_inst(void *ctx, const pl_inst_event *e)
     x->l->sink->inst(x->l->sink->ctx, &later);
 }
 
+static void pass_done(void *ctx, uint64_t seq, uint32_t latency)
+{
+    const course *x = ctx;
+    x->l->sink->done(x->l->sink->ctx, seq, latency);
+}
+
 static void pass_mem(void *ctx, const pl_mem_event *e)
 {
     const course *x = ctx;
@@ -273,6 +279,7 @@ static void make_sink(course *x)
     if (!to) return;
     x->sink.inst = to->inst ? pass_inst : NULL;
     x->sink.mem = to->mem ? pass_mem : NULL;
+    x->sink.done = to->done ? pass_done : NULL;
     x->sink.unit = to->unit ? pass_unit : NULL;
 }
 

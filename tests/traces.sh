@@ -27,6 +27,12 @@ matmul=$root/examples/matmul.json
 equal 'a load from untouched memory comes from DRAM' 2 "$(ask s.db "SELECT count(*) FROM mem JOIN mem_level l ON l.id = level
     JOIN access_kind k ON k.id = kind JOIN space s ON s.id = space WHERE l.name = 'dram' AND k.name = 'load' AND s.name = 'global'")"
 equal 'and says how long it took' 0 "$(ask m.db "SELECT count(*) FROM mem WHERE latency = 0")"
+equal 'in the row of its instruction too, loads and atomics' '0 0' "$(ask m.db "SELECT count(*) FILTER (WHERE i.latency <> m.latency) || ' ' ||
+    count(*) FILTER (WHERE i.latency = 0) AS wrong FROM mem m JOIN inst i ON i.id = m.inst JOIN access_kind k ON k.id = m.kind WHERE k.name <> 'store'")"
+"$loom" run "$matmul" --trace p.db --trace-level mem --trace-format packed >p.txt
+equal 'and in a packed trace' "$(ask m.db 'SELECT sum(latency * (id % 1000)) FROM inst')" "$(ask p.db 'SELECT sum(latency * (id % 1000)) FROM inst')"
+equal 'also when a filter leaves instructions out' "$(ask m.db 'SELECT sum(latency) FROM inst WHERE sm BETWEEN 3 AND 4')" "$("$loom" run "$matmul" \
+    --trace f.db --trace-level inst --trace-sm 3:4 >f.txt; ask f.db 'SELECT sum(latency) FROM inst')"
 equal 'every request has its row' 1 "$(ask m.db "SELECT sum(requests) = (SELECT count(*) FROM mem) FROM pc_stat")"
 equal 'the numbers of a trace agree' 1,1,1,1 "$("$loom" query m.db --csv checks | sed -n 2p | tr -d '\r' | cut -d , -f 3-)"
 equal 'the class of an instruction is that of its variant' 'ld st' "$(ask m.db "SELECT group_concat(class, ' ')

@@ -87,6 +87,8 @@ enum {
     PL_TRACEDB_UNIT_WINDOWS = 64, /* the same, of single units */
     PL_TRACEDB_FIRST_WINDOW = 4,  /* a window has 1 << 4 cycles at first */
     PL_TRACEDB_SIZE_CHECK = 8192, /* rows between two looks at the size of the file */
+    PL_TRACEDB_MOST_WAITING = 1 << 19, /* instructions that may wait for the result of an earlier one */
+    PL_TRACEDB_ROW_BYTES = 48, /* of inst, at most as a rule */
     PL_TRACEDB_EFFECTS = 11       /* bits of pl_effect_bits */
 };
 
@@ -153,6 +155,10 @@ struct pl_tracedb {
     unsigned unit_shift;
     unsigned window_shift; /* a window has 1 << so many cycles */
     uint64_t inst_rows, rows_since_check, filtered, dropped, dropped_total, last_seq;
+    struct { /* instructions from the first one whose result is not there yet: a ring, its capacity a power of two */
+        pl_inst_event *at; /* owned */
+        size_t first, n, cap;
+    } waiting;
 };
 
 /* Keeps the first failure. False, so that `return pl_tracedb_fail(...)` reads well. */

@@ -71,7 +71,7 @@ static void write_block(pl_tracedb *t, pl_packed_block *b, uint32_t sm)
 uint64_t pl_tracedb_packed_pending(const pl_tracedb *t)
 {
     double row = t->packed_rows ? (double)t->packed_bytes / (double)t->packed_rows : 8;
-    return (uint64_t)((double)t->pending_rows * row);
+    return (uint64_t)((double)(t->pending_rows + t->waiting.n) * row);
 }
 
 /* The number of the event's warp in the block's list. The warp's own sums remember it. */

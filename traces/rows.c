@@ -35,8 +35,8 @@ static bool has_room(pl_tracedb *t)
         pages = (uint64_t)sqlite3_column_int64(t->page_count, 0);
     sqlite3_reset(t->page_count);
     /* The index on mem, made at the end, takes about an eighth of the rows' size; statistics need
-     * little. Blocks in the making count as what others took. */
-    uint64_t bytes = pages * t->page_size + (t->packed ? pl_tracedb_packed_pending(t) : 0);
+     * little. Blocks in the making count as what others took, and so do rows that wait. */
+    uint64_t bytes = pages * t->page_size + (t->packed ? pl_tracedb_packed_pending(t) : t->waiting.n * PL_TRACEDB_ROW_BYTES);
     t->full = bytes > t->max_bytes - t->max_bytes / 6;
     return !t->full;
 }
@@ -117,6 +117,8 @@ static void write_barrier(pl_tracedb *t, uint64_t block, uint64_t warp, const pl
     pl_tracedb_step(t, t->add_barrier);
 }
 
+static unsigned lanes_in(uint64_t mask) { return mask == UINT32_MAX ? PL_LANES : (unsigned)__builtin_popcountll(mask); }
+
 static void count_warp(pl_tracedb *t, const pl_inst_event *e, unsigned lanes)
 {
     pl_tracedb_warp *w = pl_tracedb_warp_of(t, e->block, e->warp);
@@ -145,24 +147,8 @@ static void count_warp(pl_tracedb *t, const pl_inst_event *e, unsigned lanes)
     }
 }
 
-static void on_inst(void *ctx, const pl_inst_event *e)
+static void write_inst(pl_tracedb *t, const pl_inst_event *e)
 {
-    pl_tracedb *t = ctx;
-    if (t->status != PL_OK) return;
-    unsigned lanes = e->mask == UINT32_MAX ? PL_LANES : (unsigned)__builtin_popcountll(e->mask);
-    if (e->seq > t->last_seq) t->last_seq = e->seq;
-    count_warp(t, e, lanes);
-    if (t->timing) {
-        pl_tracedb_window *w = window_of(t, e->cycle);
-        w->sum[PL_SERIES_inst_executed]++;
-        w->sum[PL_SERIES_thread_inst_executed] += lanes;
-        w->sum[PL_SERIES_stall_cycles] += e->stall_cycles;
-    }
-    if (!wanted(t, e->sm, e->block, e->warp, e->pc, e->cycle)) return;
-    if (!has_room(t)) {
-        count_dropped(t);
-        return;
-    }
     if (t->packed) {
         pl_tracedb_packed_inst(t, e);
         t->inst_rows++;
@@ -178,11 +164,95 @@ static void on_inst(void *ctx, const pl_inst_event *e)
     sqlite3_bind_int64(s, 7, e->warp);
     sqlite3_bind_int64(s, 8, e->pc);
     sqlite3_bind_int64(s, 9, (int64_t)e->mask);
-    sqlite3_bind_int64(s, 10, lanes);
+    sqlite3_bind_int64(s, 10, lanes_in(e->mask));
     sqlite3_bind_int64(s, 11, e->stall);
     sqlite3_bind_int64(s, 12, e->stall_cycles);
     sqlite3_bind_int64(s, 13, e->latency);
     if (pl_tracedb_step(t, s)) t->inst_rows++;
+}
+
+/* --- instructions whose result comes later ---
+ *
+ * A load that misses has its latency hundreds of cycles after its issue. Rows are written once and in the order of their ids, so that
+ * full pages follow each other: what cannot be written yet waits here, and everything after it does too. */
+
+static pl_inst_event *waiting_at(const pl_tracedb *t, size_t k)
+{
+    return &t->waiting.at[(t->waiting.first + k) & (t->waiting.cap - 1)];
+}
+
+/* Writes the first ones: those that are complete, and of the others what is beyond `most`, without a latency. */
+static void write_waiting(pl_tracedb *t, size_t most)
+{
+    while (t->waiting.n > 0) {
+        pl_inst_event *e = waiting_at(t, 0);
+        if (e->latency == PL_LATENCY_LATER) {
+            if (t->waiting.n <= most) return;
+            e->latency = 0;
+        }
+        write_inst(t, e);
+        t->waiting.first = (t->waiting.first + 1) & (t->waiting.cap - 1);
+        t->waiting.n--;
+    }
+}
+
+static void wait_for_result(pl_tracedb *t, const pl_inst_event *e)
+{
+    write_waiting(t, PL_TRACEDB_MOST_WAITING - 1);
+    if (t->waiting.n == t->waiting.cap) {
+        size_t cap = t->waiting.cap ? 2 * t->waiting.cap : 1024;
+        pl_inst_event *more = malloc(cap * sizeof *more);
+        if (!more) {
+            pl_tracedb_fail(t, PL_NOMEM, "out of memory for instructions that wait for their results");
+            return;
+        }
+        for (size_t k = 0; k < t->waiting.n; k++) more[k] = *waiting_at(t, k);
+        free(t->waiting.at);
+        t->waiting.at = more;
+        t->waiting.cap = cap;
+        t->waiting.first = 0;
+    }
+    *waiting_at(t, t->waiting.n++) = *e;
+}
+
+static void on_done(void *ctx, uint64_t seq, uint32_t latency)
+{
+    pl_tracedb *t = ctx;
+    if (t->status != PL_OK || t->waiting.n == 0) return;
+    size_t low = 0, high = t->waiting.n;
+    uint64_t away = seq - waiting_at(t, 0)->seq;
+    if (away < high && waiting_at(t, away)->seq == seq) low = away; /* so it is without a filter */
+    else
+        while (high - low > 1) {
+            size_t middle = low + (high - low) / 2;
+            *(waiting_at(t, middle)->seq <= seq ? &low : &high) = middle;
+        }
+    pl_inst_event *e = waiting_at(t, low);
+    if (e->seq != seq) return; /* the filter left it out, or it could not wait any longer */
+    e->latency = latency;
+    write_waiting(t, PL_TRACEDB_MOST_WAITING);
+}
+
+static void on_inst(void *ctx, const pl_inst_event *e)
+{
+    pl_tracedb *t = ctx;
+    if (t->status != PL_OK) return;
+    unsigned lanes = lanes_in(e->mask);
+    if (e->seq > t->last_seq) t->last_seq = e->seq;
+    count_warp(t, e, lanes);
+    if (t->timing) {
+        pl_tracedb_window *w = window_of(t, e->cycle);
+        w->sum[PL_SERIES_inst_executed]++;
+        w->sum[PL_SERIES_thread_inst_executed] += lanes;
+        w->sum[PL_SERIES_stall_cycles] += e->stall_cycles;
+    }
+    if (!wanted(t, e->sm, e->block, e->warp, e->pc, e->cycle)) return;
+    if (!has_room(t)) {
+        count_dropped(t);
+        return;
+    }
+    if (t->waiting.n > 0 || e->latency == PL_LATENCY_LATER) wait_for_result(t, e);
+    else write_inst(t, e);
 }
 
 /* Whether the active lanes' addresses lie at equal distances. */
@@ -281,6 +351,8 @@ void pl_tracedb_rows_free(pl_tracedb *t)
     free(t->grid.at);
     free(t->warp);
     free(t->window);
+    free(t->waiting.at);
+    memset(&t->waiting, 0, sizeof t->waiting);
     memset(&t->grid, 0, sizeof t->grid);
     t->warp = NULL;
     t->nwarps = 0;
@@ -333,7 +405,7 @@ bool pl_tracedb_rows_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
     if (!t->window)
         return pl_tracedb_fail(t, PL_NOMEM, "out of memory for sums per warp");
     t->sink =
-        (pl_sink){.ctx = t, .inst = on_inst, .mem = t->level == PL_TRACEDB_MEM ? on_mem : NULL, .grid = on_grid, .unit = pl_tracedb_on_unit};
+        (pl_sink){.ctx = t, .inst = on_inst, .mem = t->level == PL_TRACEDB_MEM ? on_mem : NULL, .done = on_done, .grid = on_grid, .unit = pl_tracedb_on_unit};
     pl_tracedb_units_begin(t);
     return true;
 }
@@ -412,6 +484,7 @@ static void write_windows(pl_tracedb *t)
 bool pl_tracedb_rows_end(pl_tracedb *t)
 {
     if (t->level != PL_TRACEDB_SUMMARY && t->status == PL_OK) {
+        write_waiting(t, 0);
         if (t->packed) pl_tracedb_packed_end(t);
         for (size_t k = 0; k < t->grid.n; k++) write_warps(t, &t->grid.at[k]);
         write_windows(t);

@@ -13,7 +13,7 @@ CREATE TABLE inst ( -- one executed warp instruction
     lanes       INTEGER NOT NULL, -- number of them
     stall       INTEGER NOT NULL REFERENCES stall_reason (id), -- main reason for waiting before this issue
     stall_cycles INTEGER NOT NULL,
-    latency     INTEGER NOT NULL, -- cycles to the result; 0: unknown
+    latency     INTEGER NOT NULL, -- cycles to the result; 0: it has none, or unknown
     FOREIGN KEY (kernel, pc) REFERENCES pc_stat (kernel, pc)
 );
 

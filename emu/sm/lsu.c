@@ -153,6 +153,7 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         s->stat.l1_write_sectors += s->lines.sectors;
     }
     uint64_t ready = start + latency;
+    if (!store) s->answered = ready;
     pl_sm_result(t, d, ready, PL_SB_SHORT);
     s->stat.shared_passes += passes;
     s->stat.conflicts += extra;

@@ -329,6 +329,7 @@ void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
         if (k->ready < s->land_at) s->land_at = k->ready;
     }
     if (k->told_later) pl_lsu_tell(s, slot);
+    if (k->awaited) s->g->sink->done(s->g->sink->ctx, k->seq, (uint32_t)(k->ready - k->issued));
     s->token_queue[s->token_tail++ % s->ntoken] = slot;
     s->used_tokens--;
     pl_twarp *t = &s->warp[k->warp];
@@ -415,6 +416,18 @@ static uint64_t structural(const pl_sm *s, const pl_subcore *c, const pl_dec *d,
     return at;
 }
 
+/* Cycles from an issue to its result: of its class, of its access, or PL_LATENCY_LATER. */
+static uint32_t result_after(const pl_sm *s, uint64_t now, uint64_t latency)
+{
+    pl_token *k = s->last_token == PL_NO_TOKEN ? NULL : &s->token[s->last_token];
+    if (k && k->remaining > 0) {
+        k->awaited = s->g->sink->done != NULL;
+        return k->awaited ? PL_LATENCY_LATER : 0;
+    }
+    uint64_t at = k ? k->ready : s->answered;
+    return (uint32_t)(at > now ? at - now : latency);
+}
+
 static void emit(const pl_sm *s, const pl_twarp *t, uint32_t pc, pl_lanes mask, uint64_t now, uint64_t seq, uint8_t stall,
                  uint64_t stall_cycles, uint64_t latency)
 {
@@ -430,7 +443,7 @@ static void emit(const pl_sm *s, const pl_twarp *t, uint32_t pc, pl_lanes mask, 
                        .subcore = (uint8_t)(pl_warp_index(s, t) % s->nsub),
                        .stall = stall,
                        .stall_cycles = (uint32_t)stall_cycles,
-                       .latency = (uint32_t)latency};
+                       .latency = result_after(s, now, latency)};
     sink->inst(sink->ctx, &e);
 }
 
@@ -476,6 +489,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     uint32_t splits = w->nsplits;
     s->fx.mask = 0;
     s->last_token = PL_NO_TOKEN;
+    s->answered = 0;
     if (d->ordered) pl_sm_turn(s);
     pl_warp_step(w, !d->wants_effect ? NULL : w->halves > 1 ? s->halves : &s->fx);
 

@@ -53,6 +53,7 @@ typedef struct pl_token {
     bool copy, bulk;
     pl_warp *owner;   /* --async timed: whose operations happen when it is done, or NULL */
     bool told_later;  /* pl_sm.late has its memory event, for when it is done */
+    bool awaited;     /* its instruction's event has no latency yet */
 } pl_token;
 
 /* A memory event that waits for its token, because level and latency are not known before. */
@@ -187,6 +188,7 @@ typedef struct pl_sm {
     } const_wait[PL_CONST_WAITS];
     uint32_t nconst_wait;
     uint32_t last_token;         /* the latest one */
+    uint64_t answered;           /* when the access that was made last without a token is done; 0: there was none */
     bool lands;                  /* --async timed: operations happen when their tokens are done */
     uint64_t land_at;            /* when the next one does, PL_NEVER: not known */
     uint32_t requests_out;       /* stores and atomics under way */

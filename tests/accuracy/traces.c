@@ -22,12 +22,20 @@ typedef struct access {
 
 enum { SLICE = 40000 };
 
-/* Both kinds of events, and in which order they came: how many instructions before each access. */
+/* The result of an instruction. */
+typedef struct answer {
+    uint64_t seq;
+    size_t before;
+    uint32_t latency;
+} answer;
+
+/* All kinds of events, and in which order they came: how many instructions before each of the others. */
 typedef struct recording {
     pl_inst_event *inst;
     access *mem;
+    answer *done;
     size_t *before;
-    size_t ninst, nmem, cap_inst, cap_mem;
+    size_t ninst, nmem, ndone, cap_inst, cap_mem, cap_done;
 } recording;
 
 static double now(void)
@@ -67,11 +75,34 @@ static void keep_mem(void *ctx, const pl_mem_event *e)
     memcpy(r->mem[r->nmem++].addr, e->addr, sizeof r->mem->addr);
 }
 
-/* Leaves the events around the middle of the launch. */
+static void keep_done(void *ctx, uint64_t seq, uint32_t latency)
+{
+    recording *r = ctx;
+    if (r->ndone == r->cap_done) {
+        r->cap_done = r->cap_done * 2 + 65536;
+        r->done = grown(r->done, r->cap_done, sizeof *r->done);
+    }
+    r->done[r->ndone++] = (answer){seq, r->ninst, latency};
+}
+
+/* Leaves the events around the middle of the launch; results that come after it are there at once. */
 static void keep_middle(recording *r)
 {
     if (r->ninst <= SLICE) return;
     size_t first = (r->ninst - SLICE) / 2, n = 0;
+    uint64_t from = r->inst[first].seq, to = from + SLICE;
+    for (size_t i = 0; i < r->ndone; i++) {
+        answer a = r->done[i];
+        if (a.seq < from || a.seq >= to) continue;
+        if (a.before > first + SLICE) {
+            r->inst[first + (size_t)(a.seq - from)].latency = a.latency;
+            continue;
+        }
+        a.before -= first;
+        r->done[n++] = a;
+    }
+    r->ndone = n;
+    n = 0;
     memmove(r->inst, r->inst + first, SLICE * sizeof *r->inst);
     r->ninst = SLICE;
     for (size_t i = 0; i < r->nmem; i++) {
@@ -109,7 +140,7 @@ static void write_trace(recording *r, const pl_case *c, const char *path, pl_tra
     const pl_sink *s = pl_tracedb_sink(t);
     for (int i = 0; i < times; i++) {
         const uint64_t seq = (uint64_t)i * r->ninst, cycle = (uint64_t)i * span;
-        size_t mem = s->mem ? 0 : r->nmem;
+        size_t mem = s->mem ? 0 : r->nmem, done = 0;
         for (size_t e = 0; e <= r->ninst; e++) {
             for (; mem < r->nmem && r->before[mem] <= e; mem++) {
                 pl_mem_event m = r->mem[mem].event;
@@ -118,6 +149,7 @@ static void write_trace(recording *r, const pl_case *c, const char *path, pl_tra
                 m.cycle += cycle;
                 s->mem(s->ctx, &m);
             }
+            for (; done < r->ndone && r->done[done].before <= e; done++) s->done(s->ctx, r->done[done].seq + seq, r->done[done].latency);
             if (e == r->ninst) break;
             pl_inst_event x = r->inst[e];
             x.seq += seq;
@@ -139,7 +171,7 @@ static void write_trace(recording *r, const pl_case *c, const char *path, pl_tra
 static void record(const char *name, recording *r, pl_gpu *gpu, pl_case **c, pl_module **m)
 {
     char *file = data_path(name);
-    pl_sink sink = {.ctx = r, .inst = keep_inst, .mem = keep_mem};
+    pl_sink sink = {.ctx = r, .inst = keep_inst, .mem = keep_mem, .done = keep_done};
     pl_launch l = {.mode = PL_MODE_TIMING, .sink = &sink};
     const pl_load_options load = {.opt_level = 2};
     pl_result result;
@@ -209,6 +241,7 @@ int main(int argc, char **argv)
         pl_gpu_close(gpu);
         free(r.inst);
         free(r.mem);
+        free(r.done);
         free(r.before);
     }
     (void)argv;
