@@ -180,17 +180,18 @@ static bool any_load(const pl_insn *i)
     return (pl_insn_effects(i) & ~(uint32_t)PL_EF_CONVERGE) == PL_EF_LOAD && !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
 }
 
-/* A subroutine of ptxas does it, or may have to: there a block ends. */
-static bool calls_out(const pl_insn *i)
+/* A subroutine of ptxas does it, or may have to: there a block ends. A product of 8-bit floats is a dozen instructions that ptxas leaves together,
+ * and loads for the next behind them. */
+static bool stands_alone(const pl_insn *i)
 {
     const char *name = pl_class_text[i->cls];
-    return pl_insn_mnem(i) == M__slow || strncmp(name, "div64", 5) == 0 || strncmp(name, "rem64", 5) == 0;
+    return pl_insn_mnem(i) == M__slow || strncmp(name, "div64", 5) == 0 || strncmp(name, "rem64", 5) == 0 || strncmp(name, "mma_fp8", 7) == 0;
 }
 
 /* Ends a stretch: nothing moves past it. */
 static bool wall(const pl_insn *i)
 {
-    if (calls_out(i))
+    if (stands_alone(i))
         return true;
     return (pl_insn_effects(i) & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || i->cls == C_sreg_clock || i->cls == C_sleep || i->cls == C_wgmma ||
            i->cls == C_wgmma_fence || i->cls == C_wgmma_commit || i->cls == C_wgmma_wait || i->cls == C_setmaxnreg ||

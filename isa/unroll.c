@@ -108,6 +108,16 @@ static bool copyable(const pl_insn *i)
            strncmp(c, "fence", 5) != 0 && i->cls != C_sleep && !(i->flags & PL_IF_NOUNROLL);
 }
 
+/* Instructions of the body without compare and branch. A product of 8-bit floats is many (isa/classes.md): halves unpacked, two HMMA, sums. */
+static uint32_t body_length(const pl_irb *b)
+{
+    enum { PRODUCT = 12 };
+    uint32_t n = (uint32_t)b->code.n - 2;
+    for (size_t k = 0; k < b->code.n; k++)
+        n += strncmp(pl_class_text[b->code.at[k].cls], "mma_fp8", 7) == 0 ? PRODUCT - 1 : 0;
+    return n;
+}
+
 static bool analyse(pl_ir *x, uint32_t block, counted *c)
 {
     const pl_irb *b = &x->b.at[block];
@@ -124,7 +134,7 @@ static bool analyse(pl_ir *x, uint32_t block, counted *c)
         pl_type_bits(t) < 32 || (pl_type_kind(t) != 'u' && pl_type_kind(t) != 's' && pl_type_kind(t) != 'b'))
         return false;
     *c = (counted){.block = block, .exit = b->next, .test = p->at, .bits = (unsigned)pl_type_bits(t), .is_signed = pl_type_kind(t) == 's',
-                   .cmp = comparison(test), .n = (uint32_t)b->code.n - 2};
+                   .cmp = comparison(test), .n = body_length(b)};
     bool found = false;
     for (unsigned side = 0; side < 2 && !found; side++) {
         uint32_t v = test->op[2 + side], n = test->op[3 - side];
