@@ -66,10 +66,21 @@ struct pl_memsys {
     const pl_sink *sink;             /* hears about slices; NULL: nobody */
     pl_memsys_stat stat;
     uint64_t order;
-    uint32_t header_cost, up_atomic, atomic_again, sector_cost, up_sector, down_sector, group_sector, request_cost, partial_cost, l1_sector, partial_packet;
-    uint32_t atomic_sector[PL_ALU_KINDS], atomic_turn[PL_ALU_KINDS], atomic_same[PL_ALU_KINDS], packet[2], across_word;
+    pl_up_costs up_costs;
+    uint32_t atomic_again, sector_cost, down_sector, group_sector, request_cost, partial_cost, l1_sector;
+    uint32_t atomic_sector[PL_ALU_KINDS], atomic_turn[PL_ALU_KINDS], atomic_same[PL_ALU_KINDS], across_word;
     bool overflow;
 };
+
+pl_up_costs pl_up_costs_of(const pl_memsys_config *c)
+{
+    return (pl_up_costs){.header = pl_port_cost(c->header_bytes, c->up_bytes),
+                         .sector = pl_port_cost(c->sector_bytes, c->up_bytes),
+                         .partial = pl_port_cost(c->partial_packet, 1),
+                         .atomic = pl_port_cost(c->sector_bytes, c->up_atomic_bytes),
+                         .packet = {pl_port_cost(c->atomic_packet, 1), pl_port_cost(c->reduce_packet, 1)},
+                         .sector_bytes = c->sector_bytes};
+}
 
 pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *c)
 {
@@ -109,19 +120,14 @@ pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *c)
     }
     for (uint32_t g = 0; g < c->groups; g++) m->group_down[g].latency = c->xbar_latency;
     pl_dram_init(&m->dram, a, &c->dram);
-    m->header_cost = pl_port_cost(c->header_bytes, c->up_bytes);
-    m->up_atomic = pl_port_cost(c->sector_bytes, c->up_atomic_bytes);
+    m->up_costs = pl_up_costs_of(c);
     m->atomic_again = pl_port_cost(c->atomic_again, 1);
-    m->up_sector = pl_port_cost(c->sector_bytes, c->up_bytes);
     m->down_sector = pl_port_cost(c->sector_bytes, c->down_bytes);
     m->l1_sector = c->l1_down_bytes > 0 ? pl_port_cost(c->sector_bytes, c->l1_down_bytes) : m->down_sector;
-    m->partial_packet = pl_port_cost(c->partial_packet, 1);
     m->group_sector = pl_port_cost(c->sector_bytes, c->group_down_bytes);
     m->request_cost = pl_port_cost(c->slice_request, 1);
     m->partial_cost = pl_port_cost(c->partial_write, 1);
     m->across_word = pl_port_cost(4, c->far_atomic_bytes);
-    m->packet[0] = pl_port_cost(c->atomic_packet, 1);
-    m->packet[1] = pl_port_cost(c->reduce_packet, 1);
     m->sector_cost = pl_port_cost(c->sector_bytes, c->slice_bytes);
     for (unsigned k = 0; k < PL_ALU_KINDS; k++) {
         m->atomic_sector[k] = pl_port_cost(c->atomic_sector[k], 1);
@@ -420,15 +426,7 @@ void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box)
         x->level = PL_LV_L2;
         x->away = false;
         x->followers = NONE;
-        uint32_t cost = m->header_cost;
-        bool atomic = x->r.op == PL_MEM_ATOMIC || x->r.op == PL_MEM_REDUCE;
-        if (x->r.op != PL_MEM_READ) cost += (atomic ? m->up_atomic : m->up_sector) * x->r.bytes * 4 / m->c->sector_bytes;
-        if (x->r.op == PL_MEM_WRITE && x->r.bytes * 4u < (uint32_t)__builtin_popcount(x->r.sectors) * m->c->sector_bytes && cost < m->partial_packet)
-            cost = m->partial_packet;
-        if (atomic) {
-            uint32_t packets = m->packet[x->r.op == PL_MEM_REDUCE] * (x->r.turns ? x->r.turns : 1u);
-            if (packets > cost) cost = packets;
-        }
+        uint32_t cost = pl_up_cost(&m->up_costs, &x->r);
         uint64_t at = pl_port_pass_later(&m->up[x->r.node], m->sent < x->r.time ? m->sent : x->r.time, x->r.time, cost) + distance(m, x->r.node, x->slice);
         if (x->r.op == PL_MEM_READ && join(m, i, read_hash(m, &x->r))) continue;
         file(m, i, at);

@@ -31,7 +31,7 @@ typedef struct pl_memsys_config {
     uint32_t spread;             /* from the nearest slice to the farthest, both ways together */
     double up_bytes, down_bytes; /* per cycle and SM */
     double l1_down_bytes;        /* the same for what the L1 asked for */
-    double partial_packet;       /* least cycles of the up port for a write that fills its sectors only in part */
+    double partial_packet;       /* least cycles of the up port for each sector of a write that fills its sectors only in part */
     double group_down_bytes;     /* per cycle and group */
     uint32_t header_bytes;       /* of a request */
     double up_atomic_bytes;      /* per cycle and SM, operands of atomics and reductions */
@@ -52,6 +52,26 @@ typedef struct pl_memsys_config {
     pl_dram_config dram;
     uint32_t in_flight;          /* most requests under way, all nodes together */
 } pl_memsys_config;
+
+/* What requests cost on the way up from a node, in 1/PL_FINE cycles. */
+typedef struct pl_up_costs {
+    uint32_t header, sector, partial, atomic, packet[2]; /* packet: of an atomic, of a reduction */
+    uint32_t sector_bytes;
+} pl_up_costs;
+
+pl_up_costs pl_up_costs_of(const pl_memsys_config *c);
+
+static inline uint32_t pl_up_cost(const pl_up_costs *u, const pl_mem_req *r)
+{
+    if (r->op == PL_MEM_READ) return u->header;
+    if (r->op == PL_MEM_WRITE) {
+        uint32_t n = (uint32_t)__builtin_popcount(r->sectors), cost = u->header + u->sector * r->bytes * 4 / u->sector_bytes;
+        return r->bytes * 4u < n * u->sector_bytes && cost < u->partial * n ? u->partial * n : cost;
+    }
+    uint32_t cost = u->header + u->atomic * r->bytes * 4 / u->sector_bytes;
+    uint32_t packets = u->packet[r->op == PL_MEM_REDUCE] * (r->turns ? r->turns : 1u);
+    return packets > cost ? packets : cost;
+}
 
 typedef struct pl_memsys_stat {
     uint64_t requests, read_sectors, write_sectors, atomic_sectors, reduce_sectors;

@@ -9,9 +9,15 @@
 #include "emu/sm/sm.h"
 #include <string.h>
 
-/* Of a result that is not known yet: its passes through the banks come behind what is waited for (coalescing.csv: 413 cycles where 32
- * sectors lie in one bank, 388 where they do not). */
-static uint32_t later_passes(uint32_t passes) { return passes - 1; }
+/* The data of a load whose last sector has come at `at` pass the banks, and the link to its sub-core: the cycle at which they are there
+ * (coalescing.csv: 413 cycles where 32 sectors lie in one bank, 388 where they do not). */
+uint64_t pl_lsu_pass(pl_sm *s, const pl_token *k, uint64_t at)
+{
+    uint64_t start = pl_port_enter(&s->data, s->now, (uint64_t)k->passes * PL_FINE);
+    uint64_t link = pl_port_enter(&s->sub[k->warp % s->nsub].link, s->now, (uint64_t)k->passes * s->m->shared.link_pass * PL_FINE);
+    if (link > start) start = link;
+    return (start > at ? start : at) + k->passes - 1u;
+}
 
 uint64_t pl_lsu_room(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint64_t now)
 {
@@ -138,6 +144,8 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         }
     }
     uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, (uint64_t)turns * m->pass * PL_FINE);
+    uint64_t data = pl_port_enter(&s->data, start, (uint64_t)turns * m->pass * PL_FINE);
+    if (data > start) start = data;
     uint64_t link = pl_port_enter(&c->link, start, (uint64_t)link_passes(fx, passes) * m->link_pass * PL_FINE);
     if (link > start) start = link;
     queue_mio(s, c, start);
@@ -210,7 +218,7 @@ static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
     queue_mio(s, c, start);
     bool known = s->token[slot].remaining == 1;
     if (known) pl_sm_result(t, d, ready, PL_SB_SHORT);
-    else pl_sm_result_later(t, d, &s->token[slot], 0);
+    else pl_sm_result_later(t, d, &s->token[slot]);
     pl_token_done(s, slot, ready);
     pl_pc_stat *st = stat_of(s, pc);
     if (st) {
@@ -345,9 +353,13 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         if (passes < (asked + 1) / 2) passes = (asked + 1) / 2;
     }
     uint32_t turns = passes > tags ? passes : tags;
-    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, (uint64_t)turns * PL_FINE);
-    uint64_t link = pl_port_enter(&c->link, start, (uint64_t)link_passes(fx, passes) * s->m->shared.link_pass * PL_FINE);
-    if (link > start) start = link;
+    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, (uint64_t)(store ? turns : tags) * PL_FINE);
+    if (!pending) { /* a load that misses passes the banks when its data have come */
+        uint64_t data = store ? 0 : pl_port_enter(&s->data, start, (uint64_t)passes * PL_FINE);
+        if (data > start) start = data;
+        uint64_t link = pl_port_enter(&c->link, start, (uint64_t)link_passes(fx, passes) * s->m->shared.link_pass * PL_FINE);
+        if (link > start) start = link;
+    }
     queue_lg(s, c, start);
     uint64_t ready = start + m->latency + (uint64_t)(passes - 1) * m->pass_latency + (lines->n - 1) / m->tags;
     if (store || fx->kind == PL_AC_REDUCTION) {
@@ -361,6 +373,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             if (!store) pl_sm_request(s, r);
             t->stores++;
             s->requests_out++;
+            t->left = pl_port_pass(&s->leaving, start, pl_up_cost(&s->up, &r));
         }
         if (!store) s->stat.l1_write_sectors += sectors;
     } else if (fx->kind == PL_AC_ATOMIC) {
@@ -376,7 +389,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         s->stat.l1_write_sectors += sectors;
         s->stat.l1_read_sectors += sectors;
         pending = true;
-        pl_sm_result_later(t, d, &s->token[slot], 0);
+        pl_sm_result_later(t, d, &s->token[slot]);
     } else {
         for (uint32_t k = 0; k < lines->n; k++) {
             if (!ask[k]) continue;
@@ -393,8 +406,12 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             ready += s->m->async.copy;
         }
         s->token[slot].remaining = fills + 1;
-        if (pending) pl_sm_result_later(t, d, &s->token[slot], later_passes(passes));
-        else pl_sm_result(t, d, ready, PL_SB_LONG);
+        if (pending) {
+            s->token[slot].passes = (uint8_t)passes;
+            pl_sm_result_later(t, d, &s->token[slot]);
+        } else {
+            pl_sm_result(t, d, ready, PL_SB_LONG);
+        }
         pl_token_done(s, slot, ready);
     }
 

@@ -151,7 +151,7 @@ static const pl_conf_key xbar_keys[] = {
     MEM(up_bytes, "up", F64, "B/cycle", 1, 4096, "width from an SM into the crossbar"),
     MEM(down_bytes, "down", F64, "B/cycle", 1, 4096, "width from the crossbar into an SM"),
     MEM(l1_down_bytes, "l1_down", F64, "B/cycle", 1, 4096, "width from the crossbar into the L1 of an SM"),
-    MEM(partial_packet, "partial_packet", F64, CY, 0, 100, "least cycles of an SM's port for a store that fills its sectors only in part"),
+    MEM(partial_packet, "partial_packet", F64, CY, 0, 100, "least cycles of an SM's port for each sector that a store fills only in part"),
     MEM(group_down_bytes, "group_down", F64, "B/cycle", 1, 65536, "width from the crossbar into a group"),
     MEM(header_bytes, "header", U32, "B", 1, 128, "size of a request without data"),
     MEM(up_atomic_bytes, "up_atomic", F64, "B/cycle", 1, 4096, "width from an SM into the crossbar for operands of atomics"),

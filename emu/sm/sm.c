@@ -22,6 +22,7 @@ bool pl_sm_init(pl_sm *s, pl_arena *a, const pl_machine *m, const pl_decoded *de
     s->id = id;
     s->next = PL_NEVER;
     s->nsub = m->sm.subcores;
+    s->up = pl_up_costs_of(&m->mem);
     s->ncta = m->sm.blocks;
     s->cta = pl_arena_array(a, pl_tcta, s->ncta);
     s->placed = pl_arena_alloc(a, s->ncta * sizeof *s->placed);
@@ -92,11 +93,17 @@ uint32_t pl_token_new(pl_sm *s, pl_twarp *t, uint32_t pc, uint64_t now, uint64_t
 
 /* --- what a warp does next --- */
 
+/* Cycles from a warp's exit until it has gone: its stores leave the SM first. */
+static uint64_t drain(const pl_sm *s, const pl_twarp *t, uint64_t now)
+{
+    return t->left > now + s->m->launch.warp_end ? t->left - now : s->m->launch.warp_end;
+}
+
 static void end_warp(pl_sm *s, pl_twarp *t, uint64_t now)
 {
     pl_tcta *b = t->cta;
     uint32_t index = pl_warp_index(s, t);
-    now += s->m->launch.warp_end;
+    now += drain(s, t, now);
     s->stat.warp_cycles += now + 1 - t->started;
     t->w = NULL;
     t->block = PL_BK_DONE;
@@ -323,7 +330,7 @@ void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
     pl_token *k = &s->token[slot];
     if (at > k->base) k->base = at;
     if (--k->remaining > 0) return;
-    k->ready = k->base;
+    k->ready = k->passes ? pl_lsu_pass(s, k, k->base) : k->base;
     if (k->owner) {
         pl_async_done(k->owner, k->id, k->ready);
         if (k->ready < s->land_at) s->land_at = k->ready;
@@ -341,7 +348,7 @@ void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
         end_wait(s, v, v->copy_sb, k->ready);
     }
     if (!t->w || t->age != k->age) return;
-    if (k->scoreboard != PL_SB_NONE) end_wait(s, t, k->scoreboard, k->ready + k->behind);
+    if (k->scoreboard != PL_SB_NONE) end_wait(s, t, k->scoreboard, k->ready);
     if (k->copy && t->block == PL_BK_COPIES) settle(s, t, s->now);
     if (k->copy && t->block == PL_BK_NONE && t->next && t->next->kind == PL_KIND_COPY_WAIT && k->ready > t->hold) {
         t->hold = k->ready;
@@ -503,8 +510,8 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         st->lanes += (uint64_t)p->issues * lanes;
     }
     if (w->state == PL_WARP_DONE) {
-        s->stat.stall[PL_STALL_DRAIN] += s->m->launch.warp_end;
-        if (st) st->stall[PL_STALL_DRAIN] += s->m->launch.warp_end;
+        s->stat.stall[PL_STALL_DRAIN] += drain(s, t, now);
+        if (st) st->stall[PL_STALL_DRAIN] += drain(s, t, now);
     }
     c->issues += p->issues;
     const uint8_t *reads = reads_of(s, c, d, pl_warp_index(s, t));

@@ -44,12 +44,12 @@ typedef struct pl_token {
     uint32_t remaining; /* fills and replies still missing; 0: done */
     uint32_t barrier; /* bulk copies: shared address of the mbarrier, UINT32_MAX: none */
     uint16_t warp;    /* timing warp that issued it */
-    uint16_t behind;  /* cycles from its end until the registers have the data */
     uint32_t age;     /* of that warp */
     uint8_t scoreboard; /* that it ends, PL_SB_NONE: none */
     uint8_t kind;     /* PL_SB_* */
     uint8_t level;    /* pl_level: slowest so far */
     uint8_t group;    /* cp.async: group it belongs to */
+    uint8_t passes;   /* of a load through the banks, once its data have come; 0: none */
     bool copy, bulk;
     pl_warp *owner;   /* --async timed: whose operations happen when it is done, or NULL */
     bool told_later;  /* pl_sm.late has its memory event, for when it is done */
@@ -85,6 +85,7 @@ typedef struct pl_twarp {
     uint64_t line;          /* instruction line it fetched last */
     uint64_t wgmma_done, wgmma_group[PL_GROUPS];
     uint32_t stores;        /* stores and reductions not acknowledged */
+    uint64_t left;          /* when the last of them has left the SM */
     uint64_t remote_done;   /* when its accesses to other SMs of the cluster are done */
     uint32_t age;           /* order of arrival on the SM */
     uint32_t copies[PL_GROUPS]; /* cp.async under way by group */
@@ -171,6 +172,9 @@ typedef struct pl_sm {
     pl_subcore sub[PL_SUBCORES];
     pl_port pipe[PL_PIPE_COUNT]; /* those shared by the sub-cores */
     pl_port barrier_port, const_port, fence_port, sleep_port;
+    pl_port data;                /* the banks, behind the address unit */
+    pl_port leaving;             /* stores and reductions on their way out */
+    pl_up_costs up;
     pl_port remote;              /* accesses to the shared memory of other SMs */
     pl_l1 l1;
     pl_cache icache, cconst, cmid;
@@ -236,12 +240,11 @@ static inline void pl_sm_result(pl_twarp *t, const pl_dec *d, uint64_t ready, ui
     sb->kind = kind;
 }
 
-/* What d writes is there `behind` cycles after the token is done, which it is not yet. */
-static inline void pl_sm_result_later(pl_twarp *t, const pl_dec *d, pl_token *k, uint32_t behind)
+/* What d writes is there when the token is done, which it is not yet. */
+static inline void pl_sm_result_later(pl_twarp *t, const pl_dec *d, pl_token *k)
 {
     if (d->sets == PL_SB_NONE) return;
     k->scoreboard = d->sets;
-    k->behind = (uint16_t)(behind < UINT16_MAX ? behind : UINT16_MAX);
     t->sb[d->sets].pending++;
     t->sb[d->sets].kind = k->kind;
 }
@@ -251,6 +254,7 @@ void pl_sm_wake(pl_sm *s, uint32_t warp, uint64_t now);
 
 /* lsu.c: the memory part of an instruction that warp `t` issues at `now`; s->fx says what it touched, of a warp of 64 lanes s->halves. */
 void pl_lsu_issue(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq);
+uint64_t pl_lsu_pass(pl_sm *s, const pl_token *k, uint64_t at);
 void pl_lsu_reply(pl_sm *s, const pl_mem_reply *r, uint64_t now);
 /* The memory event that was kept for this token; those of all tokens that never got done. */
 void pl_lsu_tell(pl_sm *s, uint32_t token);
