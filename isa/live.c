@@ -17,7 +17,7 @@
 
 /* What a thread has beyond the highest register that its code names; and the fewest of a function that calls by the convention, which gives
  * callees the first ones (ptxas 13.0 for sm_90, 2026-11: 720 of 810 functions compared have two more, the others some that their code does not use). */
-enum { MORE = 2, WITH_CALLS = 24, FEWEST = 10, TEMPORARIES = 16 };
+enum { MORE = 2, WITH_CALLS = 24, FEWEST = 8, TEMPORARIES = 16 };
 
 /* Registers of a thread that code can name; rows of a register file; the step in which a thread gets them; the fewest it gets by launch
  * bounds (CUDA C++ Programming Guide, "Compute Capabilities"; before sm_32 an instruction has 6 bits for a register). */

@@ -84,5 +84,5 @@ void pl_find_linked(const pl_ast *ast, pl_arena *a, uint8_t *linked)
     strip(&g, n, todo, false);
     strip(&g, n, todo, true);
     for (uint32_t k = 0; k < n; k++)
-        linked[k] |= !g.gone[k];
+        linked[k] |= !g.gone[k] || ast->funcs.at[k]->prototype_only;
 }

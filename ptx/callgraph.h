@@ -4,7 +4,7 @@
 
 #include "ptx/ast.h"
 
-/* Fills linked[k] for function k: 1 when its callers cannot know how it uses registers, because its address is taken or it may call
+/* Fills linked[k] for function k: 1 when its callers cannot know how it uses registers, because it is elsewhere, its address is taken or it may call
  * itself. The others are called from places that were all seen, and share registers with their callers as suits both. */
 void pl_find_linked(const pl_ast *ast, pl_arena *scratch, uint8_t *linked);
 
