@@ -24,17 +24,6 @@ void exec_bra(pl_warp *w, const pl_insn *i)
     branch_to(w, i, i->target);
 }
 
-/* Lanes of `group` execute the instruction now; the rest of the split comes back to it as a split of its own. */
-static void take_group(pl_warp *w, pl_lanes group, uint32_t reconv)
-{
-    uint32_t pc = w->pc;
-    if (w->all != w->active) /* lanes whose guard is false go on */
-        pl_warp_part(w, w->all, pc, pc + 1, reconv);
-    else
-        pl_warp_part(w, group, pc, pc, reconv);
-    w->next = w->pc;
-}
-
 /* Lanes that execute the instruction and whose register holds `value`; wide: a register of 64 bits. */
 static pl_lanes lanes_with(pl_warp *w, uint32_t row, bool wide, uint64_t value)
 {
@@ -53,6 +42,11 @@ static pl_lanes lanes_with(pl_warp *w, uint32_t row, bool wide, uint64_t value)
 
 void exec_brx(pl_warp *w, const pl_insn *i)
 {
+    if (w->all != w->active) { /* lanes whose guard is false go on; the others come back to this instruction as a split */
+        count_divergence(w);
+        pl_warp_part(w, w->all, w->pc, w->pc + 1, i->reconv);
+        return;
+    }
     uint32_t first = pl_row32(w, i->op[0])[__builtin_ctz(w->exec)], n = i->nmore;
     const pl_lanes same = lanes_with(w, i->op[0], false, first);
     if (first >= n) {
@@ -65,10 +59,7 @@ void exec_brx(pl_warp *w, const pl_insn *i)
         return;
     }
     count_divergence(w);
-    /* one group leaves for its label, the rest stands at this instruction again (or behind it when its guard is false) */
-    pl_warp_part(w, same, target, w->all == w->active ? w->pc : w->pc + 1, i->reconv);
-    if (w->all != w->active && (w->all & ~same))
-        take_group(w, w->all & ~same, i->reconv);
+    pl_warp_part(w, same, target, w->pc, i->reconv); /* one group leaves for its label, the rest stands at this instruction again */
 }
 
 void exec_call(pl_warp *w, const pl_insn *i)
