@@ -281,6 +281,16 @@ const pl_conf_entry *pl_conf_find(const pl_conf *c, const char *section, const c
     return find_entry(c, section, key);
 }
 
+void pl_conf_complete(pl_conf *c, const pl_conf *from)
+{
+    for (size_t i = 0; i < from->section.n; i++)
+        if (!find_section(c, from->section.at[i].name)) *pl_push(c->arena, &c->section) = from->section.at[i];
+    for (size_t i = 0; i < from->entry.n; i++) {
+        const pl_conf_entry *e = &from->entry.at[i];
+        if (!find_entry(c, e->section, e->key)) *pl_push(c->arena, &c->entry) = *e;
+    }
+}
+
 /* ---- binding ---- */
 
 static bool unit_scale(const char *unit, const char *dimension_of, double *scale)

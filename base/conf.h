@@ -108,6 +108,8 @@ pl_status pl_conf_read(pl_arena *arena, pl_diags *diags, const char *name, const
 bool pl_conf_has_section(const pl_conf *c, const char *section);
 /* The entry or NULL. Does not mark it as used. */
 const pl_conf_entry *pl_conf_find(const pl_conf *c, const char *section, const char *key);
+/* Lines of `from` whose keys the file lacks become lines of it. */
+void pl_conf_complete(pl_conf *c, const pl_conf *from);
 /* Stores the n keys of `section` into *out; reports missing keys, bad values, units and ranges. False on any error. */
 bool pl_conf_bind(pl_conf *c, const char *section, const pl_conf_key *keys, size_t n, void *out);
 /* Reports every section and key that no bind asked for, with the nearest known key of that section as help. */

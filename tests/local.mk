@@ -12,7 +12,7 @@ check_LTLIBRARIES = libpl_harness.la
 libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c tests/recorded.h
 
 # The long ones first, so that they overlap with the rest.
-data_tests = tests/suite_timing tests/suite_functional tests/suite_random tests/unseen_timing tests/unseen_functional tests/fuzz/fuzz tests/statements tests/vectors tests/forms/forms \
+data_tests = tests/suite_timing tests/suite_functional tests/suite_random tests/suite_wide tests/unseen_timing tests/unseen_functional tests/fuzz/fuzz tests/statements tests/vectors tests/forms/forms \
 	tests/docs tests/report tests/looking tests/browser
 data_tests += tests/objects tests/fuzz/objects tests/fuzz/litmus tests/threads tests/labs
 check_PROGRAMS += $(data_tests) tests/ptxcheck
@@ -22,6 +22,10 @@ tests_suite_timing_LDADD = libpl_harness.la libptxloom.la
 tests_suite_random_SOURCES = tests/suite.c
 tests_suite_random_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"functional"' -DEXTRA='"--schedule", "random:1",'
 tests_suite_random_LDADD = libpl_harness.la libptxloom.la
+# The H200 with warps of 64 lanes.
+tests_suite_wide_SOURCES = tests/suite.c
+tests_suite_wide_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"functional"' -DEXTRA='"--arch", "h200,sm.lanes=64,sm.warps=32",'
+tests_suite_wide_LDADD = libpl_harness.la libptxloom.la
 tests_suite_functional_SOURCES = tests/suite.c
 tests_suite_functional_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"functional"'
 tests_suite_functional_LDADD = libpl_harness.la libptxloom.la
@@ -67,7 +71,7 @@ AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)' abs_srcdir='$(abs_srcdir)' CK_TAP_LOG_
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 TEST_EXTENSIONS = .ptx
 PTX_LOG_COMPILER = tests/ptxcheck
-script_tests = tests/compilers.sh tests/isagen.sh tests/adding.sh tests/pages.sh tests/traces.sh tests/advice.sh tests/format.sh tests/differences.sh tests/messages.sh tests/examples.sh tests/litmus.sh
+script_tests = tests/compilers.sh tests/isagen.sh tests/adding.sh tests/pages.sh tests/traces.sh tests/advice.sh tests/format.sh tests/differences.sh tests/messages.sh tests/examples.sh tests/litmus.sh tests/wave.sh
 TESTS = $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 
 # Figures rather than verdicts, and the long version of the fuzzer.

@@ -25,6 +25,8 @@ static const pl_conf_key machine_keys[] = {
     KEY(pl_machine, title, "title", PL_CONF_TEXT, "", 0, 0, "name of the product"),
     KEY(pl_machine, capability, "capability", U32, "", 20, 200, "compute capability times ten: 90 for 9.0"),
     KEY(pl_machine, clock_mhz, "clock", F64, "MHz", 1, 100000, "SM clock; all cycles are cycles of this clock"),
+    {.key = "like", .type = PL_CONF_TEXT, .unit = "", .offset = offsetof(pl_machine, base), .optional = true,
+     .about = "a machine whose file says what this one leaves out"},
     {.key = "prices_like", .type = PL_CONF_TEXT, .unit = "", .offset = offsetof(pl_machine, like), .optional = true,
      .about = "machine whose [price] lines hold for classes that this file does not price"},
 };
@@ -501,13 +503,32 @@ static bool change_values(pl_arena *a, pl_diags *d, pl_conf *c, const char *name
     return true;
 }
 
+/* The file of a machine, completed by those that it is like. */
+static pl_conf *read_conf(pl_arena *a, pl_diags *d, const char *name, const char *search_path, bool *ok)
+{
+    pl_conf *c = NULL, *base = NULL;
+    text t;
+    if (!find_text(a, d, name, search_path, &t)) return NULL;
+    *ok = pl_conf_read(a, d, t.name, t.text, t.size, &c) == PL_OK;
+    const pl_conf_entry *like = c ? pl_conf_find(c, "machine", "like") : NULL;
+    if (!like) return c;
+    if (!find_text(a, d, like->value, search_path, &t)) return NULL;
+    *ok &= pl_conf_read(a, d, t.name, t.text, t.size, &base) == PL_OK;
+    const pl_conf_entry *again = base ? pl_conf_find(base, "machine", "like") : NULL;
+    if (again) {
+        pl_report(d, PL_E0508, like->value_at, like->key, like->value, "a machine that is not itself like another");
+        return NULL;
+    }
+    if (base) pl_conf_complete(c, base);
+    return c;
+}
+
 pl_machine *pl_machine_load(pl_arena *a, pl_diags *d, const char *name, const char *search_path)
 {
-    text t;
-    pl_conf *c = NULL, *other = NULL;
+    pl_conf *other = NULL;
+    bool ok = true;
     size_t plain = strcspn(name, ",");
-    if (!find_text(a, d, pl_arena_strndup(a, name, plain), search_path, &t)) return NULL;
-    bool ok = pl_conf_read(a, d, t.name, t.text, t.size, &c) == PL_OK;
+    pl_conf *c = read_conf(a, d, pl_arena_strndup(a, name, plain), search_path, &ok);
     if (!c || !change_values(a, d, c, name, name + plain + (name[plain] == ','))) return NULL;
     pl_machine *m = pl_arena_new(a, pl_machine);
     m->price = pl_arena_array(a, pl_price, C_count);

@@ -133,7 +133,7 @@ typedef struct pl_launch_config {
 } pl_launch_config;
 
 typedef struct pl_machine {
-    const char *name, *title, *like;
+    const char *name, *title, *base, *like;
     const pl_conf *conf; /* the file's own lines, for whoever shows values with their origin */
     uint32_t capability; /* 90 */
     double clock_mhz;

@@ -73,6 +73,26 @@ START_TEST(occupancy_is_what_the_h200_reports)
 }
 END_TEST
 
+/* A machine that is like another has all of its values but those that its own file gives. */
+START_TEST(wide_warps_take_the_same_room)
+{
+    pl_machine *narrow = load("toy"), *wide = load("wave64");
+    ck_assert(narrow != NULL && wide != NULL);
+    ck_assert_uint_eq(wide->sm.lanes, 64);
+    ck_assert_uint_eq(wide->sm.threads, narrow->sm.threads);
+    ck_assert_uint_eq(wide->l1.latency, narrow->l1.latency);
+    for (uint32_t registers = 8; registers <= 255; registers++) {
+        pl_occupancy n = pl_occupy(narrow, 64, registers, 0, 0), w = pl_occupy(wide, 64, registers, 0, 0);
+        ck_assert_uint_eq(n.warps, 2);
+        ck_assert_uint_eq(w.warps, 1);
+        ck_assert_uint_le(n.by_registers, w.by_registers); /* units of 256: a wide warp wastes less */
+        ck_assert(registers % 8 || n.by_registers == w.by_registers);
+    }
+    ck_assert_uint_eq(pl_occupy(wide, 160, 16, 0, 0).warps, 3); /* the third is half empty */
+    pl_arena_close(arena);
+}
+END_TEST
+
 START_TEST(prices_are_sums_of_their_instructions)
 {
     pl_machine *m = load("toy");
@@ -137,6 +157,7 @@ START_TEST(wrong_machine_files_are_refused)
     refused("subcores", "subkores", "E0502", "subcores", 1);
     refused("subcores", "subkores", "E0503", "[sm]", 2);
     refused("[l2]", "[l3]", "E0511", "[l2]", 2);
+    refused("title      = toy", "like = wave64 ; chosen\ntitle      = toy", "E0508", "title      = toy", 8);
     refused("lanes            = 32", "lanes            = 48", "E0510", "lanes            = 32", 20);
     refused("warps            = 8", "warps            = 99", "E0510", "warps            = 8", 20);
 }
@@ -152,5 +173,6 @@ START_TEST(an_unknown_machine_is_reported)
 }
 END_TEST
 
-UNIT_MAIN("machines", every_machine_prices_every_class, occupancy_is_what_the_h200_reports, prices_are_sums_of_their_instructions,
+UNIT_MAIN("machines", every_machine_prices_every_class, occupancy_is_what_the_h200_reports, wide_warps_take_the_same_room,
+          prices_are_sums_of_their_instructions,
           wrong_machine_files_are_refused, an_unknown_machine_is_reported)
