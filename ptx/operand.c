@@ -129,6 +129,8 @@ static bool component(pl_attempt *a, const pl_node *n, pl_operand *o)
 static bool fixed_type(const pl_attempt *a, const pl_ospec *s, pl_word t)
 {
     if (a->opcode->mnem == M_redux) return true;
+    if ((a->opcode->mnem == M_bar || a->opcode->mnem == M_barrier) && !s->written) return true;
+    if (a->opcode->mnem == M_cvt && s->written) return false;
     for (unsigned k = 0; s->slot < 0 && k < a->form->nslots; k++)
         if (a->form->slot[k].group == G_none && a->mods[k] == t && a->opcode->mnem != M_mma &&
             a->opcode->mnem != M_wmma && a->opcode->mnem != M_wgmma &&
@@ -547,9 +549,14 @@ static bool array_index(const pl_attempt *a, const pl_ospec *s)
     return false;
 }
 
-/* Vectors of one element need no braces in texture and surface instructions and tensor copies. */
+/* Vectors of one element need no braces in texture and surface instructions, but for the coordinate behind a sampler and the
+ * derivatives of tex.grad. */
 static bool bare_fits(const pl_attempt *a, const pl_ospec *s)
 {
+    if (a->opcode->mnem == M_tex && !s->written) {
+        bool sampler = a->form->operand[3].kind == PL_K_OPAQUE; /* d|p, texture, sampler */
+        if (s->name[0] == 'd' || (sampler && !strcmp(s->name, "c"))) return false;
+    }
     return s->rule && a->opcode->mnem != M_cp && a->opcode->mnem != M_tcgen05 && a->opcode->mnem != M_wmma &&
            a->opcode->mnem != M_ldmatrix && a->opcode->mnem != M_stmatrix;
 }

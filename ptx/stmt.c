@@ -91,6 +91,13 @@ static bool can_skip(const pl_ospec *s)
     return s->optional || s->joined;
 }
 
+static bool has_word(const pl_attempt *a, const char *word)
+{
+    for (unsigned k = 0; k < a->form->nslots; k++)
+        if (!strcmp(pl_word_text[a->mods[k]], word)) return true;
+    return false;
+}
+
 /* A cache policy is given exactly when the modifiers say so (ld, st, atom, cp.async ...
  * .L2::cache_hint). */
 static bool policy_agrees(const pl_attempt *a)
@@ -103,6 +110,21 @@ static bool policy_agrees(const pl_attempt *a)
                 pl_syntax_help(a->p, a->form);
             return false;
         }
+    return true;
+}
+
+/* A copy to several blocks is told which, another one is not. */
+static bool mask_agrees(const pl_attempt *a)
+{
+    if (a->opcode->mnem != M_cp) return true;
+    for (unsigned k = 1; k < a->form->noperands; k++) {
+        if (!a->form->operand[k].optional || strcmp(a->form->operand[k].name, "mask") != 0) continue;
+        bool given = a->out[k].kind != PL_O_NONE;
+        if (given == has_word(a, "multicast::cluster")) continue;
+        pl_report(a->p->diags, PL_E0205, given ? a->out[k].at : a->at, pl_full_name(a->p, a->opcode), given ? "too many" : "too few")->help =
+            pl_syntax_help(a->p, a->form);
+        return false;
+    }
     return true;
 }
 
@@ -124,13 +146,6 @@ static bool pair_agrees(const pl_attempt *a)
         }
     }
     return true;
-}
-
-static bool has_word(const pl_attempt *a, const char *word)
-{
-    for (unsigned k = 0; k < a->form->nslots; k++)
-        if (!strcmp(pl_word_text[a->mods[k]], word)) return true;
-    return false;
 }
 
 /* An arrival in another block returns no state, and only try_wait has a time limit. */
@@ -167,6 +182,16 @@ static bool address_size_agrees(const pl_attempt *a)
 static bool texture_agrees(const pl_attempt *a)
 {
     if (a->opcode->mnem != M_tex && a->opcode->mnem != M_tld4) return true;
+    const char *later = NULL; /* what tex has only had since 4.3 */
+    for (unsigned k = 0; k < a->form->noperands && a->opcode->mnem == M_tex; k++) {
+        const pl_ospec *s = &a->form->operand[k];
+        if (a->out[k].kind == PL_O_NONE) continue;
+        if (s->kind == PL_K_OPAQUE && !strcmp(s->name, "b") && !a->p->ast->texmode_independent) later = "a sampler of its own";
+        if (!strcmp(s->name, "dy") && (has_word(a, "cube") || has_word(a, "acube"))) later = "a gradient of a cube";
+        if (!strcmp(s->name, "offset")) later = "an offset";
+        if (!strcmp(s->name, "depth")) later = "a depth to compare with";
+    }
+    if (later && !pl_module_needs(a->p, a->at, later, 43, "sm_20")) return false;
     for (unsigned k = 0; k < a->form->noperands; k++) {
         const char *name = a->form->operand[k].name, *problem = NULL;
         if (a->out[k].kind == PL_O_NONE) continue;
@@ -475,7 +500,7 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
     a.aloud = true;
     bool good = all_operands(&a);
     if (!good) undefined_names(&a);
-    if (good && policy_agrees(&a) && pair_agrees(&a) && mbarrier_agrees(&a) &&
+    if (good && policy_agrees(&a) && mask_agrees(&a) && pair_agrees(&a) && mbarrier_agrees(&a) &&
         texture_agrees(&a) && address_size_agrees(&a) &&
         constants_agree(&a) && pl_call_check(p, a.form, a.out, at) && (!guarded || g)) {
         pl_stmt *s = pl_push(p->arena, &p->func->body);
