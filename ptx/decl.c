@@ -26,11 +26,6 @@ void pl_decl_begin(pl_parse *p, pl_space space, pl_loc at)
     }
     p->lead_managed = false;
     p->lead_at.line = 0;
-    bool kernel_param = space == PL_SP_PARAM && p->func && p->func->entry && p->func->prototype_only;
-    if (p->ast->sm >= PL_FIRST_WITHOUT_32_BIT && !p->seen_address_size && (kernel_param || !p->func)) {
-        pl_report(p->diags, PL_E0381, at, p->ast->target)->help = "write .address_size 64 below .target";
-        p->seen_address_size = true;
-    }
     if (p->linkage_set && p->func)
         pl_report(p->diags, PL_E0345, p->linkage_at, "a linkage directive",
                   "declarations of the module");
@@ -178,6 +173,7 @@ void pl_decl_attribute(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
         p->decl.managed = true;
     } else if (!strcmp(s->name, ".unified")) {
         pl_module_needs(p, at, ".attribute(.unified)", 80, "sm_90");
+        if (!p->func && !p->leading && p->decl.space != PL_SP_GLOBAL) pl_report(p->diags, PL_E0345, at, ".unified", "a .global variable");
     } else {
         pl_report(p->diags, PL_E0347, at, s->name)->help =
             "attributes are .managed and .unified(a, b)";
@@ -290,6 +286,11 @@ static pl_var *make_var(pl_parse *p, pl_sym *s, bool formal, pl_loc at)
     }
     if (opaque(d->type) && d->space != PL_SP_GLOBAL && d->space != PL_SP_PARAM) {
         pl_report(p->diags, PL_E0352, d->type_at, pl_word_text[d->type], space_name[d->space]);
+        d->bad = true;
+        return NULL;
+    }
+    if (d->type == W_f16x2 && d->space == PL_SP_PARAM) {
+        pl_report(p->diags, PL_E0352, d->type_at, "f16x2", ".param")->help = "declare it as .b32";
         d->bad = true;
         return NULL;
     }
@@ -496,6 +497,7 @@ void pl_init_begin(pl_parse *p, pl_loc at)
     p->init.bad = true;
     return;
 good:
+    if (p->ndims && !p->dims[0] && !v->size) v->unsized = true; /* [0] is [] */
     /* bytes of one item at each depth of braces: the array, its rows, ..., a vector, a scalar */
     p->init.ndim = 0;
     uint64_t item = v->unsized ? 0 : v->size;

@@ -131,6 +131,7 @@ void pl_module_target_done(pl_parse *p, pl_loc at)
         p->ast->sm = 90;
         p->ast->sm_suffix = 'a';
     }
+    if (p->ast->sm >= PL_FIRST_WITHOUT_32_BIT && !p->seen_address_size) p->ast->address_size = 64;
     pl_matcher_target(p->matcher, p->ast->ptx, p->ast->sm, p->ast->sm_suffix);
 }
 
