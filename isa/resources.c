@@ -1,10 +1,12 @@
-/* resources.c - barriers and stack of functions, over the graph of calls. See resources.h.
+/* resources.c - barriers, stack and registers of functions, over the graph of calls. See resources.h.
  *
  * Functions are visited behind everything they call; a call back to a function that is still open (recursion) counts once, as ptxas
  * counts it. An indirect call may reach every function that is no kernel. */
 #include "isa/resources.h"
 
 #include <string.h>
+
+#include "isa/live.h"
 
 enum { ALL_BARRIERS = 16 };
 
@@ -92,6 +94,9 @@ static void add_callee(graph *g, uint32_t caller, uint32_t callee)
     const pl_prog_func *c = &g->p->funcs.at[callee];
     if (c->barriers > f->barriers)
         f->barriers = c->barriers;
+    uint32_t limit = pl_register_limit(g->p, f), registers = c->registers < limit ? c->registers : limit;
+    if (registers > f->registers)
+        f->registers = registers;
     if (c->stack_bytes > g->deepest[caller])
         g->deepest[caller] = c->stack_bytes;
 }

@@ -9,6 +9,7 @@
 #include "lib/internal.h"
 
 static char listing[65536];
+static uint32_t registers; /* of a thread */
 
 /* The body of a kernel with parameters p (u64), q (u64), n (u32) and registers %r %d %f %p, assembled at -O2. */
 static const char *assemble(const char *body)
@@ -18,7 +19,7 @@ static const char *assemble(const char *body)
              ".version 8.0\n.target sm_90\n.address_size 64\n"
              ".visible .entry k(.param .u64 p, .param .u64 q, .param .u32 n)\n{\n"
              ".reg .pred %%p<8>;\n.reg .b32 %%r<32>;\n.reg .b64 %%d<32>;\n.reg .f32 %%f<32>;\n"
-             ".shared .align 16 .b8 s[1024];\n"
+             ".shared .align 16 .b8 s[1024];\n.const .align 8 .b8 c[96];\n"
              "ld.param.u64 %%d1, [p];\nld.param.u64 %%d2, [q];\nld.param.u32 %%r1, [n];\nmov.u32 %%r2, %%tid.x;\n%s\nret;\n}\n",
              body);
     pl_gpu *gpu = NULL;
@@ -27,6 +28,7 @@ static const char *assemble(const char *body)
     ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, strlen(text), NULL, &m), PL_OK);
     size_t at = 0;
     listing[0] = 0;
+    registers = m->program->funcs.at[0].registers;
     for (uint32_t pc = 0; pc < m->program->code.n; pc++) {
         pl_disasm(m->program, pc, listing + at, sizeof listing - at - 2);
         at = strlen(listing);
@@ -278,8 +280,73 @@ START_TEST(a_kernel_fetches_what_it_needs)
 }
 END_TEST
 
+/* isa/choice.c: the sum goes to the other value's register where that one is not needed any more. */
+START_TEST(a_choice_is_a_guarded_computation)
+{
+    assemble("ld.global.u32 %r3, [%d1];\nld.global.u32 %r4, [%d1+4];\nsetp.lt.u32 %p1, %r3, %r1;\nmad.lo.u32 %r5, %r3, %r4, 7;\n"
+             "selp.b32 %r6, %r5, %r4, %p1;\nst.global.u32 [%d2], %r6;");
+    ck_assert_uint_eq(count("selp"), 0);
+    ck_assert_uint_eq(count("@P0 mad.lo") + count("@P1 mad.lo"), 1);
+}
+END_TEST
+
+START_TEST(a_choice_stays_where_the_other_value_does)
+{
+    assemble("ld.global.u32 %r3, [%d1];\nld.global.u32 %r4, [%d1+4];\nsetp.lt.u32 %p1, %r3, %r1;\nmad.lo.u32 %r5, %r3, %r4, 7;\n"
+             "selp.b32 %r6, %r5, %r4, %p1;\nst.global.u32 [%d2], %r6;\nst.global.u32 [%d2+4], %r4;");
+    ck_assert_uint_eq(count("selp"), 1);
+    assemble("ld.global.u32 %r3, [%d1];\nld.global.u32 %r4, [%d1+4];\nsetp.lt.u32 %p1, %r3, %r1;\nmad.lo.u32 %r5, %r3, %r4, 7;\n"
+             "selp.b32 %r6, %r5, 9, %p1;\nst.global.u32 [%d2], %r6;"); /* a number */
+    ck_assert_uint_eq(count("selp"), 1);
+    assemble("ld.global.u32 %r3, [%d1];\nld.global.u32 %r4, [%d1+4];\nsetp.lt.u32 %p1, %r3, %r1;\nmad.lo.u32 %r5, %r3, %r4, 7;\n"
+             "selp.b32 %r6, %r5, %r4, %p1;\nst.global.u32 [%d2], %r6;\nst.global.u32 [%d2+4], %r5;"); /* what is computed is wanted anyway */
+    ck_assert_uint_eq(count("selp"), 1);
+}
+END_TEST
+
+/* isa/uniform.c: what every reader can take from a uniform register is in no register of a thread. */
+START_TEST(parameters_of_arithmetic_take_no_register)
+{
+    assemble("ld.global.u32 %r3, [%d1];\nadd.u32 %r4, %r3, %r1;\nst.global.u32 [%d1], %r4;");
+    uint32_t few = registers;
+    assemble("mul.lo.u32 %r5, %r1, %r1;\nadd.u32 %r6, %r5, 12;\nxor.b32 %r7, %r5, 5;\n" /* computed of parameters alone */
+             "ld.global.u32 %r3, [%d1];\nadd.u32 %r4, %r3, %r6;\nmul.lo.u32 %r4, %r4, %r7;\nst.global.u32 [%d1], %r4;");
+    ck_assert_uint_eq(registers, few);
+}
+END_TEST
+
+START_TEST(what_differs_by_thread_takes_registers)
+{
+    assemble("ld.global.u32 %r3, [%d1];\nadd.u32 %r4, %r3, %r1;\nst.global.u32 [%d1], %r4;");
+    uint32_t few = registers;
+    char body[1024] = "";
+    for (unsigned k = 0; k < 6; k++)
+        snprintf(body + strlen(body), sizeof body - strlen(body), "mul.hi.u32 %%r%u, %%r2, %u;\n", 10 + k, 77777 + k);
+    strcat(body, "bar.sync 0;\nld.global.u32 %r3, [%d1];\n");
+    for (unsigned k = 0; k < 6; k++)
+        snprintf(body + strlen(body), sizeof body - strlen(body), "mad.lo.u32 %%r3, %%r3, %%r3, %%r%u;\n", 10 + k);
+    strcat(body, "st.global.u32 [%d1], %r3;");
+    assemble(body);
+    ck_assert_uint_gt(registers, few);
+}
+END_TEST
+
+/* DFMA and DADD name a uniform pair (ptxas 13.0 for sm_90, 2026-11): coefficients in the constant bank cost nothing. */
+START_TEST(constant_doubles_take_no_register)
+{
+    char body[4096] = "ld.global.f64 %d3, [%d1];\nmov.f64 %d4, %d3;\n";
+    for (unsigned k = 0; k < 12; k++)
+        snprintf(body + strlen(body), sizeof body - strlen(body), "ld.const.f64 %%d%u, [c+%u];\nfma.rn.f64 %%d4, %%d4, %%d3, %%d%u;\n", 10 + k, 8 * k, 10 + k);
+    strcat(body, "st.global.f64 [%d1], %d4;");
+    assemble(body);
+    ck_assert_uint_eq(count("ld.const.f64"), 12);
+    ck_assert_uint_le(registers, 14);
+}
+END_TEST
+
 UNIT_MAIN("opt", product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, the_first_arm_is_guarded_around_a_long_one,
-          subroutines_keep_what_stands_around_them, short_bodies_are_guarded, loading_bodies_are_guarded_where_they_join_loads, shared_words_are_joined,
+          subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
+          parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, short_bodies_are_guarded, loading_bodies_are_guarded_where_they_join_loads, shared_words_are_joined,
           unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
