@@ -42,24 +42,24 @@ typedef struct survey {
     int level_of[16], global, shared; /* level_of[mem.level]: index in level_name, or -1 */
 } survey;
 
-enum { SLOTS = 4 * PAGES_KEPT };
+enum { SLOTS = 4 * PAGES_KEPT, LANES = PL_LANES * PL_MAX_HALVES };
 
 /* ---- lanes ---- */
 
 /* Addresses of the active lanes of a row; false when its offsets cannot be read. Columns as in the
  * statements below. */
 static bool lane_addresses(sqlite3_stmt *s, uint64_t mask, int address_column,
-                           uint64_t addr[PL_LANES])
+                           uint64_t addr[LANES])
 {
     uint64_t base = (uint64_t)sqlite3_column_int64(s, address_column);
     int64_t first = sqlite3_column_int64(s, address_column - 1);
     if (sqlite3_column_type(s, address_column + 1) != SQLITE_NULL) {
         int64_t stride = sqlite3_column_int64(s, address_column + 1);
-        for (int i = 0; i < PL_LANES; i++) addr[i] = base + (uint64_t)(stride * (i - first));
+        for (int i = 0; i < LANES; i++) addr[i] = base + (uint64_t)(stride * (i - first));
         return true;
     }
     const char *p = (const char *)sqlite3_column_text(s, address_column + 2);
-    for (int i = 0; p && *p && i < PL_LANES; i++) {
+    for (int i = 0; p && *p && i < LANES; i++) {
         char *end;
         p += strspn(p, "[, ");
         long long v = strtoll(p, &end, 10);
@@ -126,10 +126,10 @@ static page *page_at(survey *v, uint64_t address)
 static void add_traffic(survey *v, sqlite3_stmt *s, uint64_t mask, uint64_t sectors, int level,
                         uint64_t window)
 {
-    uint64_t addr[PL_LANES] = {0}, n = 0, given = 0, k = 0;
+    uint64_t addr[LANES] = {0}, n = 0, given = 0, k = 0;
     if (!lane_addresses(s, mask, 5, addr)) return;
-    for (int i = 0; i < PL_LANES; i++) n += mask >> i & 1;
-    for (int i = 0; i < PL_LANES; i++) {
+    for (int i = 0; i < LANES; i++) n += mask >> i & 1;
+    for (int i = 0; i < LANES; i++) {
         if (!(mask >> i & 1)) continue;
         uint64_t share = sectors * ++k / n - given;
         given += share;
@@ -249,7 +249,7 @@ static bool write_sample(const survey *v, int64_t id, const char *which, pl_json
         int column;
     } number[] = {{"cycle", 0},    {"size", 9}, {"sectors", 10}, {"wavefronts", 11},
                   {"latency", 13}, {"sm", 14},  {"block", 15},   {"warp", 16}};
-    uint64_t addr[PL_LANES] = {0};
+    uint64_t addr[LANES] = {0};
     sqlite3_stmt *s = NULL;
     if (sqlite3_prepare_v2(v->l->db, sql, -1, &s, NULL) != SQLITE_OK) return false;
     sqlite3_bind_int64(s, 1, id);
@@ -266,7 +266,8 @@ static bool write_sample(const survey *v, int64_t id, const char *which, pl_json
         pl_json_key(j, "kind"), pl_json_text(j, (const char *)sqlite3_column_text(s, 8));
         pl_json_key(j, "level"), pl_json_text(j, (const char *)sqlite3_column_text(s, 12));
         pl_json_key(j, "lanes"), pl_json_open(j, '[');
-        for (int i = 0; i < PL_LANES; i++) {
+        const int lanes = mask >> PL_LANES ? LANES : PL_LANES;
+        for (int i = 0; i < lanes; i++) {
             if (mask >> i & 1)
                 pl_json_int(j, (int64_t)addr[i]);
             else

@@ -69,7 +69,7 @@ function coalescing(a) {
     });
     const keys = [...sectors.keys()].sort((x, y) => x - y), lines = [...new Set(keys.map(k => Math.floor(k / 4)))];
     const shown = lines.slice(0, 32), W = 980, lw = Math.min(160, (W - 20) / shown.length), H = 250;
-    const X = lane => 24 + lane * (W - 48) / 31, S = s => 10 + shown.indexOf(Math.floor(s / 4)) * lw + (s % 4 + 0.5) * lw / 4;
+    const X = lane => 24 + lane * (W - 48) / (a.lanes.length - 1), S = s => 10 + shown.indexOf(Math.floor(s / 4)) * lw + (s % 4 + 0.5) * lw / 4;
     let out = '';
     for (const [s, who] of sectors) if (shown.includes(Math.floor(s / 4))) for (const lane of who)
         out += `<path class="thread" stroke="${laneColour(lane)}" d="M${X(lane).toFixed(1)},42 C${X(lane).toFixed(1)},110 ${S(s).toFixed(1)},110 ${S(s).toFixed(1)},172"/>`;
@@ -147,9 +147,9 @@ panel({
     id: 'divergence', title: 'Divergence', query: 'branches', about: 'Where the lanes of a warp went different ways, how many lanes instructions had, and the masks of the warps that lost most.',
     draw(body) {
         const lanes = L.lanes, total = lanes ? lanes.histogram.reduce((a, b) => a + b, 0) : 0, most = lanes ? Math.max(1, ...lanes.histogram) : 1;
-        const W = 480, H = 170;
-        const hist = lanes ? svg(W, H, 'Instructions by number of active lanes', lanes.histogram.map((v, i) => v ? `<rect x="${30 + i * 13.4}" y="${H - 30 - v / most * (H - 50)}" width="11" height="${Math.max(1, v / most * (H - 50))}" fill="${heat(1 - i / 40)}" tabindex="0" data-tip="${format(v)} instructions (${format(100 * v / total, 2)} %) with ${i} active lanes"/>` : '').join('') +
-            [0, 8, 16, 24, 32].map(i => `<text x="${35 + i * 13.4}" y="${H - 14}" text-anchor="middle">${i}</text>`).join('') + `<text x="${W / 2}" y="${H - 1}" text-anchor="middle">active lanes</text>`) : '<p class="note">Needs a trace with --trace-level inst.</p>';
+        const W = 480, H = 170, step = 428.8 / L.facts.lanes;
+        const hist = lanes ? svg(W, H, 'Instructions by number of active lanes', lanes.histogram.map((v, i) => v ? `<rect x="${30 + i * step}" y="${H - 30 - v / most * (H - 50)}" width="${step - 2.4}" height="${Math.max(1, v / most * (H - 50))}" fill="${heat(1 - i * 0.8 / L.facts.lanes)}" tabindex="0" data-tip="${format(v)} instructions (${format(100 * v / total, 2)} %) with ${i} active lanes"/>` : '').join('') +
+            [0, 8, 16, 24, 32, 48, 64].filter(i => i <= L.facts.lanes).map(i => `<text x="${35 + i * step}" y="${H - 14}" text-anchor="middle">${i}</text>`).join('') + `<text x="${W / 2}" y="${H - 1}" text-anchor="middle">active lanes</text>`) : '<p class="note">Needs a trace with --trace-level inst.</p>';
         const rows = L.branches.slice(0, 12);
         body.innerHTML = `<div class="two"><div><h3>Branches</h3>${rows.length ? grid(rows, [['pc', r => r.pc, 'r'], ['instruction', r => `<code>${esc(r.text)}</code>`], ['line', r => `<button class="link" data-line="${r.ptx_line}">${r.ptx_line}</button>`, 'r'],
             ['executed', r => num(r.branches, {q: 'branches', c: 'branches'}), 'r'], ['diverged', r => num(r.divergent, {q: 'branches', c: 'divergent'}), 'r'], ['%', r => num(r.percent, {q: 'branches', c: 'percent'}), 'r']], 'Branches that diverged most') : '<p>The kernel has no branches that ran.</p>'}</div>
@@ -164,10 +164,10 @@ panel({
         if (lanes && lanes.warps.length) this.masks(body, lanes.warps[0], 0);
     },
     masks(body, w, at) {
-        const c = $('#masks', body), g = c.getContext('2d'), r = new Reader(w.data), pcs = [], masks = [], d = devicePixelRatio || 1;
-        for (let pc = 0, m = 0; !r.done;) {
+        const c = $('#masks', body), g = c.getContext('2d'), r = new Reader(w.data), pcs = [], masks = [], d = devicePixelRatio || 1, halves = L.facts.lanes / 32;
+        for (let pc = 0, m = [0, 0]; !r.done;) {
             pc += r.signed();
-            m = (m ^ r.number()) >>> 0;
+            m = m.map((v, h) => h < halves ? (v ^ r.number()) >>> 0 : 0);
             pcs.push(pc);
             masks.push(m);
         }
@@ -180,17 +180,17 @@ panel({
         g.fillStyle = css('--sunk');
         g.fillRect(0, 0, n * step, 224);
         for (let i = 0; i < n; i++) {
-            const full = masks[i] === 0xffffffff;
-            for (let k = 0; k < 32; k++) {
-                if (!(masks[i] >>> k & 1)) continue;
+            const full = masks[i].every((m, h) => h >= halves || m === 0xffffffff);
+            for (let k = 0; k < L.facts.lanes; k++) {
+                if (!(masks[i][k >> 5] >>> k % 32 & 1)) continue;
                 g.fillStyle = full ? '#7da7d9' : laneColour(pcs[i] * 5 % 32);
-                g.fillRect(i * step, k * 7, Math.max(0.6, step - (step > 3 ? 1 : 0)), 6);
+                g.fillRect(i * step, k * 7 / halves, Math.max(0.6, step - (step > 3 ? 1 : 0)), 7 / halves - 1 / halves);
             }
         }
         $$('[data-w]', body).forEach(b => b.setAttribute('aria-pressed', +b.dataset.w === at));
         const tell = i => {
             const ins = L.byPc.get(pcs[i]);
-            if (i >= 0 && i < n) $('#mask', body).innerHTML = `instruction ${i + 1} of the warp: pc ${pcs[i]} <code>${esc(ins?.text ?? '')}</code>, line ${ins?.ptx_line}, ${masks[i].toString(2).replace(/0/g, '').length} lanes`;
+            if (i >= 0 && i < n) $('#mask', body).innerHTML = `instruction ${i + 1} of the warp: pc ${pcs[i]} <code>${esc(ins?.text ?? '')}</code>, line ${ins?.ptx_line}, ${masks[i].map(m => m.toString(2).replace(/0/g, '').length).reduce((a, b) => a + b)} lanes`;
         };
         c.onmousemove = e => tell(Math.floor((e.clientX - c.getBoundingClientRect().left) / step));
         cursorKeys(c, () => [n, 1], tell);

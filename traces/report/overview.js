@@ -73,7 +73,7 @@ panel({
         const clock = L.facts.clock_mhz * 1e6, time = L.facts.cycles / clock;
         const flops = L.flops.reduce((s, r) => s + r.operations, 0), integer = flops === 0;
         const work = integer ? L.facts.thread_inst_executed : flops, unit = integer ? 'thread instruction' : 'FLOP';
-        const lanes = 32, peaks = integer
+        const lanes = L.facts.lanes, peaks = integer
             ? [{kind: 'issue', per_cycle: L.facts.sms * L.facts.subcores * lanes}]
             : L.flops.map(r => ({kind: r.kind, per_cycle: r.per_cycle, operations: r.operations}));
         const points = L.roofs.filter(r => r.bytes > 0).map(r => ({level: r.level, x: work / r.bytes, y: work / time, bytes: r.bytes}));

@@ -8,7 +8,7 @@ SELECT k.id, k.name, k.entry, k.mode, k.status, k.error, k.error_text, k.grid_x,
        k.cluster_x, k.cluster_y, k.cluster_z, k.blocks, k.warps, k.threads, k.registers, k.static_shared, k.dynamic_shared, k.local_bytes,
        k.cycles, k.duration_us, k.inst_executed, k.thread_inst_executed, 1.0 * k.inst_executed / nullif(k.cycles, 0) AS ipc,
        k.theoretical_occupancy, k.wall_seconds, k.filtered, k.dropped, k.first_inst IS NOT NULL AS has_inst,
-       m.name AS machine, m.sms, m.subcores, m.max_warps, m.clock_mhz, o.name AS module, o.target, o.opt_level,
+       m.name AS machine, m.sms, m.subcores, m.max_warps, (SELECT count(*) FROM lane) AS lanes, m.clock_mhz, o.name AS module, o.target, o.opt_level,
        r.version, r.started, r.command, r.level, r.filter,
        (SELECT max(value) FROM machine_value v WHERE v.machine = m.id AND section = 'machine' AND key = 'title') AS title
 FROM kernel k JOIN machine m ON m.id = k.machine JOIN module o ON o.id = k.module JOIN run r ON r.id = k.run WHERE k.id = :kernel

@@ -118,6 +118,7 @@ static pl_report_launch describe(const report *p, int64_t kernel)
     l.warps = (uint64_t)number(db, "SELECT warps FROM kernel WHERE id = ?", kernel);
     l.sms = (uint64_t)number(db, "SELECT max(sm) + 1 FROM block WHERE kernel = ?", kernel);
     l.reasons = (uint64_t)number(db, "SELECT max(id) + 1 FROM stall_reason WHERE ?1", kernel);
+    l.lanes = (uint64_t)number(db, "SELECT min(count(*), 64) FROM lane WHERE ?1", kernel);
     l.code = (uint64_t)number(
         db,
         "SELECT max(pc) + 1 FROM instruction i JOIN kernel k ON k.module = i.module WHERE k.id = ?",

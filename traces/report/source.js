@@ -24,7 +24,7 @@ function highlight(text) {
 
 const source = {
     measure: 'stall_cycles', line: null, pc: null, body: null,
-    value: (r, m) => m === 'idle' ? r.issues * 32 - r.lanes : r[m],
+    value: (r, m) => m === 'idle' ? r.issues * L.facts.lanes - r.lanes : r[m],
 
     sums(key, keep) {
         const out = new Map();

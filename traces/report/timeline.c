@@ -19,7 +19,8 @@ typedef struct warp {
 typedef struct issue {
     uint64_t cycle;
     uint32_t at; /* index of its warp */
-    uint32_t pc, mask, stall_cycles, latency;
+    uint32_t pc, stall_cycles, latency;
+    uint64_t mask;
     uint8_t stall;
 } issue;
 
@@ -34,11 +35,12 @@ typedef struct shape {
     uint32_t *issues; /* [sm][window] */
     uint64_t *waited; /* [sm][window][reason]: stall cycles that fall into it */
     uint64_t *rows;   /* [sm] */
-    uint64_t total, by_lanes[PL_LANES + 1];
+    uint64_t total, by_lanes[PL_LANES * PL_MAX_HALVES + 1];
     uint32_t watched[MASK_WARPS]; /* indices of warps whose masks are kept */
     size_t nwatched, nmasks[MASK_WARPS];
     pl_bytes masks[MASK_WARPS];
-    uint32_t last_mask[MASK_WARPS], last_pc[MASK_WARPS];
+    uint64_t last_mask[MASK_WARPS];
+    uint32_t last_pc[MASK_WARPS];
 } shape;
 
 static bool finished(sqlite3_stmt *s, int code)
@@ -140,12 +142,19 @@ static void add_wait(shape *t, uint64_t sm, uint64_t cycle, uint64_t wait, uint6
     }
 }
 
-static void keep_mask(shape *t, uint32_t at, uint32_t pc, uint32_t mask)
+/* A mask, or what differs between two: 32 lanes, and 32 more in a trace of wide warps. */
+static void put_mask(const shape *t, pl_bytes *b, uint64_t mask)
+{
+    pl_bytes_number(b, (uint32_t)mask);
+    if (t->l->lanes > PL_LANES) pl_bytes_number(b, mask >> PL_LANES);
+}
+
+static void keep_mask(shape *t, uint32_t at, uint32_t pc, uint64_t mask)
 {
     for (size_t i = 0; i < t->nwatched; i++) {
         if (t->watched[i] != at || t->nmasks[i] == MASKS) continue;
         pl_bytes_signed(&t->masks[i], (int64_t)pc - t->last_pc[i]);
-        pl_bytes_number(&t->masks[i], mask ^ t->last_mask[i]);
+        put_mask(t, &t->masks[i], mask ^ t->last_mask[i]);
         t->last_pc[i] = pc;
         t->last_mask[i] = mask;
         t->nmasks[i]++;
@@ -163,10 +172,10 @@ static bool first_pass(shape *t)
                  reason = (uint64_t)sqlite3_column_int64(s, 7);
         uint32_t at = place_of(t, s);
         t->total++;
-        t->by_lanes[lanes <= PL_LANES ? lanes : PL_LANES]++;
+        t->by_lanes[lanes <= t->l->lanes ? lanes : t->l->lanes]++;
         if (sm >= t->l->sms || !at) continue;
         keep_mask(t, at - 1, (uint32_t)sqlite3_column_int64(s, 4),
-                  (uint32_t)sqlite3_column_int64(s, 5));
+                  (uint64_t)sqlite3_column_int64(s, 5));
         t->rows[sm]++;
         if (!t->l->timing || cycle / t->width >= t->windows) continue;
         t->issues[sm * t->windows + cycle / t->width]++;
@@ -222,7 +231,8 @@ static issue *by_warp(const shape *t, const issue *in, size_t n, uint32_t *count
 static void encode(const shape *t, const issue *e, size_t n, uint32_t *latency, pl_bytes *b)
 {
     uint64_t cycle = t->warp[e->at].first;
-    uint32_t pc = UINT32_MAX, mask = UINT32_MAX;
+    uint32_t pc = UINT32_MAX;
+    uint64_t mask = UINT32_MAX;
     for (size_t i = 0; i < n; i++, e++) {
         bool next = e->pc == pc + 1, same = e->mask == mask,
              known = e->pc < t->l->code && latency[e->pc] == e->latency;
@@ -231,7 +241,7 @@ static void encode(const shape *t, const issue *e, size_t n, uint32_t *latency, 
         pl_bytes_number(b, e->cycle - cycle);
         pl_bytes_number(b, e->stall_cycles);
         if (!next) pl_bytes_signed(b, (int64_t)e->pc - (int64_t)(uint32_t)(pc + 1));
-        if (!same) pl_bytes_number(b, e->mask);
+        if (!same) put_mask(t, b, e->mask);
         if (!known) pl_bytes_number(b, e->latency);
         if (e->pc < t->l->code) latency[e->pc] = e->latency;
         cycle = e->cycle;
@@ -282,7 +292,7 @@ static bool second_pass(const shape *t, pl_json *j)
         kept[n++] = (issue){.cycle = (uint64_t)sqlite3_column_int64(s, 0),
                             .at = at - 1,
                             .pc = (uint32_t)sqlite3_column_int64(s, 4),
-                            .mask = (uint32_t)sqlite3_column_int64(s, 5),
+                            .mask = (uint64_t)sqlite3_column_int64(s, 5),
                             .stall = (uint8_t)sqlite3_column_int(s, 7),
                             .stall_cycles = (uint32_t)sqlite3_column_int64(s, 8),
                             .latency = (uint32_t)sqlite3_column_int64(s, 9)};
@@ -375,7 +385,7 @@ static bool write_lanes(shape *t, pl_json *j)
     pl_json_key(j, "lanes"), pl_json_open(j, '{');
     pl_json_key(j, "rows"), pl_json_int(j, (int64_t)t->total);
     pl_json_key(j, "histogram"), pl_json_open(j, '[');
-    for (size_t i = 0; i <= PL_LANES; i++) pl_json_int(j, (int64_t)t->by_lanes[i]);
+    for (size_t i = 0; i <= t->l->lanes; i++) pl_json_int(j, (int64_t)t->by_lanes[i]);
     pl_json_close(j);
     pl_json_key(j, "warps"), pl_json_open(j, '[');
     for (size_t i = 0; i < t->nwatched; i++) {

@@ -28,21 +28,23 @@ function readTimeline(t, reasons) {
     while (!s.done) {
         const w = time.warps[s.number()], count = s.number();
         const cycle = new Float64Array(count), pc = new Uint32Array(count), stall = new Uint8Array(count), wait = new Uint32Array(count);
-        const mask = new Uint32Array(count), lat = new Uint32Array(count);
-        for (let i = 0, c = w.first, p = -1, m = 0xffffffff; i < count; i++) {
+        const wide = L.facts.lanes > 32, mask = new Uint32Array(count), upper = new Uint32Array(wide ? count : 0), lat = new Uint32Array(count);
+        for (let i = 0, c = w.first, p = -1, m = 0xffffffff, u = 0; i < count; i++) {
             const head = s.byte();
             c += s.number();
             wait[i] = s.number();
             p = p + 1 + (head & 0x20 ? 0 : s.signed());
             if (!(head & 0x40)) m = s.number();
+            if (!(head & 0x40) && wide) u = s.number();
             if (!(head & 0x80)) latency.set(p, s.number());
             cycle[i] = c;
             pc[i] = p;
             stall[i] = head & 0x1f;
             mask[i] = m;
+            if (wide) upper[i] = u;
             lat[i] = latency.get(p) || 0;
         }
-        w.slots = {count, cycle, pc, stall, wait, mask, latency: lat};
+        w.slots = {count, cycle, pc, stall, wait, mask, upper, latency: lat};
     }
     for (const list of time.bySm) if (list) placeWarps(list);
     return time;
@@ -378,8 +380,8 @@ class Timeline {
         }
         const head = `<strong>block ${h.w.block}, warp ${h.w.warp}</strong> on multiprocessor ${h.w.sm}, sub-core ${h.w.subcore}: cycles ${format(h.w.first)} to ${format(h.w.last)}, ${format(h.w.executed)} instructions, ${format(h.w.lanes / h.w.executed, 1)} lanes on average.`;
         if (!h.slots) return head + ' Its issues are not in this report.';
-        const s = h.slots, i = h.i, ins = L.byPc.get(s.pc[i]), mask = s.mask[i];
-        const lanes = Array.from({length: 32}, (_, k) => `<i class="${mask >>> k & 1 ? 'on' : ''}"></i>`).join('');
+        const s = h.slots, i = h.i, ins = L.byPc.get(s.pc[i]);
+        const lanes = Array.from({length: L.facts.lanes}, (_, k) => `<i class="${(k < 32 ? s.mask : s.upper)[i] >>> k % 32 & 1 ? 'on' : ''}"></i>`).join('');
         return `${head}<br><strong>cycle ${format(s.cycle[i])}</strong> <code>${esc(ins?.text ?? '?')}</code> ${
             s.wait[i] ? `after ${format(s.wait[i])} cycles of <i class="dot" style="background:${REASON[L.reason[s.stall[i]]]}"></i>${L.reason[s.stall[i]]}` : 'at once'}${
             s.latency[i] ? `, result ${format(s.latency[i])} cycles later` : ''}. <span class="lanes" aria-label="active lanes">${lanes}</span> line ${ins?.ptx_line ?? '–'}: <code>${esc(L.text(ins?.ptx_line).trim())}</code>`;
