@@ -238,6 +238,14 @@ equal 'a metric that does not exist' 2 "$("$loom" run "$matmul" --metrics gld_ef
 equal 'printed, in JSON and in the trace: the same' "$(ask m.db 'SELECT value FROM gld_transactions')" "$("$loom" run "$matmul" --json \
     --metrics gld_transactions | sed -n 's/.*"gld_transactions": \([0-9.]*\).*/\1/p')"
 
+# --- advice on recorded kernels: what is found, and what must not be blamed
+
+advice() { "$loom" run "$root/tests/data/suite/cases/$1.json" --trace a.db --trace-level summary >a.txt && "$loom" query a.db --csv advice | tr -d '\r'; }
+advice const_mem >advice.txt
+equal 'constants one after the other: not arithmetic' '1 0' "$(grep -c ',constant divergence,' advice.txt) $(grep -c ',dependent arithmetic,' advice.txt)"
+equal 'loads that would fit: not the carve-out' 0 "$(advice dgemm | grep -c ',carve out,')"
+equal 'atomics: no division' 0 "$(advice atomic_same | grep -c ',expensive instructions,')"
+
 # --- nothing breaks
 
 expect=$(sed -n 's/.*sha256 //p' m.txt)
