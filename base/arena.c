@@ -67,9 +67,9 @@ static size_t whole_pages(size_t bytes)
 }
 
 #ifdef __linux__
-static block *get_pages(size_t bytes)
+static block *get_pages(size_t bytes, bool huge)
 {
-    size_t pages = whole_pages(bytes), more = pages >= HUGE ? HUGE - 4096 : 0;
+    size_t pages = whole_pages(bytes), more = huge && pages >= HUGE ? HUGE - 4096 : 0;
     unsigned char *start = mmap(NULL, pages + more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED) return NULL;
     if (more) { /* begins at a large page; what lies in front of it and behind goes back */
@@ -99,8 +99,9 @@ static void free_pages(block *b)
     munmap(b, b->pages);
 }
 #else
-static block *get_pages(size_t bytes)
+static block *get_pages(size_t bytes, bool huge)
 {
+    (void)huge;
     return calloc(1, whole_pages(bytes));
 }
 
@@ -116,10 +117,10 @@ static void free_pages(block *b)
 }
 #endif
 
-/* A block of so many bytes with its head; zeroed. */
-static block *get_block(size_t bytes)
+/* A block of so many bytes with its head; zeroed. huge: from large pages, because it will be filled to the end. */
+static block *get_block(size_t bytes, bool huge)
 {
-    return bytes >= MAPPED ? get_pages(bytes) : calloc(1, bytes);
+    return bytes >= MAPPED ? get_pages(bytes, huge) : calloc(1, bytes);
 }
 
 static void free_block(block *b)
@@ -169,6 +170,14 @@ void pl_arena_reset(pl_arena *a)
     a->handed_out = 0;
 }
 
+void pl_arena_empty(pl_arena *a)
+{
+    pl_arena_reset(a);
+    free_blocks(a->spare);
+    a->spare = NULL;
+    a->next_size = FIRST_BLOCK;
+}
+
 static void *fail(pl_arena *a, size_t bytes)
 {
     a->failed = true;
@@ -192,7 +201,7 @@ static block *new_block(pl_arena *a, size_t at_least)
     if (size > SIZE_MAX / 2) return NULL;
     size_t bytes = sizeof(block) + size;
     if (bytes >= MAPPED) bytes = whole_pages(size > at_least + sizeof(block) ? size : bytes); /* a power of two, if that is enough */
-    block *b = get_block(bytes);
+    block *b = get_block(bytes, true);
     if (!b) return NULL;
     b->size = bytes - sizeof *b;
     if (a->next_size < LARGEST_BLOCK) a->next_size *= 2;
@@ -294,7 +303,7 @@ static void *large_vector(pl_arena *a, void *at, size_t used, size_t bytes)
         *from = b;
         return vector_of(b);
     }
-    b = get_block(room);
+    b = get_block(room, false);
     if (!b) return fail(a, SIZE_MAX);
     if (used > 0) memcpy(vector_of(b), at, used);
     if (old) {

@@ -16,6 +16,7 @@ typedef struct pl_arena pl_arena;
 pl_arena *pl_arena_open(void);                   /* NULL only when memory is exhausted */
 void pl_arena_close(pl_arena *a);                /* frees everything; NULL is allowed */
 void pl_arena_reset(pl_arena *a);                /* takes everything back and keeps the memory for what comes next */
+void pl_arena_empty(pl_arena *a);                /* the same, and gives the memory back */
 void *pl_arena_alloc(pl_arena *a, size_t bytes); /* zeroed, 16-byte aligned */
 void *pl_arena_alloc_aligned(pl_arena *a, size_t bytes, size_t align); /* align: power of two <= 4096 */
 char *pl_arena_strndup(pl_arena *a, const char *s, size_t n);

@@ -28,15 +28,24 @@ static void mark_calls(pl_program *p, const pl_prog_func *f)
     }
 }
 
+static void clear(pl_arena *a, bool large)
+{
+    if (large)
+        pl_arena_empty(a);
+    else
+        pl_arena_reset(a);
+}
+
 pl_status pl_part_finish(pl_program *part, pl_prog_func *f, uint32_t fixed, pl_arena *work, pl_arena *pass)
 {
+    bool large = f->count > PL_PART_LARGE;
     pl_arena_reset(work);
     pl_arena_reset(pass);
     pl_status st = pl_opt_contract(part, f, work);
     if (st == PL_OK && part->opt_level > 0)
         st = pl_optimise(part, f, &fixed, work, pass);
-    pl_arena_reset(work);
-    pl_arena_reset(pass);
+    clear(work, large);
+    clear(pass, large);
     if (st == PL_OK) {
         mark_calls(part, f);
         st = pl_cfg_reconverge(part, f, work);
@@ -44,7 +53,7 @@ pl_status pl_part_finish(pl_program *part, pl_prog_func *f, uint32_t fixed, pl_a
     pl_arena_reset(work);
     if (st == PL_OK)
         st = pl_live_allocate(part, f, fixed, work);
-    pl_arena_reset(work);
+    clear(work, large);
     if (st == PL_OK)
         pl_program_tidy(part);
     return st;

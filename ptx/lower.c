@@ -840,6 +840,8 @@ static void assemble_functions(void *ctx, uint32_t job, uint32_t worker)
         c->p = &part;
         c->dynamic = x->m.dynamic[func];
         lower_function(c, x->m.ast->funcs.at[func], out);
+        if (out->count > PL_PART_LARGE)
+            pl_arena_empty(c->scratch);
         if (!pl_arena_ok(c->part) || !pl_arena_ok(c->scratch))
             x->failed = true;
         else if (!c->unsupported && (pl_part_finish(&part, out, c->scratch_row, c->work, c->pass) != PL_OK || !deliver(x, rank, &part)))

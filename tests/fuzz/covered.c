@@ -2,7 +2,7 @@
  *
  *     ../configure CC=clang --disable-avx2 \
  *         CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined'
- *     make tests/fuzz/covered tests/fuzz/kept
+ *     make && make tests/fuzz/covered tests/fuzz/kept
  *     mkdir corpus && tests/fuzz/kept --seeds corpus && tests/fuzz/kept --words >words
  *     tests/fuzz/covered -dict=words -max_total_time=3600 corpus
  *

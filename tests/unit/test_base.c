@@ -47,7 +47,10 @@ START_TEST(arena_memory_is_zeroed_again_after_a_reset)
         }
         ck_assert_uint_eq(pl_arena_bytes(a), size[0] + size[1] + size[2]);
         ck_assert(p[0] != p[1] && p[1] != p[2]);
-        pl_arena_reset(a);
+        if (round == 2)
+            pl_arena_empty(a);
+        else
+            pl_arena_reset(a);
         ck_assert_uint_eq(pl_arena_bytes(a), 0);
     }
     ck_assert(pl_arena_ok(a));
