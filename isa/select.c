@@ -160,6 +160,32 @@ static bool shift_add(chooser *c, pl_insn *i)
     return false;
 }
 
+/* a << n | b >> 32 - n: SHF */
+static bool funnel(chooser *c, pl_insn *i)
+{
+    pl_ir *x = c->x;
+    uint16_t m = pl_insn_mnem(i);
+    if ((m != M_or && m != M_xor) || !plain_integer(i, 32))
+        return false;
+    for (unsigned k = 1; k <= 2; k++) {
+        pl_insn *up = source(c, i, k), *down = source(c, i, 3 - k), r = *i;
+        uint64_t n, rest;
+        if (!up || !down || pl_insn_mnem(up) != M_shl || pl_insn_mnem(down) != M_shr || !plain_integer(up, 32) || !plain_integer(down, 32) ||
+            pl_type_kind(pl_insn_type(down)) == 's' || !log2_operand(x, up->op[2], &n) || !log2_operand(x, down->op[2], &rest) || n + rest != 32)
+            continue;
+        bool first = vanishes(c, i->op[k]), second = vanishes(c, i->op[3 - k]);
+        static const pl_word words[] = {W_l, W_wrap, W_b32};
+        if (!first || !second || !pl_insn_make(&r, M_shf, 4, words, 3))
+            continue;
+        r.op[1] = down->op[1];
+        r.op[2] = up->op[1];
+        r.op[3] = up->op[2];
+        *i = r;
+        return true;
+    }
+    return false;
+}
+
 /* a + b + c, a + b - c, a - (b - c) */
 static bool three_sums(const chooser *c, pl_insn *i, unsigned bits)
 {
@@ -560,11 +586,12 @@ static void insert_field(const chooser *c, pl_insn *i)
         i->op[2] = w->op[1];
 }
 
-/* Both halves of a product are one IMAD.WIDE: the upper half's instruction computes the lower one too. */
+/* Both halves of a product are one IMAD.WIDE, or the four of a 128-bit product: the upper half's instructions compute the lower one too. */
 static void lower_half(const chooser *c, pl_insn *i)
 {
     enum { NEAR = 64 };
-    if (c->counting || pl_insn_mnem(i) != M_mul || !pl_insn_has(i, W_lo) || !plain_integer(i, 32) || i->guard != PL_PT)
+    const unsigned bits = plain_integer(i, 64) ? 64 : 32;
+    if (c->counting || pl_insn_mnem(i) != M_mul || !pl_insn_has(i, W_lo) || !plain_integer(i, bits) || i->guard != PL_PT)
         return;
     for (unsigned k = 1; k <= 2; k++)
         if (i->op[k] == UINT32_MAX || c->x->row[i->op[k]].defs != 1)
@@ -572,7 +599,7 @@ static void lower_half(const chooser *c, pl_insn *i)
     const pl_irb *b = &c->x->b.at[c->block];
     for (size_t k = c->at > NEAR ? c->at - NEAR : 0; k < b->code.n && k < c->at + NEAR; k++) {
         const pl_insn *o = &b->code.at[k];
-        bool upper = pl_insn_mnem(o) == M_mul && pl_insn_has(o, W_hi) && plain_integer(o, 32) && o->guard == PL_PT;
+        bool upper = pl_insn_mnem(o) == M_mul && pl_insn_has(o, W_hi) && plain_integer(o, bits) && o->guard == PL_PT;
         if (upper && ((o->op[1] == i->op[1] && o->op[2] == i->op[2]) || (o->op[1] == i->op[2] && o->op[2] == i->op[1]))) {
             i->cls = C_free;
             return;
@@ -611,6 +638,8 @@ static void visit(chooser *c, pl_insn *i)
                 return;
         }
     sum_and_bound(c, i);
+    if (funnel(c, i))
+        return;
     merge_logic(c, i);
     merge_compare(c, i);
     test_bits(c, i);

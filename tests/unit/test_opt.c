@@ -47,6 +47,21 @@ static unsigned count(const char *what)
     return n;
 }
 
+START_TEST(the_middle_of_two_registers_is_one_shift)
+{
+    assemble("ld.global.u32 %r3, [%d1];\nld.global.u32 %r4, [%d1+4];\nshl.b32 %r5, %r3, 5;\nshr.u32 %r6, %r4, 27;\nor.b32 %r7, %r5, %r6;\nst.global.u32 [%d2], %r7;");
+    ck_assert_uint_eq(count("shf.l.wrap.b32"), 1);
+    ck_assert_uint_eq(count("shl.b32") + count("shr.u32") + count("or.b32"), 0);
+    /* other bits, a sign, a shifted value that is needed elsewhere: left alone */
+    assemble("ld.global.u32 %r3, [%d1];\nld.global.u32 %r4, [%d1+4];\nshl.b32 %r5, %r3, 5;\nshr.u32 %r6, %r4, 26;\nor.b32 %r7, %r5, %r6;\nst.global.u32 [%d2], %r7;");
+    ck_assert_uint_eq(count("shf.l.wrap.b32"), 0);
+    assemble("ld.global.u32 %r3, [%d1];\nld.global.u32 %r4, [%d1+4];\nshl.b32 %r5, %r3, 5;\nshr.s32 %r6, %r4, 27;\nor.b32 %r7, %r5, %r6;\nst.global.u32 [%d2], %r7;");
+    ck_assert_uint_eq(count("shf.l.wrap.b32"), 0);
+    assemble("ld.global.u32 %r3, [%d1];\nld.global.u32 %r4, [%d1+4];\nshl.b32 %r5, %r3, 5;\nshr.u32 %r6, %r4, 27;\nor.b32 %r7, %r5, %r6;\nst.global.u32 [%d2], %r7;\nst.global.u32 [%d2+4], %r5;");
+    ck_assert_uint_eq(count("shf.l.wrap.b32"), 0);
+}
+END_TEST
+
 START_TEST(product_and_sum_are_one)
 {
     assemble("mul.wide.u32 %d3, %r2, 4;\nadd.s64 %d4, %d1, %d3;\nadd.s64 %d5, %d2, %d3;\nld.global.f32 %f1, [%d4];\nst.global.f32 [%d5], %f1;");
@@ -344,7 +359,7 @@ START_TEST(constant_doubles_take_no_register)
 }
 END_TEST
 
-UNIT_MAIN("opt", product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
+UNIT_MAIN("opt", the_middle_of_two_registers_is_one_shift, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
