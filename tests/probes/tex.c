@@ -798,8 +798,8 @@ int main(void)
     replay("tex.address", open_address, 0);
     replay("tex.layered", open_layered, 0);
     replay("tex.gather", open_gather, 0);
-    replay("tex.mipmap", open_mipmap, 1375);
-    replay("tex2.footprints", open_footprint, 412);
+    replay("tex.mipmap", open_mipmap, 1344);
+    replay("tex2.footprints", open_footprint, 401);
     formats();
     linear_memory();
     surfaces("tex.surface");
