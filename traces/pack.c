@@ -87,6 +87,28 @@ static uint8_t *put(uint8_t *to, uint64_t v)
     return to;
 }
 
+static uint8_t *put_bits(uint8_t *to, const uint64_t *v, uint32_t n, unsigned bits)
+{
+    const uint64_t mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+    uint64_t word = 0;
+    unsigned used = 0;
+    if (bits == 0) return to;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t low = v[i] & mask;
+        word |= low << used;
+        used += bits;
+        if (used < 64) continue;
+        for (int k = 0; k < 8; k++) *to++ = (uint8_t)(word >> 8 * k);
+        used -= 64;
+        word = used ? low >> (bits - used) : 0;
+    }
+    for (; used > 0; used = used > 8 ? used - 8 : 0) {
+        *to++ = (uint8_t)word;
+        word >>= 8;
+    }
+    return to;
+}
+
 static bool room_for_list(pl_packed_block *b)
 {
     if (b->offset_cap - b->offset_bytes < (size_t)PL_PACKED_LANES * 10) {
@@ -104,6 +126,29 @@ static bool room_for_list(pl_packed_block *b)
         b->cap_lists = cap;
     }
     return true;
+}
+
+/* The list in the other form, where that takes less than `most` bytes; NULL: it does not. */
+static uint8_t *put_spread(uint8_t *to, size_t most, const uint64_t *step, unsigned n)
+{
+    uint64_t v[PL_PACKED_LANES], sum = 0, any = 0;
+    int64_t least = INT64_MAX;
+    for (unsigned i = 0; i < n; i++) {
+        v[i] = sum += step[i];
+        if ((int64_t)sum < least) least = (int64_t)sum;
+    }
+    for (unsigned i = 0; i < n; i++) any |= v[i] -= (uint64_t)least;
+    if (any == 0) return NULL;
+    const unsigned zeros = (unsigned)__builtin_ctzll(any), bits = 64 - (unsigned)__builtin_clzll(any) - zeros;
+    uint8_t head[12], *end = head;
+    *end++ = (uint8_t)bits;
+    *end++ = (uint8_t)zeros;
+    end = put(end, pl_zigzag((uint64_t)least));
+    const size_t first = (size_t)(end - head);
+    if (first + ((size_t)n * bits + 7) / 8 >= most) return NULL;
+    for (unsigned i = 0; i < n; i++) v[i] >>= zeros;
+    memcpy(to, head, first);
+    return put_bits(to + first, v, n, bits);
 }
 
 unsigned pl_packed_add_offsets(pl_packed_block *b, uint32_t pc, uint32_t mask, const uint64_t *addr)
@@ -125,10 +170,11 @@ unsigned pl_packed_add_offsets(pl_packed_block *b, uint32_t pc, uint32_t mask, c
     if (!b->list_mask[k]) b->list[k] = (uint16_t)b->nlists++;
     b->list_mask[k] = mask;
     memcpy(b->lane[b->list[k]], step, n * sizeof *step);
-    uint8_t *to = b->offsets + b->offset_bytes;
+    uint8_t *at = b->offsets + b->offset_bytes, *to = at;
     for (unsigned i = 0; i < n; i++) to = put(to, pl_zigzag(step[i]));
-    b->offset_bytes = (size_t)(to - b->offsets);
-    return PL_SHAPE_OFFSETS;
+    uint8_t *shorter = put_spread(at, (size_t)(to - at), step, n);
+    b->offset_bytes = (size_t)((shorter ? shorter : to) - b->offsets);
+    return shorter ? PL_SHAPE_BITS : PL_SHAPE_OFFSETS;
 }
 
 /* How far each value is from its prediction. */
@@ -211,28 +257,6 @@ static unsigned best_bits(const uint64_t *v, uint32_t n, size_t *bytes)
     }
     *bytes = *bytes * step + 1;
     return best;
-}
-
-static uint8_t *put_bits(uint8_t *to, const uint64_t *v, uint32_t n, unsigned bits)
-{
-    const uint64_t mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-    uint64_t word = 0;
-    unsigned used = 0;
-    if (bits == 0) return to;
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t low = v[i] & mask;
-        word |= low << used;
-        used += bits;
-        if (used < 64) continue;
-        for (int k = 0; k < 8; k++) *to++ = (uint8_t)(word >> 8 * k);
-        used -= 64;
-        word = used ? low >> (bits - used) : 0;
-    }
-    for (; used > 0; used = used > 8 ? used - 8 : 0) {
-        *to++ = (uint8_t)word;
-        word >>= 8;
-    }
-    return to;
 }
 
 static uint8_t *put_numbers(pl_packer *p, uint8_t *to, const uint64_t *v, uint32_t n, unsigned bits)

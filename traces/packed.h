@@ -9,6 +9,10 @@
  *     column   bytes, how it is predicted (1 byte), bits of a row (1 byte), exceptions,
  *              {rows skipped, high bits} of each exception, the low bits of all rows
  *
+ *     offsets  of each row that has a list, for the lanes behind the first one: how far each is from the lane before;
+ *              or (PL_SHAPE_BITS) bits of a lane (1 byte), zero bits left out below (1 byte), least distance to the
+ *              first lane, and in that many bits how far each is beyond it
+ *
  * Numbers without a size are varints: seven bits a byte, the lowest first, the top bit says that
  * more follow. Predictions look at earlier rows of the block only: the previous one, the latest of
  * the same warp, or the latest of the same instruction, so a block is read without any other. A
@@ -58,7 +62,8 @@ enum {
     PL_SHAPE_NONE,   /* no lane, or no addresses */
     PL_SHAPE_STRIDE, /* address and stride */
     PL_SHAPE_OFFSETS, /* address of the first lane, and a list for the others */
-    PL_SHAPE_REPEATED /* the list of the latest row of this instruction that has one */
+    PL_SHAPE_REPEATED, /* the list of the latest row of this instruction that has one */
+    PL_SHAPE_BITS     /* the same as OFFSETS, its list in as many bits a lane as the farthest needs */
 };
 
 /* How a column is predicted. */
@@ -171,6 +176,7 @@ typedef struct pl_unpacker {
     const uint8_t *at[PL_PACKED_COLUMNS], *end[PL_PACKED_COLUMNS];
     const uint8_t *offsets_at, *offsets_end;
     const uint8_t **row_offsets; /* where the offsets of each row start; NULL until asked for */
+    bool *row_spread;             /* whether those are in the form of PL_SHAPE_BITS */
 } pl_unpacker;
 
 /* Looks at the frame of a block: NULL, or why it is none. The object holds a copy of the bytes. */

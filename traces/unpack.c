@@ -190,7 +190,7 @@ static bool sensible(const pl_unpacker *b, unsigned column, const uint64_t *v)
     if (column == PL_PI_WARP) most = b->nwarps - 1;
     if (column == PL_PI_PC) most = UINT32_MAX;
     if (b->stream == PL_PACKED_MEM_STREAM && column == PL_PM_ACCESS)
-        most = PL_ACCESS(UINT8_MAX, UINT8_MAX, UINT16_MAX, PL_SHAPE_REPEATED);
+        most = PL_ACCESS(UINT8_MAX, UINT8_MAX, UINT16_MAX, PL_SHAPE_BITS);
     for (uint32_t i = 0; most != UINT64_MAX && i < b->n; i++)
         if (v[i] > most) return false;
     return true;
@@ -218,18 +218,44 @@ const uint64_t *pl_unpack_column(pl_unpacker *u, unsigned column, const char **w
     return v;
 }
 
+/* A list of PL_SHAPE_BITS for n lanes: its values, or with NULL past it. */
+static bool get_spread(const uint8_t **at, const uint8_t *end, unsigned n, int64_t *value)
+{
+    uint64_t least, v[PL_PACKED_LANES];
+    if (end - *at < 2) return false;
+    const unsigned bits = (*at)[0], zeros = (*at)[1];
+    *at += 2;
+    if (bits > 64 || zeros > 63 || n > PL_PACKED_LANES || !get(at, end, &least)) return false;
+    const size_t size = ((size_t)n * bits + 7) / 8;
+    if ((size_t)(end - *at) < size || !get_bits(*at, *at + size, v, n, bits)) return false;
+    *at += size;
+    for (unsigned i = 0; value && i < n; i++) value[i] = (int64_t)(pl_unzigzag(least) + (v[i] << zeros));
+    return true;
+}
+
 /* Where each row's offsets start. */
 static bool find_offsets(pl_unpacker *u, const uint64_t *mask, const uint64_t *access)
 {
     const uint8_t *at = u->offsets_at, *latest[PL_PACKED_INSNS] = {NULL};
+    bool spread[PL_PACKED_INSNS] = {false};
     const uint64_t *pc = u->column[PL_PI_PC];
     u->row_offsets = calloc(u->n, sizeof *u->row_offsets);
-    if (!u->row_offsets) return false;
+    u->row_spread = calloc(u->n, sizeof *u->row_spread);
+    if (!u->row_offsets || !u->row_spread) return false;
     for (uint32_t i = 0; i < u->n; i++) {
         uint64_t ignored, shape = access[i] >> 32;
-        if (shape == PL_SHAPE_REPEATED) u->row_offsets[i] = latest[pl_packed_insn(pc[i])];
-        if (shape != PL_SHAPE_OFFSETS) continue;
-        u->row_offsets[i] = latest[pl_packed_insn(pc[i])] = at;
+        const unsigned k = pl_packed_insn(pc[i]);
+        if (shape == PL_SHAPE_REPEATED) {
+            u->row_offsets[i] = latest[k];
+            u->row_spread[i] = spread[k];
+        }
+        if (shape != PL_SHAPE_OFFSETS && shape != PL_SHAPE_BITS) continue;
+        u->row_offsets[i] = latest[k] = at;
+        u->row_spread[i] = spread[k] = shape == PL_SHAPE_BITS;
+        if (shape == PL_SHAPE_BITS) {
+            if (!mask[i] || !get_spread(&at, u->offsets_end, (unsigned)__builtin_popcountll(mask[i]) - 1, NULL)) return false;
+            continue;
+        }
         for (uint64_t m = mask[i] & (mask[i] - 1); m; m &= m - 1)
             if (!get(&at, u->offsets_end, &ignored)) return false;
     }
@@ -243,14 +269,23 @@ bool pl_unpack_offsets(pl_unpacker *u, uint32_t row, int64_t *offset, const char
     *why = damaged;
     if (!u->row_offsets && !find_offsets(u, mask, access)) {
         free(u->row_offsets);
+        free(u->row_spread);
         u->row_offsets = NULL;
+        u->row_spread = NULL;
         return false;
     }
     const uint8_t *at = u->row_offsets[row];
     if (!at || !mask[row]) return false;
     uint64_t sum = 0, v;
     offset[__builtin_ctzll(mask[row])] = 0;
+    int64_t value[PL_PACKED_LANES];
+    unsigned k = 0;
+    if (u->row_spread[row] && !get_spread(&at, u->offsets_end, (unsigned)__builtin_popcountll(mask[row]) - 1, value)) return false;
     for (uint64_t m = mask[row] & (mask[row] - 1); m; m &= m - 1) {
+        if (u->row_spread[row]) {
+            offset[__builtin_ctzll(m)] = value[k++];
+            continue;
+        }
         if (!get(&at, u->offsets_end, &v)) return false;
         sum += pl_unzigzag(v);
         offset[__builtin_ctzll(m)] = (int64_t)sum;
@@ -294,5 +329,6 @@ void pl_unpack_close(pl_unpacker *u)
     free((void *)(uintptr_t)u->bytes);
     free(u->warp);
     free(u->row_offsets);
+    free(u->row_spread);
     *u = (pl_unpacker){0};
 }

@@ -77,7 +77,7 @@ static void fill_mem(uint32_t n, int64_t (*offset)[PL_LANES])
         uint32_t pc = i % 7, mask = (uint32_t)next_random() | 1u << next_random() % 32;
         if (i % 3 == 0) mask = UINT32_MAX;
         for (unsigned l = 0; l < PL_LANES; l++)
-            addr[l] = i % 2 ? any(64) : UINT64_C(0x7f0000000000) + l * l * (pc + 1) + i * 128;
+            addr[l] = i % 4 == 1 ? any(64) : i % 4 == 3 ? UINT64_C(0x7f0000000000) + 4 * any(8) : UINT64_C(0x7f0000000000) + l * l * (pc + 1) + i * 128;
         for (unsigned l = 0; l < PL_LANES; l++)
             offset[i][l] = (int64_t)(addr[l] - addr[__builtin_ctz(mask)]);
         unsigned shape = pl_packed_add_offsets(block, pc, mask, addr);
