@@ -116,6 +116,23 @@ static int earlier(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
+/* Most values have a few stretches, which come nearly in order: then insertion is quicker than a call of qsort. */
+static void sort(stretch *s, uint32_t n)
+{
+    enum { FEW = 16 };
+    if (n > FEW) {
+        qsort(s, n, sizeof *s, earlier);
+        return;
+    }
+    for (uint32_t k = 1; k < n; k++) {
+        stretch x = s[k];
+        uint32_t at = k;
+        for (; at > 0 && s[at - 1].from > x.from; at--)
+            s[at] = s[at - 1];
+        s[at] = x;
+    }
+}
+
 /* Puts the stretches of every value in order; those that touch become one. */
 static bool gather(pl_colour *c)
 {
@@ -137,8 +154,7 @@ static bool gather(pl_colour *c)
         value *v = &c->v[k];
         stretch *s = c->s + v->first;
         uint32_t n = 0;
-        if (v->n > 1)
-            qsort(s, v->n, sizeof *s, earlier);
+        sort(s, v->n);
         for (uint32_t m = 0; m < v->n; m++)
             if (n && s[m].from <= s[n - 1].to)
                 s[n - 1].to = s[m].to > s[n - 1].to ? s[m].to : s[n - 1].to;
@@ -302,7 +318,7 @@ static uint32_t press(pl_colour *c, start *order, uint32_t n, uint32_t most)
 }
 
 /* The fewest that several orders come to: where registers abound, the first will do. */
-uint32_t pl_colour_count(pl_colour *c)
+uint32_t pl_colour_count(pl_colour *c, bool thorough)
 {
     uint32_t n = 0;
     start *order = pl_arena_array(c->a, start, c->n + 1);
@@ -321,10 +337,10 @@ uint32_t pl_colour_count(pl_colour *c)
     qsort(order, n, sizeof *order, first_born);
     uint32_t most = colour(c, order, n, SPREAD);
     static int (*const orders[])(const void *, const void *) = {first_born, first_come, longest};
-    for (size_t k = 0; k < sizeof orders / sizeof *orders && most > SPREAD && (k < 2 || n < MOST_SORTED); k++) {
+    for (size_t k = 0; k < (thorough ? sizeof orders / sizeof *orders : 1) && most > SPREAD && (k < 2 || n < MOST_SORTED); k++) {
         qsort(order, n, sizeof *order, orders[k]);
         uint32_t other = colour(c, order, n, 0);
         most = other < most ? other : most;
     }
-    return most > SPREAD && n < MOST_SORTED ? press(c, order, n, most) : most;
+    return thorough && most > SPREAD && n < MOST_SORTED ? press(c, order, n, most) : most;
 }

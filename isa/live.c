@@ -418,7 +418,7 @@ static uint32_t needed(live *l)
             l->until[u] = 0;
         }
     }
-    return pl_colour_count(l->colour);
+    return pl_colour_count(l->colour, l->p->opt_level > 0);
 }
 
 typedef struct carried {

@@ -26,7 +26,7 @@ static bench open_with(uint32_t values)
 /* Registers needed; closes. */
 static uint32_t finish(bench *b)
 {
-    uint32_t n = pl_colour_count(b->c);
+    uint32_t n = pl_colour_count(b->c, true);
     pl_arena_close(b->a);
     return n;
 }
