@@ -30,7 +30,7 @@ bool pl_sm_init(pl_sm *s, pl_arena *a, const pl_machine *m, const pl_decoded *de
     if (s->ntoken > 65536) s->ntoken = 65536;
     s->token = pl_arena_array(a, pl_token, s->ntoken);
     if (g->sink && g->sink->mem) s->late = pl_arena_array(a, pl_late_event, s->ntoken);
-    s->token_queue = pl_arena_array(a, uint32_t, s->ntoken);
+    s->free_tokens = pl_arena_array(a, uint32_t, s->ntoken);
     s->out.cap = m->l1.misses + m->l1.stores + 2048;
     s->out.at = pl_arena_array(a, pl_mem_req, s->out.cap);
     s->sending.cap = s->out.cap;
@@ -54,8 +54,7 @@ bool pl_sm_init(pl_sm *s, pl_arena *a, const pl_machine *m, const pl_decoded *de
         c->l0_when = pl_arena_array(a, uint64_t, (size_t)c->l0.sets * c->l0.ways);
     }
     if (!pl_arena_ok(a)) return false;
-    for (uint32_t i = 0; i < s->ntoken; i++) s->token_queue[i] = i;
-    s->token_tail = s->ntoken;
+    for (uint32_t i = 0; i < s->ntoken; i++) s->free_tokens[i] = s->ntoken - 1 - i;
     return true;
 }
 
@@ -73,9 +72,8 @@ static void set_ready(pl_sm *s, uint32_t warp, uint64_t at)
 
 uint32_t pl_token_new(pl_sm *s, pl_twarp *t, uint32_t pc, uint64_t now, uint64_t seq, uint8_t kind)
 {
-    assert(s->token_head < s->token_tail && "pl_lsu_room was asked before the instruction issued");
-    uint32_t slot = s->token_queue[s->token_head++ % s->ntoken];
-    s->used_tokens++;
+    assert(s->used_tokens < s->ntoken && "pl_lsu_room was asked before the instruction issued");
+    uint32_t slot = s->free_tokens[s->ntoken - ++s->used_tokens];
     s->last_token = slot;
     s->token[slot] = (pl_token){.id = ++s->generation << 16 | slot,
                                 .issued = now,
@@ -337,8 +335,7 @@ void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
     }
     if (k->told_later) pl_lsu_tell(s, slot);
     if (k->awaited) s->g->sink->done(s->g->sink->ctx, k->seq, (uint32_t)(k->ready - k->issued));
-    s->token_queue[s->token_tail++ % s->ntoken] = slot;
-    s->used_tokens--;
+    s->free_tokens[s->ntoken - s->used_tokens--] = slot;
     pl_twarp *t = &s->warp[k->warp];
     if (k->copy && --t->copies[k->group] == 0) t->copied[k->group] = k->ready;
     for (uint32_t w = 0; k->bulk && w < s->m->sm.warps; w++) { /* other warps that the copy's mbarrier holds */

@@ -184,8 +184,8 @@ typedef struct pl_sm {
     pl_token *token;
     pl_late_event *late; /* by token; NULL when nobody listens */
     uint32_t ntoken, used_tokens;
-    uint32_t *token_queue; /* free tokens, first in, first out: a slot is not used again soon */
-    uint64_t token_head, token_tail, generation;
+    uint32_t *free_tokens; /* a stack: what was used last is still in the host's caches */
+    uint64_t generation;
     struct {
         uint64_t line;
         uint32_t token;
