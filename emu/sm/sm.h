@@ -92,7 +92,6 @@ typedef struct pl_twarp {
     uint64_t copied[PL_GROUPS]; /* when the last of a group that is no longer under way is there */
     uint32_t wgmma_open;
     uint8_t open_group;     /* cp.async group being filled */
-    uint8_t wait_n;
     uint8_t why, hold_why, throttle; /* pl_stall: operands, control flow, units */
     uint8_t block;          /* pl_block */
     bool drained;           /* its fence has waited for stores */
@@ -254,6 +253,7 @@ void pl_sm_wake(pl_sm *s, uint32_t warp, uint64_t now);
 
 /* lsu.c: the memory part of an instruction that warp `t` issues at `now`; s->fx says what it touched, of a warp of 64 lanes s->halves. */
 void pl_lsu_issue(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq);
+/* When the data of a load whose last sector has come at `at` are in registers. */
 uint64_t pl_lsu_pass(pl_sm *s, const pl_token *k, uint64_t at);
 void pl_lsu_reply(pl_sm *s, const pl_mem_reply *r, uint64_t now);
 /* The memory event that was kept for this token; those of all tokens that never got done. */

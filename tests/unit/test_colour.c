@@ -5,7 +5,6 @@
 #include "tests/unit/unit.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "isa/colour.h"
 
@@ -113,25 +112,32 @@ START_TEST(what_is_read_together_keeps_apart)
 }
 END_TEST
 
+/* n values of one row, or of up to `widest` = 2, that live through short stretches of `time`; returns how many rows live at once at most. */
+static uint32_t add_at_random(bench *b, uint32_t n, uint32_t time, uint32_t widest, uint32_t *seed)
+{
+    enum { LONGEST = 60, TIMES = 512 };
+    uint32_t live[TIMES] = {0}, most = 0;
+    ck_assert_uint_le(time + LONGEST, TIMES);
+    for (uint32_t k = 0; k < n; k++) {
+        *seed = *seed * 1664525u + 1013904223u;
+        uint32_t from = (*seed >> 8) % time, to = from + 1 + (*seed >> 20) % LONGEST, rows = 1 + (*seed >> 28 & (widest - 1));
+        add(b, k, rows, from, to);
+        for (uint32_t t = from; t < to; t++)
+            live[t] += rows;
+    }
+    for (uint32_t t = 0; t < TIMES; t++)
+        most = live[t] > most ? live[t] : most;
+    return most;
+}
+
 /* Stretches at random: the count is what lives at once, and the stack pointer. */
 START_TEST(single_values_need_what_lives_at_once)
 {
     enum { VALUES = 300, TIME = 400 };
     uint32_t seed = 1;
     for (unsigned round = 0; round < 20; round++) {
-        static uint32_t live[TIME + 64];
-        uint32_t most = 0;
-        memset(live, 0, sizeof live);
         bench b = open_with(VALUES);
-        for (uint32_t k = 0; k < VALUES; k++) {
-            seed = seed * 1664525u + 1013904223u;
-            uint32_t from = (seed >> 8) % TIME, to = from + 1 + (seed >> 20) % 60;
-            add(&b, k, 1, from, to);
-            for (uint32_t t = from; t < to; t++)
-                live[t]++;
-        }
-        for (uint32_t t = 0; t < TIME + 64; t++)
-            most = live[t] > most ? live[t] : most;
+        uint32_t most = add_at_random(&b, VALUES, TIME, 1, &seed);
         ck_assert_uint_eq(finish(&b), most + 1);
     }
 }
@@ -143,19 +149,8 @@ START_TEST(pairs_cost_little)
     enum { VALUES = 120, TIME = 300 };
     uint32_t seed = 7, extra = 0;
     for (unsigned round = 0; round < 20; round++) {
-        static uint32_t live[TIME + 64];
-        uint32_t most = 0;
-        memset(live, 0, sizeof live);
         bench b = open_with(VALUES);
-        for (uint32_t k = 0; k < VALUES; k++) {
-            seed = seed * 1664525u + 1013904223u;
-            uint32_t from = (seed >> 8) % TIME, to = from + 1 + (seed >> 20) % 60, rows = 1 + (seed >> 28 & 1);
-            add(&b, k, rows, from, to);
-            for (uint32_t t = from; t < to; t++)
-                live[t] += rows;
-        }
-        for (uint32_t t = 0; t < TIME + 64; t++)
-            most = live[t] > most ? live[t] : most;
+        uint32_t most = add_at_random(&b, VALUES, TIME, 2, &seed);
         uint32_t n = finish(&b);
         ck_assert_uint_gt(n, most);
         extra += n - most - 1;
