@@ -97,6 +97,12 @@ typedef struct pl_form {
     int line;
 } pl_form;
 
+/* A form with its words chosen: by slot, W_none when absent. */
+typedef struct pl_choice {
+    uint16_t form; /* index in pl_forms */
+    uint16_t mods[PL_MAX_SLOTS];
+} pl_choice;
+
 typedef struct pl_mnem_info {
     const char *name, *title;
     uint16_t first, count; /* range in pl_forms */

@@ -18,11 +18,6 @@ typedef struct pl_match_word {
     size_t len;
 } pl_match_word;
 
-typedef struct pl_choice {
-    uint16_t form;
-    uint16_t mods[PL_MAX_SLOTS];
-} pl_choice;
-
 typedef enum pl_fault {
     PL_FAULT_NONE,
     PL_FAULT_UNKNOWN,     /* words[index] is no modifier of PTX */

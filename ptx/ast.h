@@ -1,8 +1,8 @@
 /* ast.h - a checked PTX module as a tree: what the parser builds, sema completes, lower.c and fmt read.
  *
  * Everything lives in the module's arena. Names are resolved by sema: an operand points at the register, variable, function or
- * label it means, never at text. Instruction statements carry the row of the instruction table (form) and the words chosen
- * (mods, one pl_word per slot of the form, W_none when absent). */
+ * label it means, never at text. Instruction statements point at the row of the instruction table and the words chosen
+ * (pl_choice: one pl_word per slot of the form, W_none when absent), which equal instructions share. */
 #ifndef PL_PTX_AST_H
 #define PL_PTX_AST_H
 
@@ -22,7 +22,6 @@ typedef struct pl_reg {
     pl_word type; /* W_b32, W_pred, W_f64, W_b128 ... */
     uint32_t id;  /* dense within its function, from 0, in order of first mention */
     uint16_t vec; /* 0, or 2/4 for `.reg .v4 .f32 q` */
-    pl_loc at;
 } pl_reg;
 
 /* An address stored by an initialiser: `value` bytes at `offset` become address of var/func + addend. */
@@ -100,48 +99,57 @@ typedef struct pl_table {
     pl_loc at;
 } pl_table;
 
+/* A large module has millions of them: small on purpose. What it is checked with lies in pl_draft (operand.h). */
 typedef struct pl_operand {
-    uint8_t kind; /* pl_operand_kind */
+    uint8_t kind;      /* pl_operand_kind */
     bool neg : 1;      /* ! before a predicate, or - before a register where a form allows it */
     bool is_float : 1; /* the immediate was written as a floating literal */
-    uint8_t sel;  /* pl_sel */
-    uint8_t nlanes; /* vadd2/vadd4 selectors (%r1.b7654, %r1.h10): number of digits, else 0 */
-    uint16_t lanes; /* their digits, four bits each, rightmost digit lowest */
-    uint16_t n;     /* of elem */
-    pl_loc at;
+    bool on_var : 1;   /* ADDR: the base is var, not reg */
+    uint8_t sel;       /* pl_sel */
+    uint8_t nlanes;    /* vadd2/vadd4 selectors (%r1.b7654, %r1.h10): number of digits, else 0 */
+    uint16_t lanes;    /* their digits, four bits each, rightmost digit lowest */
+    uint16_t n;        /* of elem */
     union {
-        pl_reg *reg;       /* REG; base of ADDR when var == NULL */
+        pl_reg *reg;       /* REG; base of ADDR, or NULL */
         pl_word sreg;      /* SREG: W_tid etc. (component in sel) */
         pl_label *label;
         pl_table *table;
         struct pl_func *func;
+        pl_var *var;       /* VAR; base of ADDR */
+        struct pl_operand *elem; /* VEC, ARGS, coordinates */
     };
-    pl_var *var;  /* VAR; base of ADDR */
-    int64_t imm;  /* IMM: bits; ADDR/VAR: byte offset */
-    struct pl_operand *elem; /* VEC, ARGS, coordinates */
+    union {
+        int64_t imm;       /* IMM: bits; ADDR/VAR: byte offset */
+        struct { uint32_t line, column; }; /* FUNC: where it is named */
+    };
 } pl_operand;
 
 typedef enum pl_stmt_kind { PL_S_INSN, PL_S_LOC, PL_S_PRAGMA } pl_stmt_kind;
 
-/* A large module has a million of them: small on purpose. */
+/* As small as an operand, for the same reason. */
 typedef struct pl_stmt {
-    uint8_t kind;       /* pl_stmt_kind */
+    uint8_t kind; /* pl_stmt_kind */
     bool guard_neg;
-    uint8_t nop;        /* operands present, in the order of the form's specs; absent optional ones have kind NONE */
-    uint16_t form;      /* index in pl_forms */
-    pl_loc at;          /* of the instruction, in the PTX file */
-    pl_reg *guard;      /* or NULL */
+    uint16_t length;       /* of the instruction, at most; */
+    uint32_t line, column; /* and its place in the file of its function */
     union {
-        pl_operand *op;     /* PL_S_INSN: form->noperands entries */
+        struct {                   /* PL_S_INSN */
+            const pl_choice *what; /* row of the instruction table, and words by slot of that form */
+            pl_reg *guard;         /* or NULL */
+            pl_operand *op;        /* as many as the form has; absent optional ones have kind NONE */
+        };
         const char *pragma; /* PL_S_PRAGMA */
-    };
-    union {
-        uint16_t mods[PL_MAX_SLOTS];             /* PL_S_INSN: words by slot of the form */
         struct {
-            uint32_t src_file, src_line, src_column; /* PL_S_LOC: source line for what follows */
+            uint32_t src_file, src_line; /* PL_S_LOC: source line for what follows */
         };
     };
 } pl_stmt;
+
+/* An operand that names a function, or a variable of the module: who asks for those need not walk the body. */
+typedef struct pl_use {
+    pl_operand *op;
+    bool called; /* a function: it is called here */
+} pl_use;
 
 typedef struct pl_func {
     const char *name;
@@ -150,6 +158,7 @@ typedef struct pl_func {
     struct { pl_var **at; size_t n, cap; } params, rets, vars; /* vars: local, shared, call-site params, all blocks flattened */
     struct { pl_reg **at; size_t n, cap; } regs;
     struct { pl_stmt *at; size_t n, cap; } body;
+    struct { pl_use *at; size_t n, cap; } uses;
     struct { pl_label **at; size_t n, cap; } labels;
     uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, reqnctapercluster[3], maxclusterrank; /* 0: not given */
     bool explicitcluster, blocksareclusters;
@@ -176,6 +185,17 @@ typedef struct pl_ast {
     struct { pl_var **at; size_t n, cap; } vars; /* module scope */
     struct { const char **at; size_t n, cap; } files; /* .file index -> path (index 0 unused) */
 } pl_ast;
+
+/* The variable that an operand is or begins with, or NULL. */
+static inline pl_var *pl_operand_var(const pl_operand *o)
+{
+    return o->kind == PL_O_VAR || (o->kind == PL_O_ADDR && o->on_var) ? o->var : NULL;
+}
+
+static inline pl_loc pl_stmt_place(const pl_func *f, const pl_stmt *s)
+{
+    return (pl_loc){.file = f->at.file, .line = s->line, .column = s->column, .length = s->length};
+}
 
 /* Parses and checks one module; lanes: of a warp, the value of WARP_SZ. Diagnostics go to diags (its file list already holds `file`). On PL_OK *out is a module without
  * errors; on PL_INVALID at least one error was reported and *out may hold the recovered parts. */

@@ -34,14 +34,8 @@ static void name_function(graph *g, const pl_operand *o, uint32_t caller, bool c
 
 static void read_body(graph *g, const pl_func *f)
 {
-    for (size_t n = 0; n < f->body.n; n++) {
-        const pl_stmt *s = &f->body.at[n];
-        for (unsigned k = 0; s->kind == PL_S_INSN && k < pl_forms[s->form].noperands; k++) {
-            name_function(g, &s->op[k], f->index, pl_forms[s->form].operand[k].kind == PL_K_FUNC);
-            for (uint16_t e = 0; e < s->op[k].n; e++)
-                name_function(g, &s->op[k].elem[e], f->index, false);
-        }
-    }
+    for (size_t n = 0; n < f->uses.n; n++)
+        name_function(g, f->uses.at[n].op, f->index, f->uses.at[n].called);
 }
 
 /* Takes out functions that have no edge left on one side. */

@@ -237,7 +237,7 @@ void pl_decl_reg(pl_parse *p, pl_sym *s, pl_loc at)
         declare_bad(p, s, at);
         return;
     }
-    pl_reg *r = pl_reg_new(p, s->name, p->decl.type, p->decl.vec, at);
+    pl_reg *r = pl_reg_new(p, s->name, p->decl.type, p->decl.vec);
     pl_name_bind(p, s, (pl_binding){.kind = PL_B_REG, .reg = r, .at = at});
 }
 
@@ -248,7 +248,7 @@ void pl_decl_range(pl_parse *p, pl_sym *s, const pl_number *count, pl_loc at, pl
         p->doubtful = true;
         return;
     }
-    pl_range *r = pl_arena_new(p->arena, pl_range);
+    pl_range *r = pl_arena_new(p->names, pl_range);
     *r = (pl_range){.type = p->decl.type, .vec = p->decl.vec, .count = (uint32_t)(count->bits > UINT32_MAX ? UINT32_MAX : count->bits)};
     pl_name_bind(p, s, (pl_binding){.kind = PL_B_RANGE, .range = r, .at = at});
 }
@@ -464,7 +464,7 @@ void pl_decl_param(pl_parse *p, pl_sym *s, pl_loc at)
         pl_func *own = p->func;
         p->func = f;
         v->from_reg_type = d->type;
-        v->reg = pl_reg_new(p, v->name, d->type, d->vec, at);
+        v->reg = pl_reg_new(p, v->name, d->type, d->vec);
         p->func = own;
         b = (pl_binding){.kind = PL_B_REG, .reg = v->reg, .at = at};
     }

@@ -20,6 +20,7 @@ static pl_node *node(pl_parse *p, uint32_t n)
 void pl_nodes_reset(pl_parse *p)
 {
     p->nodes.n = 1; /* 0 is no node */
+    p->drafts.n = 0;
 }
 
 uint32_t pl_node_new(pl_parse *p, pl_node_kind kind, pl_loc at)

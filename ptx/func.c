@@ -115,13 +115,20 @@ static void declare(pl_parse *p, bool defines)
     pl_name_bind_module(p, p->func_sym, (pl_binding){.kind = PL_B_FUNC, .func = f, .at = f->at});
 }
 
-/* The statements move to a place of their own, which holds just them; the next function may have the room. */
+enum { LARGE_BODY = 1 << 14 };
+
+/* The statements move to a place of their own, which holds just them; the next function may have the room. Many stay where they are. */
 static void settle_body(pl_parse *p)
 {
     pl_func *f = p->func;
+    if (f->body.n >= LARGE_BODY) {
+        p->body.at = NULL;
+        p->body.cap = 0;
+        return;
+    }
     if (!f->body.n || f->body.at == NULL) return;
     pl_stmt *own = pl_arena_array(p->arena, pl_stmt, f->body.n);
-    if (!own || !pl_arena_ok(p->arena)) return;
+    if (!own || !pl_parse_ok(p)) return;
     p->body.at = f->body.at;
     p->body.cap = f->body.cap;
     memcpy(own, f->body.at, f->body.n * sizeof *own);
@@ -251,7 +258,7 @@ void pl_func_pragma(pl_parse *p, const char *text, uint32_t n, pl_loc at)
     if (!p->func) return;
     if (p->in_directives && !p->func->entry) pl_report(p->diags, PL_E0345, at, "a pragma in front of the body", "kernels");
     pl_stmt *s = pl_push(p->arena, &p->func->body);
-    *s = (pl_stmt){.kind = PL_S_PRAGMA, .at = at, .pragma = pl_arena_strndup(p->arena, text, n)};
+    *s = (pl_stmt){.kind = PL_S_PRAGMA, .line = at.line, .column = at.column, .pragma = pl_arena_strndup(p->arena, text, n)};
 }
 
 /* ---- .maxntid and the like
@@ -388,7 +395,7 @@ void pl_table_add(pl_parse *p, pl_sym *s, pl_loc at)
     if (t->kind == PL_TAB_BRANCH) {
         t->labels.n++; /* the places are filled in when the block ends, so the array may not move:
                           see pl_table_end */
-        pl_table_use *u = pl_arena_new(p->arena, pl_table_use);
+        pl_table_use *u = pl_arena_new(p->names, pl_table_use);
         *u = (pl_table_use){.sym = s, .at = at, .next = p->table_uses};
         p->table_uses = u;
         return;

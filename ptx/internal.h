@@ -140,6 +140,25 @@ typedef struct pl_node {
     uint32_t first, last, n, next;
 } pl_node;
 
+/* An operand while it is checked: with its place. What stays of it is a pl_operand (ast.h). */
+typedef struct pl_draft {
+    uint8_t kind; /* pl_operand_kind */
+    bool neg : 1, is_float : 1;
+    uint8_t sel, nlanes;
+    uint16_t lanes, n;
+    pl_loc at;
+    union {
+        pl_reg *reg;
+        pl_word sreg;
+        pl_sym *label; /* found when its block ends */
+        pl_table *table;
+        pl_func *func;
+    };
+    pl_var *var; /* VAR; base of ADDR */
+    int64_t imm;
+    struct pl_draft *elem;
+} pl_draft;
+
 /* Words and attributes in front of a declaration. */
 typedef struct pl_decl {
     pl_space space;
@@ -182,7 +201,8 @@ typedef struct pl_loc_name {
 
 typedef struct pl_parse {
     pl_ast *ast;
-    pl_arena *arena;
+    pl_arena *arena; /* of the tree */
+    pl_arena *names; /* until the text is read: spellings, meanings, scopes */
     pl_diags *diags;
     uint32_t lanes; /* of a warp: WARP_SZ */
 
@@ -208,6 +228,7 @@ typedef struct pl_parse {
         pl_node *at;
         size_t n, cap;
     } nodes;
+    struct { pl_draft *at; size_t n, cap; } drafts; /* elements of its vectors and lists */
     pl_match_word word[PL_MAX_WORDS];
     pl_loc word_at[PL_MAX_WORDS];
     unsigned nwords;
@@ -251,6 +272,12 @@ typedef struct pl_parse {
     pl_matcher *matcher;
 } pl_parse;
 
+/* False: out of memory. */
+static inline bool pl_parse_ok(const pl_parse *p)
+{
+    return pl_arena_ok(p->arena) && pl_arena_ok(p->names);
+}
+
 /* names.c */
 pl_sym *pl_sym_intern(pl_parse *p, const char *text, size_t n);
 pl_binding *pl_name_lookup(pl_parse *p, pl_sym *s);
@@ -262,7 +289,7 @@ void pl_scope_open(pl_parse *p, pl_loc at);
 void pl_scope_close(pl_parse *p);
 void pl_label_define(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_label_refer(pl_parse *p, pl_sym *s, pl_loc at, pl_label **where);
-pl_reg *pl_reg_new(pl_parse *p, const char *name, pl_word type, uint16_t vec, pl_loc at);
+pl_reg *pl_reg_new(pl_parse *p, const char *name, pl_word type, uint16_t vec);
 /* Reports the undefined name once in this function, with the nearest name that exists. */
 /* Makes the name known and meaningless, so that its uses are no further mistakes. */
 void pl_name_spoil(pl_parse *p, pl_sym *s, uint32_t depth, pl_loc at);
@@ -362,6 +389,6 @@ void pl_stmt_inlined(pl_parse *p, pl_sym *function_name, pl_loc function_name_at
 void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, const pl_number *column,
                  pl_loc at);
 /* call.c: true when the arguments of a call suit the function; other instructions always do. */
-bool pl_call_check(pl_parse *p, const pl_form *form, pl_operand *op, pl_loc at);
+bool pl_call_check(pl_parse *p, const pl_form *form, pl_draft *op, pl_loc at);
 
 #endif

@@ -166,13 +166,12 @@ static pl_var *final_var(pl_var *v)
     return v;
 }
 
-typedef void use_fn(linker *l, pl_operand *o);
-
-static void turn(linker *l, pl_operand *o)
+static void turn(pl_operand *o)
 {
-    (void)l;
-    if (o->kind == PL_O_FUNC) o->func = final_func(o->func);
-    if (o->kind == PL_O_ADDR || o->kind == PL_O_VAR) o->var = final_var(o->var);
+    if (o->kind == PL_O_FUNC)
+        o->func = final_func(o->func);
+    else
+        o->var = final_var(o->var);
 }
 
 /* One message for each function that has no body anywhere is enough. */
@@ -183,23 +182,20 @@ static void report_missing(linker *l, pl_loc at, pl_func *f)
     pl_report(l->diags, PL_E0421, at, f->name)->help = "name the file that defines it as well, and give it .visible there";
 }
 
-static void find_missing(linker *l, pl_operand *o)
+static void turn_uses(pl_ast *a)
 {
-    if (o->kind == PL_O_FUNC) report_missing(l, o->at, o->func);
+    for (size_t k = 0; k < a->funcs.n; k++)
+        for (size_t n = 0; n < a->funcs.at[k]->uses.n; n++) turn(a->funcs.at[k]->uses.at[n].op);
 }
 
-static void each_use(linker *l, pl_ast *a, use_fn *fn)
+static void missing_functions(linker *l, const pl_ast *a)
 {
-    for (size_t k = 0; k < a->funcs.n; k++) {
-        pl_func *f = a->funcs.at[k];
-        for (size_t s = 0; s < f->body.n; s++) {
-            pl_stmt *t = &f->body.at[s];
-            for (unsigned n = 0; t->kind == PL_S_INSN && n < pl_forms[t->form].noperands; n++) {
-                fn(l, &t->op[n]);
-                for (uint16_t e = 0; e < t->op[n].n; e++) fn(l, &t->op[n].elem[e]);
-            }
+    for (size_t k = 0; k < a->funcs.n; k++)
+        for (size_t n = 0; n < a->funcs.at[k]->uses.n; n++) {
+            const pl_operand *o = a->funcs.at[k]->uses.at[n].op;
+            if (o->kind == PL_O_FUNC)
+                report_missing(l, (pl_loc){a->file, o->line, o->column, (uint32_t)strlen(o->func->name)}, o->func);
         }
-    }
 }
 
 static void each_initial_address(pl_ast *a)
@@ -288,10 +284,10 @@ pl_status pl_ptx_link(pl_arena *arena, pl_diags *diags, pl_ast *const *module, s
     }
     for (size_t k = 0; k < n && pl_arena_ok(arena); k++) {
         if (l.rewrite) {
-            each_use(&l, module[k], turn);
+            turn_uses(module[k]);
             each_initial_address(module[k]);
         }
-        each_use(&l, module[k], find_missing);
+        missing_functions(&l, module[k]);
         missing_variables(&l, module[k]);
         join(&l, module[k]);
     }

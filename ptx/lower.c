@@ -284,7 +284,7 @@ typedef struct place {
 static place address(lower *c, const pl_operand *o, unsigned which)
 {
     place r = {.row = UINT32_MAX, .offset = o->imm, .space = PL_SP_REG};
-    const pl_var *v = o->var;
+    const pl_var *v = pl_operand_var(o);
     if (v && in_frame(c, v)) {
         r.row = constant_row(c, (constant){.width = 64, .reloc = PL_RELOC_FRAME});
         r.offset += (int64_t)v->offset;
@@ -300,7 +300,7 @@ static place address(lower *c, const pl_operand *o, unsigned which)
         r.narrow = true;
     } else if (v) {
         r.row = address_row(c, v, 0, 64);
-    } else if (o->reg) {
+    } else if (!o->on_var && o->reg) {
         r.row = reg_row(c, o);
         r.narrow = type_width(o->reg->type) == 32;
     }
@@ -313,7 +313,7 @@ static void memory_shape(lower *c, pl_insn *i, const pl_stmt *s)
     const pl_form *f = &pl_forms[i->form];
     unsigned data = f->operand[0].kind == PL_K_ADDR ? 1 : 0;
     pl_insn_shape(i);
-    const pl_operand *o = data < s->nop || s->op ? &s->op[data] : NULL;
+    const pl_operand *o = data < f->noperands ? &s->op[data] : NULL;
     if (o && o->kind == PL_O_VEC && o->n) {
         const pl_operand *e = o->elem;
         for (uint16_t k = 0; k < o->n; k++)
@@ -338,7 +338,7 @@ static pl_prog_move caller_side(lower *c, const pl_operand *o, bool is_result)
 {
     pl_prog_move m = {0};
     uint32_t at;
-    if (o->kind == PL_O_VAR && o->var && in_frame(c, o->var)) {
+    if (o->kind == PL_O_VAR && in_frame(c, o->var)) {
         at = (uint32_t)o->var->offset + (uint32_t)o->imm;
         m.bytes = move_bytes(o->var);
     } else if (o->kind == PL_O_REG) {
@@ -360,7 +360,7 @@ static pl_prog_move caller_side(lower *c, const pl_operand *o, bool is_result)
 
 static void lower_call(lower *c, pl_insn *i, const pl_stmt *s)
 {
-    const pl_form *f = &pl_forms[s->form];
+    const pl_form *f = &pl_forms[s->what->form];
     uint32_t pc = (uint32_t)(c->p->code.n - 1);
     pl_prog_call call = {.callee = UINT32_MAX};
     for (unsigned k = 0; k < f->noperands; k++) {
@@ -396,7 +396,7 @@ static void lower_call(lower *c, pl_insn *i, const pl_stmt *s)
 
 static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
 {
-    const pl_form *f = &pl_forms[s->form];
+    const pl_form *f = &pl_forms[s->what->form];
     unsigned addresses = 0;
     struct { uint32_t row; unsigned from; pl_word type; } widen = {UINT32_MAX, 0, W_none};
     uint32_t final_row = 0;
@@ -406,7 +406,7 @@ static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
         const pl_ospec *sp = &f->operand[k];
         const pl_operand *o = &s->op[k];
-        pl_word type = sp->kind == PL_K_VALUE || sp->kind == PL_K_VAR ? pl_operand_type(f, k, s->mods) : W_b64;
+        pl_word type = sp->kind == PL_K_VALUE || sp->kind == PL_K_VAR ? pl_operand_type(f, k, s->what->mods) : W_b64;
         if (o->kind == PL_O_NONE)
             continue;
         if (o->sel && o->sel < PL_SEL_X && k < sizeof t.sel && !memory)
@@ -487,7 +487,7 @@ static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
 /* mov from a register that changes while the warp runs. */
 static bool lower_clock(lower *c, const pl_insn *i, const pl_stmt *s)
 {
-    const pl_form *f = &pl_forms[s->form];
+    const pl_form *f = &pl_forms[s->what->form];
     if (f->noperands != 2 || s->op[1].kind != PL_O_SREG || !changes(s->op[1].sreg) || s->op[0].kind != PL_O_REG)
         return false;
     bool clock = s->op[1].sreg != W_smid;
@@ -505,7 +505,7 @@ static bool lower_clock(lower *c, const pl_insn *i, const pl_stmt *s)
 /* mov.pred from a special register: its row holds a number. */
 static bool lower_special_predicate(lower *c, const pl_insn *i, const pl_stmt *s)
 {
-    const pl_form *f = &pl_forms[s->form];
+    const pl_form *f = &pl_forms[s->what->form];
     if (f->noperands != 2 || s->op[1].kind != PL_O_SREG || s->op[0].kind != PL_O_REG || s->op[0].reg->type != W_pred)
         return false;
     uint32_t row = sreg_row(c, &s->op[1], 32);
@@ -520,19 +520,19 @@ static bool lower_special_predicate(lower *c, const pl_insn *i, const pl_stmt *s
 
 static void lower_stmt(lower *c, const pl_stmt *s)
 {
-    if (pl_forms[s->form].unsupported) {
+    if (pl_forms[s->what->form].unsupported) {
         c->unsupported = true;
         return;
     }
     const pl_prog_line *last = c->p->lines.n ? &c->p->lines.at[c->p->lines.n - 1] : NULL;
-    uint32_t ptx_line = s->at.line + c->lines_before;
+    uint32_t ptx_line = s->line + c->lines_before;
     if (!last || last->ptx_line != ptx_line || last->src_line != c->src_line || last->src_file != c->src_file)
-        *pl_push(c->p->arena, &c->p->lines) = (pl_prog_line){ptx_line, s->at.column, c->src_file, c->src_line};
+        *pl_push(c->p->arena, &c->p->lines) = (pl_prog_line){ptx_line, s->column, c->src_file, c->src_line};
     c->line = (uint32_t)c->p->lines.n - 1;
-    pl_insn i = {.form = s->form, .guard = PL_PT, .reconv = UINT32_MAX, .line = c->line, .more = (uint32_t)c->p->pool.n};
+    pl_insn i = {.form = s->what->form, .guard = PL_PT, .reconv = UINT32_MAX, .line = c->line, .more = (uint32_t)c->p->pool.n};
     for (int k = 0; k < PL_INLINE_OPERANDS; k++)
         i.op[k] = UINT32_MAX;
-    memcpy(i.mods, s->mods, sizeof i.mods);
+    memcpy(i.mods, s->what->mods, sizeof i.mods);
     if (s->guard) {
         i.guard = c->reg_row[s->guard->id];
         i.flags = s->guard_neg ? PL_IF_GUARD_NEG : 0;
@@ -726,9 +726,9 @@ static void report_unsupported(const pl_ast *ast)
     for (size_t k = 0; k < ast->funcs.n; k++)
         for (size_t n = 0; n < ast->funcs.at[k]->body.n; n++) {
             const pl_stmt *s = &ast->funcs.at[k]->body.at[n];
-            const pl_form *f = s->kind == PL_S_INSN ? &pl_forms[s->form] : NULL;
+            const pl_form *f = s->kind == PL_S_INSN ? &pl_forms[s->what->form] : NULL;
             if (f && f->unsupported)
-                pl_report(ast->diags, PL_E0801, s->at, pl_mnems[f->mnem].name, f->syntax, f->unsupported);
+                pl_report(ast->diags, PL_E0801, pl_stmt_place(ast->funcs.at[k], s), pl_mnems[f->mnem].name, f->syntax, f->unsupported);
         }
 }
 

@@ -269,17 +269,17 @@ void pl_module_end(pl_parse *p)
     }
 }
 
-pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, uint32_t lanes, pl_ast **out)
+static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32_t file, uint32_t lanes, pl_ast **out)
 {
     const struct pl_diag_file *source = &diags->file.at[file];
     size_t errors = diags->errors;
-    pl_parse *p = pl_arena_new(arena, pl_parse);
+    pl_parse *p = pl_arena_new(names, pl_parse);
     pl_ast *ast = pl_arena_new(arena, pl_ast);
-    char *text = pl_arena_alloc(arena, source->size + 2);
+    char *text = pl_arena_alloc(names, source->size + 2);
     yyscan_t scanner;
-    *out = NULL;
     if (!p || !ast || !text) return PL_NOMEM;
     p->arena = ast->arena = arena;
+    p->names = names;
     p->diags = ast->diags = diags;
     p->ast = ast;
     ast->file = file;
@@ -287,10 +287,10 @@ pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, uint32_t
     p->lanes = lanes;
     p->line = 1;
     p->line_start = text;
-    p->scope = pl_arena_new(arena, pl_scope);
+    p->scope = pl_arena_new(names, pl_scope);
     p->matcher = pl_matcher_new(arena);
-    pl_map_init(&p->section_labels, arena);
-    pl_map_init(&p->locs, arena);
+    pl_map_init(&p->section_labels, names);
+    pl_map_init(&p->locs, names);
     pl_node_new(p, PL_N_WRONG, (pl_loc){0});
     memcpy(text, source->text, source->size);
     text[source->size] = text[source->size + 1] = 0;
@@ -302,6 +302,15 @@ pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, uint32_t
     if (rc == 2 && !p->max_depth_reported) return PL_NOMEM;
     if (rc == 0 || p->seen_version) pl_module_end(p);
     *out = ast;
-    if (!pl_arena_ok(arena)) return PL_NOMEM;
+    if (!pl_parse_ok(p)) return PL_NOMEM;
     return diags->errors > errors ? PL_INVALID : PL_OK;
+}
+
+pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, uint32_t lanes, pl_ast **out)
+{
+    pl_arena *names = pl_arena_open();
+    *out = NULL;
+    pl_status st = names ? parse(arena, names, diags, file, lanes, out) : PL_NOMEM;
+    pl_arena_close(names);
+    return st;
 }

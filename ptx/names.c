@@ -60,7 +60,7 @@ static const struct {
 static void grow_table(pl_parse *p)
 {
     size_t cap = p->syms.cap ? p->syms.cap * 4 : 1024;
-    pl_sym **bucket = pl_arena_array(p->arena, pl_sym *, cap);
+    pl_sym **bucket = pl_arena_array(p->names, pl_sym *, cap);
     if (!bucket) return;
     for (size_t k = 0; k < p->syms.cap; k++)
         for (pl_sym *s = p->syms.bucket[k], *next; s; s = next) {
@@ -148,12 +148,12 @@ pl_sym *pl_sym_intern(pl_parse *p, const char *text, size_t n)
     pl_sym **slot = &p->syms.bucket[h & (p->syms.cap - 1)];
     for (pl_sym *s = *slot; s; s = s->chain)
         if (s->hash == h && s->len == n && same_text(s->name, text, n)) return s;
-    pl_sym *s = pl_arena_new(p->arena, pl_sym);
+    pl_sym *s = pl_arena_new(p->names, pl_sym);
     s->name = pl_arena_strndup(p->arena, text, n);
     s->len = (uint32_t)n;
     s->hash = h;
     classify(s);
-    if (!pl_arena_ok(p->arena)) return s; /* out of memory: it lies where the next one will, and must not be found again */
+    if (!pl_parse_ok(p)) return s; /* out of memory: it lies where the next one will, and must not be found again */
     s->chain = *slot;
     *slot = s;
     p->syms.n++;
@@ -186,7 +186,7 @@ static pl_scope *scope_at(pl_parse *p, uint32_t depth)
 
 static pl_binding *attach(pl_parse *p, pl_sym *s, const pl_binding *b, uint32_t depth)
 {
-    pl_binding *n = pl_arena_new(p->arena, pl_binding);
+    pl_binding *n = pl_arena_new(p->names, pl_binding);
     pl_scope *scope = scope_at(p, depth);
     pl_binding **top = b->kind == PL_B_RANGE ? &s->range : &s->binding;
     *n = *b;
@@ -200,13 +200,12 @@ static pl_binding *attach(pl_parse *p, pl_sym *s, const pl_binding *b, uint32_t 
     return n;
 }
 
-pl_reg *pl_reg_new(pl_parse *p, const char *name, pl_word type, uint16_t vec, pl_loc at)
+pl_reg *pl_reg_new(pl_parse *p, const char *name, pl_word type, uint16_t vec)
 {
     pl_reg *r = pl_arena_new(p->arena, pl_reg);
     r->name = name;
     r->type = type;
     r->vec = vec;
-    r->at = at;
     if (p->func) {
         r->id = (uint32_t)p->func->regs.n;
         *pl_push(p->arena, &p->func->regs) = r;
@@ -230,7 +229,7 @@ static void find_stem(pl_parse *p, pl_sym *s)
 /* The symbol %r12 of the stem %r. Every range asks for many, so the name is put together by hand. */
 static pl_sym *numbered(pl_parse *p, const pl_sym *stem, uint32_t number)
 {
-    char text[256], *name = stem->len + 10 <= sizeof text ? text : pl_arena_alloc(p->arena, stem->len + 10);
+    char text[256], *name = stem->len + 10 <= sizeof text ? text : pl_arena_alloc(p->names, stem->len + 10);
     uint32_t digits = 1, n;
     for (n = number; n >= 10; n /= 10) digits++;
     if (!name) return pl_sym_intern(p, stem->name, stem->len);
@@ -254,7 +253,7 @@ pl_binding *pl_name_lookup(pl_parse *p, pl_sym *s)
         if (!same || same->kind != PL_B_REG) return same;
         made.reg = same->reg;
     } else {
-        made.reg = pl_reg_new(p, s->name, r->range->type, r->range->vec, r->at);
+        made.reg = pl_reg_new(p, s->name, r->range->type, r->range->vec);
     }
     return attach(p, s, &made, r->depth);
 }
@@ -308,7 +307,7 @@ void pl_name_bind_module(pl_parse *p, pl_sym *s, pl_binding b)
 
 void pl_scope_open(pl_parse *p, pl_loc at)
 {
-    pl_scope *s = pl_arena_new(p->arena, pl_scope);
+    pl_scope *s = pl_arena_new(p->names, pl_scope);
     if (p->depth == PL_MAX_NESTING) pl_report(p->diags, PL_E0108, at, (int)PL_MAX_NESTING);
     s->at = at;
     s->number = ++p->nscopes;
@@ -370,7 +369,7 @@ void pl_label_define(pl_parse *p, pl_sym *s, pl_loc at)
 
 void pl_label_refer(pl_parse *p, pl_sym *s, pl_loc at, pl_label **where)
 {
-    pl_label_use *u = pl_arena_new(p->arena, pl_label_use);
+    pl_label_use *u = pl_arena_new(p->names, pl_label_use);
     *u = (pl_label_use){.sym = s, .where = where, .at = at};
     add_use(p->scope, u, u);
 }

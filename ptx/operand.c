@@ -111,7 +111,7 @@ const char *pl_range_text(pl_arena *arena, int64_t low, int64_t high)
  */
 
 /* .x .y .z .w, or the colours .r .g .b .a, of a vector or a special register */
-static bool component(pl_attempt *a, const pl_node *n, pl_operand *o)
+static bool component(pl_attempt *a, const pl_node *n, pl_draft *o)
 {
     static const char xyzw[] = "xyzw", rgba[] = "rgba";
     const char *s = n->sel->name + 1;
@@ -186,7 +186,7 @@ static bool any_bf16(const pl_attempt *a, const pl_ospec *s, pl_word r, pl_word 
 }
 
 static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
-                             const pl_binding *b, pl_operand *o)
+                             const pl_binding *b, pl_draft *o)
 {
     pl_parse *p = a->p;
     pl_reg *r = b->reg;
@@ -237,7 +237,7 @@ static bool reads_special(const pl_attempt *a)
 }
 
 static bool special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
-                             pl_operand *o)
+                             pl_draft *o)
 {
     pl_parse *p = a->p;
     const pl_sreg_info *info = &pl_sregs[n->sym->sreg];
@@ -276,7 +276,7 @@ static bool special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const 
     return true;
 }
 
-static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, pl_operand *o)
+static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, pl_draft *o)
 {
     pl_parse *p = a->p;
     char kind = pl_word_kind[t];
@@ -430,7 +430,7 @@ static bool in_space(pl_attempt *a, const pl_node *n, const pl_var *v, pl_word o
 
 /* The address of a variable or function as a value: mov.u64 %rd1, var+4. */
 static bool name_value(pl_attempt *a, pl_word t, const pl_node *n, const pl_binding *b,
-                       pl_operand *o)
+                       pl_draft *o)
 {
     pl_parse *p = a->p;
     int bits = pl_word_bits[t];
@@ -485,7 +485,7 @@ static bool stands_for_number(const pl_attempt *a, const pl_ospec *s, pl_word t,
 }
 
 static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, const pl_node *n,
-                  pl_operand *o)
+                  pl_draft *o)
 {
     pl_parse *p = a->p;
     n = unwrap(p, n);
@@ -569,7 +569,7 @@ static char kind_class(pl_word type)
     return type == W_f16x2 ? 'x' : kind == 's' ? 'u' : kind;
 }
 
-static char element_kind(const pl_operand *o)
+static char element_kind(const pl_draft *o)
 {
     return o->kind == PL_O_REG ? kind_class(o->reg->type)
            : o->kind == PL_O_IMM ? (o->is_float ? 'f' : 'u')
@@ -618,7 +618,7 @@ static bool holds_register(const pl_attempt *a, const pl_node *n)
 
 /* A constant beside registers: an operand that must be a register may have it too, and a floating-point number stands for its bits in
  * untyped elements (ptxas 13.0). Only wmma.store takes registers alone. */
-static bool constant_element(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, pl_operand *o)
+static bool constant_element(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, pl_draft *o)
 {
     pl_ospec free = *s;
     free.reg_only = s->reg_only && a->opcode->mnem == M_wmma && a->form->effects & PL_EF_STORE;
@@ -628,8 +628,34 @@ static bool constant_element(pl_attempt *a, const pl_ospec *s, pl_word t, const 
     return immediate(a, &free, t, n, o);
 }
 
+/* Room for the elements of an operand, until the statement ends; NULL: out of memory. */
+static pl_draft *new_drafts(pl_parse *p, size_t n)
+{
+    if (p->drafts.cap - p->drafts.n < n) { /* what was handed out stays where it is */
+        size_t cap = 2 * p->drafts.cap > n + 64 ? 2 * p->drafts.cap : n + 64;
+        p->drafts.at = pl_arena_array(p->names, pl_draft, cap);
+        p->drafts.n = 0;
+        p->drafts.cap = pl_arena_ok(p->names) ? cap : 0;
+        if (!p->drafts.cap) return NULL;
+    }
+    pl_draft *at = &p->drafts.at[p->drafts.n];
+    p->drafts.n += n;
+    return n ? memset(at, 0, n * sizeof *at) : at;
+}
+
+/* A vector of one element, written without braces. */
+static bool one_element(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, pl_draft *o)
+{
+    pl_draft scratch = {0}, *e = a->out ? new_drafts(a->p, 1) : &scratch;
+    if (!e) return false;
+    o->kind = PL_O_VEC;
+    o->n = 1;
+    o->elem = a->out ? e : NULL;
+    return value(a, s, t, true, n, e);
+}
+
 static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, const pl_node *n,
-                   pl_operand *o)
+                   pl_draft *o)
 {
     pl_parse *p = a->p;
     o->at = n->at;
@@ -646,9 +672,9 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
             return false;
         }
         if (!a->out) return true;
-        o->elem = pl_arena_array(p->arena, pl_operand, count);
-        for (unsigned k = 0; k < count; k++)
-            o->elem[k] = (pl_operand){
+        o->elem = new_drafts(p, count);
+        for (unsigned k = 0; o->elem && k < count; k++)
+            o->elem[k] = (pl_draft){
                 .kind = PL_O_REG, .reg = r, .sel = (uint8_t)(PL_SEL_X + k), .at = n->at};
         return true;
     }
@@ -657,10 +683,10 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
         static const char *const names[] = {".x", ".y", ".z", ".w"}; /* mov.v4.u32 {...}, %tid */
         o->kind = PL_O_VEC;
         o->n = 4;
-        if (a->out) o->elem = pl_arena_array(p->arena, pl_operand, count);
+        if (a->out && !(o->elem = new_drafts(p, count))) return false;
         for (unsigned k = 0; k < count; k++) {
             pl_node part = *n;
-            pl_operand scratch = {0};
+            pl_draft scratch = {0};
             part.sel = pl_sym_intern(p, names[k], 2);
             if (!special_register(a, s, t, &part, a->out ? &o->elem[k] : &scratch)) return false;
         }
@@ -673,11 +699,7 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
         return false;
     }
     if (count == 1 && n->kind != PL_N_VEC && !surface_number && bare_fits(a, s)) {
-        pl_operand *e = a->out ? pl_arena_new(p->arena, pl_operand) : &(pl_operand){0};
-        o->kind = PL_O_VEC;
-        o->n = 1;
-        o->elem = e;
-        return value(a, s, t, true, n, e);
+        return one_element(a, s, t, n, o);
     }
     bool coordinate = is_surface(a) && !strcmp(s->name, "c");
     bool longer = is_surface(a) && n->kind == PL_N_VEC && (coordinate || count == 1) && n->n > count && (n->n == 2 || n->n == 4);
@@ -691,7 +713,7 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
     o->kind = PL_O_VEC;
     o->n = (uint16_t)count;
     a->close = 2;
-    if (a->out) o->elem = pl_arena_array(p->arena, pl_operand, count);
+    if (a->out && !(o->elem = new_drafts(p, count))) return false;
     uint32_t e = n->first;
     int bits = 0;
     bool sinks = true, layered = array_index(a, s);
@@ -699,7 +721,7 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
     char before = 'b';
     bool mixed = n->n > 1 && holds_register(a, n);
     for (unsigned k = 0; k < n->n; k++, e = node(p, e)->next) {
-        pl_operand scratch = {0}, *x = a->out && k < count ? &o->elem[k] : &scratch;
+        pl_draft scratch = {0}, *x = a->out && k < count ? &o->elem[k] : &scratch;
         pl_word own = coordinate && (k >= count || (layered && k > 0)) ? W_b32 : k == 0 && layered ? W_u32 : common;
         if (mixed && is_constant(p, node(p, e)) ? !constant_element(a, s, t, unwrap(p, node(p, e)), x)
                                                 : !value(a, s, own, true, node(p, e), x))
@@ -724,7 +746,7 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
 }
 
 /* [base + offset] in tensor memory: a 32-bit register */
-static bool tensor_address(pl_attempt *a, const pl_node *n, pl_operand *o)
+static bool tensor_address(pl_attempt *a, const pl_node *n, pl_draft *o)
 {
     pl_parse *p = a->p;
     o->kind = PL_O_ADDR;
@@ -746,7 +768,7 @@ static bool tensor_address(pl_attempt *a, const pl_node *n, pl_operand *o)
 }
 
 /* [base + offset] */
-static bool address(pl_attempt *a, pl_word own, const pl_node *n, pl_operand *o)
+static bool address(pl_attempt *a, pl_word own, const pl_node *n, pl_draft *o)
 {
     pl_parse *p = a->p;
     pl_word space;
@@ -803,7 +825,7 @@ static bool address(pl_attempt *a, pl_word own, const pl_node *n, pl_operand *o)
     return true;
 }
 
-static bool table_operand(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_operand *o)
+static bool table_operand(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_draft *o)
 {
     bool plain = n->kind == PL_N_NAME && !n->sel && !n->has_offset && !n->not_ && !n->minus;
     const pl_binding *b = plain ? resolve(a, n) : NULL;
@@ -825,7 +847,7 @@ static bool table_operand(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl
     return true;
 }
 
-static bool callee(pl_attempt *a, const pl_node *n, pl_operand *o)
+static bool callee(pl_attempt *a, const pl_node *n, pl_draft *o)
 {
     pl_parse *p = a->p;
     o->at = n->at;
@@ -855,7 +877,7 @@ static bool callee(pl_attempt *a, const pl_node *n, pl_operand *o)
 
 /* (a, b, c) of a call: parameters, registers or constants; their types are compared with the
  * callee's in call.c */
-static bool arguments(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_operand *o)
+static bool arguments(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_draft *o)
 {
     pl_parse *p = a->p;
     if (n->kind != PL_N_LIST) return kind_error(a, n, "a list in parentheses");
@@ -863,11 +885,11 @@ static bool arguments(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_ope
     o->at = n->at;
     o->n = (uint16_t)n->n;
     if (!a->out || !n->n) return true;
-    o->elem = pl_arena_array(p->arena, pl_operand, n->n);
+    if (!(o->elem = new_drafts(p, n->n))) return false;
     uint32_t e = n->first;
     for (unsigned k = 0; k < n->n; k++, e = node(p, e)->next) {
         const pl_node *x = unwrap(p, node(p, e));
-        pl_operand *q = &o->elem[k];
+        pl_draft *q = &o->elem[k];
         q->at = x->at;
         if (x->kind == PL_N_WRONG) return false;
         if ((x->kind == PL_N_INT || x->kind == PL_N_FLOAT) && s->kind == PL_K_ARGS) {
@@ -903,21 +925,16 @@ static bool arguments(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_ope
 
 /* Coordinates of a texture or tensor: a vector, or one register. */
 static bool coordinates(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
-                        pl_operand *o)
+                        pl_draft *o)
 {
-    pl_parse *p = a->p;
     if (n->kind != PL_N_VEC) {
-        pl_operand *e = a->out ? pl_arena_new(p->arena, pl_operand) : &(pl_operand){0};
-        o->kind = PL_O_VEC;
         o->at = n->at;
-        o->n = 1;
-        o->elem = e;
-        return value(a, s, t, true, n, e);
+        return one_element(a, s, t, n, o);
     }
     return vector(a, s, t, n->n, n, o);
 }
 
-static bool opaque(pl_attempt *a, const pl_node *n, pl_operand *o)
+static bool opaque(pl_attempt *a, const pl_node *n, pl_draft *o)
 {
     pl_parse *p = a->p;
     n = unwrap(p, n);
@@ -948,7 +965,7 @@ static bool opaque(pl_attempt *a, const pl_node *n, pl_operand *o)
 /* ---- the choice by the form's specification
  * ----------------------------------------------------------------------------- */
 
-bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand *o)
+bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_draft *o)
 {
     pl_parse *p = a->p;
     const pl_ospec *s = &a->form->operand[k];
@@ -979,7 +996,7 @@ bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand *
         o->at = n->at;
         if (n->kind != PL_N_NAME || n->sel || n->has_offset || n->not_ || n->minus)
             return n->kind == PL_N_WRONG ? false : kind_error(a, n, "a label");
-        if (a->out) pl_label_refer(p, n->sym, n->at, &o->label);
+        o->label = n->sym;
         return true;
     case PL_K_LABELS:
     case PL_K_PROTO: return table_operand(a, s, n, o);

@@ -485,7 +485,7 @@ init_expr
 /* What bison expected, in the words of %token; one message for a statement, since the rest of it is skipped. */
 static int yyreport_syntax_error(const yypcontext_t *context, yyscan_t scanner, pl_parse *p)
 {
-    if (!pl_arena_ok(p->arena)) return 0; /* the text ends early for want of memory (lex.l) */
+    if (!pl_parse_ok(p)) return 0; /* the text ends early for want of memory (lex.l) */
     enum { MOST = 5 };
     yysymbol_kind_t expected[MOST + 1];
     int n = yypcontext_expected_tokens(context, expected, MOST + 1);

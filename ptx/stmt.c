@@ -51,7 +51,7 @@ typedef struct place {
 
 static place *place_of(pl_parse *p, const pl_number *file, const pl_number *line, const pl_number *column)
 {
-    place *x = pl_arena_new(p->arena, place);
+    place *x = pl_arena_new(p->names, place);
     *x = (place){(uint32_t)file->bits, (uint32_t)line->bits, (uint32_t)column->bits};
     return x;
 }
@@ -64,7 +64,7 @@ void pl_stmt_inlined(pl_parse *p, pl_sym *function_name, pl_loc function_name_at
     if (strcmp(inlined_at->name, "inlined_at")) pl_report(p->diags, PL_E0380, inlined_at_at, "inlined_at is missing");
     if (!pl_map_get(&p->locs, (const char *)place_of(p, file, line, column), sizeof(place)))
         pl_report(p->diags, PL_E0380, at, "a line that no .loc has named yet stands");
-    pl_loc_name *u = pl_arena_new(p->arena, pl_loc_name);
+    pl_loc_name *u = pl_arena_new(p->names, pl_loc_name);
     *u = (pl_loc_name){.name = name->name, .n = name->len, .at = name_at, .next = p->loc_names};
     p->loc_names = u;
 }
@@ -79,11 +79,7 @@ void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, cons
     place *x = place_of(p, file, line, column);
     pl_map_put(&p->locs, (const char *)x, sizeof *x, x);
     pl_stmt *s = pl_push(p->arena, &p->func->body);
-    *s = (pl_stmt){.kind = PL_S_LOC,
-                   .at = at,
-                   .src_file = (uint32_t)file->bits,
-                   .src_line = (uint32_t)line->bits,
-                   .src_column = (uint32_t)column->bits};
+    *s = (pl_stmt){.kind = PL_S_LOC, .line = at.line, .column = at.column, .src_file = (uint32_t)file->bits, .src_line = (uint32_t)line->bits};
 }
 
 static bool can_skip(const pl_ospec *s)
@@ -254,7 +250,7 @@ static bool constants_agree(const pl_attempt *a)
                     a->form->effects & PL_EF_CONVERGE; /* bar.warp.sync takes a mask */
     const size_t rows = sizeof limits / sizeof *limits;
     for (unsigned j = 0; j < a->form->noperands && !one_warp; j++) {
-        const pl_operand *o = &a->out[j];
+        const pl_draft *o = &a->out[j];
         size_t k = 0;
         while (o->kind == PL_O_IMM && k < rows && !limits_operand(a, k, a->form->operand[j].name)) k++;
         if (o->kind != PL_O_IMM || k == rows) continue;
@@ -285,11 +281,11 @@ static bool constants_agree(const pl_attempt *a)
 static bool all_operands(pl_attempt *a)
 {
     unsigned i = 0;
-    pl_operand scratch;
+    pl_draft scratch;
     for (unsigned k = 0; k < a->form->noperands; k++) {
         const pl_ospec *s = &a->form->operand[k];
         bool have = i < a->nitems && a->items[i].second_of_pair == s->joined;
-        pl_operand *o = a->out ? &a->out[k] : &scratch;
+        pl_draft *o = a->out ? &a->out[k] : &scratch;
         memset(o, 0, sizeof *o);
         if (!have) {
             if (can_skip(s)) continue;
@@ -446,10 +442,68 @@ static void undefined_names(pl_attempt *a)
     }
 }
 
+/* ---- what stays of it ---- */
+
+static void keep_operand(pl_parse *p, const pl_draft *d, bool called, pl_operand *o)
+{
+    pl_func *f = p->func;
+    *o = (pl_operand){.kind = d->kind, .neg = d->neg, .is_float = d->is_float, .sel = d->sel, .nlanes = d->nlanes, .lanes = d->lanes, .imm = d->imm};
+    switch ((pl_operand_kind)d->kind) {
+    case PL_O_NONE:
+    case PL_O_IMM:
+    case PL_O_SINK: break;
+    case PL_O_REG: o->reg = d->reg; break;
+    case PL_O_SREG: o->sreg = d->sreg; break;
+    case PL_O_ADDR:
+        o->on_var = d->var != NULL;
+        if (d->var)
+            o->var = d->var;
+        else
+            o->reg = d->reg;
+        break;
+    case PL_O_VAR: o->var = d->var; break;
+    case PL_O_TABLE: o->table = d->table; break;
+    case PL_O_LABEL: pl_label_refer(p, d->label, d->at, &o->label); break;
+    case PL_O_FUNC:
+        o->func = d->func;
+        o->line = d->at.line;
+        o->column = d->at.column;
+        break;
+    case PL_O_VEC:
+    case PL_O_ARGS:
+        o->n = d->n;
+        o->elem = d->n ? pl_arena_alloc_aligned(p->arena, d->n * sizeof *o->elem, _Alignof(pl_operand)) : NULL;
+        if (!o->elem) o->n = 0;
+        for (unsigned k = 0; k < o->n; k++) keep_operand(p, &d->elem[k], false, &o->elem[k]);
+        break;
+    }
+    const pl_var *v = pl_operand_var(o);
+    if (d->kind == PL_O_FUNC || (v && !v->owner)) *pl_push(p->arena, &f->uses) = (pl_use){o, called};
+}
+
+static void keep(const pl_attempt *a, const pl_choice *what, pl_reg *guard, bool neg)
+{
+    pl_parse *p = a->p;
+    unsigned n = a->form->noperands;
+    pl_operand *op = n ? pl_arena_alloc_aligned(p->arena, n * sizeof *op, _Alignof(pl_operand)) : NULL;
+    for (unsigned k = 0; k < n; k++) keep_operand(p, &a->out[k], a->form->operand[k].kind == PL_K_FUNC, &op[k]);
+    *pl_push(p->arena, &p->func->body) = (pl_stmt){.kind = PL_S_INSN, .guard_neg = neg, .line = a->at.line, .column = a->at.column,
+        .length = (uint16_t)(a->at.length < UINT16_MAX ? a->at.length : UINT16_MAX), .what = what, .guard = guard, .op = op};
+}
+
+/* Labels that a mistaken statement names must exist all the same. */
+static void look_for_labels(const pl_attempt *a)
+{
+    for (unsigned k = 0; k < a->form->noperands; k++)
+        if (a->out[k].kind == PL_O_LABEL && a->out[k].label)
+            pl_label_refer(a->p, a->out[k].label, a->out[k].at, pl_arena_new(a->p->names, pl_label *));
+}
+
 void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym *opcode, pl_loc at,
                   uint32_t operands)
 {
     pl_item items[MAX_ITEMS];
+    pl_draft out[PL_MAX_OPERANDS];
     bool too_many, guarded = guard != NULL;
     pl_reg *g = NULL;
     if (!p->func) {
@@ -495,23 +549,16 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
     }
     a.form = &pl_forms[best->form];
     a.mods = best->mods;
-    a.out = a.form->noperands ? pl_arena_array(p->arena, pl_operand, a.form->noperands)
-                              : &(pl_operand){0};
+    a.out = out;
     a.aloud = true;
+    for (unsigned k = 0; k < a.form->noperands; k++) out[k].kind = PL_O_NONE;
     bool good = all_operands(&a);
     if (!good) undefined_names(&a);
     if (good && policy_agrees(&a) && mask_agrees(&a) && pair_agrees(&a) && mbarrier_agrees(&a) &&
         texture_agrees(&a) && address_size_agrees(&a) &&
-        constants_agree(&a) && pl_call_check(p, a.form, a.out, at) && (!guarded || g)) {
-        pl_stmt *s = pl_push(p->arena, &p->func->body);
-        s->kind = PL_S_INSN;
-        s->at = at;
-        s->form = best->form;
-        memcpy(s->mods, best->mods, sizeof s->mods);
-        s->guard = g;
-        s->guard_neg = neg;
-        s->nop = a.form->noperands;
-        s->op = a.form->noperands ? a.out : NULL;
-    }
+        constants_agree(&a) && pl_call_check(p, a.form, a.out, at) && (!guarded || g))
+        keep(&a, best, g, neg);
+    else
+        look_for_labels(&a);
     pl_nodes_reset(p);
 }

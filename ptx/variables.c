@@ -30,8 +30,9 @@ static void use_func(usage *u, numbers *list, uint32_t f)
 
 static void direct_use(usage *u, uint32_t k, const pl_operand *o)
 {
-    if ((o->kind == PL_O_ADDR || o->kind == PL_O_VAR) && o->var && o->var->space == PL_SP_SHARED && !o->var->owner)
-        use_var(u, &u->vars[k], o->var->index);
+    const pl_var *v = pl_operand_var(o);
+    if (v && v->space == PL_SP_SHARED)
+        use_var(u, &u->vars[k], v->index);
     if (o->kind == PL_O_FUNC)
         use_func(u, &u->callees[k], o->func->index);
 }
@@ -39,14 +40,8 @@ static void direct_use(usage *u, uint32_t k, const pl_operand *o)
 static void direct_uses(usage *u, const pl_func *f, uint32_t k)
 {
     u->round++;
-    for (size_t n = 0; n < f->body.n; n++) {
-        const pl_stmt *s = &f->body.at[n];
-        for (unsigned i = 0; s->kind == PL_S_INSN && i < pl_forms[s->form].noperands; i++) {
-            direct_use(u, k, &s->op[i]);
-            for (uint16_t e = 0; e < s->op[i].n; e++)
-                direct_use(u, k, &s->op[i].elem[e]);
-        }
-    }
+    for (size_t n = 0; n < f->uses.n; n++)
+        direct_use(u, k, f->uses.at[n].op);
 }
 
 static int by_number(const void *a, const void *b)

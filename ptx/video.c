@@ -33,7 +33,7 @@ static bool has_operation(const pl_attempt *a)
 }
 
 /* The digits of .b7654 as nibbles; a destination names its parts from high to low. */
-static bool digits(const char *text, unsigned width, bool destination, pl_operand *o)
+static bool digits(const char *text, unsigned width, bool destination, pl_draft *o)
 {
     size_t n = strlen(text);
     char limit = (char)('0' + (destination ? width : 2 * width));
@@ -47,7 +47,7 @@ static bool digits(const char *text, unsigned width, bool destination, pl_operan
     return true;
 }
 
-bool pl_video_part(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_operand *o)
+bool pl_video_part(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_draft *o)
 {
     unsigned width = video_width(a->opcode);
     ptrdiff_t place = s - a->form->operand;

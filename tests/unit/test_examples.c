@@ -45,7 +45,7 @@ START_TEST(examples_are_of_their_forms)
         ck_assert_msg(st == PL_OK, "%s: %s", examples[k].statement, d.list.n ? pl_diag_render(&d, &d.list.at[0], false) : "");
         const pl_func *f = ast->funcs.at[ast->funcs.n - 1];
         ck_assert_str_eq(f->name, "k");
-        ck_assert_str_eq(pl_forms[f->body.at[0].form].syntax, examples[k].syntax);
+        ck_assert_str_eq(pl_forms[f->body.at[0].what->form].syntax, examples[k].syntax);
         pl_arena_close(a);
     }
 }
