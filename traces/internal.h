@@ -87,7 +87,7 @@ enum {
     PL_TRACEDB_UNIT_WINDOWS = 64, /* the same, of single units */
     PL_TRACEDB_FIRST_WINDOW = 4,  /* a window has 1 << 4 cycles at first */
     PL_TRACEDB_SIZE_CHECK = 8192, /* rows between two looks at the size of the file */
-    PL_TRACEDB_MOST_WAITING = 1 << 19, /* instructions that may wait for the result of an earlier one */
+    PL_TRACEDB_MOST_WAITING = 1 << 19, /* instructions that may wait for the result of an earlier one; packed: of their block */
     PL_TRACEDB_ROW_BYTES = 48, /* of inst, at most as a rule */
     PL_TRACEDB_EFFECTS = 11       /* bits of pl_effect_bits */
 };
@@ -98,6 +98,13 @@ enum { PL_TRACEDB_BARRIER = 1, PL_TRACEDB_WANTED = 2 };
 typedef struct pl_tracedb_window {
     uint64_t sum[PL_SERIES_COUNT];
 } pl_tracedb_window;
+
+/* Packed: where the row of an instruction is whose result comes later. */
+typedef struct pl_tracedb_late {
+    uint64_t id;    /* of the row; 0: nothing here */
+    uint32_t epoch; /* of its block */
+    uint32_t place : 21, row : 11;
+} pl_tracedb_late;
 
 /* A sum by unit and window. */
 typedef struct pl_tracedb_units {
@@ -132,6 +139,14 @@ struct pl_tracedb {
     size_t nbuckets[2];
     int64_t next_block;
     uint64_t packed_rows, packed_bytes, pending_rows; /* written, and in the making */
+    pl_packed_block **block; /* all blocks of instructions, by their places */
+    size_t nblocks, cap_blocks;
+    pl_packed_block *spare, *waiting_block; /* lists of them: not in use; full, but some result is not there yet, the oldest first */
+    size_t nfull;
+    struct { /* by the low bits of the id, or behind; at most half of it in use, its capacity a power of two */
+        pl_tracedb_late *at; /* owned */
+        size_t n, cap;
+    } late;
     uint32_t epoch; /* of the block in the making that was begun last */
     sqlite3_stmt *add_block, *add_data;
     sqlite3_stmt *add_inst, *add_mem, *add_barrier, *add_event, *page_count;
@@ -221,6 +236,7 @@ static inline uint64_t pl_tracedb_mask(const pl_mem_event *e)
 /* packrows.c: events of a packed trace. */
 bool pl_tracedb_packed_open(pl_tracedb *t);
 void pl_tracedb_packed_inst(pl_tracedb *t, const pl_inst_event *e);
+void pl_tracedb_packed_done(pl_tracedb *t, uint64_t seq, uint32_t latency);
 void pl_tracedb_packed_mem(pl_tracedb *t, const pl_mem_event *e, const pl_tracedb_lanes *l);
 /* Bytes that the blocks in the making will take, from experience. */
 uint64_t pl_tracedb_packed_pending(const pl_tracedb *t);

@@ -72,7 +72,7 @@ void pl_packed_free(pl_packed_block *b)
 void pl_packed_clear(pl_packed_block *b, uint32_t epoch)
 {
     b->epoch = epoch;
-    b->n = b->nwarps = b->nlists = 0;
+    b->n = b->late = b->nwarps = b->nlists = 0;
     b->offset_bytes = 0;
     memset(b->list_mask, 0, sizeof b->list_mask);
 }
@@ -305,36 +305,43 @@ static uint8_t *put_column(pl_packer *p, uint8_t *to, const pl_packed_block *b, 
     return to;
 }
 
-/* Rows become columns. */
+/* Rows become columns. They were written one by one between those of other multiprocessors, and are not in the near caches any more. */
 static void turn(pl_packer *p, const pl_packed_block *b)
 {
-#define COLUMN(name, from, member)                                                                 \
-    for (uint32_t i = 0; i < b->n; i++) p->column[name][i] = b->row.from[i].member
+    enum { AHEAD = 24 };
+    uint64_t(*c)[PL_PACKED_ROWS + 1] = p->column;
     if (b->stream == PL_PACKED_INST_STREAM) {
-        COLUMN(PL_PI_WARP, inst, warp);
-        COLUMN(PL_PI_PC, inst, pc);
-        COLUMN(PL_PI_CYCLE, inst, cycle);
-        COLUMN(PL_PI_ID, inst, id);
-        COLUMN(PL_PI_MASK, inst, mask);
-        COLUMN(PL_PI_STALL, inst, stall);
-        COLUMN(PL_PI_WAITED, inst, waited);
-        COLUMN(PL_PI_LATENCY, inst, latency);
+        for (uint32_t i = 0; i < b->n; i++) {
+            const pl_packed_inst *e = &b->row.inst[i];
+            __builtin_prefetch(e + AHEAD);
+            c[PL_PI_WARP][i] = e->warp;
+            c[PL_PI_PC][i] = e->pc;
+            c[PL_PI_CYCLE][i] = e->cycle;
+            c[PL_PI_ID][i] = e->id;
+            c[PL_PI_MASK][i] = e->mask;
+            c[PL_PI_STALL][i] = e->stall;
+            c[PL_PI_WAITED][i] = e->waited;
+            c[PL_PI_LATENCY][i] = e->latency;
+        }
     } else {
-        COLUMN(PL_PM_WARP, mem, warp);
-        COLUMN(PL_PM_PC, mem, pc);
-        COLUMN(PL_PM_CYCLE, mem, cycle);
-        COLUMN(PL_PM_ID, mem, id);
-        COLUMN(PL_PM_INST, mem, inst);
-        COLUMN(PL_PM_MASK, mem, mask);
-        COLUMN(PL_PM_ACCESS, mem, access);
-        COLUMN(PL_PM_ADDRESS, mem, address);
-        COLUMN(PL_PM_STRIDE, mem, stride);
-        COLUMN(PL_PM_SECTORS, mem, sectors);
-        COLUMN(PL_PM_WAVEFRONTS, mem, wavefronts);
-        COLUMN(PL_PM_LEVEL, mem, level);
-        COLUMN(PL_PM_LATENCY, mem, latency);
+        for (uint32_t i = 0; i < b->n; i++) {
+            const pl_packed_mem *e = &b->row.mem[i];
+            __builtin_prefetch(e + AHEAD);
+            c[PL_PM_WARP][i] = e->warp;
+            c[PL_PM_PC][i] = e->pc;
+            c[PL_PM_CYCLE][i] = e->cycle;
+            c[PL_PM_ID][i] = e->id;
+            c[PL_PM_INST][i] = e->inst;
+            c[PL_PM_MASK][i] = e->mask;
+            c[PL_PM_ACCESS][i] = e->access;
+            c[PL_PM_ADDRESS][i] = e->address;
+            c[PL_PM_STRIDE][i] = e->stride;
+            c[PL_PM_SECTORS][i] = e->sectors;
+            c[PL_PM_WAVEFRONTS][i] = e->wavefronts;
+            c[PL_PM_LEVEL][i] = e->level;
+            c[PL_PM_LATENCY][i] = e->latency;
+        }
     }
-#undef COLUMN
 }
 
 static void find_rows_before(pl_packer *p, const pl_packed_block *b)

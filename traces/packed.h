@@ -103,7 +103,10 @@ typedef struct pl_packed_mem {
 typedef struct pl_packed_block {
     pl_packed_stream stream;
     uint32_t epoch;  /* differs for each block of a trace: says whose a warp's number is */
+    uint32_t sm, place; /* whose events these are; where the writer keeps the block */
     uint32_t n;      /* rows */
+    uint32_t late;   /* rows of instructions whose latency is not known yet */
+    struct pl_packed_block *next; /* in a list of the writer */
     uint32_t nwarps; /* in use in warp[] */
     union {
         pl_packed_inst *inst;

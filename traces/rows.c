@@ -149,11 +149,6 @@ static void count_warp(pl_tracedb *t, const pl_inst_event *e, unsigned lanes)
 
 static void write_inst(pl_tracedb *t, const pl_inst_event *e)
 {
-    if (t->packed) {
-        pl_tracedb_packed_inst(t, e);
-        t->inst_rows++;
-        return;
-    }
     sqlite3_stmt *s = t->add_inst;
     sqlite3_bind_int64(s, 1, t->first_inst + (int64_t)e->seq);
     sqlite3_bind_int64(s, 2, t->kernel);
@@ -174,7 +169,8 @@ static void write_inst(pl_tracedb *t, const pl_inst_event *e)
 /* --- instructions whose result comes later ---
  *
  * A load that misses has its latency hundreds of cycles after its issue. Rows are written once and in the order of their ids, so that
- * full pages follow each other: what cannot be written yet waits here, and everything after it does too. */
+ * full pages follow each other: what cannot be written yet waits here, and everything after it does too. (Packed rows are in memory until
+ * their block is full, so they get it there: packrows.c.) */
 
 static pl_inst_event *waiting_at(const pl_tracedb *t, size_t k)
 {
@@ -218,7 +214,12 @@ static void wait_for_result(pl_tracedb *t, const pl_inst_event *e)
 static void on_done(void *ctx, uint64_t seq, uint32_t latency)
 {
     pl_tracedb *t = ctx;
-    if (t->status != PL_OK || t->waiting.n == 0) return;
+    if (t->status != PL_OK) return;
+    if (t->packed) {
+        pl_tracedb_packed_done(t, seq, latency);
+        return;
+    }
+    if (t->waiting.n == 0) return;
     size_t low = 0, high = t->waiting.n;
     uint64_t away = seq - waiting_at(t, 0)->seq;
     if (away < high && waiting_at(t, away)->seq == seq) low = away; /* so it is without a filter */
@@ -251,7 +252,10 @@ static void on_inst(void *ctx, const pl_inst_event *e)
         count_dropped(t);
         return;
     }
-    if (t->waiting.n > 0 || e->latency == PL_LATENCY_LATER) wait_for_result(t, e);
+    if (t->packed) {
+        pl_tracedb_packed_inst(t, e);
+        t->inst_rows++;
+    } else if (t->waiting.n > 0 || e->latency == PL_LATENCY_LATER) wait_for_result(t, e);
     else write_inst(t, e);
 }
 

@@ -424,6 +424,77 @@ START_TEST(inactive_lanes_have_no_address)
 }
 END_TEST
 
+/* Results come up to LATEST instructions later, in another order than the instructions, or never: so often that no room is left to wait for
+ * the first ones, one of which comes after all. */
+enum { LATEST = 5000, RESULTS = PL_TRACEDB_MOST_WAITING + 3 * LATEST };
+
+static uint32_t late_by(uint64_t seq)
+{
+    return seq % 3 ? 0 : 1 + (uint32_t)(seq * 0x9e3779b97f4a7c15u >> 33) % (LATEST - 1);
+}
+
+static bool never_comes(uint64_t seq)
+{
+    return seq % 1503 == 21;
+}
+
+START_TEST(late_results_find_their_rows)
+{
+    static uint64_t due[LATEST][64];
+    static unsigned ndue[LATEST];
+    for (int packed = 0; packed < 2; packed++) {
+        enter_folder();
+        sums s = {0};
+        pl_tracedb *t;
+        const pl_tracedb_options o = {.level = PL_TRACEDB_INST, .packed = packed, .sms = 2};
+        ck_assert_int_eq(pl_tracedb_open(&t, path, &o), PL_OK);
+        const pl_tracedb_kernel k = {.entry = "k", .timing = true, .grid = {1, 1, 1}, .block = {32, 1, 1}, .ninsns = NPC, .insn = describe};
+        ck_assert_int_eq(pl_tracedb_begin(t, &k), PL_OK);
+        const pl_sink *sink = pl_tracedb_sink(t);
+        memset(ndue, 0, sizeof ndue);
+        for (uint64_t i = 0; i < RESULTS + LATEST; i++) {
+            for (unsigned *n = &ndue[i % LATEST]; *n > 0; --*n) {
+                const uint64_t seq = due[i % LATEST][*n - 1];
+                sink->done(sink->ctx, seq, late_by(seq));
+            }
+            if (i >= RESULTS) continue;
+            const uint32_t late = late_by(i);
+            const pl_inst_event e = {.seq = i, .cycle = i, .pc = PC_LOAD, .mask = 1, .sm = (uint16_t)(i / 3 % 2), .latency = late ? PL_LATENCY_LATER : 4};
+            sink->inst(sink->ctx, &e);
+            if (!late || never_comes(i)) continue;
+            const uint64_t when = (i + late) % LATEST;
+            ck_assert_uint_lt(ndue[when], 64);
+            due[when][ndue[when]++] = i;
+        }
+        sink->done(sink->ctx, 21, 77);
+        s.stat[PC_LOAD].issues = s.stat[PC_LOAD].executed = RESULTS;
+        const pl_tracedb_result r = {.status = "ok", .pc_stat = s.stat, .npc = NPC};
+        ck_assert_int_eq(pl_tracedb_end(t, &r), PL_OK);
+        ck_assert_int_eq(pl_tracedb_close(t, true), PL_OK);
+
+        sqlite3 *db;
+        sqlite3_stmt *q;
+        pl_arena *arena = pl_arena_open();
+        pl_diags diags;
+        pl_diags_init(&diags, arena);
+        ck_assert_int_eq(pl_tracedb_connect(&diags, path, &db), PL_OK);
+        ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT id - (SELECT first_inst FROM kernel), latency FROM inst", -1, &q, NULL), SQLITE_OK);
+        uint64_t rows = 0;
+        for (; sqlite3_step(q) == SQLITE_ROW; rows++) {
+            const uint64_t seq = (uint64_t)sqlite3_column_int64(q, 0), late = late_by(seq);
+            const uint64_t expected = never_comes(seq) ? 0 : late ? late : 4;
+            ck_assert_msg((uint64_t)sqlite3_column_int64(q, 1) == expected, "%s: issue %llu has latency %lld", packed ? "packed" : "rows",
+                          (unsigned long long)seq, (long long)sqlite3_column_int64(q, 1));
+        }
+        ck_assert_uint_eq(rows, RESULTS);
+        sqlite3_finalize(q);
+        sqlite3_close(db);
+        pl_arena_close(arena);
+        leave_folder();
+    }
+}
+END_TEST
+
 START_TEST(barriers_pair_arrival_and_departure)
 {
     enter_folder();
@@ -882,7 +953,7 @@ END_TEST
 
 UNIT_MAIN("trace", numbers_agree, a_summary_has_statistics_only, metrics_follow_their_definitions,
           shipped_queries_run, addresses_come_back_by_lane, inactive_lanes_have_no_address,
-          barriers_pair_arrival_and_departure, windows_double_when_a_launch_is_long,
+          late_results_find_their_rows, barriers_pair_arrival_and_departure, windows_double_when_a_launch_is_long,
           source_lines_are_found, equal_runs_write_equal_bytes, the_name_comes_last,
           closing_inside_a_launch_keeps_nothing, killed_at_any_moment, a_second_writer_is_refused,
           places_that_cannot_be_written, full_disk, size_limit_drops_rows_and_says_so,
