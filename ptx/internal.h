@@ -3,7 +3,7 @@
  *
  * One pass: the grammar (parse.y) calls the functions below as it recognises things, so names are
  * resolved and instructions checked while the text is read. Only labels may be used before they are
- * declared; they wait in a list until their block ends (scope.c). Nothing outside ptx/ includes
+ * declared; they wait in a list until their block ends (names.c). Nothing outside ptx/ includes
  * this header. */
 #ifndef PL_PTX_INTERNAL_H
 #define PL_PTX_INTERNAL_H

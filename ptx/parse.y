@@ -2,7 +2,7 @@
  *
  * It knows directives and punctuation, and no instruction: an instruction is a name, dotted words and operands, whatever they
  * are called (PTX ISA 9.0, chapters 4, 5, 10 and 11). The actions call names.c, decl.c, func.c and stmt.c at once, so there is
- * no second tree to walk. After a syntax error parsing continues behind the next ';' or block. */
+ * no second tree to walk. Plain instructions, which most of a module are, pass it by (plain.c). After a syntax error parsing continues behind the next ';' or block. */
 %code top {
 #include "config.h"
 }
@@ -17,7 +17,14 @@ typedef void *yyscan_t;
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 
 int pl_ptx_yylex(YYSTYPE *value, YYLTYPE *at, yyscan_t scanner);
+void pl_ptx_lex_plain(yyscan_t scanner);
 static void pl_ptx_yyerror(YYLTYPE *at, yyscan_t scanner, pl_parse *p, const char *message);
+
+/* Where a statement may begin, plain ones are read without the grammar (plain.c), unless the next token has been looked at. */
+#define PLAIN                                                                 \
+    do {                                                                      \
+        if (yychar == PL_PTX_YYEMPTY) pl_ptx_lex_plain(scanner);                     \
+    } while (0)
 
 /* The place of a rule: from its first token to the last one on the same line. */
 #define YYLLOC_DEFAULT(current, rhs, n)                                       \
@@ -245,8 +252,8 @@ directives
 /* ---- statements --------------------------------------------------------------------------------------------------------- */
 
 body
-    : %empty
-    | body statement
+    : %empty                            { PLAIN; }
+    | body statement                    { PLAIN; }
     ;
 
 statement
