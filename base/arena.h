@@ -26,7 +26,7 @@ char *pl_arena_vprintf(pl_arena *a, const char *fmt, va_list ap);
 bool pl_arena_ok(const pl_arena *a);      /* false after any allocation failed */
 size_t pl_arena_bytes(const pl_arena *a); /* bytes handed out, for statistics */
 
-#define pl_arena_new(a, type) ((type *)pl_arena_alloc((a), sizeof(type)))
+#define pl_arena_new(a, type) ((type *)pl_arena_alloc_aligned((a), sizeof(type), _Alignof(type)))
 #define pl_arena_array(a, type, n) ((type *)pl_arena_alloc((a), sizeof(type) * (size_t)(n)))
 
 /* Growable array in an arena: grows by doubling. A small old copy stays in the arena until it closes, a large one is freed: nothing

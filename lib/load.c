@@ -17,6 +17,7 @@
 typedef struct input {
     const char *name, *text;
     size_t bytes;
+    char *own; /* the text, to be freed; or NULL */
 } input;
 
 /* A machine program, as an object or as text, rather than PTX. */
@@ -43,7 +44,7 @@ static uint32_t count_lines(const char *text, size_t n)
 }
 
 /* Copies the files one behind the other into the module, each starting on a line of its own. */
-static char *join_texts(pl_module *m, const input *in, size_t n, size_t *bytes)
+static char *join_texts(pl_module *m, input *in, size_t n, size_t *bytes)
 {
     size_t room = 1, at = 0;
     uint32_t lines = 0;
@@ -53,6 +54,9 @@ static char *join_texts(pl_module *m, const input *in, size_t n, size_t *bytes)
     for (size_t k = 0; k < n; k++) {
         char *start = text + at;
         memcpy(start, in[k].text, in[k].bytes);
+        free(in[k].own);
+        in[k].own = NULL;
+        in[k].text = start;
         at += in[k].bytes;
         const char *name = pl_arena_strdup(m->arena, in[k].name);
         *pl_push(m->arena, &m->source) =
@@ -95,7 +99,7 @@ static bool is_provided(const char *name)
     return pl_system_find(name) != 0;
 }
 
-static pl_status load_ptx(pl_module *m, const input *in, size_t n, const pl_load_options *options)
+static pl_status load_ptx(pl_module *m, input *in, size_t n, const pl_load_options *options)
 {
     size_t bytes = 0;
     const char *text = join_texts(m, in, n, &bytes);
@@ -142,7 +146,7 @@ static pl_status load_object(pl_module *m, const input *in, size_t n, size_t obj
     return st;
 }
 
-static pl_status load(pl_gpu *gpu, const input *in, size_t n, const pl_load_options *options, pl_module **out)
+static pl_status load(pl_gpu *gpu, input *in, size_t n, const pl_load_options *options, pl_module **out)
 {
     *out = NULL;
     pl_module *m = calloc(1, sizeof *m);
@@ -175,7 +179,7 @@ static pl_status load(pl_gpu *gpu, const input *in, size_t n, const pl_load_opti
 pl_status pl_module_load(pl_gpu *gpu, const char *name, const char *text, size_t bytes,
                          const pl_load_options *options, pl_module **out)
 {
-    const input in = {name, text, bytes};
+    input in = {.name = name, .text = text, .bytes = bytes};
     return load(gpu, &in, 1, options, out);
 }
 
@@ -190,10 +194,10 @@ pl_status pl_module_load_files(pl_gpu *gpu, const char *const *path, size_t n,
         char *text = NULL;
         in[k].name = path[k];
         st = pl_file_read(gpu, path[k], &text, &in[k].bytes);
-        in[k].text = text;
+        in[k].text = in[k].own = text;
     }
     if (st == PL_OK) st = load(gpu, in, n, options, out);
-    for (size_t k = 0; k < n; k++) free((void *)(uintptr_t)in[k].text);
+    for (size_t k = 0; k < n; k++) free(in[k].own);
     free(in);
     return st;
 }

@@ -219,6 +219,7 @@ typedef struct pl_parse {
         size_t n, cap;
     } syms;
     pl_scope *scope;
+    pl_binding *free_bindings; /* of scopes that were left */
     uint32_t nscopes; /* opened so far */
     uint32_t depth;
     uint32_t max_depth_reported;

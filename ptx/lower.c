@@ -783,7 +783,8 @@ static bool lower_module(module *m)
 /* A finished function, which may wait for those before it. */
 typedef struct finished {
     pl_program part;
-    pl_arena *arena; /* that it waits in, or NULL */
+    pl_arena *arena; /* that it waits in, or NULL; of an entry of `spare`: one that nothing waits in any more */
+    struct finished *next;
     bool ready;
 } finished;
 
@@ -794,7 +795,8 @@ typedef struct assembly {
     finished *done;              /* by rank: a function's position among those with code */
     uint32_t *func, *job;        /* function of a rank; ranks in the order in which they are taken */
     uint32_t n, joined;          /* functions with code; so many are in the program */
-    pthread_mutex_t lock;        /* of done, joined, and the program while it grows */
+    finished *spare;
+    pthread_mutex_t lock;        /* of done, joined, spare, and the program while it grows */
     _Atomic uint32_t next;       /* job to take next */
     _Atomic bool failed;         /* out of memory */
 } assembly;
@@ -805,8 +807,13 @@ static bool deliver(assembly *x, uint32_t rank, pl_program *part)
     pl_prog_func *all = x->m.p->funcs.at;
     pthread_mutex_lock(&x->lock);
     bool turn = rank == x->joined; /* and it stays so */
+    finished *spare = turn ? NULL : x->spare;
+    if (spare)
+        x->spare = spare->next;
     pthread_mutex_unlock(&x->lock);
-    pl_arena *keep = turn ? NULL : pl_arena_open();
+    pl_arena *keep = turn ? NULL : spare ? spare->arena : pl_arena_open();
+    if (spare)
+        spare->arena = NULL;
     if (keep)
         pl_part_keep(part, &all[x->func[rank]], keep);
     if (!turn && (!keep || !pl_arena_ok(keep))) {
@@ -814,11 +821,14 @@ static bool deliver(assembly *x, uint32_t rank, pl_program *part)
         return false;
     }
     pthread_mutex_lock(&x->lock);
-    for (x->done[rank] = (finished){*part, keep, true}; x->joined < x->n && x->done[x->joined].ready; x->joined++) {
+    for (x->done[rank] = (finished){.part = *part, .arena = keep, .ready = true}; x->joined < x->n && x->done[x->joined].ready; x->joined++) {
         finished *f = &x->done[x->joined];
         pl_part_join(x->m.p, &all[x->func[x->joined]], &f->part);
-        pl_arena_close(f->arena);
-        f->arena = NULL;
+        if (f->arena) {
+            pl_arena_reset(f->arena);
+            f->next = x->spare;
+            x->spare = f;
+        }
     }
     bool good = pl_arena_ok(x->m.p->arena);
     pthread_mutex_unlock(&x->lock);
@@ -862,7 +872,11 @@ static int heavier(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* Numbers the functions with code. Several threads take large ones first, so that none ends long after the others. */
+/* Several threads take the largest functions first, so that none ends long after the others; all others in their order, in which they
+ * are joined, so that few wait. Large is what would keep a thread busy for this share of the time. */
+enum { SHARE = 16 };
+
+/* Numbers the functions with code. */
 static bool list_functions(assembly *x, bool shared)
 {
     const pl_ast *ast = x->m.ast;
@@ -878,8 +892,13 @@ static bool list_functions(assembly *x, bool shared)
             w[x->n] = (weight){ast->funcs.at[k]->body.n, x->n};
             x->func[x->n++] = (uint32_t)k;
         }
-    if (shared)
-        qsort(w, x->n, sizeof *w, heavier);
+    size_t all = 0;
+    for (uint32_t k = 0; k < x->n; k++)
+        all += w[k].statements;
+    for (uint32_t k = 0; k < x->n; k++)
+        if (!shared || w[k].statements * SHARE < all)
+            w[k].statements = 0;
+    qsort(w, x->n, sizeof *w, heavier);
     for (uint32_t k = 0; k < x->n; k++)
         x->job[k] = w[k].rank;
     return pl_arena_ok(x->m.scratch);

@@ -186,12 +186,14 @@ static pl_scope *scope_at(pl_parse *p, uint32_t depth)
 
 static pl_binding *attach(pl_parse *p, pl_sym *s, const pl_binding *b, uint32_t depth)
 {
-    pl_binding *n = pl_arena_new(p->names, pl_binding);
+    pl_binding *n = p->free_bindings ? p->free_bindings : pl_arena_new(p->names, pl_binding);
     pl_scope *scope = scope_at(p, depth);
     pl_binding **top = b->kind == PL_B_RANGE ? &s->range : &s->binding;
+    if (p->free_bindings) p->free_bindings = n->next;
     *n = *b;
     n->sym = s;
     n->depth = depth;
+    if (!pl_parse_ok(p)) return n; /* it lies where the next one will: no list may have it twice */
     while (*top && (*top)->depth > depth) top = &(*top)->outer;
     n->outer = *top;
     *top = n;
@@ -343,12 +345,17 @@ void pl_scope_close(pl_parse *p)
                 pl_name_undefined(p, u->sym, u->at);
         }
     }
-    for (pl_binding *b = s->bindings; b; b = b->next) {
+    pl_binding *last = NULL;
+    for (pl_binding *b = s->bindings; b; last = b, b = b->next) {
         pl_binding **top = b->kind == PL_B_RANGE ? &b->sym->range : &b->sym->binding;
         /* Bindings made on demand in an outer scope may lie above this one's neighbours, so unlink
          * rather than pop. */
         while (*top && *top != b) top = &(*top)->outer;
         if (*top) *top = b->outer;
+    }
+    if (last) {
+        last->next = p->free_bindings;
+        p->free_bindings = s->bindings;
     }
     p->scope = outer;
     p->depth--;
