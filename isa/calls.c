@@ -25,8 +25,6 @@ typedef struct steady {
 typedef struct caller {
     pl_ir *x;
     pl_flow f;
-    uint64_t *now;      /* values live at the current instruction */
-    uint8_t *kept;      /* by value: lives across a call of this function */
     uint8_t *returned;  /* by value: a call's result as it comes */
     uint32_t across;    /* most rows that live across a call */
     bool parts;         /* a call between BSSY and BSYNC */
@@ -57,7 +55,7 @@ static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     caller *c = ctx;
     uint32_t k = pl_flow_of(&c->f, *row, use);
     if (k-- && pl_flow_starts(&c->f, k, rows, use))
-        c->now[k / 64] &= ~(1ull << (k % 64));
+        pl_flow_set(&c->f, k, false);
 }
 
 static void enter(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -65,31 +63,33 @@ static void enter(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     caller *c = ctx;
     uint32_t k = pl_flow_of(&c->f, *row, use);
     if (k-- && !pl_flow_starts(&c->f, k, rows, use))
-        c->now[k / 64] |= 1ull << (k % 64);
+        pl_flow_set(&c->f, k, true);
 }
 
-/* Finds what lives across calls. */
+/* Finds what lives across calls: it is marked then. */
 static void look(caller *c)
 {
     pl_ir *x = c->x;
-    for (uint32_t j = 0; j < x->nrpo; j++) {
-        uint32_t b = x->rpo[j];
-        memcpy(c->now, c->f.out + (size_t)b * c->f.words, c->f.words * sizeof *c->now);
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        if (x->b.at[b].order == PL_IR_NONE)
+            continue;
+        pl_flow_end(&c->f, b);
         for (uint32_t at = (uint32_t)x->b.at[b].code.n; at-- > 0;) {
             const pl_insn *i = pl_flow_visit(&c->f, b, at);
             pl_insn_uses_here(x->p, &x->b.at[b].code.at[at], leave, c);
             if (is_call(i)) {
-                uint32_t rows = 0;
-                for (uint32_t k = 0; k < c->f.n; k++)
-                    if (c->now[k / 64] >> (k % 64) & 1) {
-                        c->kept[k] = 1;
-                        rows += c->f.v[k].rows;
-                    }
-                c->across = rows > c->across ? rows : c->across;
+                pl_flow_mark(&c->f);
+                c->across = c->f.weight > c->across ? c->f.weight : c->across;
             }
             pl_insn_uses_here(x->p, &x->b.at[b].code.at[at], enter, c);
         }
     }
+}
+
+/* Does it live across a call of this function? */
+static bool kept(const caller *c, uint32_t value)
+{
+    return pl_flow_marked(&c->f, value);
 }
 
 static bool add(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, const pl_insn *like)
@@ -173,8 +173,8 @@ static bool needs_copy(caller *c, const pl_insn *send, const pl_insn *call, int 
     if (!k--) /* a number, an address */
         return true;
     if (c->returned[k])
-        return !linked || number > 0 || c->kept[k];
-    return c->kept[k];
+        return !linked || number > 0 || kept(c, k);
+    return kept(c, k);
 }
 
 /* The call at position *at: its arguments, its return address, its meeting point. */
@@ -215,7 +215,7 @@ static bool arrivals(caller *c, uint32_t b)
         if (!k--)
             continue;
         c->returned[k] = 1;
-        if (c->kept[k] && !copy(x, b, at++))
+        if (kept(c, k) && !copy(x, b, at++))
             return false;
     }
     return true;
@@ -233,7 +233,7 @@ static bool departures(caller *c, uint32_t b)
             result |= !m->reg && i->imm >= m->from && i->imm < m->from + m->bytes;
         }
         uint32_t k = result ? pl_flow_of(&c->f, i->op[1], 0) : 0;
-        if (result && (!k || c->kept[k - 1]) && !copy(x, b, at++))
+        if (result && (!k || kept(c, k - 1)) && !copy(x, b, at++))
             return false;
     }
     return true;
@@ -361,10 +361,10 @@ bool pl_pass_calls(pl_ir *x)
         return half_address(x);
     if (!pl_flow_values(&c.f, x) || !pl_flow_live(&c.f))
         return false;
-    c.now = pl_arena_array(x->tmp, uint64_t, c.f.words + 1);
-    c.kept = pl_arena_array(x->tmp, uint8_t, c.f.n + 1);
+    for (uint32_t k = 0; k < c.f.n; k++)
+        c.f.v[k].weight = c.f.v[k].rows;
     c.returned = pl_arena_array(x->tmp, uint8_t, c.f.n + 1);
-    if (!c.now || !c.kept || !c.returned)
+    if (!c.returned)
         return false;
     look(&c);
     note_steady(&c);

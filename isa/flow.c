@@ -1,4 +1,4 @@
-/* flow.c - liveness over a block graph, solved with bit sets against the flow; see flow.h. */
+/* flow.c - values, and liveness over a block graph; see flow.h. */
 #include "isa/flow.h"
 #include "isa/plan.h"
 
@@ -48,33 +48,9 @@ bool pl_flow_values(pl_flow *f, pl_ir *x)
         f->v[f->n - 1].rows++;
         f->v[f->n - 1].weight++;
     }
-    f->words = (f->n + 63) / 64;
     for (f->block = 0; f->block < x->b.n; f->block++)
         for (f->at = 0; f->at < x->b.at[f->block].code.n; f->at++)
             pl_insn_uses_here(x->p, &x->b.at[f->block].code.at[f->at], locate, f);
-    return true;
-}
-
-bool pl_flow_narrow(pl_flow *f)
-{
-    uint32_t *to = pl_arena_array(f->x->tmp, uint32_t, f->n + 1), across = 0, n = 0;
-    pl_flow_value *v = pl_arena_array(f->x->tmp, pl_flow_value, f->n + 1);
-    if (!to || !v)
-        return false;
-    for (int local = 0; local < 2; local++) {
-        for (uint32_t k = 0; k < f->n; k++) {
-            bool stays = f->v[k].block < f->x->b.n && f->v[k].born != UINT32_MAX && !f->v[k].pinned;
-            if (stays == (local == 1)) {
-                v[n] = f->v[k];
-                to[k] = n++;
-            }
-        }
-        across = local ? across : n;
-    }
-    for (uint32_t r = 0; r < f->x->f->rows; r++)
-        f->of[r] = f->of[r] ? to[f->of[r] - 1] + 1 : 0;
-    f->v = v;
-    f->words = (across + 63) / 64;
     return true;
 }
 
@@ -95,65 +71,120 @@ bool pl_flow_starts(const pl_flow *f, uint32_t k, unsigned rows, unsigned use)
     return !f->guarded || (v->block == f->block && v->born == f->at);
 }
 
-static void summarise(pl_flow *f, uint32_t row, unsigned rows, unsigned use)
+typedef struct touching {
+    pl_flow *f;
+    uint32_t *seen; /* by number of a value among those that may live across: the last block that touches it, plus one */
+} touching;
+
+/* The first access in a block decides. */
+static inline void touch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    uint32_t k = pl_flow_of(f, row, use);
-    if (!k-- || k / 64 >= f->words)
+    touching *t = ctx;
+    pl_flow *f = t->f;
+    uint32_t k = pl_flow_of(f, *row, use), n = k ? f->v[k - 1].across : UINT32_MAX;
+    if (n == UINT32_MAX || t->seen[n] == f->block + 1)
         return;
-    if (!pl_flow_starts(f, k, rows, use)) {
-        if (!pl_flow_has(f, f->def, f->block, k))
-            pl_flow_put(f, f->use, f->block, k);
-    } else if (!pl_flow_has(f, f->use, f->block, k))
-        pl_flow_put(f, f->def, f->block, k);
+    t->seen[n] = f->block + 1;
+    pl_liveset_touch(&f->sets, n, f->block, !pl_flow_starts(f, k - 1, rows, use));
 }
 
 /* Reads come before writes within one instruction. */
 static void reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     if (use & PL_USE_READ)
-        summarise(ctx, *row, rows, use);
+        touch(ctx, row, rows, use);
 }
 
 static void writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     if (!(use & PL_USE_READ))
-        summarise(ctx, *row, rows, use);
+        touch(ctx, row, rows, use);
 }
 
-static void solve(pl_flow *f)
+static bool number_across(pl_flow *f)
 {
-    pl_ir *x = f->x;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t j = x->nrpo; j-- > 0;) {
-            size_t b = (size_t)x->rpo[j] * f->words;
-            for (uint32_t e = 0, n = pl_ir_successors(x, x->rpo[j]); e < n; e++) {
-                const uint64_t *from = f->in + (size_t)pl_ir_successor(x, x->rpo[j], e) * f->words;
-                for (uint32_t w = 0; w < f->words; w++)
-                    f->out[b + w] |= from[w];
-            }
-            for (uint32_t w = 0; w < f->words; w++) {
-                uint64_t v = f->use[b + w] | (f->out[b + w] & ~f->def[b + w]);
-                changed |= v != f->in[b + w];
-                f->in[b + w] = v;
-            }
-        }
+    f->value = pl_arena_array(f->x->tmp, uint32_t, f->n + 1);
+    if (!f->value)
+        return false;
+    for (uint32_t k = 0; k < f->n; k++) {
+        pl_flow_value *v = &f->v[k];
+        bool stays = v->block == UINT32_MAX || (v->block < f->x->b.n && v->born != UINT32_MAX && !v->pinned);
+        v->across = stays ? UINT32_MAX : f->sets.things;
+        if (!stays)
+            f->value[f->sets.things++] = k;
     }
+    return true;
+}
+
+/* From spans to what changes between the end of one block and that of the next. */
+static bool list_flips(pl_flow *f)
+{
+    uint32_t blocks = f->sets.blocks;
+    f->first = pl_arena_array(f->x->tmp, uint32_t, blocks + 2);
+    f->flip = pl_arena_array(f->x->tmp, uint32_t, 2 * f->sets.spans.n + 1);
+    if (!f->first || !f->flip)
+        return false;
+    for (size_t k = 0; k < f->sets.spans.n; k++) {
+        f->first[f->sets.spans.at[k].first]++;
+        f->first[f->sets.spans.at[k].end]++;
+    }
+    for (uint32_t b = 0, at = 0; b <= blocks; b++) {
+        at += f->first[b];
+        f->first[b] = at;
+    }
+    f->first[blocks + 1] = f->first[blocks];
+    for (size_t k = f->sets.spans.n; k-- > 0;) {
+        const pl_span *s = &f->sets.spans.at[k];
+        f->flip[--f->first[s->first]] = f->value[s->thing];
+        f->flip[--f->first[s->end]] = f->value[s->thing];
+    }
+    return true;
 }
 
 bool pl_flow_live(pl_flow *f)
 {
     pl_ir *x = f->x;
-    size_t set = (size_t)f->words * x->b.n + 1;
-    uint64_t **all[] = {&f->in, &f->out, &f->use, &f->def};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        if (!(*all[k] = pl_arena_array(x->tmp, uint64_t, set)))
-            return false;
-    for (uint32_t b = 0; b < x->b.n; b++)
-        for (uint32_t k = 0; k < x->b.at[b].code.n; k++) {
+    uint32_t n = (uint32_t)x->b.n, *pred = pl_arena_array(x->tmp, uint32_t, n + 1), *npred = pl_arena_array(x->tmp, uint32_t, n + 1);
+    f->sets = (pl_liveset){.a = x->tmp, .blocks = n, .preds = x->preds, .pred = pred, .npred = npred};
+    if (!pred || !npred || !number_across(f))
+        return false;
+    touching t = {f, pl_arena_array(x->tmp, uint32_t, f->sets.things + 1)};
+    if (!t.seen)
+        return false;
+    for (uint32_t b = 0; b < n; b++) {
+        pred[b] = x->b.at[b].pred;
+        npred[b] = x->b.at[b].npred;
+        for (uint32_t k = 0; k < x->b.at[b].code.n && x->b.at[b].order != PL_IR_NONE; k++) {
             pl_flow_visit(f, b, k);
-            pl_insn_uses_twice(x->p, &x->b.at[b].code.at[k], reads, writes, f);
+            pl_insn_uses_twice(x->p, &x->b.at[b].code.at[k], reads, writes, &t);
         }
-    solve(f);
+    }
+    if (!pl_liveset_solve(&f->sets) || !list_flips(f))
+        return false;
+    f->end = UINT32_MAX; /* in front of block 0 nothing is live */
     return true;
+}
+
+static void flip(pl_flow *f, uint32_t block)
+{
+    for (uint32_t k = f->first[block]; k < f->first[block + 1]; k++) {
+        f->v[f->flip[k]].state ^= PL_FLOW_AT_END;
+        pl_flow_turn(f, &f->v[f->flip[k]]);
+    }
+}
+
+void pl_flow_end(pl_flow *f, uint32_t block)
+{
+    for (size_t k = 0; k < f->changed.n; k++) {
+        pl_flow_value *v = &f->v[f->changed.at[k]];
+        if (!(v->state & PL_FLOW_LIVE) != !(v->state & PL_FLOW_AT_END))
+            pl_flow_turn(f, v);
+        v->state &= (uint8_t)~PL_FLOW_LISTED;
+    }
+    f->changed.n = 0;
+    while (f->end != block)
+        if (f->end == UINT32_MAX || f->end < block)
+            flip(f, ++f->end);
+        else
+            flip(f, f->end--);
 }

@@ -1,11 +1,15 @@
-/* flow.h - which values of a block graph are live where: bit sets for each block. For passes; memory comes from the pass's arena.
+/* flow.h - which values of a block graph are live where. For passes; memory comes from the pass's arena.
  *
  * A value is a group of consecutive rows that instructions use together (a 64-bit register is two). A guarded write keeps the lanes that
- * the guard excludes, so it starts the value anew only where nothing has touched it before. */
+ * the guard excludes, so it starts the value anew only where nothing has touched it before.
+ *
+ * A pass goes to the end of a block (pl_flow_end) and walks backwards from there, saying which values begin and cease to be live; the next
+ * pl_flow_end takes that back. From block to block only the differences are worked through, so that no set of values is ever written down. */
 #ifndef PL_ISA_FLOW_H
 #define PL_ISA_FLOW_H
 
 #include "isa/ir.h"
+#include "isa/liveset.h"
 
 typedef struct pl_flow_value {
     uint32_t row, rows;
@@ -13,26 +17,38 @@ typedef struct pl_flow_value {
     uint32_t born;   /* position of the write that starts it there; UINT32_MAX: it starts with a read */
     uint32_t writes;
     uint32_t weight; /* registers of a thread that it takes: its rows, or none */
+    uint32_t across; /* number among those that may live from block to block; UINT32_MAX: it lives in one */
+    uint32_t since;  /* `marks` when it became live */
+    uint8_t state;   /* PL_FLOW_* */
     bool pinned;     /* parameter or result of the function */
+    bool marked;     /* it was live when pl_flow_mark was called, and has ceased to be */
 } pl_flow_value;
+
+enum { PL_FLOW_LIVE = 1, PL_FLOW_AT_END = 2 /* at the end of the block */, PL_FLOW_LISTED = 4 /* in `changed` */ };
 
 typedef struct pl_flow {
     pl_ir *x;
-    uint32_t n, words;  /* values; words of a set */
+    uint32_t n;         /* values */
     uint32_t *of;       /* by row: value, plus one; 0: no register */
     pl_flow_value *v;
-    uint64_t *in, *out; /* by block: `words` each */
-    uint64_t *use, *def;
     uint32_t block, at; /* instruction that is being visited */
     bool guarded;
+    uint32_t weight;    /* registers that the values live here take */
+    uint32_t marks;     /* calls of pl_flow_mark */
+    /* pl_flow_live */
+    pl_liveset sets;    /* of the values that may live from block to block, by their numbers `across` */
+    uint32_t *value;    /* by such a number */
+    uint32_t *first, *flip; /* by block: values that are live at its end and not at that of the block before it, or the other way round */
+    uint32_t end;       /* the block whose end was gone to last */
+    struct { uint32_t *at; size_t n, cap; } changed; /* values whose state is not that at the end of the block any more */
 } pl_flow;
 
 /* Finds the values. Needs pl_ir_graph and pl_ir_count. False: out of memory. */
 bool pl_flow_values(pl_flow *f, pl_ir *x);
-/* Numbers the values anew, so that those which live in one block only come last and need no bits in the sets: `words` counts the others. */
-bool pl_flow_narrow(pl_flow *f);
 /* Finds where they are live. */
 bool pl_flow_live(pl_flow *f);
+/* Goes to the end of a block. */
+void pl_flow_end(pl_flow *f, uint32_t block);
 /* Says which instruction comes next; pl_flow_starts asks about it. */
 const pl_insn *pl_flow_visit(pl_flow *f, uint32_t block, uint32_t at);
 /* Does this access start value k anew, whatever its register held? */
@@ -44,14 +60,45 @@ static inline uint32_t pl_flow_of(const pl_flow *f, uint32_t row, unsigned use)
     return use & PL_USE_PRED ? 0 : f->of[row];
 }
 
-static inline bool pl_flow_has(const pl_flow *f, const uint64_t *sets, uint32_t block, uint32_t k)
+static inline bool pl_flow_is_live(const pl_flow *f, uint32_t k)
 {
-    return sets[(size_t)block * f->words + k / 64] >> (k % 64) & 1;
+    return f->v[k].state & PL_FLOW_LIVE;
 }
 
-static inline void pl_flow_put(const pl_flow *f, uint64_t *sets, uint32_t block, uint32_t k)
+static inline void pl_flow_turn(pl_flow *f, pl_flow_value *v)
 {
-    sets[(size_t)block * f->words + k / 64] |= 1ull << (k % 64);
+    v->state ^= PL_FLOW_LIVE;
+    if (v->state & PL_FLOW_LIVE) {
+        f->weight += v->weight;
+        v->since = f->marks;
+    } else {
+        f->weight -= v->weight;
+        v->marked |= f->marks > v->since;
+    }
+}
+
+/* From here on the value is live, or is not. */
+static inline void pl_flow_set(pl_flow *f, uint32_t k, bool live)
+{
+    pl_flow_value *v = &f->v[k];
+    if ((v->state & PL_FLOW_LIVE) == live)
+        return;
+    pl_flow_turn(f, v);
+    if (!(v->state & PL_FLOW_LISTED)) {
+        v->state |= PL_FLOW_LISTED;
+        *pl_push(f->x->tmp, &f->changed) = k;
+    }
+}
+
+/* Marks every value that is live here. */
+static inline void pl_flow_mark(pl_flow *f)
+{
+    f->marks++;
+}
+
+static inline bool pl_flow_marked(const pl_flow *f, uint32_t k)
+{
+    return f->v[k].marked || ((f->v[k].state & PL_FLOW_LIVE) && f->marks > f->v[k].since);
 }
 
 #endif

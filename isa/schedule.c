@@ -8,10 +8,12 @@
  *
  * What stays in order: writes and reads of a register; stores, and the loads that may see them; what other lanes or threads can observe;
  * additions with carry. Arithmetic moves past barriers and atomics, loads past reductions that they cannot see. */
+#include <limits.h>
 #include <string.h>
 
 #include "isa/flow.h"
 #include "isa/live.h"
+#include "isa/memorder.h"
 #include "isa/passes.h"
 #include "isa/plan.h"
 
@@ -25,13 +27,6 @@ static bool plain_store(const pl_insn *i)
 {
     bool stores = pl_insn_effects(i) == PL_EF_STORE && !(i->flags & PL_IF_CONTROL);
     return (stores || plain_reduction(i)) && (i->flags & PL_IF_MEM) && !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
-}
-
-/* May the load see what the store writes? Not in another space; a generic address may be in any. */
-static bool may_see(const pl_insn *load, const pl_insn *store)
-{
-    pl_space a = (pl_space)load->sel[PL_M_SPACE], b = (pl_space)store->sel[PL_M_SPACE];
-    return a == b || a == PL_SP_GENERIC || b == PL_SP_GENERIC;
 }
 
 /* Cycles from an instruction to its reader, as the assembler expects them: fixed latencies of sm_80 to sm_100, and typical ones of what a
@@ -57,7 +52,7 @@ static const struct { const char *class_name; uint8_t unit, cycles; } units[] = 
  * the registers to the end of the UNIT, in which they are given out, that this one needs in the order of the text; a UNIT more where loads that
  * run ahead make it shorter by a part that is WORTH it, a UNIT less where it gets only a LITTLE longer by that. With less than ROOM left, what has
  * begun goes before what has not. */
-enum { FREE = 21, FULL = 28, GAPS = 3, LESS = 1, UNIT = 8, LONG = 100, WORTH = 2, LITTLE = 8, EARLY = 8, ROOM = 2, MOST_CELLS = 1 << 28 };
+enum { FREE = 21, FULL = 28, GAPS = 3, LESS = 1, UNIT = 8, LONG = 100, WORTH = 2, LITTLE = 8, EARLY = 8, ROOM = 2 };
 
 /* Instructions looked ahead: less where registers do not suffice, since what is begun early holds its registers. */
 static const uint32_t windows[] = {256, 64, 24};
@@ -80,6 +75,13 @@ typedef struct held {
     bool behind;    /* it lives behind the stretch */
 } held;
 
+/* An instruction is among the readers of what a register holds. */
+typedef struct reading {
+    uint32_t held;
+    uint32_t times; /* it names it so often */
+    int rows;
+} reading;
+
 typedef struct reader {
     uint32_t at, next;
 } reader;
@@ -90,19 +92,25 @@ typedef struct node {
     uint32_t height, earliest; /* cycles to the end of the stretch; least distance from its start */
     uint32_t urgent;           /* the same, and EARLY more for loads: their addresses need not all be there first */
     uint32_t uses, nuses;      /* range in list.uses */
+    uint32_t readings, nreadings; /* range in list.readings: what may cease to be needed behind it */
+    int gain;                  /* registers that begin to be needed with it */
     uint32_t cycles;           /* until its result */
     int spare;                 /* registers that it needs while it runs */
-    uint8_t memory;            /* what it does to memory */
     uint8_t unit, busy;        /* unit that it holds for so many cycles; UNITS: none */
 } node;
 
-enum { NOTHING, LOADS, STORES }; /* node.memory; LOADS: of what somebody may write */
+/* An instruction that can come next: everything in front of it is placed. */
+typedef struct candidate {
+    uint32_t at, earliest, urgent;
+    uint8_t unit;
+} candidate;
 
 /* What is known of a class: cycles until the result, 0: not looked up yet; registers needed while it runs. */
 typedef struct cost {
     uint16_t cycles;
     uint8_t spare;
     uint8_t unit, busy; /* unit that it holds, and for how long; UNITS: none */
+    bool wall;          /* nothing moves past it */
 } cost;
 
 typedef struct list {
@@ -110,42 +118,66 @@ typedef struct list {
     pl_insn *code, *out;
     uint32_t n, at;
     node *node;
-    uint32_t *ready, nready;
+    candidate *ready;        /* those within the window */
+    uint32_t nready, covered; /* how many; instructions in front of this one have been within it */
     uint32_t *order, *best;  /* instructions in the order that is being made; in the best so far */
     uint32_t window;         /* how far ahead of the first that is not placed */
     cost *cost;              /* by class */
-    uint32_t free[UNITS];    /* distance from the start of the stretch at which the unit takes another instruction */
+    uint32_t free[UNITS + 1]; /* distance from the start of the stretch at which the unit takes another instruction */
     struct { edge *at; size_t n, cap; } edges;
     struct { use *at; size_t n, cap; } uses;
     struct { reader *at; size_t n, cap; } readers;
     struct { held *at; size_t n, cap; } held;
+    struct { reading *at; size_t n, cap; } readings;
+    pl_memorder *memory;
     uint32_t *writer, *read; /* by slot: last write in this stretch; first of the readers since then; PL_IR_NONE */
     uint32_t *holds;         /* by slot: what it holds, index in `held` */
-    bool *live, *behind;     /* by value: in a register now; behind the stretch */
+    bool *behind;            /* by value: live behind the stretch */
+    uint32_t *seen, stretch; /* by value: number of the last stretch that touches it; of the one at work */
     pl_flow f;
     uint32_t slots, block, start; /* block at work; position of the stretch in it */
-    int many, limit;         /* registers live here; that a thread may have */
+    int many, limit;         /* registers live in front of the stretch; that a thread may have */
     int needed;              /* what the stretches need: more than one may take where another takes them anyway */
     bool measuring;          /* find that out; the order stays */
-    unsigned phase;          /* PL_USE_READ or PL_USE_WRITE, while uses are visited */
 } list;
 
-static uint32_t latency_of(list *l, const pl_insn *i)
+static bool starts_with(const char *text, const char *start)
 {
-    cost *c = &l->cost[i->cls];
-    if (!c->cycles) {
-        c->cycles = FIXED;
-        for (size_t k = 0; k < sizeof latencies / sizeof *latencies && c->cycles == FIXED; k++)
-            if (strncmp(pl_class_text[i->cls], latencies[k].class_name, strlen(latencies[k].class_name)) == 0)
-                c->cycles = latencies[k].cycles;
-        c->spare = pl_live_temporaries(i->cls);
-        c->unit = UNITS;
-        for (size_t k = 0; k < sizeof units / sizeof *units && c->unit == UNITS; k++)
-            if (strncmp(pl_class_text[i->cls], units[k].class_name, strlen(units[k].class_name)) == 0) {
-                c->unit = units[k].unit;
-                c->busy = units[k].cycles;
-            }
-    }
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* A subroutine of ptxas does it, or may have to: there a block ends. A product of 8-bit floats is a dozen instructions that ptxas leaves together,
+ * and loads for the next behind them. Others order all that is around them. */
+static bool class_is_wall(uint16_t cls)
+{
+    static const char *const names[] = {"div64", "rem64", "mma_fp8", "tcgen05"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (starts_with(pl_class_text[cls], names[k]))
+            return true;
+    return cls == C_sreg_clock || cls == C_sleep || cls == C_wgmma || cls == C_wgmma_fence || cls == C_wgmma_commit || cls == C_wgmma_wait ||
+           cls == C_setmaxnreg;
+}
+
+static const cost *cost_of(list *l, uint16_t cls)
+{
+    cost *c = &l->cost[cls];
+    if (c->cycles)
+        return c;
+    const char *name = pl_class_text[cls];
+    *c = (cost){.cycles = FIXED, .spare = pl_live_temporaries(cls), .unit = UNITS, .wall = class_is_wall(cls)};
+    for (size_t k = 0; k < sizeof latencies / sizeof *latencies && c->cycles == FIXED; k++)
+        if (starts_with(name, latencies[k].class_name))
+            c->cycles = latencies[k].cycles;
+    for (size_t k = 0; k < sizeof units / sizeof *units && c->unit == UNITS; k++)
+        if (starts_with(name, units[k].class_name)) {
+            c->unit = units[k].unit;
+            c->busy = units[k].cycles;
+        }
+    return c;
+}
+
+static uint32_t latency_of(const cost *c, const pl_insn *i)
+{
     if (pl_insn_effects(i) & PL_EF_LOAD)
         switch ((pl_space)i->sel[PL_M_SPACE]) {
         case PL_SP_SHARED: return NEAR_LOAD;
@@ -157,16 +189,16 @@ static uint32_t latency_of(list *l, const pl_insn *i)
 }
 
 /* The unit that the instruction holds; UNITS: none. */
-static uint8_t unit_of(const list *l, const pl_insn *i)
+static uint8_t unit_of(const cost *c, const pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
-    return i->cls == C_alu && (m == M_add || m == M_sub || m == M_shl || m == M__mov) ? UNITS : l->cost[i->cls].unit;
+    return i->cls == C_alu && (m == M_add || m == M_sub || m == M_shl || m == M__mov) ? UNITS : c->unit;
 }
 
 /* Distance from the start of the stretch at which it can stand. */
-static uint32_t possible(const list *l, const node *n)
+static uint32_t possible(const list *l, const candidate *c)
 {
-    return n->unit != UNITS && l->free[n->unit] > n->earliest ? l->free[n->unit] : n->earliest;
+    return l->free[c->unit] > c->earliest ? l->free[c->unit] : c->earliest;
 }
 
 /* Registers only: what lanes exchange, matrix instructions. */
@@ -180,22 +212,12 @@ static bool any_load(const pl_insn *i)
     return (pl_insn_effects(i) & ~(uint32_t)PL_EF_CONVERGE) == PL_EF_LOAD && !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
 }
 
-/* A subroutine of ptxas does it, or may have to: there a block ends. A product of 8-bit floats is a dozen instructions that ptxas leaves together,
- * and loads for the next behind them. */
-static bool stands_alone(const pl_insn *i)
-{
-    const char *name = pl_class_text[i->cls];
-    return pl_insn_mnem(i) == M__slow || strncmp(name, "div64", 5) == 0 || strncmp(name, "rem64", 5) == 0 || strncmp(name, "mma_fp8", 7) == 0;
-}
-
 /* Ends a stretch: nothing moves past it. */
-static bool wall(const pl_insn *i)
+static bool wall(list *l, const pl_insn *i)
 {
-    if (stands_alone(i))
-        return true;
-    return (pl_insn_effects(i) & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || i->cls == C_sreg_clock || i->cls == C_sleep || i->cls == C_wgmma ||
-           i->cls == C_wgmma_fence || i->cls == C_wgmma_commit || i->cls == C_wgmma_wait || i->cls == C_setmaxnreg ||
-           pl_insn_mnem(i) == M_activemask || pl_insn_mnem(i) == M_griddepcontrol || strncmp(pl_class_text[i->cls], "tcgen05", 7) == 0;
+    uint16_t m = pl_insn_mnem(i);
+    return (pl_insn_effects(i) & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || m == M__slow || m == M_activemask || m == M_griddepcontrol ||
+           cost_of(l, i->cls)->wall;
 }
 
 static void join(list *l, uint32_t from, uint32_t to, uint32_t cycles)
@@ -267,20 +289,13 @@ static uint32_t address_row(const pl_insn *i)
     return PL_IR_NONE;
 }
 
-/* Two accesses through one value, to different bytes. */
-static bool apart(const list *l, const pl_insn *a, const pl_insn *b)
+static pl_access access_of(const list *l, uint32_t at)
 {
-    uint32_t row = address_row(a);
-    if (row == PL_IR_NONE || row >= l->x->f->rows || row != address_row(b) || l->x->row[row].defs != 1 || a->sel[PL_M_SPACE] != b->sel[PL_M_SPACE])
-        return false;
-    int64_t m = (int64_t)a->sel[PL_M_COUNT] << a->sel[PL_M_LOG2], n = (int64_t)b->sel[PL_M_COUNT] << b->sel[PL_M_LOG2];
-    return a->imm + m <= b->imm || b->imm + n <= a->imm;
-}
-
-/* Must the store and the load, in whichever order they stand, stay so? */
-static bool conflict(const list *l, const pl_insn *load, const pl_insn *store)
-{
-    return may_see(load, store) && !apart(l, load, store);
+    const pl_insn *i = &l->code[at];
+    uint32_t row = address_row(i);
+    bool known = row != PL_IR_NONE && row < l->x->f->rows && l->x->row[row].defs == 1;
+    return (pl_access){.at = at, .space = i->sel[PL_M_SPACE], .base = known ? row : PL_NOWHERE, .from = i->imm,
+                       .to = i->imm + ((int64_t)i->sel[PL_M_COUNT] << i->sel[PL_M_LOG2])};
 }
 
 /* Edges by memory and by the carry flag. *last: the one before that orders all memory, *flags: that touched the flag, or PL_IR_NONE. */
@@ -295,19 +310,18 @@ static void memory_order(list *l, uint32_t at, uint32_t *last, uint32_t *flags)
         *flags = at;
         return;
     }
-    uint32_t first = *last == PL_IR_NONE ? 0 : *last;
-    for (uint32_t k = first; k < at; k++) {
-        if (l->node[k].memory == NOTHING && k != *last)
-            continue;
-        const pl_insn *o = &l->code[k];
-        bool before = l->node[k].memory == STORES, loads = l->node[k].memory == LOADS;
-        if (k == *last)
-            join(l, k, at, 1);
-        else if (load ? before && conflict(l, i, o) : store ? before || (loads && conflict(l, o, i)) : before || loads)
-            join(l, k, at, before ? 1 : 0);
-    }
-    if (!load && !store)
+    const pl_access a = access_of(l, at);
+    const uint32_t *loads = NULL;
+    uint32_t n = 0;
+    join(l, *last, at, 1);
+    join(l, load ? pl_memorder_load(l->memory, &a) : store ? pl_memorder_store(l->memory, &a, &loads, &n)
+                                                           : pl_memorder_all(l->memory, &loads, &n), at, 1);
+    for (uint32_t k = 0; k < n; k++)
+        join(l, loads[k], at, 0);
+    if (!load && !store) {
         *last = at;
+        pl_memorder_start(l->memory);
+    }
 }
 
 /* Finds what each register holds between writes, and who reads it. */
@@ -339,89 +353,95 @@ static bool find_held(list *l)
     return pl_arena_ok(l->x->tmp);
 }
 
-/* Registers more or less when instruction `at` is placed; `for_good`: it is. */
-static int pressure(list *l, uint32_t at, bool for_good)
+/* What every instruction does to the number of registers: who reads what last is known only when it is placed. */
+static bool find_readings(list *l)
+{
+    l->readings.n = 0;
+    for (uint32_t at = 0; at < l->n; at++) {
+        node *n = &l->node[at];
+        n->readings = (uint32_t)l->readings.n;
+        for (uint32_t k = n->uses; k < n->uses + n->nuses; k++) {
+            const use *u = &l->uses.at[k];
+            const held *h = u->held == PL_IR_NONE ? NULL : &l->held.at[u->held];
+            if (!h || !h->rows)
+                continue;
+            if (u->starts) {
+                n->gain += h->reads || h->behind ? h->rows : 0;
+                continue;
+            }
+            size_t r = n->readings;
+            while (r < l->readings.n && l->readings.at[r].held != u->held)
+                r++;
+            if (r == l->readings.n && !h->behind)
+                *pl_push(l->x->tmp, &l->readings) = (reading){u->held, 1, h->rows};
+            else if (!h->behind)
+                l->readings.at[r].times++;
+        }
+        n->nreadings = (uint32_t)l->readings.n - n->readings;
+    }
+    return pl_arena_ok(l->x->tmp);
+}
+
+/* Registers more or less when instruction `at` is placed. */
+static int pressure(const list *l, uint32_t at)
 {
     const node *n = &l->node[at];
-    int d = 0;
-    for (uint32_t k = n->uses; k < n->uses + n->nuses; k++) {
-        const use *u = &l->uses.at[k];
-        if (u->held == PL_IR_NONE)
-            continue;
-        held *h = &l->held.at[u->held];
-        if (u->starts)
-            d += h->left || h->behind ? h->rows : 0;
-        else {
-            h->left--;
-            d -= !h->left && !h->behind ? h->rows : 0;
-        }
-    }
-    for (uint32_t k = n->uses; k < n->uses + n->nuses && !for_good; k++) {
-        const use *u = &l->uses.at[k];
-        if (u->held != PL_IR_NONE && !u->starts)
-            l->held.at[u->held].left++;
-    }
+    const reading *r = l->readings.at + n->readings, *end = r + n->nreadings;
+    int d = n->gain;
+    for (; r < end; r++)
+        d -= l->held.at[r->held].left == r->times ? r->rows : 0;
     return d;
 }
 
-/* Walks the stretch backwards in the order of the text, from what is live behind it (`live`, `many`): the most registers at once. Afterwards
- * these say what is live in front of it. */
-static int text_order(list *l)
+/* Which of the ready instructions comes next: index in `ready`. */
+static uint32_t pick_longest(const list *l, uint32_t cycle)
 {
-    int now = l->many, most = now;
-    for (uint32_t at = l->n; at-- > 0;) {
-        const node *n = &l->node[at];
-        for (unsigned w = 2; w-- > 0;)
-            for (uint32_t k = n->uses; k < n->uses + n->nuses; k++) {
-                const use *u = &l->uses.at[k];
-                if (u->starts != (w == 1) || u->slot >= l->f.n || l->live[u->slot] != u->starts)
-                    continue;
-                l->live[u->slot] = !u->starts;
-                now += (u->starts ? -1 : 1) * (int)l->f.v[u->slot].weight;
-            }
-        most = now > most ? now : most;
+    uint32_t best = 0, best_at = UINT32_MAX;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t k = 0; k < l->nready; k++) {
+        const candidate *c = &l->ready[k];
+        uint32_t when = possible(l, c);
+        uint64_t rank = (uint64_t)(when <= cycle ? 0 : when) << 32 | (UINT32_MAX - c->urgent);
+        if (rank < least || (rank == least && c->at < best_at)) {
+            best = k;
+            best_at = c->at;
+            least = rank;
+        }
     }
-    l->many = now;
-    return most;
+    return best;
 }
 
-/* Which of the ready instructions comes next: index in `ready`. room: registers left. */
-static uint32_t pick(list *l, uint32_t cycle, uint32_t oldest, int room)
+/* The same where few registers are left, `room`. */
+static uint32_t pick_least(const list *l, uint32_t cycle, int room)
 {
-    uint32_t best = PL_IR_NONE;
+    uint32_t best = PL_IR_NONE, best_when = 0;
     int best_d = 0;
-    bool tight = room < ROOM, best_fits = true;
+    bool best_fits = true;
     for (uint32_t k = 0; k < l->nready; k++) {
-        uint32_t a = l->ready[k];
-        if (a > oldest + l->window)
-            continue;
-        const node *n = &l->node[a];
-        int d = tight ? pressure(l, a, false) : 0;
-        bool better = best == PL_IR_NONE, fits = !tight || (d <= 0 && !n->spare) || d + n->spare <= room;
+        const candidate *c = &l->ready[k], *o = &l->ready[best];
+        int d = pressure(l, c->at), spare = l->node[c->at].spare;
+        bool fits = (d <= 0 && !spare) || d + spare <= room, better = best == PL_IR_NONE;
+        uint32_t when = possible(l, c);
+        when = when <= cycle ? 0 : when;
         if (!better) {
-            uint32_t o = l->ready[best];
-            const node *m = &l->node[o];
-            uint32_t n_at = possible(l, n), m_at = possible(l, m);
-            bool now = n_at <= cycle, then = m_at <= cycle;
             if (fits != best_fits)
                 better = fits;
             else if (!fits)
-                better = a < o;
-            else if (now != then)
-                better = now;
-            else if (!now && n_at != m_at)
-                better = n_at < m_at;
-            else if (tight && (d > 0) != (best_d > 0))
+                better = c->at < o->at;
+            else if (when != best_when)
+                better = when < best_when;
+            else if ((d > 0) != (best_d > 0))
                 better = d <= 0;
-            else if (tight && d > 0)
-                better = a < o;
+            else if (d > 0)
+                better = c->at < o->at;
             else if (room <= 0 && d != best_d)
                 better = d < best_d;
             else
-                better = n->urgent > m->urgent || (n->urgent == m->urgent && a < o);
+                better = c->urgent > o->urgent || (c->urgent == o->urgent && c->at < o->at);
         }
         if (better) {
             best = k;
+            best_when = when;
             best_d = d;
             best_fits = fits;
         }
@@ -436,61 +456,101 @@ typedef struct outcome {
     bool tight;
 } outcome;
 
-/* Puts the stretch in order, in l->order. */
-static outcome arrange(list *l, int most)
+static void make_ready(list *l, uint32_t at)
+{
+    const node *n = &l->node[at];
+    l->ready[l->nready++] = (candidate){at, n->earliest, n->urgent, n->unit};
+}
+
+/* The window begins at the oldest instruction that is not placed: what comes into it may be ready. */
+static void cover(list *l, uint32_t oldest)
+{
+    uint32_t end = l->n - oldest <= l->window ? l->n : oldest + l->window + 1;
+    for (; l->covered < end; l->covered++)
+        if (!l->node[l->covered].wait)
+            make_ready(l, l->covered);
+}
+
+/* An order that another one has to be better than, in registers beyond the limit, then in cycles; and how many registers are too many,
+ * whatever else. */
+typedef struct bound {
+    int over, most;
+    uint32_t cycles;
+} bound;
+
+/* Puts the stretch in order, in l->order. *fails: it is not better, and the order is not finished. */
+static outcome arrange(list *l, int most, const bound *b, bool *fails)
 {
     uint32_t cycle = 0, oldest = 0;
     int live = l->many;
     outcome o = {.most = live};
-    l->nready = 0;
+    l->nready = l->covered = 0;
     memset(l->free, 0, sizeof l->free);
     for (uint32_t at = 0; at < l->n; at++) {
         node *n = &l->node[at];
         n->wait = n->before;
         n->earliest = 0;
-        if (!n->before)
-            l->ready[l->nready++] = at;
     }
     for (size_t k = 0; k < l->held.n; k++)
         l->held.at[k].left = l->held.at[k].reads;
+    cover(l, 0);
+    *fails = false;
     for (uint32_t placed = 0; placed < l->n; placed++) {
-        uint32_t k = pick(l, cycle, oldest, most - live), at = l->ready[k];
+        uint32_t k = most - live < ROOM ? pick_least(l, cycle, most - live) : pick_longest(l, cycle), at = l->ready[k].at;
+        uint32_t least = possible(l, &l->ready[k]);
         node *n = &l->node[at];
         l->ready[k] = l->ready[--l->nready];
-        uint32_t least = possible(l, n);
         cycle = least > cycle ? least : cycle;
         if (n->unit != UNITS)
             l->free[n->unit] = cycle + n->busy;
         l->order[placed] = at;
         n->wait = PL_IR_NONE;
-        live += pressure(l, at, true);
+        live += pressure(l, at);
+        for (uint32_t r = n->readings; r < n->readings + n->nreadings; r++)
+            l->held.at[l->readings.at[r].held].left -= l->readings.at[r].times;
         o.tight |= most - live < ROOM;
         o.most = live + n->spare > o.most ? live + n->spare : o.most;
         for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
-            node *m = &l->node[l->edges.at[e].to];
+            uint32_t to = l->edges.at[e].to;
+            node *m = &l->node[to];
             if (m->earliest < cycle + l->edges.at[e].cycles)
                 m->earliest = cycle + l->edges.at[e].cycles;
-            if (--m->wait == 0)
-                l->ready[l->nready++] = l->edges.at[e].to;
+            if (--m->wait == 0 && to < l->covered)
+                make_ready(l, to);
         }
         cycle++;
         while (oldest < l->n && l->node[oldest].wait == PL_IR_NONE)
             oldest++;
+        cover(l, oldest);
+        int over = o.most > most ? o.most - most : 0;
+        if (over > b->over || (over == b->over && cycle >= b->cycles) || (o.tight && o.most > b->most)) {
+            *fails = true;
+            return o;
+        }
     }
     o.cycles = cycle;
     return o;
 }
 
-/* The best order within so many registers, in l->best. */
-static outcome try_windows(list *l, int most)
+/* The best order within so many registers, in l->best. Where every order takes more than `useful`, any of them may be told. */
+static outcome try_windows(list *l, int most, int useful)
 {
     outcome best = {0};
+    bool none = true; /* so far all were given up because of `useful` */
     for (unsigned k = 0; k < sizeof windows / sizeof *windows && (!k || (best.tight && l->n > windows[k])); k++) {
+        bool fails;
+        const bound b = {.over = none ? INT_MAX : best.most > most ? best.most - most : 0, .most = useful, .cycles = none ? UINT32_MAX : best.cycles};
         l->window = windows[k];
-        outcome o = arrange(l, most);
-        int over = o.most > most ? o.most - most : 0, least = best.most > most ? best.most - most : 0;
-        if (k && (over > least || (over == least && o.cycles >= best.cycles)))
+        outcome o = arrange(l, most, &b, &fails);
+        if (none && fails) {
+            best = o;
             continue;
+        }
+        if (fails)
+            continue;
+        if (k && none && o.most > useful) /* which of two useless ones is the better one decides whether a third is tried */
+            return try_windows(l, most, INT_MAX);
+        none = false;
         best = o;
         uint32_t *order = l->order;
         l->order = l->best;
@@ -508,51 +568,18 @@ static int within(const list *l, int most)
 static void measure(list *l, int text)
 {
     int used = 32 - FULL, step = (text + used + UNIT - 1) / UNIT * UNIT - used;
-    uint32_t next = try_windows(l, within(l, step + UNIT)).cycles, cycles = try_windows(l, within(l, step)).cycles;
+    uint32_t next = try_windows(l, within(l, step + UNIT), INT_MAX).cycles, cycles = try_windows(l, within(l, step), INT_MAX).cycles;
     if (cycles > next + next / WORTH)
         step += UNIT;
     else {
-        outcome less = try_windows(l, within(l, step - UNIT));
+        outcome less = try_windows(l, within(l, step - UNIT), INT_MAX);
         step -= less.most <= step - UNIT && less.cycles <= cycles + cycles / LITTLE ? UNIT : 0;
     }
     l->needed = step > l->needed ? step : l->needed;
 }
 
-static bool schedule_stretch(list *l)
+static void find_urgency(list *l)
 {
-    uint32_t last = PL_IR_NONE, flags = PL_IR_NONE;
-    l->edges.n = l->uses.n = l->readers.n = 0;
-    for (l->at = 0; l->at < l->n; l->at++) {
-        const pl_insn *i = &l->code[l->at];
-        l->node[l->at] = (node){.edges = PL_IR_NONE, .uses = (uint32_t)l->uses.n, .cycles = latency_of(l, i), .spare = l->cost[i->cls].spare,
-                                .memory = plain_store(i) ? STORES : any_load(i) && !pl_insn_has(i, W_nc) ? LOADS : NOTHING,
-                                .unit = unit_of(l, i), .busy = l->cost[i->cls].busy};
-        pl_flow_visit(&l->f, l->block, l->start + l->at);
-        pl_insn_uses_here(l->x->p, &l->code[l->at], note_use, l);
-    }
-    if (!pl_arena_ok(l->x->tmp))
-        return false;
-    for (size_t k = 0; k < l->uses.n; k++)
-        if (l->uses.at[k].slot < l->f.n)
-            l->behind[l->uses.at[k].slot] = l->live[l->uses.at[k].slot];
-    int text = text_order(l);
-    int full = FULL;
-    for (uint32_t at = 0; at < l->n && full == FULL; at++)
-        full -= (l->code[at].flags & PL_IF_MEM) && l->code[at].sel[PL_M_COUNT] >= 4 ? GAPS : 0;
-    if (l->measuring && text <= full)
-        return true;
-    for (size_t k = 0; k < l->uses.n; k++) {
-        uint32_t slot = l->uses.at[k].slot;
-        l->writer[slot] = l->read[slot] = PL_IR_NONE;
-    }
-    for (uint32_t at = 0; at < l->n; at++) {
-        register_order(l, at);
-        memory_order(l, at, &last, &flags);
-    }
-    if (!pl_arena_ok(l->x->tmp))
-        return false;
-    if (!find_held(l))
-        return false;
     for (uint32_t at = l->n; at-- > 0;) {
         node *n = &l->node[at];
         for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
@@ -561,15 +588,57 @@ static bool schedule_stretch(list *l)
         }
         n->urgent = n->height + (n->cycles >= LONG ? EARLY : 0);
     }
+}
+
+/* What must stay in order, and what registers hold. */
+static bool analyse(list *l)
+{
+    uint32_t last = PL_IR_NONE, flags = PL_IR_NONE;
+    l->edges.n = l->uses.n = l->readers.n = 0;
+    for (l->at = 0; l->at < l->n; l->at++) {
+        const pl_insn *i = &l->code[l->at];
+        const cost *c = cost_of(l, i->cls);
+        l->node[l->at] = (node){.edges = PL_IR_NONE, .uses = (uint32_t)l->uses.n, .cycles = latency_of(c, i), .spare = c->spare,
+                                .unit = unit_of(c, i), .busy = c->busy};
+        pl_flow_visit(&l->f, l->block, l->start + l->at);
+        pl_insn_uses_here(l->x->p, &l->code[l->at], note_use, l);
+    }
+    if (!pl_arena_ok(l->x->tmp))
+        return false;
+    for (size_t k = 0; k < l->uses.n; k++) {
+        uint32_t slot = l->uses.at[k].slot;
+        l->writer[slot] = l->read[slot] = PL_IR_NONE;
+    }
+    pl_memorder_start(l->memory);
+    for (uint32_t at = 0; at < l->n; at++) {
+        register_order(l, at);
+        memory_order(l, at, &last, &flags);
+    }
+    if (!pl_arena_ok(l->x->tmp) || !find_held(l) || !find_readings(l))
+        return false;
+    find_urgency(l);
+    return true;
+}
+
+/* text: registers that the stretch needs in the order of the text. */
+static bool schedule_stretch(list *l, int text)
+{
+    int full = FULL;
+    for (uint32_t at = 0; at < l->n && full == FULL; at++)
+        full -= (l->code[at].flags & PL_IF_MEM) && l->code[at].sel[PL_M_COUNT] >= 4 ? GAPS : 0;
+    if (l->measuring ? text <= full : l->n < 2)
+        return true;
+    if (!analyse(l))
+        return false;
     if (l->measuring) {
         measure(l, text);
         return true;
     }
     bool done = false;
     for (int most = full; most >= FREE && l->needed <= full && !done; most -= LESS)
-        done = try_windows(l, within(l, most)).most <= full;
+        done = try_windows(l, within(l, most), full).most <= full;
     if (!done)
-        try_windows(l, within(l, l->needed > full ? l->needed : full));
+        try_windows(l, within(l, l->needed > full ? l->needed : full), INT_MAX);
     for (uint32_t k = 0; k < l->n; k++)
         l->out[k] = l->code[l->best[k]];
     memcpy(l->code, l->out, l->n * sizeof *l->code);
@@ -578,46 +647,59 @@ static bool schedule_stretch(list *l)
 
 /* ---- the pass ---- */
 
-/* A wall keeps its place: what it writes is not live in front of it, what it reads is. */
-static void pass_wall(void *ctx, uint32_t *row, unsigned count, unsigned how)
+static void note_behind(list *l, uint32_t value)
+{
+    if (l->seen[value] == l->stretch)
+        return;
+    l->seen[value] = l->stretch;
+    l->behind[value] = pl_flow_is_live(&l->f, value);
+}
+
+/* Back over one instruction: what it writes is not live in front of it, what it reads is. */
+static void leave(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     list *l = ctx;
     uint32_t value = pl_flow_of(&l->f, *row, how);
-    bool reads = l->phase == PL_USE_READ;
-    if (!value-- || pl_flow_starts(&l->f, value, count, how) == reads || l->live[value] == reads)
+    if (!value-- || !pl_flow_starts(&l->f, value, count, how))
         return;
-    l->live[value] = reads;
-    l->many += (reads ? 1 : -1) * (int)l->f.v[value].weight;
+    note_behind(l, value);
+    pl_flow_set(&l->f, value, false);
 }
 
+static void enter(void *ctx, uint32_t *row, unsigned count, unsigned how)
+{
+    list *l = ctx;
+    uint32_t value = pl_flow_of(&l->f, *row, how);
+    if (!value-- || pl_flow_starts(&l->f, value, count, how))
+        return;
+    note_behind(l, value);
+    pl_flow_set(&l->f, value, true);
+}
+
+/* Walks back over a block, stretch by stretch. */
 static bool lists(list *l, uint32_t b)
 {
-    pl_ir *x = l->x;
-    pl_irb *k = &x->b.at[b];
+    pl_irb *k = &l->x->b.at[b];
     l->block = b;
-    l->many = 0;
-    memset(l->live, 0, l->f.n * sizeof *l->live);
-    for (uint32_t w = 0; w < l->f.words; w++)
-        for (uint64_t left = l->f.out[(size_t)b * l->f.words + w]; left; left &= left - 1) {
-            uint32_t v = w * 64 + (uint32_t)__builtin_ctzll(left);
-            l->live[v] = true;
-            l->many += (int)l->f.v[v].weight;
-        }
+    pl_flow_end(&l->f, b);
     for (size_t end = k->code.n; end > 0;) {
+        int text = (int)l->f.weight;
         size_t at = end;
-        while (at > 0 && !wall(&k->code.at[at - 1]))
-            at--;
+        l->stretch++;
+        for (; at > 0 && !wall(l, &k->code.at[at - 1]); at--) {
+            pl_flow_visit(&l->f, b, (uint32_t)at - 1);
+            pl_insn_uses_twice(l->x->p, &k->code.at[at - 1], leave, enter, l);
+            text = (int)l->f.weight > text ? (int)l->f.weight : text;
+        }
+        l->many = (int)l->f.weight;
         l->code = k->code.at + at;
         l->start = (uint32_t)at;
         l->n = (uint32_t)(end - at);
-        if (l->n > 0 && !schedule_stretch(l))
+        if (l->n > 0 && !schedule_stretch(l, text))
             return false;
         if (at > 0) {
             pl_flow_visit(&l->f, b, (uint32_t)--at);
-            l->phase = PL_USE_WRITE;
-            pl_insn_uses(x->p, &k->code.at[at], pass_wall, l);
-            l->phase = PL_USE_READ;
-            pl_insn_uses(x->p, &k->code.at[at], pass_wall, l);
+            pl_insn_uses_twice(l->x->p, &k->code.at[at], leave, enter, l);
         }
         end = at;
     }
@@ -628,10 +710,8 @@ bool pl_pass_schedule(pl_ir *x)
 {
     size_t most = 0;
     list l = {.x = x};
-    if (!pl_ir_ready(x) || !pl_flow_values(&l.f, x) || !pl_flow_narrow(&l.f))
+    if (!pl_ir_ready(x) || !pl_flow_values(&l.f, x) || !pl_flow_live(&l.f))
         return false;
-    if ((size_t)x->b.n * l.f.words * 64 > MOST_CELLS) /* liveness takes time and memory of blocks times values */
-        return pl_ir_ok(x);
     for (size_t b = 0; b < x->b.n; b++)
         most = x->b.at[b].code.n > most ? x->b.at[b].code.n : most;
     l.slots = l.f.n + x->f->preds + 1;
@@ -641,13 +721,14 @@ bool pl_pass_schedule(pl_ir *x)
     l.cost = pl_arena_array(x->tmp, cost, C_count);
     l.order = pl_arena_array(x->tmp, uint32_t, most + 1);
     l.best = pl_arena_array(x->tmp, uint32_t, most + 1);
-    l.ready = pl_arena_array(x->tmp, uint32_t, most + 1);
+    l.ready = pl_arena_array(x->tmp, candidate, (most < windows[0] ? most : windows[0]) + 1);
     l.writer = pl_arena_array(x->tmp, uint32_t, l.slots);
     l.read = pl_arena_array(x->tmp, uint32_t, l.slots);
     l.holds = pl_arena_array(x->tmp, uint32_t, l.slots);
-    l.live = pl_arena_array(x->tmp, bool, l.slots);
     l.behind = pl_arena_array(x->tmp, bool, l.slots);
-    if (!pl_arena_ok(x->tmp) || !pl_flow_live(&l.f))
+    l.seen = pl_arena_array(x->tmp, uint32_t, l.slots);
+    l.memory = pl_memorder_new(x->tmp);
+    if (!pl_arena_ok(x->tmp) || !l.memory)
         return false;
     for (unsigned round = 0; round < 2; round++) {
         l.measuring = round == 0;

@@ -16,7 +16,7 @@
 #include "isa/tidy.h"
 
 /* Distances in instructions: a loop's end lies LOOP_END away; NEVER is no use at all. */
-enum { LOOP_END = 1 << 20, NEVER = 1 << 30, MOST_CELLS = 1 << 24 };
+enum { LOOP_END = 1 << 20, NEVER = 1 << 30, MOST_CELLS = 1 << 26 };
 
 /* Registers that no value can have: the stack pointer and two that every thread has beyond the highest one named (live.c); when values have to
  * leave, one more through which they come and go (the traffic is that of ptxas 13.0 then: ten kernels with .maxnreg 32, 2026-11); the fewest
@@ -29,6 +29,7 @@ typedef struct value {
     uint32_t next;          /* at the current instruction: first of its accesses in `accesses`, plus one */
     uint32_t start, end;    /* of its life, in positions of all instructions */
     uint32_t slot;          /* offset in the frame */
+    uint32_t place;         /* in `held`, plus one; 0: no register holds it */
     const pl_insn *again;   /* computes it anywhere */
     bool pinned, away;      /* must stay; leaves a register somewhere */
 } value;
@@ -42,17 +43,26 @@ typedef struct access {
     bool reads;
 } access;
 
+/* A range of `lists`: values in ascending order. */
+typedef struct some {
+    uint32_t first, n;
+} some;
+
 typedef struct spiller {
     pl_ir *x;
     pl_flow f;
     uint32_t n, room, blocks; /* values; rows for them; blocks before edges were mended */
     value *v;                 /* as in f */
+    uint32_t words;         /* of a set of the values that live from block to block, by f.v[].across */
+    uint64_t *in, *out;     /* by block: those that are live at its start, at its end */
     uint32_t *far_in;       /* distance of the next use from the start of a block, for each value that is live there: far_at */
     ranked *ranked;         /* room for the values of one block */
-    uint32_t *rank;         /* by word of the sets f.in: how many such values stand before it */
-    uint64_t *entry, *exit; /* values in registers */
-    uint32_t *pressure;     /* by block: most rows needed at once */
-    uint64_t *held;         /* a set: values in registers now; while pressure is measured, live ones */
+    uint32_t *rank;         /* by word of the sets `in`: how many such values stand before it */
+    some *entry, *exit;     /* by block: values in registers */
+    struct { uint32_t *at; size_t n, cap; } lists;
+    uint32_t *pressure;     /* by block: most rows needed at once; by head of a loop: the most of its blocks */
+    uint32_t *loop_pressure;
+    struct { uint32_t *at; size_t n, cap; } held; /* values in registers now */
     struct { access *at; size_t n, cap; } accesses;
     struct { pl_insn *at; size_t n, cap; } code;
     struct { uint32_t *at; size_t n, cap; } moved; /* values with a place in memory */
@@ -71,32 +81,66 @@ static value *value_of(spiller *s, uint32_t row, unsigned use)
 
 static bool is_held(const spiller *s, uint32_t k)
 {
-    return s->held[k / 64] >> k % 64 & 1;
+    return s->v[k].place != 0;
 }
 
-static void hold(spiller *s, const value *v)
+static void hold(spiller *s, value *v)
 {
-    uint32_t k = (uint32_t)(v - s->v);
-    s->held[k / 64] |= 1ull << k % 64;
+    *pl_push(s->x->tmp, &s->held) = (uint32_t)(v - s->v);
+    v->place = (uint32_t)s->held.n;
     s->weight += v->weight;
 }
 
-static void release(spiller *s, const value *v)
+static void release(spiller *s, value *v)
 {
-    uint32_t k = (uint32_t)(v - s->v);
-    s->held[k / 64] &= ~(1ull << k % 64);
+    uint32_t last = s->held.at[--s->held.n];
+    s->held.at[v->place - 1] = last;
+    s->v[last].place = v->place;
+    v->place = 0;
     s->weight -= v->weight;
 }
 
-/* Registers hold the values of this block's set. */
-static void hold_all(spiller *s, const uint64_t *sets, uint32_t block)
+/* Registers hold the values of this list. */
+static void hold_all(spiller *s, some list)
 {
-    s->weight = 0;
-    for (uint32_t w = 0; w < s->f.words; w++) {
-        s->held[w] = sets[(size_t)block * s->f.words + w];
-        for (uint64_t left = s->held[w]; left; left &= left - 1)
-            s->weight += s->v[w * 64 + (uint32_t)__builtin_ctzll(left)].weight;
+    while (s->held.n)
+        release(s, &s->v[s->held.at[s->held.n - 1]]);
+    for (uint32_t k = 0; k < list.n; k++)
+        hold(s, &s->v[s->lists.at[list.first + k]]);
+}
+
+static bool has(const spiller *s, some list, uint32_t v)
+{
+    uint32_t low = list.first, high = list.first + list.n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->lists.at[middle] == v)
+            return true;
+        if (s->lists.at[middle] < v)
+            low = middle + 1;
+        else
+            high = middle;
     }
+    return false;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* The values behind `first` in `lists` become a list. */
+static some make_list(spiller *s, size_t first)
+{
+    qsort(s->lists.at + first, s->lists.n - first, sizeof *s->lists.at, ascending);
+    return (some){(uint32_t)first, (uint32_t)(s->lists.n - first)};
+}
+
+static bool lives(const spiller *s, const uint64_t *sets, uint32_t block, uint32_t v)
+{
+    uint32_t k = s->f.v[v].across;
+    return k != UINT32_MAX && (sets[(size_t)block * s->words + k / 64] >> k % 64 & 1);
 }
 
 static bool starts(const spiller *s, const value *v, unsigned rows, unsigned use)
@@ -117,17 +161,17 @@ static uint32_t temporaries(spiller *s, const pl_insn *i)
 static void leave_live(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
-    value *v = value_of(s, *row, use);
-    if (v && starts(s, v, rows, use) && is_held(s, (uint32_t)(v - s->v)))
-        release(s, v);
+    uint32_t k = pl_flow_of(&s->f, *row, use);
+    if (k-- && pl_flow_starts(&s->f, k, rows, use))
+        pl_flow_set(&s->f, k, false);
 }
 
 static void enter_live(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
-    value *v = value_of(s, *row, use);
-    if (v && !starts(s, v, rows, use) && !is_held(s, (uint32_t)(v - s->v)))
-        hold(s, v);
+    uint32_t k = pl_flow_of(&s->f, *row, use);
+    if (k-- && !pl_flow_starts(&s->f, k, rows, use))
+        pl_flow_set(&s->f, k, true);
 }
 
 /* Most rows live at once in each block; the most of all. */
@@ -135,21 +179,61 @@ static uint32_t measure(spiller *s)
 {
     pl_ir *x = s->x;
     uint32_t most = 0;
-    for (uint32_t j = 0; j < x->nrpo; j++) {
-        s->block = x->rpo[j];
-        hold_all(s, s->f.out, s->block);
-        uint32_t here = s->weight;
+    for (s->block = 0; s->block < x->b.n; s->block++) {
+        if (x->b.at[s->block].order == PL_IR_NONE)
+            continue;
+        pl_flow_end(&s->f, s->block);
+        uint32_t here = s->f.weight;
         for (s->at = (uint32_t)x->b.at[s->block].code.n; s->at-- > 0;) {
             pl_insn *i = &x->b.at[s->block].code.at[s->at];
             pl_flow_visit(&s->f, s->block, s->at);
             pl_insn_uses_twice(x->p, i, leave_live, enter_live, s);
-            uint32_t rows = s->weight + temporaries(s, i);
+            uint32_t rows = s->f.weight + temporaries(s, i);
             here = rows > here ? rows : here;
         }
         s->pressure[s->block] = here;
         most = here > most ? here : most;
     }
     return most;
+}
+
+static void at_least(uint32_t *a, uint32_t b)
+{
+    *a = *a > b ? *a : b;
+}
+
+static void measure_loops(spiller *s)
+{
+    const pl_ir *x = s->x;
+    for (uint32_t j = x->nrpo; j-- > 0;) { /* a loop's blocks before its head */
+        uint32_t b = x->rpo[j];
+        const pl_irb *k = &x->b.at[b];
+        if (k->loop != PL_IR_NONE)
+            at_least(&s->loop_pressure[k->loop], s->pressure[b]);
+        if (k->latches && k->outer != PL_IR_NONE)
+            at_least(&s->loop_pressure[k->outer], s->loop_pressure[b]);
+    }
+}
+
+/* The sets of what is live. */
+static bool make_sets(spiller *s)
+{
+    const pl_liveset *l = &s->f.sets;
+    size_t n = (size_t)s->words * s->x->b.n;
+    s->in = pl_arena_array(s->x->tmp, uint64_t, n + 1);
+    s->out = pl_arena_array(s->x->tmp, uint64_t, n + 1);
+    if (!s->in || !s->out)
+        return false;
+    for (size_t k = 0; k < l->spans.n; k++)
+        for (uint32_t b = l->spans.at[k].first; b < l->spans.at[k].end; b++)
+            s->out[(size_t)b * s->words + l->spans.at[k].thing / 64] |= 1ull << l->spans.at[k].thing % 64;
+    memcpy(s->in, s->out, n * sizeof *s->in);
+    for (size_t k = 0; k < l->touches.n; k++) {
+        const pl_touch *t = &l->touches.at[k];
+        uint64_t *word = &s->in[(size_t)t->block * s->words + t->thing / 64], bit = 1ull << t->thing % 64;
+        *word = t->reads ? *word | bit : *word & ~bit;
+    }
+    return true;
 }
 
 /* ---- distances ---- */
@@ -162,19 +246,20 @@ static bool in_loop(const pl_ir *x, uint32_t block, uint32_t head)
     return false;
 }
 
-static uint32_t *far_at(const spiller *s, uint32_t b, uint32_t v)
+/* k: the value's number among those that live from block to block. */
+static uint32_t *far_at(const spiller *s, uint32_t b, uint32_t k)
 {
-    size_t word = (size_t)b * s->f.words + v / 64;
-    return &s->far_in[s->rank[word] + (uint32_t)__builtin_popcountll(s->f.in[word] & ((1ull << v % 64) - 1))];
+    size_t word = (size_t)b * s->words + k / 64;
+    return &s->far_in[s->rank[word] + (uint32_t)__builtin_popcountll(s->in[word] & ((1ull << k % 64) - 1))];
 }
 
 /* Distance of the next use behind the end of block b. */
-static uint32_t far_out(const spiller *s, uint32_t b, uint32_t v)
+static uint32_t far_out(const spiller *s, uint32_t b, uint32_t k)
 {
     const pl_ir *x = s->x;
     uint32_t best = NEVER;
     for (uint32_t e = 0; e < pl_ir_successors(x, b); e++) {
-        uint32_t q = pl_ir_successor(x, b, e), d = pl_flow_has(&s->f, s->f.in, q, v) ? *far_at(s, q, v) : NEVER;
+        uint32_t q = pl_ir_successor(x, b, e), d = s->in[(size_t)q * s->words + k / 64] >> k % 64 & 1 ? *far_at(s, q, k) : NEVER;
         if (d >= NEVER)
             continue;
         if (x->b.at[b].loop != PL_IR_NONE && !in_loop(x, q, x->b.at[b].loop))
@@ -188,9 +273,9 @@ static void note_first(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
     value *v = value_of(s, *row, use);
-    if (!v || !pl_flow_has(&s->f, s->f.in, s->block, (uint32_t)(v - s->v)))
+    if (!v || !lives(s, s->in, s->block, (uint32_t)(v - s->v)))
         return;
-    uint32_t *d = far_at(s, s->block, (uint32_t)(v - s->v));
+    uint32_t *d = far_at(s, s->block, s->f.v[v - s->v].across);
     if (*d == UINT32_MAX)
         *d = starts(s, v, rows, use) ? NEVER : s->at;
 }
@@ -200,10 +285,10 @@ static bool extend(spiller *s, uint32_t b, const uint8_t *known)
 {
     const pl_irb *k = &s->x->b.at[b];
     bool changed = false;
-    for (uint32_t w = 0; w < s->f.words; w++) {
-        size_t word = (size_t)b * s->f.words + w;
+    for (uint32_t w = 0; w < s->words; w++) {
+        size_t word = (size_t)b * s->words + w;
         uint32_t c = s->rank[word];
-        for (uint64_t left = s->f.in[word]; left; left &= left - 1, c++) {
+        for (uint64_t left = s->in[word]; left; left &= left - 1, c++) {
             if (known[c])
                 continue;
             uint32_t d = far_out(s, b, w * 64 + (uint32_t)__builtin_ctzll(left));
@@ -220,13 +305,13 @@ static bool extend(spiller *s, uint32_t b, const uint8_t *known)
 static bool find_distances(spiller *s)
 {
     pl_ir *x = s->x;
-    size_t words = (size_t)s->f.words * x->b.n;
+    size_t words = (size_t)s->words * x->b.n;
     uint32_t cells = 0;
     if (!(s->rank = pl_arena_array(x->tmp, uint32_t, words + 1)))
         return false;
     for (size_t w = 0; w < words; w++) {
         s->rank[w] = cells;
-        cells += (uint32_t)__builtin_popcountll(s->f.in[w]);
+        cells += (uint32_t)__builtin_popcountll(s->in[w]);
     }
     s->far_in = pl_arena_array(x->tmp, uint32_t, cells + 1u);
     uint8_t *known = pl_arena_array(x->tmp, uint8_t, cells + 1u); /* the block itself decides */
@@ -267,19 +352,17 @@ static void choose_entry(spiller *s, uint32_t b)
 {
     pl_ir *x = s->x;
     ranked *r = s->ranked;
-    uint32_t n = 0, weight = 0, most = 0;
+    uint32_t n = 0, weight = 0;
     bool head = x->b.at[b].latches > 0;
-    for (uint32_t j = 0; head && j < x->nrpo; j++)
-        if (in_loop(x, x->rpo[j], b) && s->pressure[x->rpo[j]] > most)
-            most = s->pressure[x->rpo[j]];
-    for (uint32_t w = 0; w < s->f.words; w++)
-        for (uint64_t rest = s->f.in[(size_t)b * s->f.words + w]; rest; rest &= rest - 1) {
-            uint32_t k = w * 64 + (uint32_t)__builtin_ctzll(rest);
+    uint32_t most = head ? s->loop_pressure[b] : 0;
+    for (uint32_t w = 0; w < s->words; w++)
+        for (uint64_t rest = s->in[(size_t)b * s->words + w]; rest; rest &= rest - 1) {
+            uint32_t number = w * 64 + (uint32_t)__builtin_ctzll(rest), k = s->f.value[number];
             bool any = b == 0 || head || s->v[k].pinned;
             for (uint32_t e = 0; e < x->b.at[b].npred && !any; e++)
-                any = pl_flow_has(&s->f, s->exit, x->preds[x->b.at[b].pred + e], k);
+                any = has(s, s->exit[x->preds[x->b.at[b].pred + e]], k);
             if (any)
-                r[n++] = (ranked){k, s->v[k].pinned ? 0 : *far_at(s, b, k)};
+                r[n++] = (ranked){k, s->v[k].pinned ? 0 : *far_at(s, b, number)};
         }
     qsort(r, n, sizeof *r, nearer);
     uint32_t through = 0, left = UINT32_MAX; /* rows of values that only lie across the loop, and what it leaves for them */
@@ -287,15 +370,17 @@ static void choose_entry(spiller *s, uint32_t b)
         through += r[k].distance >= LOOP_END ? s->v[r[k].value].weight : 0;
     if (head)
         left = s->room + through > most ? s->room + through - most : 0;
+    size_t first = s->lists.n;
     for (uint32_t k = 0; k < n; k++) {
         const value *v = &s->v[r[k].value];
         bool across = r[k].distance >= LOOP_END;
         if (!v->pinned && (weight + v->weight > s->room || (across && v->weight > left)))
             continue;
-        pl_flow_put(&s->f, s->entry, b, r[k].value);
+        *pl_push(x->tmp, &s->lists) = r[k].value;
         weight += v->weight;
         left -= across ? v->weight : 0;
     }
+    s->entry[b] = make_list(s, first);
 }
 
 static void list_access(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -329,9 +414,9 @@ static uint32_t distance(const spiller *s, const value *v)
     uint32_t k = (uint32_t)(v - s->v);
     if (v->next)
         return s->accesses.at[v->next - 1].reads ? s->accesses.at[v->next - 1].at - s->at : NEVER;
-    if (!pl_flow_has(&s->f, s->f.out, s->block, k))
+    if (!lives(s, s->out, s->block, k))
         return NEVER;
-    uint32_t d = far_out(s, s->block, k);
+    uint32_t d = far_out(s, s->block, s->f.v[k].across);
     return d < NEVER ? d + (uint32_t)s->x->b.at[s->block].code.n - s->at : NEVER;
 }
 
@@ -361,19 +446,18 @@ static void make_room(spiller *s, uint32_t rows)
 {
     while (s->weight > rows) {
         uint32_t worst = UINT32_MAX, far = 0;
-        for (uint32_t w = 0; w < s->f.words; w++)
-            for (uint64_t left = s->held[w]; left; left &= left - 1) {
-                uint32_t k = w * 64 + (uint32_t)__builtin_ctzll(left);
-                const value *v = &s->v[k];
-                if (v->pinned || v->rows > 2 || !v->weight || touched_now(s, k))
-                    continue;
-                uint32_t d = distance(s, v);
-                d += v->again && d < NEVER ? d / 2 : 0; /* it comes back without memory */
-                if (worst == UINT32_MAX || d > far) {
-                    worst = k;
-                    far = d;
-                }
+        for (size_t n = 0; n < s->held.n; n++) {
+            uint32_t k = s->held.at[n];
+            const value *v = &s->v[k];
+            if (v->pinned || v->rows > 2 || !v->weight || touched_now(s, k))
+                continue;
+            uint32_t d = distance(s, v);
+            d += v->again && d < NEVER ? d / 2 : 0; /* it comes back without memory */
+            if (worst == UINT32_MAX || d > far || (d == far && k < worst)) {
+                worst = k;
+                far = d;
             }
+        }
         if (worst == UINT32_MAX)
             return;
         release(s, &s->v[worst]);
@@ -410,16 +494,15 @@ static bool fetch(spiller *s, pl_insn *i, value *v, uint32_t line)
 /* The list of instructions becomes the block's. */
 static bool replace_code(spiller *s, uint32_t b)
 {
-    pl_ir *x = s->x;
-    pl_insn *copy = pl_arena_array(x->a, pl_insn, s->code.n + 1);
-    if (!copy)
-        return false;
-    if (s->code.n)
-        memcpy(copy, s->code.at, s->code.n * sizeof *copy);
-    x->b.at[b].code.at = copy;
-    x->b.at[b].code.n = s->code.n;
-    x->b.at[b].code.cap = s->code.n + 1;
-    return true;
+    pl_irb *k = &s->x->b.at[b];
+    if (s->code.n > k->code.cap) {
+        k->code.cap = s->code.n + s->code.n / 2;
+        k->code.at = pl_arena_array(s->x->a, pl_insn, k->code.cap);
+    }
+    if (s->code.n && k->code.at)
+        memcpy(k->code.at, s->code.at, s->code.n * sizeof *k->code.at);
+    k->code.n = s->code.n;
+    return k->code.at || !s->code.n;
 }
 
 /* Behind a call of a function that shares registers with its callers, parameters and numbers are fetched again. */
@@ -433,12 +516,11 @@ static bool forgets(const pl_ir *x, const pl_insn *i)
 
 static void forget(spiller *s)
 {
-    for (uint32_t w = 0; w < s->f.words; w++)
-        for (uint64_t left = s->held[w]; left; left &= left - 1) {
-            const value *v = &s->v[w * 64 + (uint32_t)__builtin_ctzll(left)];
-            if (v->weight && v->again && pl_insn_mnem(v->again) != M__s2r)
-                release(s, v);
-        }
+    for (size_t k = s->held.n; k-- > 0;) {
+        value *v = &s->v[s->held.at[k]];
+        if (v->weight && v->again && pl_insn_mnem(v->again) != M__s2r)
+            release(s, v);
+    }
 }
 
 /* Walks a block: values come back before they are used. */
@@ -447,7 +529,7 @@ static bool walk(spiller *s, uint32_t b)
     pl_ir *x = s->x;
     s->block = b;
     s->accesses.n = s->code.n = 0;
-    hold_all(s, s->entry, b);
+    hold_all(s, s->entry[b]);
     for (s->at = (uint32_t)x->b.at[b].code.n; s->at-- > 0;) {
         pl_insn *i = &x->b.at[b].code.at[s->at];
         pl_flow_visit(&s->f, b, s->at);
@@ -495,8 +577,11 @@ static bool walk(spiller *s, uint32_t b)
         if (!pl_ir_ok(x))
             return false;
     }
-    for (uint32_t w = 0; w < s->f.words; w++)
-        s->exit[(size_t)b * s->f.words + w] = s->held[w] & s->f.out[(size_t)b * s->f.words + w];
+    size_t first = s->lists.n;
+    for (size_t k = 0; k < s->held.n; k++)
+        if (lives(s, s->out, b, s->held.at[k]))
+            *pl_push(x->tmp, &s->lists) = s->held.at[k];
+    s->exit[b] = make_list(s, first);
     return replace_code(s, b);
 }
 
@@ -509,8 +594,9 @@ static bool mend(spiller *s, uint32_t from, uint32_t edge)
     uint32_t to = pl_ir_successor(x, from, edge);
     uint32_t place = PL_IR_NONE;
     size_t at = 0;
-    for (uint32_t k = 0; k < s->n; k++) {
-        if (!pl_flow_has(&s->f, s->entry, to, k) || pl_flow_has(&s->f, s->exit, from, k) || s->v[k].pinned)
+    for (uint32_t n = 0; n < s->entry[to].n; n++) {
+        uint32_t k = s->lists.at[s->entry[to].first + n];
+        if (has(s, s->exit[from], k) || s->v[k].pinned)
             continue;
         if (place == PL_IR_NONE) {
             pl_insn *jump = pl_ir_branch(x, from);
@@ -623,44 +709,95 @@ static int starts_first(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Values that never live at the same time share a place: linear scan over their lives. Words and pairs keep apart. */
+/* Where each value with a place begins and ceases to live, in positions of all instructions. */
+static bool find_lives(spiller *s)
+{
+    pl_ir *x = s->x;
+    uint32_t *begin = pl_arena_array(x->tmp, uint32_t, x->b.n + 1), *end = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    if (!begin || !end)
+        return false;
+    s->at = 0;
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        begin[b] = ++s->at;
+        for (uint32_t c = 0; c < x->b.at[b].code.n; c++, s->at++)
+            pl_insn_uses(x->p, &x->b.at[b].code.at[c], lives_here, s);
+        end[b] = s->at;
+    }
+    /* liveness was solved before blocks were added: those fetch what lives at both ends */
+    for (size_t k = 0; k < s->f.sets.spans.n; k++) {
+        const pl_span *p = &s->f.sets.spans.at[k];
+        value *v = &s->v[s->f.value[p->thing]];
+        lives_at(v, end[p->first]);
+        lives_at(v, end[p->end - 1]);
+        if (lives(s, s->in, p->first, (uint32_t)(v - s->v)))
+            lives_at(v, begin[p->first]);
+    }
+    for (size_t k = 0; k < s->f.sets.touches.n; k++) {
+        const pl_touch *t = &s->f.sets.touches.at[k];
+        if (t->reads)
+            lives_at(&s->v[s->f.value[t->thing]], begin[t->block]);
+    }
+    return true;
+}
+
+/* The least comes first: numbers whose upper half counts. */
+typedef struct heap {
+    uint64_t *at;
+    uint32_t n;
+} heap;
+
+static void heap_add(heap *h, uint64_t x)
+{
+    uint32_t k = h->n++;
+    for (; k > 0 && h->at[(k - 1) / 2] > x; k = (k - 1) / 2)
+        h->at[k] = h->at[(k - 1) / 2];
+    h->at[k] = x;
+}
+
+static uint64_t heap_take(heap *h)
+{
+    uint64_t least = h->at[0], x = h->at[--h->n];
+    uint32_t k = 0;
+    for (uint32_t c; (c = 2 * k + 1) < h->n; k = c) {
+        c += c + 1 < h->n && h->at[c + 1] < h->at[c];
+        if (h->at[c] >= x)
+            break;
+        h->at[k] = h->at[c];
+    }
+    h->at[k] = x;
+    return least;
+}
+
+/* Values that never live at the same time share a place: linear scan over their lives, the first free place is taken. Words and pairs keep
+ * apart. */
 static bool share_places(spiller *s)
 {
     pl_ir *x = s->x;
-    uint32_t n = (uint32_t)s->moved.n, *free_from = pl_arena_array(x->tmp, uint32_t, n + 1), *width = pl_arena_array(x->tmp, uint32_t, n + 1);
+    uint32_t n = (uint32_t)s->moved.n, *offset = pl_arena_array(x->tmp, uint32_t, n + 1), *width = pl_arena_array(x->tmp, uint32_t, n + 1);
     value **order = pl_arena_array(x->tmp, value *, n + 1), **of_slot = pl_arena_array(x->tmp, value *, n + 1);
-    if (!free_from || !width || !order || !of_slot)
+    heap taken = {pl_arena_array(x->tmp, uint64_t, n + 1), 0}, open[2] = {{pl_arena_array(x->tmp, uint64_t, n + 1), 0}, {pl_arena_array(x->tmp, uint64_t, n + 1), 0}};
+    if (!offset || !width || !order || !of_slot || !taken.at || !open[0].at || !open[1].at)
         return false;
-    for (uint32_t k = 0; k < n; k++) {
+    for (uint32_t k = 0; k < s->n; k++)
+        s->v[k].start = UINT32_MAX;
+    for (uint32_t k = 0; k < n; k++)
         order[k] = of_slot[k] = &s->v[s->moved.at[k]];
-        order[k]->start = UINT32_MAX;
-    }
-    uint32_t at = 1;
-    for (uint32_t b = 0; b < x->b.n; b++) { /* liveness was solved before blocks were added: those fetch what lives at both ends */
-        const pl_irb *q = &x->b.at[b];
-        s->at = at;
-        for (uint32_t k = 0; k < n; k++)
-            if (q->order != PL_IR_NONE && b < s->blocks && pl_flow_has(&s->f, s->f.in, b, s->moved.at[k]))
-                lives_at(of_slot[k], at);
-        for (uint32_t c = 0; c < q->code.n; c++, s->at++)
-            pl_insn_uses(x->p, &x->b.at[b].code.at[c], lives_here, s);
-        at = s->at + 1;
-        for (uint32_t k = 0; k < n; k++)
-            if (q->order != PL_IR_NONE && b < s->blocks && pl_flow_has(&s->f, s->f.out, b, s->moved.at[k]))
-                lives_at(of_slot[k], s->at);
-    }
+    if (!find_lives(s))
+        return false;
     qsort(order, n, sizeof *order, starts_first);
     uint32_t places = 0;
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t c = 0;
-        while (c < places && (free_from[c] > order[k]->start || width[c] != order[k]->rows))
-            c++;
-        places += c == places;
-        free_from[c] = order[k]->end + 1;
+        heap *fit = &open[order[k]->rows - 1];
+        while (taken.n && taken.at[0] >> 32 < order[k]->start) {
+            uint32_t c = (uint32_t)heap_take(&taken);
+            heap_add(&open[width[c] - 1], c);
+        }
+        uint32_t c = fit->n ? (uint32_t)heap_take(fit) : places++;
         width[c] = order[k]->rows;
         order[k]->slot = c;
+        heap_add(&taken, (uint64_t)order[k]->end << 32 | c);
     }
-    uint32_t *offset = free_from, end = s->base; /* pairs first */
+    uint32_t end = s->base; /* pairs first */
     for (uint32_t wide = 2; wide >= 1; wide--)
         for (uint32_t c = 0; c < places; c++)
             if (width[c] == wide) {
@@ -727,22 +864,23 @@ bool pl_pass_spill(pl_ir *x)
     if (!pl_flow_values(&s.f, x))
         return false;
     s.n = s.f.n;
-    if ((size_t)s.n * x->b.n > MOST_CELLS) /* such a function keeps its registers */
-        return true;
-    size_t set = (size_t)s.f.words * x->b.n + 1;
     s.pressure = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
-    s.entry = pl_arena_array(x->tmp, uint64_t, set);
-    s.exit = pl_arena_array(x->tmp, uint64_t, set);
-    s.held = pl_arena_array(x->tmp, uint64_t, s.f.words + 1u);
+    if (!s.pressure || !pl_flow_live(&s.f))
+        return false;
+    bool fits = measure(&s) <= s.room;
+    s.words = (s.f.sets.things + 63) / 64;
+    if ((fits && !calls) || (size_t)s.words * 64 * x->b.n > MOST_CELLS) /* such a function keeps its registers */
+        return true;
+    s.loop_pressure = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    s.entry = pl_arena_array(x->tmp, some, x->b.n + 1);
+    s.exit = pl_arena_array(x->tmp, some, x->b.n + 1);
     s.ranked = pl_arena_array(x->tmp, ranked, s.n + 1);
     s.v = pl_arena_array(x->tmp, value, s.n + 1);
-    if (!s.pressure || !s.entry || !s.exit || !s.held || !s.ranked || !s.v || !pl_flow_live(&s.f))
+    if (!s.loop_pressure || !s.entry || !s.exit || !s.ranked || !s.v || !make_sets(&s))
         return false;
     for (uint32_t k = 0; k < s.n; k++)
         s.v[k] = (value){.row = s.f.v[k].row, .rows = s.f.v[k].rows, .weight = s.f.v[k].weight, .pinned = s.f.v[k].pinned};
-    bool fits = measure(&s) <= s.room;
-    if (fits && !calls)
-        return true;
+    measure_loops(&s);
     s.room -= fits || s.room < LEAST + MOVING ? 0 : MOVING;
     if (!find_distances(&s))
         return false;
