@@ -53,6 +53,8 @@ struct pl_colour {
     struct { apart *at; size_t n, cap; } aparts;
     stretch *s; /* by value */
     reg *r;
+    uint32_t used;   /* registers that some value has taken */
+    uint32_t *until; /* by register: end of a stretch that began before the value at work, if it is known */
 };
 
 pl_colour *pl_colour_new(pl_arena *a, uint32_t values)
@@ -62,7 +64,8 @@ pl_colour *pl_colour_new(pl_arena *a, uint32_t values)
     c->n = values;
     c->v = pl_arena_array(a, value, values + 1);
     c->r = pl_arena_array(a, reg, MOST);
-    if (!c->v || !c->r || !pl_arena_ok(a))
+    c->until = pl_arena_array(a, uint32_t, MOST);
+    if (!c->v || !c->r || !c->until || !pl_arena_ok(a))
         return NULL;
     for (uint32_t k = 0; k < values; k++)
         c->v[k] = (value){.group = k, .next = NONE, .start = NONE, .at = NONE};
@@ -110,34 +113,30 @@ void pl_colour_life(pl_colour *c, uint32_t v, uint32_t from, uint32_t to)
         *pl_push(c->a, &c->lives) = (life){v, {from, to}};
 }
 
-static int earlier(const void *a, const void *b)
+/* The stretches by where they begin (counting sort): numbers of `lives`. */
+static uint32_t *by_start(pl_colour *c)
 {
-    const stretch *x = a, *y = b;
-    return x->from < y->from ? -1 : x->from > y->from;
-}
-
-/* Most values have a few stretches, which come nearly in order: then insertion is quicker than a call of qsort. */
-static void sort(stretch *s, uint32_t n)
-{
-    enum { FEW = 16 };
-    if (n > FEW) {
-        qsort(s, n, sizeof *s, earlier);
-        return;
-    }
-    for (uint32_t k = 1; k < n; k++) {
-        stretch x = s[k];
-        uint32_t at = k;
-        for (; at > 0 && s[at - 1].from > x.from; at--)
-            s[at] = s[at - 1];
-        s[at] = x;
-    }
+    uint32_t last = 0;
+    for (size_t k = 0; k < c->lives.n; k++)
+        last = c->lives.at[k].s.from > last ? c->lives.at[k].s.from : last;
+    uint32_t *place = pl_arena_array(c->a, uint32_t, (size_t)last + 2), *order = pl_arena_array(c->a, uint32_t, c->lives.n + 1);
+    if (!place || !order || !pl_arena_ok(c->a))
+        return NULL;
+    for (size_t k = 0; k < c->lives.n; k++)
+        place[c->lives.at[k].s.from + 1]++;
+    for (size_t k = 0; k < last; k++)
+        place[k + 1] += place[k];
+    for (size_t k = 0; k < c->lives.n; k++)
+        order[place[c->lives.at[k].s.from]++] = (uint32_t)k;
+    return order;
 }
 
 /* Puts the stretches of every value in order; those that touch become one. */
 static bool gather(pl_colour *c)
 {
+    const uint32_t *order = by_start(c);
     c->s = pl_arena_array(c->a, stretch, c->lives.n + 1);
-    if (!c->s || !pl_arena_ok(c->a))
+    if (!order || !c->s || !pl_arena_ok(c->a))
         return false;
     for (size_t k = 0; k < c->lives.n; k++)
         c->v[c->lives.at[k].value].n++;
@@ -147,22 +146,21 @@ static bool gather(pl_colour *c)
         c->v[v].n = 0;
     }
     for (size_t k = 0; k < c->lives.n; k++) {
-        value *v = &c->v[c->lives.at[k].value];
-        c->s[v->first + v->n++] = c->lives.at[k].s;
+        const life *l = &c->lives.at[order[k]];
+        value *v = &c->v[l->value];
+        stretch *last = c->s + v->first + v->n;
+        if (v->n && l->s.from <= last[-1].to)
+            last[-1].to = l->s.to > last[-1].to ? l->s.to : last[-1].to;
+        else {
+            *last = l->s;
+            v->n++;
+        }
     }
     for (uint32_t k = 0; k < c->n; k++) {
-        value *v = &c->v[k];
-        stretch *s = c->s + v->first;
-        uint32_t n = 0;
-        sort(s, v->n);
-        for (uint32_t m = 0; m < v->n; m++)
-            if (n && s[m].from <= s[n - 1].to)
-                s[n - 1].to = s[m].to > s[n - 1].to ? s[m].to : s[n - 1].to;
-            else
-                s[n++] = s[m];
-        v->n = n;
-        if (n && s[0].from < c->v[v->group].start)
-            c->v[v->group].start = s[0].from;
+        const value *v = &c->v[k];
+        value *group = &c->v[v->group];
+        if (v->n && c->s[v->first].from < group->start)
+            group->start = c->s[v->first].from;
     }
     return true;
 }
@@ -174,6 +172,8 @@ static bool is_free(pl_colour *c, uint32_t row, const value *v, uint32_t now)
         r->done++;
     if (r->done == r->s.n)
         return true;
+    if (r->s.at[r->done].from <= now)
+        c->until[row] = r->s.at[r->done].to;
     const stretch *t = r->s.at + r->done, *end = r->s.at + r->s.n, *s = c->s + v->first, *last = s + v->n;
     while (t < end && s < last) {
         if (t->to <= s->from)
@@ -189,6 +189,7 @@ static bool is_free(pl_colour *c, uint32_t row, const value *v, uint32_t now)
 static void take(pl_colour *c, uint32_t row, const value *v)
 {
     reg *r = &c->r[row];
+    c->used = row >= c->used ? row + 1 : c->used;
     for (uint32_t k = 0; k < v->n; k++) {
         stretch add = c->s[v->first + k];
         *pl_push(c->a, &r->s) = add;
@@ -243,43 +244,53 @@ static int longest(const void *a, const void *b)
     return first_born(a, b);
 }
 
-/* How many of the values read together with v are in the bank of this register. */
-static uint32_t crowd(const pl_colour *c, const value *v, uint32_t row)
+/* How many of the values read together with v are in each bank. */
+static void crowds(const pl_colour *c, const value *v, uint32_t *n)
 {
-    uint32_t n = 0;
+    for (uint32_t k = 0; k < BANKS; k++)
+        n[k] = 0;
     for (uint32_t k = v->apart; k; k = c->aparts.at[k - 1].next) {
         uint32_t at = c->v[c->aparts.at[k - 1].value].at;
-        n += at != NONE && at % BANKS == row % BANKS;
+        if (at != NONE)
+            n[at % BANKS]++;
     }
-    return n;
+}
+
+/* The next value begins to live before the one in front of it. */
+static void begin_again(pl_colour *c)
+{
+    for (uint32_t r = 0; r < c->used; r++)
+        c->r[r].done = c->until[r] = 0;
 }
 
 /* Takes registers in this order; values of one register spread over the first `spread` to be apart from what is read with them. */
 static uint32_t colour(pl_colour *c, const start *order, uint32_t n, uint32_t spread)
 {
     uint32_t most = STACK + 1;
-    for (uint32_t r = 0; r < MOST; r++)
-        c->r[r].s.n = c->r[r].done = 0;
+    for (uint32_t r = 0; r < c->used; r++)
+        c->r[r].s.n = 0;
+    begin_again(c);
     for (uint32_t k = 0; k < c->n; k++)
         c->v[k].at = NONE;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t group = order[k].group, rows = 0, step = 1, base = 0, best = NONE, fewest = NONE;
         if (k && order[k].at < order[k - 1].at)
-            for (uint32_t r = 0; r < MOST; r++)
-                c->r[r].done = 0;
+            begin_again(c);
         for (uint32_t m = group; m != NONE; m = c->v[m].next)
             rows += c->v[m].rows;
         while (step < rows && step < 4)
             step *= 2;
-        while (base + rows < MOST && !fits(c, base, group))
+        uint32_t from = c->v[group].n ? c->s[c->v[group].first].from : NONE;
+        while (base + rows < MOST && (c->until[base] > from || !fits(c, base, group)))
             base += step;
-        for (uint32_t row = base; rows == 1 && row < spread && fewest; row++) {
-            uint32_t near = crowd(c, &c->v[group], row);
-            if (near < fewest && (row == base || fits(c, row, group))) {
+        uint32_t near[BANKS];
+        if (rows == 1 && base < spread)
+            crowds(c, &c->v[group], near);
+        for (uint32_t row = base; rows == 1 && row < spread && fewest; row++)
+            if (near[row % BANKS] < fewest && (row == base || fits(c, row, group))) {
                 best = row;
-                fewest = near;
+                fewest = near[row % BANKS];
             }
-        }
         base = best != NONE ? best : base;
         for (uint32_t m = group; m != NONE; m = c->v[m].next) {
             c->v[m].at = base + c->v[m].offset;
