@@ -104,6 +104,28 @@ for case in bfs_level hgemm_async nested_divergence; do
         EXCEPT SELECT * FROM inst)) b, (SELECT count(*) FROM (SELECT * FROM mem EXCEPT SELECT * FROM p.mem)) c, (SELECT count(*) FROM
         (SELECT * FROM p.mem EXCEPT SELECT * FROM mem)) d" | tail -1 | tr -d '\r')"
 done
+# Queries that look at equal accesses once, against the same question asked lane by lane.
+by_lane() # QUERY COLUMNS SQL
+{
+    for case in bfs_level hgemm_async transpose_shared; do
+        equal "$1 of $case, lane by lane" "$("$loom" query $case.db --csv "$3" | tail -n +2)" \
+            "$("$loom" query $case.db --csv "$1" | tail -n +2 | sed 's|"[^"]*"||' | cut -d , -f "$2")"
+    done
+}
+for case in bfs_level hgemm_async transpose_shared; do
+    "$loom" run "$root/tests/data/suite/cases/$case.json" -g 3 --trace $case.db --trace-level mem >$case.txt
+done
+by_lane hot_cache_lines 1-4 "SELECT kernel, space, printf('0x%x', address / 128 * 128), count(*) FROM mem_lane GROUP BY kernel, space, address / 128
+    ORDER BY 4 DESC, address / 128 LIMIT 20"
+by_lane shared_banks 1-4 "SELECT kernel, address / 4 % 32, count(*), count(DISTINCT address / 4) FROM mem_lane WHERE space = 'shared' GROUP BY 1, 2"
+by_lane sector_reuse 1-5 "WITH s AS (SELECT DISTINCT m.kernel, m.sm, m.id, l.address >> 5 AS sector FROM mem_lane l JOIN mem m ON m.id = l.mem
+    WHERE l.space = 'global' AND l.kind = 'load'), t AS (SELECT kernel, count(*) AS uses, count(DISTINCT sm) AS sms FROM s GROUP BY kernel, sector)
+    SELECT kernel, uses, count(*), count(*) * 32, round(avg(sms), 1) FROM t GROUP BY 1, 2 ORDER BY 1, 2"
+by_lane reuse_distance 1,2,4-7,9 "WITH a AS (SELECT DISTINCT m.kernel, m.sm, m.inst, m.pc, l.kind, m.cycle, l.address >> 7 AS line FROM mem_lane l
+    JOIN mem m ON m.id = l.mem WHERE l.space = 'global'), p AS (SELECT *, dense_rank() OVER (PARTITION BY kernel, sm ORDER BY cycle, inst) AS n FROM a),
+    u AS (SELECT *, n - lag(n) OVER (PARTITION BY kernel, sm, line ORDER BY n) AS distance FROM p)
+    SELECT kernel, pc, count(*), count(distance), round(avg(distance), 1), min(distance), max(distance) FROM u WHERE kind = 'load' GROUP BY 1, 2"
+
 # Conditions that skip blocks must not skip rows.
 sums="SELECT count(*), sum(cycle * 7 + pc), min(id), max(latency) FROM"
 for where in 'sm = 1' 'warp = 2' 'block IN (0, 2)' 'pc BETWEEN 3 AND 9' 'cycle > 3000' 'cycle <= 2500.5' 'kernel = 2' 'id = 700' \

@@ -4,10 +4,13 @@ WITH m AS (SELECT kernel, sm, inst, pc, kind, cycle, mask, first_lane, stride, a
 shape AS (SELECT DISTINCT mask, first_lane, stride, address & 127 AS low FROM m WHERE stride IS NOT NULL),
 near AS ( -- how many lines away the lanes lie, for accesses that differ by whole lines only
   SELECT DISTINCT mask, first_lane, stride, low, low + stride * (n.lane - first_lane) >> 7 AS away FROM shape CROSS JOIN lane n ON mask >> n.lane & 1),
+list AS MATERIALIZED ( -- the lines of each list of irregular addresses once, under a number: texts take long to compare
+  SELECT row_number() OVER () AS list, offsets, low FROM (SELECT DISTINCT offsets, address & 127 AS low FROM m WHERE offsets IS NOT NULL)),
+far AS MATERIALIZED (SELECT DISTINCT list, low + o.value >> 7 AS away FROM list CROSS JOIN json_each(offsets) o WHERE o.value IS NOT NULL),
 line AS (SELECT m.kernel, m.sm, m.inst, m.pc, m.kind, m.cycle, (m.address >> 7) + a.away AS line FROM m JOIN near a
          ON a.mask = m.mask AND a.stride = m.stride AND a.low = m.address & 127 AND a.first_lane = m.first_lane
-         UNION ALL SELECT DISTINCT kernel, sm, inst, pc, kind, cycle, address + o.value >> 7 FROM m CROSS JOIN json_each(m.offsets) o
-         WHERE stride IS NULL AND o.value IS NOT NULL),
+         UNION ALL SELECT m.kernel, m.sm, m.inst, m.pc, m.kind, m.cycle, (m.address >> 7) + a.away FROM m
+         CROSS JOIN list l ON l.offsets = m.offsets AND l.low = m.address & 127 CROSS JOIN far a ON a.list = l.list),
 place AS (SELECT kernel, pc, sm, line, kind, dense_rank() OVER (PARTITION BY kernel, sm ORDER BY cycle, inst) AS n FROM line),
 use AS MATERIALIZED (SELECT kernel, pc, kind, n - lag(n) OVER (PARTITION BY kernel, sm, line ORDER BY n) AS distance FROM place),
 ranked AS MATERIALIZED (SELECT kernel, pc, distance, row_number() OVER (PARTITION BY kernel, pc ORDER BY distance) AS r, count(distance) OVER (PARTITION BY kernel, pc) AS reused
