@@ -62,7 +62,7 @@ libptxloom_la_SOURCES += \
 libptxloom_la_SOURCES += emu/exec/mufu.h emu/exec/mufu_unit.h emu/exec/mufu_tables.c emu/exec/mufu_tables.def
 unit_tests += tests/unit/test_mufu
 tests_unit_test_mufu_SOURCES = tests/unit/test_mufu.c tests/accuracy/mufu_recorded.h
-unit_tests += tests/unit/test_sm_machine tests/unit/test_control
+unit_tests += tests/unit/test_sm_machine tests/unit/test_control tests/unit/test_stalls
 
 # Tensor copies, textures and surfaces.
 pl_exec_sources += emu/exec/op_tensor.c emu/exec/op_texture.c

@@ -296,6 +296,57 @@ static bool uniform_atomic(variance *x, const pl_dec *d, const pl_insn *i, const
     return uniform;
 }
 
+/* Constants of the module at known places, and the addresses of its variables, are no registers for the hardware: the uniform datapath or the
+ * instruction itself reads them from the constant bank (c[3][...], c[4][...] in machine code for sm_90), and the warp stands still until they
+ * are there. A load that costs nothing stands where the uniform datapath's would: the next instructions wait for what it reads. */
+enum { DUE = 16, ADDRESSES = 0x70000000 /* the driver's table of addresses of variables, apart from the module's constants */ };
+
+typedef struct constants {
+    uint32_t *at;  /* by row that holds an address: where in the constant banks the constant lies, plus 1; 0: not known */
+    bool *address; /* by row: of a variable in global memory, and `at` is where that address itself lies */
+    uint32_t rows;
+    uint32_t due[DUE], head, tail; /* what the next instructions wait for, a line each */
+    uint32_t last; /* line */
+} constants;
+
+static void start_constants(constants *x, const pl_program *p, const pl_prog_func *f)
+{
+    memset(x->at, 0, x->rows * sizeof *x->at);
+    memset(x->address, 0, x->rows * sizeof *x->address);
+    x->head = x->tail = 0;
+    x->last = UINT32_MAX;
+    for (size_t k = 0; k < f->init.n; k++) {
+        const pl_row_init *r = &f->init.at[k];
+        if (r->reloc != PL_RELOC_VAR || r->row >= x->rows || r->symbol >= p->vars.n) continue;
+        const pl_prog_var *v = &p->vars.at[r->symbol];
+        if (v->space == PL_SP_CONST) x->at[r->row] = (uint32_t)(v->address + r->bits) + 1;
+        else if (v->space == PL_SP_GLOBAL) x->at[r->row] = ADDRESSES + r->symbol * 8 + 1;
+        x->address[r->row] = v->space == PL_SP_GLOBAL;
+    }
+}
+
+/* Follows an instruction in the order of the program: the constant that it waits for, plus 1. */
+static uint32_t operand_constant(constants *x, const pl_dec *d, const pl_insn *i, const lists *l, uint32_t line)
+{
+    const bool free = !d->price->issues || d->slow;
+    const bool load = pl_forms[i->form].mnem == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST;
+    uint32_t found = 0;
+    for (unsigned k = 0; k < l->n[0] && !found; k++) {
+        uint32_t row = l->row[0][k];
+        if (row < x->rows && x->at[row] && (load || x->address[row])) found = x->at[row] + (load ? (uint32_t)i->imm : 0);
+    }
+    if (!free) {
+        if (found) x->last = found / line;
+        else if (x->head != x->tail) found = x->due[x->head++ % DUE];
+        return found;
+    }
+    if (load && found && found / line != x->last && x->tail - x->head < DUE) {
+        x->due[x->tail++ % DUE] = found;
+        x->last = found / line;
+    }
+    return 0;
+}
+
 /* Calls of the driver's functions, and calls that may be. */
 static bool calls_system(const pl_program *p, const pl_insn *i, const pl_form *f)
 {
@@ -329,7 +380,7 @@ static pl_counted counted_as(const pl_insn *i, const pl_dec *d, bool ends)
     if (d->kind == PL_KIND_BARRIER) return (pl_counted){.adu = 1};
     if (strcmp(cls, "param") == 0) {
         /* Descriptors, and parameters of 32 bits, which an instruction can take from a uniform register as they are. */
-        bool uniform = mnem == M__desc || (mnem == M_ld && i->sel[PL_M_LOG2] <= 2 && i->sel[PL_M_COUNT] == 1);
+        bool uniform = mnem == M__desc || (mnem == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST) || (mnem == M_ld && i->sel[PL_M_LOG2] <= 2 && i->sel[PL_M_COUNT] == 1);
         return (pl_counted){.ldc = !uniform, .adu = !uniform};
     }
     if (d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] == PL_SP_CONST) return (pl_counted){.adu = 1, .lsu = -1};
@@ -358,6 +409,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
     lists priced = {0}; /* of the last instruction with a price */
     size_t at_priced = 0;
     balance pipes = {0};
+    constants module = {.at = pl_arena_array(a, uint32_t, special_rows), .address = pl_arena_array(a, bool, special_rows), .rows = special_rows};
     variance lanes = {.varies = pl_arena_array(a, bool, special_rows), .rows = special_rows};
     if (!pl_arena_ok(a)) return false;
     for (size_t pc = 0; pc < n; pc++) {
@@ -390,6 +442,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
             ends = p->funcs.at[k].entry;
             mark_special(fetched, special_rows, &p->funcs.at[k]);
             start_variance(&lanes, &p->funcs.at[k]);
+            start_constants(&module, p, &p->funcs.at[k]);
         }
         d->ordered = is_ordered(p, i, f, (pl_kind)d->kind);
         out->late_atomics |= (f->effects & PL_EF_ATOMIC) != 0 && (f->effects & PL_EF_ASYNC) != 0;
@@ -408,6 +461,8 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
             priced = l;
             at_priced = pc;
         }
+        const bool indexed = d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] == PL_SP_CONST;
+        if (!indexed) d->constant = operand_constant(&module, d, i, &l, (uint32_t)m->constant.line);
         d->uniform = uniform_atomic(&lanes, d, i, f, &l);
         if (fetches_special(i, fetched, special_rows)) d->price = &m->sreg;
         d->exchange = exchanges(i, d->price, fetched, special_rows);

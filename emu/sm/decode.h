@@ -75,6 +75,7 @@ typedef struct pl_dec {
     uint16_t stall;     /* cycles from its issue to the earliest one of the warp's next instruction */
     bool bank;          /* reads a word of the constant bank that the driver fills: kernel parameters, sizes of grid and block */
     uint16_t bank_at;   /* which */
+    uint32_t constant;  /* where in the module's constants, or among addresses that the driver fills in, its operand lies, plus 1; 0: it has none */
     bool load;          /* reads memory and does not change it */
     bool compare;       /* atomic compare-and-swap */
     bool addresses;     /* goes through the address unit: a warp's next one keeps a distance */

@@ -1,4 +1,5 @@
-/* fetch.c - instruction caches (one in each sub-core, one in the SM) and the two constant caches of an SM.
+/* fetch.c - instruction caches (one in each sub-core, one in the SM) and the constant caches of an SM: one for
+ * operands of instructions, one for indexed constants, and a larger one behind them.
  *
  * Each keeps, beside its tags, the cycle at which a line is there. A miss in the larger cache goes to the L2; the line's cycle is
  * PL_NEVER until the reply comes. A miss also asks for the lines that follow. */
@@ -20,8 +21,8 @@ static void ask(pl_sm *s, uint64_t address, uint64_t bytes, pl_mem_client client
 {
     uint64_t line = address & ~(s->m->l1.line - 1);
     uint32_t first = (uint32_t)((address - line) / s->m->l1.sector), n = (uint32_t)((bytes + s->m->l1.sector - 1) / s->m->l1.sector);
-    /* the driver has copied the code to the device just before: first fetches take what an L2 hit takes (metrics.tsv no_instruction) */
-    pl_mem_req r = {.time = now, .line = line, .token = first, .op = PL_MEM_READ, .client = (uint8_t)client, .held = client == PL_CL_CODE};
+    /* the driver has copied code and constants to the device just before: first reads take what an L2 hit takes (metrics.tsv no_instruction, imc_miss) */
+    pl_mem_req r = {.time = now, .line = line, .token = first, .op = PL_MEM_READ, .client = (uint8_t)client, .held = true};
     r.sectors = (uint8_t)(((1u << n) - 1) << first);
     pl_sm_request(s, r);
 }
@@ -85,52 +86,87 @@ void pl_fetch_reply(pl_sm *s, uint64_t line, uint64_t now)
     }
 }
 
-uint64_t pl_const_read(pl_sm *s, uint64_t address, uint32_t token, uint64_t now)
+/* Line `mid` of the cache behind the two of the first level is asked for. */
+static void fetch_constants(pl_sm *s, uint32_t mid, uint64_t line, uint64_t now)
+{
+    s->cmid.line[mid].pending = 1;
+    s->mid_when[mid] = PL_NEVER;
+    ask(s, line, s->m->constant.line, PL_CL_CONST, now + s->m->constant.mid_latency / 2);
+}
+
+/* When a line is in a first-level cache of constants; PL_NEVER while it comes from the L2. *fresh: it was not there before. */
+static uint64_t constant_line(pl_sm *s, pl_cache *first, uint64_t *when, uint64_t line, uint64_t now, bool *fresh)
 {
     const pl_const_config *c = &s->m->constant;
-    uint64_t line = address & ~(c->line - 1);
-    bool fresh, fresh_mid;
-    uint32_t k = line_of(&s->cconst, line, &fresh);
-    if (!fresh && k != PL_NO_LINE && s->const_when[k] != PL_NEVER) return s->const_when[k] > now ? s->const_when[k] : now;
-    if (fresh) s->stat.const_misses++;
+    bool fresh_mid;
+    uint32_t k = line_of(first, line, fresh);
+    if (!*fresh && k != PL_NO_LINE && when[k] != PL_NEVER) return when[k];
     uint32_t mid = line_of(&s->cmid, line, &fresh_mid);
     if (mid != PL_NO_LINE && !fresh_mid && s->mid_when[mid] != PL_NEVER) {
         uint64_t at = (s->mid_when[mid] > now ? s->mid_when[mid] : now) + c->mid_latency - c->latency;
         if (k != PL_NO_LINE) {
-            s->const_when[k] = at;
-            s->cconst.line[k].pending = 0;
+            when[k] = at;
+            first->line[k].pending = 0;
         }
         return at;
     }
     if (k != PL_NO_LINE) {
-        s->const_when[k] = PL_NEVER;
-        s->cconst.line[k].pending = 1;
+        when[k] = PL_NEVER;
+        first->line[k].pending = 1;
     }
-    if (mid == PL_NO_LINE || s->nconst_wait == PL_CONST_WAITS) return now + c->mid_latency;
-    if (fresh_mid) {
-        s->cmid.line[mid].pending = 1;
-        s->mid_when[mid] = PL_NEVER;
-        ask(s, line, c->line, PL_CL_CONST, now + c->mid_latency / 2);
-    }
+    if (mid == PL_NO_LINE) return now + c->mid_latency;
+    if (fresh_mid) fetch_constants(s, mid, line, now);
+    return PL_NEVER;
+}
+
+uint64_t pl_const_read(pl_sm *s, uint64_t address, uint32_t token, uint64_t now)
+{
+    uint64_t line = address & ~(s->m->constant.line - 1);
+    bool fresh;
+    uint64_t at = constant_line(s, &s->cconst, s->const_when, line, now, &fresh);
+    if (fresh) s->stat.const_misses++;
+    if (at != PL_NEVER) return at > now ? at : now;
+    if (s->nconst_wait == PL_CONST_WAITS) return now + s->m->constant.mid_latency;
     s->const_wait[s->nconst_wait].line = line;
     s->const_wait[s->nconst_wait].token = token;
     s->nconst_wait++;
     return PL_NEVER;
 }
 
+uint64_t pl_const_operand(pl_sm *s, uint64_t address, uint64_t now)
+{
+    const uint64_t size = s->m->constant.line, line = address & ~(size - 1), first = address & ~(s->m->constant.mid_line - 1);
+    bool fresh;
+    uint64_t at = constant_line(s, &s->coperand, s->operand_when, line, now, &fresh);
+    /* what comes from the L2 brings its neighbours with it */
+    for (uint64_t a = first; fresh && at == PL_NEVER && a < first + s->m->constant.mid_line; a += size) {
+        uint32_t mid = line_of(&s->cmid, a, &fresh);
+        if (fresh && mid != PL_NO_LINE) fetch_constants(s, mid, a, now);
+        fresh = true;
+    }
+    return at;
+}
+
+/* A line that a first-level cache waits for is there from cycle `at`. */
+static void arrive(pl_cache *first, uint64_t *when, uint64_t line, uint64_t at)
+{
+    uint32_t k = pl_cache_find(first, line);
+    if (k == PL_NO_LINE || when[k] != PL_NEVER) return;
+    when[k] = at;
+    first->line[k].pending = 0;
+}
+
 void pl_const_reply(pl_sm *s, uint64_t first, uint64_t now)
 {
     const pl_const_config *c = &s->m->constant;
     for (uint64_t line = first; line < first + s->m->l1.line; line += c->line) {
-        uint32_t mid = pl_cache_find(&s->cmid, line), k = pl_cache_find(&s->cconst, line);
+        uint32_t mid = pl_cache_find(&s->cmid, line);
         if (mid == PL_NO_LINE || s->mid_when[mid] != PL_NEVER) continue;
         uint64_t at = now + c->mid_latency / 2;
         s->mid_when[mid] = at;
         s->cmid.line[mid].pending = 0;
-        if (k != PL_NO_LINE) {
-            s->const_when[k] = at;
-            s->cconst.line[k].pending = 0;
-        }
+        arrive(&s->cconst, s->const_when, line, at);
+        arrive(&s->coperand, s->operand_when, line, at);
         for (uint32_t i = 0; i < s->nconst_wait;) {
             if (s->const_wait[i].line != line) {
                 i++;
@@ -140,5 +176,7 @@ void pl_const_reply(pl_sm *s, uint64_t first, uint64_t now)
             s->const_wait[i] = s->const_wait[--s->nconst_wait];
             pl_token_done(s, token, at);
         }
+    }    for (uint32_t i = 0; i < s->m->sm.warps; i++) {
+        if (s->warp[i].w && s->warp[i].block == PL_BK_CONSTANT) pl_sm_wake(s, i, now);
     }
 }

@@ -84,6 +84,7 @@ static const pl_conf_key const_keys[] = {
     KEY(pl_const_config, pass_latency, "pass_latency", U32, CY, 0, 100, "further cycles of latency for each further pass"),
     KEY(pl_const_config, width, "width", U32, "B", 1, 256, "bytes that one pass of an indexed read serves"),
     KEY(pl_const_config, mid_size, "mid_size", U64, "B", 64, 16777216, "second-level constant cache of an SM"),
+    KEY(pl_const_config, mid_line, "mid_line", U64, "B", 32, 4096, "bytes that it fetches together for an operand of an instruction"),
     KEY(pl_const_config, mid_ways, "mid_ways", U32, "", 1, 64, "its ways"),
     KEY(pl_const_config, mid_latency, "mid_latency", U32, CY, 1, 1000, "cycles of a load that hits there"),
     KEY(pl_const_config, guarded, "guarded", U32, CY, 1, 1000, "cycles of a parameter fetched under a guard, also when the guard is off"),

@@ -98,7 +98,7 @@ typedef struct pl_fetch_config {
 } pl_fetch_config;
 
 typedef struct pl_const_config {
-    uint64_t size, line, mid_size;
+    uint64_t size, line, mid_size, mid_line;
     uint32_t ways, latency, pass, pass_latency, width, mid_ways, mid_latency, first, guarded;
 } pl_const_config;
 

@@ -41,9 +41,11 @@ bool pl_sm_init(pl_sm *s, pl_arena *a, const pl_machine *m, const pl_decoded *de
     s->l1.burst += second;
     pl_cache_init(&s->icache, a, m->fetch.l1_size, (uint32_t)m->fetch.line, m->fetch.l1_ways, false);
     pl_cache_init(&s->cconst, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways, false);
+    pl_cache_init(&s->coperand, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways, false);
     pl_cache_init(&s->cmid, a, m->constant.mid_size, (uint32_t)m->constant.line, m->constant.mid_ways, false);
     s->icache_when = pl_arena_array(a, uint64_t, (size_t)s->icache.sets * s->icache.ways);
     s->const_when = pl_arena_array(a, uint64_t, (size_t)s->cconst.sets * s->cconst.ways);
+    s->operand_when = pl_arena_array(a, uint64_t, (size_t)s->coperand.sets * s->coperand.ways);
     s->mid_when = pl_arena_array(a, uint64_t, (size_t)s->cmid.sets * s->cmid.ways);
     for (uint32_t k = 0; k < s->nsub; k++) {
         pl_subcore *c = &s->sub[k];
@@ -652,6 +654,15 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     advance(s, t, now);
 }
 
+/* When the constant that the warp's next instruction has as an operand is there; PL_NEVER: the reply wakes the warp. */
+static uint64_t operand_there(pl_sm *s, pl_twarp *t, uint64_t now)
+{
+    uint64_t at = pl_const_operand(s, PL_CONST_BASE + t->next->constant - 1, now);
+    if (at > now) t->throttle = PL_STALL_IMC_MISS;
+    if (at == PL_NEVER) t->block = PL_BK_CONSTANT;
+    return at;
+}
+
 /* One sub-core, one cycle: picks a warp and issues its instruction, or says when to look again. */
 static void subcore_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
 {
@@ -685,6 +696,7 @@ static void subcore_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
             continue;
         }
         uint64_t at = structural(s, c, t->next, best * s->nsub + sub, now, &t->throttle);
+        if (at <= now && t->next->constant) at = operand_there(s, t, now);
         if (at > now) {
             c->ready[best] = at;
             continue;

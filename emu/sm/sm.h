@@ -65,7 +65,7 @@ typedef struct pl_late_event {
 struct pl_tcta;
 
 /* What a warp waits for when its next instruction's cycle is not known. */
-typedef enum pl_block { PL_BK_NONE, PL_BK_TOKEN, PL_BK_BARRIER, PL_BK_SLEEP, PL_BK_STORES, PL_BK_COPIES, PL_BK_FETCH, PL_BK_DONE } pl_block;
+typedef enum pl_block { PL_BK_NONE, PL_BK_TOKEN, PL_BK_BARRIER, PL_BK_SLEEP, PL_BK_STORES, PL_BK_COPIES, PL_BK_FETCH, PL_BK_CONSTANT, PL_BK_DONE } pl_block;
 
 /* A resident warp as the scheduler sees it. */
 typedef struct pl_twarp {
@@ -176,8 +176,8 @@ typedef struct pl_sm {
     pl_up_costs up;
     pl_port remote;              /* accesses to the shared memory of other SMs */
     pl_l1 l1;
-    pl_cache icache, cconst, cmid;
-    uint64_t *icache_when, *const_when, *mid_when;
+    pl_cache icache, cconst, coperand, cmid; /* constants: indexed ones, operands of instructions, both */
+    uint64_t *icache_when, *const_when, *operand_when, *mid_when;
     uint64_t bank_when[65536 / PL_BANK_PIECE]; /* when this part of the driver's constant bank is there; 0: not asked for */
     uint64_t loaded_when[65536 / PL_BANK_PIECE]; /* the same for loads of it into registers, which have a cache of their own */
     pl_token *token;
@@ -271,6 +271,8 @@ uint64_t pl_fetch(pl_sm *s, pl_subcore *c, uint64_t address, uint64_t now);
 void pl_fetch_reply(pl_sm *s, uint64_t line, uint64_t now);
 /* A read of the constant bank: the cycle of its data; PL_NEVER when `token` now waits for it. */
 uint64_t pl_const_read(pl_sm *s, uint64_t address, uint32_t token, uint64_t now);
+/* An instruction has a constant as its operand: the cycle at which it can issue as far as that goes, PL_NEVER while the constant is fetched. */
+uint64_t pl_const_operand(pl_sm *s, uint64_t address, uint64_t now);
 void pl_const_reply(pl_sm *s, uint64_t line, uint64_t now);
 
 static inline uint32_t pl_warp_index(const pl_sm *s, const pl_twarp *t) { return (uint32_t)(t - s->warp); }
