@@ -481,14 +481,14 @@ static void go_home(pl_memsys *m, uint32_t i, uint64_t now)
     file(m, i, now + m->c->far_latency);
 }
 
-/* A copy in the half that does not own the line is out of date. */
-static void drop_copy(pl_memsys *m, uint64_t address, uint32_t owner, uint8_t sectors)
+/* A copy in the half that does not own the line is out of date: all of it (lts__t_sectors_lookup_miss.sum of bfs_level). */
+static void drop_copy(pl_memsys *m, uint64_t address, uint32_t owner)
 {
     for (uint32_t p = 0; p < m->c->partitions; p++) {
         if (p == owner) continue;
         pl_cache *l2 = &m->l2[slice_of(m, address, p)];
         uint32_t k = pl_cache_find(l2, address);
-        if (k != PL_NO_LINE && l2->line[k].waiters == NONE && !l2->line[k].pending) l2->line[k].valid &= (uint8_t)~sectors;
+        if (k != PL_NO_LINE && l2->line[k].waiters == NONE && !l2->line[k].pending) l2->line[k].valid = 0;
     }
 }
 
@@ -561,7 +561,7 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
         k = pl_cache_claim(l2, r->line, &old);
         write_back(m, now, l2, &old);
     }
-    if (r->op != PL_MEM_READ && m->c->partitions > 1) drop_copy(m, r->line, owner, sectors);
+    if (r->op != PL_MEM_READ && m->c->partitions > 1) drop_copy(m, r->line, owner);
     if (r->op == PL_MEM_WRITE) {
         if (k != PL_NO_LINE) {
             pl_cache_line *line = &l2->line[k];

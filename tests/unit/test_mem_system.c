@@ -93,6 +93,37 @@ START_TEST(equal_reads_of_neighbours_are_joined)
 }
 END_TEST
 
+/* Two halves: the SMs of the one that does not own a line keep a copy of what they read, until a word of the line changes. */
+START_TEST(a_change_takes_the_other_halfs_copy_of_the_whole_line)
+{
+    static const struct { uint8_t op; unsigned node; } step[] = {
+        {PL_MEM_READ, 0}, {PL_MEM_READ, 3}, {PL_MEM_READ, 0}, {PL_MEM_READ, 3}, {PL_MEM_WRITE, 0}, {PL_MEM_READ, 0}, {PL_MEM_READ, 3}, {PL_MEM_READ, 0}, {PL_MEM_READ, 3}};
+    pl_memsys_config c = small;
+    c.partitions = 2;
+    c.far_latency = 10;
+    pl_arena *a = pl_arena_open();
+    pl_memsys *m = pl_memsys_open(a, &c);
+    pl_mem_reply r;
+    uint64_t far = 0, went[sizeof step / sizeof *step];
+    for (unsigned k = 0; k < sizeof step / sizeof *step; k++) {
+        pl_mem_outbox b = outbox(step[k].node);
+        /* three sectors are read, the fourth is written */
+        put(&b, step[k].node, k * 10000, 0x4000, step[k].op, step[k].op == PL_MEM_READ ? 7 : 8, k);
+        pl_memsys_send(m, &b);
+        pl_memsys_run(m, (k + 1) * 10000);
+        ck_assert(pl_memsys_reply(m, step[k].node, (k + 1) * 10000, &r));
+        went[k] = pl_memsys_stats(m)->far_requests - far;
+        far = pl_memsys_stats(m)->far_requests;
+    }
+    /* 0 and 3 lie in different halves: the reads of one of them went to the other half, once before the change and once after */
+    ck_assert(!went[0] != !went[1]);
+    ck_assert_uint_eq(went[2] + went[3], 0);
+    ck_assert_uint_eq(went[5] + went[6], went[0] + went[1]);
+    ck_assert_uint_eq(went[7] + went[8], 0);
+    pl_arena_close(a);
+}
+END_TEST
+
 START_TEST(operations_on_one_address_take_turns)
 {
     pl_arena *a = pl_arena_open();
@@ -197,5 +228,6 @@ START_TEST(bandwidth_of_memory_is_the_configured_one)
 }
 END_TEST
 
-UNIT_MAIN("memory system", a_miss_takes_the_sum_of_its_parts, equal_reads_of_neighbours_are_joined, operations_on_one_address_take_turns,
+UNIT_MAIN("memory system", a_miss_takes_the_sum_of_its_parts, equal_reads_of_neighbours_are_joined,
+          a_change_takes_the_other_halfs_copy_of_the_whole_line, operations_on_one_address_take_turns,
           order_of_nodes_and_windows_cannot_matter, bandwidth_of_memory_is_the_configured_one)
