@@ -116,31 +116,6 @@ static bool number_across(pl_flow *f)
     return true;
 }
 
-/* From spans to what changes between the end of one block and that of the next. */
-static bool list_flips(pl_flow *f)
-{
-    uint32_t blocks = f->sets.blocks;
-    f->first = pl_arena_array(f->x->tmp, uint32_t, blocks + 2);
-    f->flip = pl_arena_array(f->x->tmp, uint32_t, 2 * f->sets.spans.n + 1);
-    if (!f->first || !f->flip)
-        return false;
-    for (size_t k = 0; k < f->sets.spans.n; k++) {
-        f->first[f->sets.spans.at[k].first]++;
-        f->first[f->sets.spans.at[k].end]++;
-    }
-    for (uint32_t b = 0, at = 0; b <= blocks; b++) {
-        at += f->first[b];
-        f->first[b] = at;
-    }
-    f->first[blocks + 1] = f->first[blocks];
-    for (size_t k = f->sets.spans.n; k-- > 0;) {
-        const pl_span *s = &f->sets.spans.at[k];
-        f->flip[--f->first[s->first]] = f->value[s->thing];
-        f->flip[--f->first[s->end]] = f->value[s->thing];
-    }
-    return true;
-}
-
 bool pl_flow_live(pl_flow *f)
 {
     pl_ir *x = f->x;
@@ -159,18 +134,15 @@ bool pl_flow_live(pl_flow *f)
             pl_insn_uses_twice(x->p, &x->b.at[b].code.at[k], reads, writes, &t);
         }
     }
-    if (!pl_liveset_solve(&f->sets) || !list_flips(f))
-        return false;
-    f->end = UINT32_MAX; /* in front of block 0 nothing is live */
-    return true;
+    return pl_liveset_solve(&f->sets) && pl_liveset_walk(&f->sets);
 }
 
-static void flip(pl_flow *f, uint32_t block)
+static void turn(void *ctx, uint32_t thing)
 {
-    for (uint32_t k = f->first[block]; k < f->first[block + 1]; k++) {
-        f->v[f->flip[k]].state ^= PL_FLOW_AT_END;
-        pl_flow_turn(f, &f->v[f->flip[k]]);
-    }
+    pl_flow *f = ctx;
+    pl_flow_value *v = &f->v[f->value[thing]];
+    v->state ^= PL_FLOW_AT_END;
+    pl_flow_turn(f, v);
 }
 
 void pl_flow_end(pl_flow *f, uint32_t block)
@@ -182,9 +154,5 @@ void pl_flow_end(pl_flow *f, uint32_t block)
         v->state &= (uint8_t)~PL_FLOW_LISTED;
     }
     f->changed.n = 0;
-    while (f->end != block)
-        if (f->end == UINT32_MAX || f->end < block)
-            flip(f, ++f->end);
-        else
-            flip(f, f->end--);
+    pl_liveset_go(&f->sets, block, turn, f);
 }

@@ -38,8 +38,6 @@ typedef struct pl_flow {
     /* pl_flow_live */
     pl_liveset sets;    /* of the values that may live from block to block, by their numbers `across` */
     uint32_t *value;    /* by such a number */
-    uint32_t *first, *flip; /* by block: values that are live at its end and not at that of the block before it, or the other way round */
-    uint32_t end;       /* the block whose end was gone to last */
     struct { uint32_t *at; size_t n, cap; } changed; /* values whose state is not that at the end of the block any more */
 } pl_flow;
 

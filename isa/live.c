@@ -1,10 +1,7 @@
 /* live.c - liveness and linear-scan register allocation.
  *
- * A unit is a group of consecutive rows that instructions use together (a 64-bit register is two). Liveness is found unit by unit,
- * walking from the blocks that read it against the flow to the blocks that write it (Boissinot and others, "Computing Liveness Sets
- * for SSA-Form Programs", 2011): most units live in one block or two, so that this takes time and memory in proportion to the code,
- * where bit sets would take blocks times units. A unit's interval is the code range from its first to its last live point (Poletto and Sarkar, "Linear
- * Scan Register Allocation", 1999). A guarded write keeps the lanes that the guard excludes, so it does not end the old value. Lanes
+ * A unit is a group of consecutive rows that instructions use together (a 64-bit register is two). A unit's interval is the code range from
+ * its first to its last live point (Poletto and Sarkar, "Linear Scan Register Allocation", 1999). A guarded write keeps the lanes that the guard excludes, so it does not end the old value. Lanes
  * that have parted may hold different units in one row: rows are private to a lane, so per-thread liveness is enough. */
 #include "isa/live.h"
 
@@ -13,6 +10,7 @@
 
 #include "isa/cfg.h"
 #include "isa/colour.h"
+#include "isa/liveset.h"
 #include "isa/plan.h"
 
 /* What a thread has beyond the highest register that its code names; and the fewest of a function that calls by the convention, which gives
@@ -75,13 +73,6 @@ typedef struct unit {
     bool used;
 } unit;
 
-/* One block touches a unit. */
-typedef struct touch {
-    uint32_t unit, block;
-    uint32_t next;      /* of the same unit, plus one */
-    bool use, def, out; /* read before it is written; written first; live at the end */
-} touch;
-
 typedef struct live {
     pl_program *p;
     pl_arena *a;
@@ -91,11 +82,11 @@ typedef struct live {
     uint32_t *unit_of;  /* by old row */
     unit *u;
     uint32_t n;         /* units */
-    struct { touch *at; size_t n, cap; } touches; /* in the order of the blocks */
-    uint32_t *newest;   /* by unit: its last touch, plus one */
-    uint32_t *touch_of; /* by block: touch of the unit at work, if it is that unit's */
-    uint32_t *left_by;  /* by block: last unit found live at its end, plus one */
-    uint32_t *stack, depth;
+    pl_liveset sets;    /* of the units that may live from block to block; touches in the order of the blocks */
+    uint32_t *across;   /* by unit: its number among these */
+    uint32_t *across_unit; /* and by that number the unit */
+    uint32_t *seen;     /* by that number: last block that touches it, plus one */
+    bool *out;          /* by touch: live at the end of the block */
     uint32_t *until;    /* by unit: position behind its last read, seen from here; 0: it is not live */
     pl_colour *colour;
     uint8_t *temporary; /* by class: rows that its steps need, plus one; 0: not looked up yet */
@@ -154,19 +145,17 @@ static bool starts(const live *l, uint32_t u, unsigned rows, unsigned use)
     return !l->guarded || (l->u[u].block == l->block && l->u[u].born == l->at);
 }
 
+/* The first access in a block decides. */
 static void summarise(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     live *l = ctx;
-    (void)rows;
     if ((use & PL_USE_PRED) || *row >= l->fixed)
         return;
-    uint32_t u = l->unit_of[*row];
-    if (!l->newest[u] || l->touches.at[l->newest[u] - 1].block != l->block) {
-        bool whole = starts(l, u, rows, use);
-        uint32_t next = l->newest[u];
-        *pl_push(l->a, &l->touches) = (touch){.unit = u, .block = l->block, .next = next, .use = !whole, .def = whole};
-        l->newest[u] = (uint32_t)l->touches.n;
-    }
+    uint32_t u = l->unit_of[*row], k = l->across[u];
+    if (k == UINT32_MAX || l->seen[k] == l->block + 1)
+        return;
+    l->seen[k] = l->block + 1;
+    pl_liveset_touch(&l->sets, k, l->block, !starts(l, u, rows, use));
 }
 
 /* Reads come before writes within one instruction. */
@@ -266,41 +255,83 @@ static void make_units(live *l, pl_arena *a)
     }
 }
 
-/* The unit is live at the start of the block, and so at the end of the blocks in front of it. */
-static void enter(live *l, unit *u, uint32_t block)
+/* A unit that one block writes first and no other touches is not live at any end of a block. */
+static bool number_across(live *l)
 {
-    extend(u, l->g.b[block].first - l->f->first);
-    for (uint32_t e = l->g.pred_start[block]; e < l->g.pred_start[block + 1]; e++) {
-        uint32_t p = l->g.pred[e], index = (uint32_t)(u - l->u);
-        if (l->left_by[p] == index + 1)
-            continue;
-        l->left_by[p] = index + 1;
-        extend(u, l->g.b[p].end - l->f->first);
-        touch *t = l->touch_of[p] ? &l->touches.at[l->touch_of[p] - 1] : NULL;
-        if (t && t->unit == index)
-            t->out = true;
-        else {
-            pl_colour_life(l->colour, l->u[index].same, 2 * (l->g.b[p].first - l->f->first), 2 * (l->g.b[p].end - l->f->first));
-            l->stack[l->depth++] = p;
-        }
+    l->across = pl_arena_array(l->a, uint32_t, l->n + 1);
+    l->across_unit = pl_arena_array(l->a, uint32_t, l->n + 1);
+    if (!l->across || !l->across_unit)
+        return false;
+    for (uint32_t k = 0; k < l->n; k++) {
+        bool stays = !l->u[k].used || (l->u[k].block != UINT32_MAX && l->u[k].born != UINT32_MAX);
+        l->across[k] = stays ? UINT32_MAX : l->sets.things;
+        if (!stays)
+            l->across_unit[l->sets.things++] = k;
     }
+    l->seen = pl_arena_array(l->a, uint32_t, l->sets.things + 1);
+    return l->seen != NULL;
 }
 
-static void solve(live *l)
+/* Positions in the code where block b begins and ends. */
+static uint32_t begins(const live *l, uint32_t b)
 {
-    for (uint32_t k = 0; k < l->n; k++) {
-        bool any = false;
-        for (uint32_t t = l->newest[k]; t; t = l->touches.at[t - 1].next) {
-            l->touch_of[l->touches.at[t - 1].block] = t;
-            any |= l->touches.at[t - 1].use;
-        }
-        for (uint32_t t = any ? l->newest[k] : 0; t; t = l->touches.at[t - 1].next)
-            if (l->touches.at[t - 1].use) {
-                enter(l, &l->u[k], l->touches.at[t - 1].block);
-                while (l->depth)
-                    enter(l, &l->u[k], l->stack[--l->depth]);
-            }
+    return l->g.b[b].first - l->f->first;
+}
+
+static uint32_t ends(const live *l, uint32_t b)
+{
+    return l->g.b[b].end - l->f->first;
+}
+
+/* Blocks from `first` on and in front of `end` that do not touch the unit: it lives all through them. */
+static void live_through(live *l, uint32_t u, uint32_t first, uint32_t end)
+{
+    if (first == end)
+        return;
+    extend(&l->u[u], begins(l, first));
+    pl_colour_life(l->colour, l->u[u].same, 2 * begins(l, first), 2 * ends(l, end - 1));
+}
+
+static bool solve(live *l)
+{
+    uint32_t blocks = l->g.n, *npred = pl_arena_array(l->a, uint32_t, blocks + 1);
+    if (!npred)
+        return false;
+    for (uint32_t b = 0; b < blocks; b++)
+        npred[b] = l->g.pred_start[b + 1] - l->g.pred_start[b];
+    l->sets.blocks = blocks;
+    l->sets.preds = l->g.pred;
+    l->sets.pred = l->g.pred_start;
+    l->sets.npred = npred;
+    size_t n = l->sets.touches.n;
+    uint32_t *next = pl_arena_array(l->a, uint32_t, n + 1), *head = l->seen; /* touches of a unit in the order of the blocks, plus one */
+    l->out = pl_arena_array(l->a, bool, n + 1);
+    if (!next || !l->out || !pl_liveset_solve(&l->sets))
+        return false;
+    memset(head, 0, l->sets.things * sizeof *head);
+    for (size_t k = n; k-- > 0;) {
+        const pl_touch *t = &l->sets.touches.at[k];
+        next[k] = head[t->thing];
+        head[t->thing] = (uint32_t)k + 1;
+        if (t->reads)
+            extend(&l->u[l->across_unit[t->thing]], begins(l, t->block));
     }
+    for (size_t k = 0; k < l->sets.spans.n; k++) {
+        const pl_span *s = &l->sets.spans.at[k];
+        uint32_t u = l->across_unit[s->thing], *at = &head[s->thing], from = s->first;
+        for (; *at && l->sets.touches.at[*at - 1].block < s->end; *at = next[*at - 1]) {
+            uint32_t b = l->sets.touches.at[*at - 1].block;
+            if (b < s->first)
+                continue;
+            l->out[*at - 1] = true;
+            live_through(l, u, from, b);
+            from = b + 1;
+        }
+        live_through(l, u, from, s->end);
+        extend(&l->u[u], ends(l, s->end - 1));
+        extend(&l->u[u], ends(l, s->first));
+    }
+    return pl_arena_ok(l->a);
 }
 
 static int by_start(const void *a, const void *b)
@@ -392,9 +423,9 @@ static uint32_t needed(live *l)
         const pl_block *b = &l->g.b[l->block];
         size_t first = t;
         uint32_t start = 2 * (b->first - l->f->first), end = 2 * (b->end - l->f->first);
-        for (; t < l->touches.n && l->touches.at[t].block == l->block; t++)
-            if (l->touches.at[t].out)
-                l->until[l->touches.at[t].unit] = end;
+        for (; t < l->sets.touches.n && l->sets.touches.at[t].block == l->block; t++)
+            if (l->out[t])
+                l->until[l->across_unit[l->sets.touches.at[t].thing]] = end;
         for (uint32_t pc = b->end; pc-- > b->first;) {
             pl_insn *i = &l->p->code.at[pc];
             l->at = pc - l->f->first;
@@ -412,7 +443,7 @@ static uint32_t needed(live *l)
                 pl_colour_life(l->colour, l->n + k, 2 * l->at, 2 * l->at + 2);
         }
         for (size_t k = first; k < t; k++) {
-            uint32_t u = l->touches.at[k].unit;
+            uint32_t u = l->across_unit[l->sets.touches.at[k].thing];
             if (l->until[u])
                 pl_colour_life(l->colour, l->u[u].same, start, l->until[u]);
             l->until[u] = 0;
@@ -477,12 +508,9 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
     if (!pl_arena_ok(a))
         return PL_NOMEM;
     make_units(&l, a);
-    l.newest = pl_arena_array(a, uint32_t, l.n + 1);
+    l.sets.a = a;
     l.until = pl_arena_array(a, uint32_t, l.n + 1);
     l.colour = pl_colour_new(a, l.n + TEMPORARIES);
-    l.touch_of = pl_arena_array(a, uint32_t, l.g.n + 1);
-    l.left_by = pl_arena_array(a, uint32_t, l.g.n + 1);
-    l.stack = pl_arena_array(a, uint32_t, l.g.n + 1);
     l.temporary = pl_arena_array(a, uint8_t, C_count);
     if (!pl_arena_ok(a))
         return PL_NOMEM;
@@ -493,6 +521,8 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
             p->code.at[pc].flags &= (uint16_t)~PL_IF_ELSEWHERE;
             pl_insn_uses_twice(p, &p->code.at[pc], locate_read, locate_write, &l);
         }
+    if (!number_across(&l))
+        return PL_NOMEM;
     for (l.block = 0; l.block < l.g.n; l.block++)
         for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
             pl_insn *i = &p->code.at[pc];
@@ -508,7 +538,8 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
         pl_colour_value(l.colour, k, weight(&l.u[k]));
     for (uint32_t k = 0; k < TEMPORARIES; k++)
         pl_colour_value(l.colour, l.n + k, 1);
-    solve(&l);
+    if (!solve(&l))
+        return PL_NOMEM;
     /* parameters arrive at the start, results leave at the end */
     for (size_t k = 0; k < f->formal.n; k++)
         if (f->formal.at[k].reg && !f->formal.at[k].pred)

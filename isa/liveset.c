@@ -134,3 +134,35 @@ bool pl_liveset_solve(pl_liveset *s)
     }
     return pl_arena_ok(s->a);
 }
+
+bool pl_liveset_walk(pl_liveset *s)
+{
+    s->first = pl_arena_array(s->a, uint32_t, s->blocks + 2);
+    s->flip = pl_arena_array(s->a, uint32_t, 2 * s->spans.n + 1);
+    s->at = UINT32_MAX;
+    if (!s->first || !s->flip)
+        return false;
+    for (size_t k = 0; k < s->spans.n; k++) {
+        s->first[s->spans.at[k].first]++;
+        s->first[s->spans.at[k].end]++;
+    }
+    for (uint32_t b = 0; b < s->blocks; b++)
+        s->first[b + 1] += s->first[b];
+    s->first[s->blocks + 1] = s->first[s->blocks];
+    for (size_t k = s->spans.n; k-- > 0;) {
+        const pl_span *p = &s->spans.at[k];
+        s->flip[--s->first[p->first]] = p->thing;
+        s->flip[--s->first[p->end]] = p->thing;
+    }
+    return true;
+}
+
+void pl_liveset_go(pl_liveset *s, uint32_t block, void (*turn)(void *ctx, uint32_t thing), void *ctx)
+{
+    while (s->at != block) {
+        bool on = s->at == UINT32_MAX || s->at < block;
+        uint32_t b = on ? ++s->at : s->at--;
+        for (uint32_t k = s->first[b]; k < s->first[b + 1]; k++)
+            turn(ctx, s->flip[k]);
+    }
+}

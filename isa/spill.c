@@ -16,7 +16,11 @@
 #include "isa/tidy.h"
 
 /* Distances in instructions: a loop's end lies LOOP_END away; NEVER is no use at all. */
-enum { LOOP_END = 1 << 20, NEVER = 1 << 30, MOST_CELLS = 1 << 26 };
+enum { LOOP_END = 1 << 20, NEVER = 1 << 30 };
+
+/* A function keeps its registers, however many, where more values are live at the start of its blocks, one with the other, than this times its
+ * instructions, and this many: the time for what follows is that of the number of them. Or where sets of them need so many bits. */
+enum { MOST_LIVE = 256, MOST_LIVE_MORE = 1 << 22, MOST_CELLS = 1 << 26 };
 
 /* Registers that no value can have: the stack pointer and two that every thread has beyond the highest one named (live.c); when values have to
  * leave, one more through which they come and go (the traffic is that of ptxas 13.0 then: ten kernels with .maxnreg 32, 2026-11); the fewest
@@ -195,6 +199,17 @@ static uint32_t measure(spiller *s)
         most = here > most ? here : most;
     }
     return most;
+}
+
+static bool too_many(const spiller *s)
+{
+    const pl_ir *x = s->x;
+    size_t live = 0, insns = 0;
+    for (size_t b = 0; b < x->b.n; b++)
+        insns += x->b.at[b].code.n;
+    for (size_t k = 0; k < s->f.sets.spans.n; k++)
+        live += s->f.sets.spans.at[k].end - s->f.sets.spans.at[k].first;
+    return live > MOST_LIVE * insns + MOST_LIVE_MORE || (size_t)s->words * 64 * x->b.n > MOST_CELLS;
 }
 
 static void at_least(uint32_t *a, uint32_t b)
@@ -869,7 +884,7 @@ bool pl_pass_spill(pl_ir *x)
         return false;
     bool fits = measure(&s) <= s.room;
     s.words = (s.f.sets.things + 63) / 64;
-    if ((fits && !calls) || (size_t)s.words * 64 * x->b.n > MOST_CELLS) /* such a function keeps its registers */
+    if ((fits && !calls) || too_many(&s))
         return true;
     s.loop_pressure = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
     s.entry = pl_arena_array(x->tmp, some, x->b.n + 1);

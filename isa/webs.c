@@ -1,9 +1,12 @@
 /* webs.c - registers that hold unrelated values one after the other are given a register for each.
  *
- * A web is a set of writes that some read cannot tell apart. Reaching definitions are solved with bit sets over the writes of rows that
- * are written more than once; writes that reach a common read are joined (union-find), and every web but one gets a row of its own.
+ * A web is a set of writes that some read cannot tell apart: they are joined (union-find), and every web but one gets a row of its own. Which
+ * writes reach the start of a block is found as for SSA form: where several meet, a point of meeting (a phi function, Cytron and others,
+ * "Efficiently Computing Static Single Assignment Form and the Control Dependence Graph", 1991) stands for them; elsewhere it is the nearest one
+ * above in the dominator tree. Points that no read asks for join nothing.
  * A guarded write keeps what other lanes hold, so it reads too. Hand-written PTX, and copies of loop bodies, profit: what is left with
  * a single write is a value for the other passes. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "isa/passes.h"
@@ -11,29 +14,60 @@
 
 typedef struct var {
     uint32_t row, rows;   /* or the number of a predicate */
-    uint32_t first, n;    /* its writes: bits first .. first + n; the first one is "before the function" */
+    uint32_t first, n;    /* its writes: nodes first .. first + n; the first one is "before the function" */
+    uint32_t touches;     /* the blocks that touch it: a list, plus one */
     bool pred, mixed;     /* mixed: seen with different widths */
+    bool open;            /* a block reads what comes from another */
 } var;
+
+/* A block touches a variable. */
+typedef struct touch {
+    uint32_t block, node; /* node: what is there when the block starts */
+    uint32_t last;        /* its last write, PL_IR_NONE */
+    uint32_t next;        /* of the same variable, plus one */
+    bool reads;           /* before it writes */
+} touch;
+
+/* A block that writes the variable at work, or a point of meeting. */
+typedef struct site {
+    uint32_t block, pre;
+    uint32_t up;          /* the nearest one above it, plus one */
+} site;
+
+typedef struct frontier {
+    uint32_t block, next; /* next: plus one */
+} frontier;
 
 typedef struct webs {
     pl_ir *x;
     uint32_t *of[2];      /* by row, by predicate: variable, plus one */
     struct { var *at; size_t n, cap; } v;
-    uint32_t bits, words;
-    uint64_t *in, *out, *gen, *kill;
-    uint32_t *up;         /* union-find over writes */
+    uint32_t bits;        /* writes of all variables */
+    struct { uint32_t *at; size_t n, cap; } up; /* union-find over nodes: writes, then what stands for several of them */
+    struct { touch *at; size_t n, cap; } touches;
     uint32_t *row;        /* by write that represents a web: its row */
-    uint32_t *now;        /* by variable: write that reaches this point in the block, PL_IR_NONE: those of `in` */
+    uint32_t *now;        /* by variable: node that reaches this point in the block; */
+    uint32_t *in;         /* if this is the block, plus one; */
+    uint32_t *touch;      /* and its touch, plus one */
     uint32_t *seen;       /* by variable: writes numbered so far */
+    uint32_t ntouch;      /* touches met so far */
     uint32_t block;
-    int phase;            /* 0 numbering, 1 joining, 2 renaming */
-    bool guarded;
+    bool renaming, guarded;
+    /* blocks where the dominance of a block ends: lists, plus one */
+    uint32_t *frontier;
+    struct { frontier *at; size_t n, cap; } frontiers;
+    /* by block, for the variable at work: its number plus one where there is a write, a point of meeting; the node that these are */
+    uint32_t *has_write, *has_meeting, *written, *meeting;
+    struct { site *at; size_t n, cap; } sites;
+    struct { uint32_t *at; size_t n, cap; } work, asked; /* blocks; points of meeting that are read */
+    bool *is_asked;       /* by block */
 } webs;
 
 static uint32_t find(webs *w, uint32_t k)
 {
-    while (w->up[k] != k)
-        k = w->up[k] = w->up[w->up[k]];
+    uint32_t *up = w->up.at;
+    while (up[k] != k)
+        k = up[k] = up[up[k]];
     return k;
 }
 
@@ -42,20 +76,16 @@ static void join(webs *w, uint32_t a, uint32_t b)
     a = find(w, a);
     b = find(w, b);
     if (a < b)
-        w->up[b] = a;
+        w->up.at[b] = a;
     else
-        w->up[a] = b;
+        w->up.at[a] = b;
 }
 
-static bool bit(const uint64_t *s, uint32_t k)
+static uint32_t new_node(webs *w)
 {
-    return s[k / 64] >> (k % 64) & 1;
-}
-
-static void clear_range(uint64_t *s, uint32_t first, uint32_t n)
-{
-    for (uint32_t k = first; k < first + n; k++)
-        s[k / 64] &= ~(1ull << (k % 64));
+    uint32_t k = (uint32_t)w->up.n;
+    *pl_push(w->x->tmp, &w->up) = k;
+    return k;
 }
 
 /* Finds the variables: rows with several writes, always used with the same width. */
@@ -95,53 +125,21 @@ static void survey(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     v->n += (use & PL_USE_WRITE) != 0;
 }
 
-static void reading(webs *w, var *v, uint32_t index, uint32_t *row)
+/* What reaches this point in the block. The first access of a block asks what is there when it starts: a node of its own. */
+static uint32_t reaching(webs *w, uint32_t index, bool reads)
 {
-    uint32_t def = w->now[index];
-    if (def == PL_IR_NONE) {
-        const uint64_t *in = w->in + (size_t)w->block * w->words;
-        for (uint32_t k = v->first; k < v->first + v->n; k++) {
-            if (!bit(in, k))
-                continue;
-            if (def == PL_IR_NONE)
-                def = k;
-            else if (w->phase == 1)
-                join(w, def, k);
-            else
-                break;
-        }
-        if (def == PL_IR_NONE)
-            def = v->first;
+    if (w->in[index] == w->block + 1)
+        return w->now[index];
+    var *v = &w->v.at[index];
+    if (!w->renaming) {
+        touch *t = pl_push(w->x->tmp, &w->touches);
+        *t = (touch){w->block, reads ? new_node(w) : PL_IR_NONE, PL_IR_NONE, v->touches, reads};
+        v->touches = (uint32_t)w->touches.n;
+        v->open |= reads;
     }
-    if (w->phase == 2)
-        *row = w->row[find(w, def)];
-    else
-        w->now[index] = def;
-}
-
-static void writing(webs *w, var *v, uint32_t index, uint32_t *row, bool keeps)
-{
-    uint32_t def = v->first + ++w->seen[index];
-    if (w->phase == 0) {
-        uint64_t *gen = w->gen + (size_t)w->block * w->words;
-        if (!keeps) {
-            clear_range(gen, v->first, v->n);
-            for (uint32_t k = v->first; k < v->first + v->n; k++)
-                w->kill[(size_t)w->block * w->words + k / 64] |= 1ull << (k % 64);
-        }
-        gen[def / 64] |= 1ull << (def % 64);
-        return;
-    }
-    if (keeps) { /* reads what was there */
-        uint32_t ignored = 0;
-        if (w->phase == 1) {
-            reading(w, v, index, &ignored);
-            join(w, w->now[index], def);
-        }
-    }
-    w->now[index] = def;
-    if (w->phase == 2)
-        *row = w->row[find(w, def)];
+    w->in[index] = w->block + 1;
+    w->touch[index] = ++w->ntouch;
+    return w->now[index] = w->touches.at[w->ntouch - 1].node;
 }
 
 static void step(void *ctx, uint32_t *row, unsigned use, bool write)
@@ -152,11 +150,17 @@ static void step(void *ctx, uint32_t *row, unsigned use, bool write)
     if (!index || w->v.at[index - 1].mixed || w->v.at[index - 1].row != *row)
         return;
     index--;
-    var *v = &w->v.at[index];
-    if (!write && w->phase > 0)
-        reading(w, v, index, row);
-    else if (write)
-        writing(w, v, index, row, w->guarded || (use & PL_USE_READ));
+    bool keeps = write && (w->guarded || (use & PL_USE_READ)); /* reads what was there */
+    uint32_t node = reaching(w, index, !write || keeps);
+    if (write) {
+        uint32_t def = w->v.at[index].first + ++w->seen[index];
+        if (keeps && !w->renaming)
+            join(w, node, def);
+        w->now[index] = node = def;
+        w->touches.at[w->touch[index] - 1].last = def;
+    }
+    if (w->renaming)
+        *row = w->row[find(w, node)];
 }
 
 static void step_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -174,13 +178,14 @@ static void step_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 }
 
 /* Reads before writes within an instruction. Each operand is one or the other, so it is renamed once. */
-static void walk(webs *w, int phase)
+static void walk(webs *w, bool renaming)
 {
     pl_ir *x = w->x;
-    w->phase = phase;
+    w->renaming = renaming;
+    w->ntouch = 0;
     memset(w->seen, 0, w->v.n * sizeof *w->seen);
-    for (w->block = 0; w->block < x->b.n; w->block++) {
-        memset(w->now, 0xff, w->v.n * sizeof *w->now);
+    memset(w->in, 0, w->v.n * sizeof *w->in);
+    for (w->block = 0; w->block < x->b.n; w->block++)
         for (size_t k = 0; k < x->b.at[w->block].code.n; k++) {
             pl_insn *i = &x->b.at[w->block].code.at[k];
             if (i->form == PL_IR_DEAD)
@@ -188,32 +193,135 @@ static void walk(webs *w, int phase)
             w->guarded = i->guard != PL_PT;
             pl_insn_uses_twice(x->p, i, step_read, step_write, w);
         }
+}
+
+/* ---- across blocks ---- */
+
+/* For every block those where its dominance ends: they follow it, and something else too (Cooper, Harvey and Kennedy). False: too many. */
+static bool find_frontiers(webs *w)
+{
+    enum { MOST = 1 << 20, MOST_EACH = 64 };
+    pl_ir *x = w->x;
+    w->frontier = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    if (!w->frontier)
+        return false;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        const pl_irb *b = &x->b.at[x->rpo[j]];
+        for (uint32_t e = 0; e < b->npred && (b->npred > 1 || !j); e++)
+            for (uint32_t r = x->preds[b->pred + e]; !j || r != b->idom; r = x->b.at[r].idom) {
+                uint32_t last = w->frontier[r];
+                if (!last || w->frontiers.at[last - 1].block != x->rpo[j]) {
+                    *pl_push(x->tmp, &w->frontiers) = (frontier){x->rpo[j], last};
+                    w->frontier[r] = (uint32_t)w->frontiers.n;
+                }
+                if (!r || w->frontiers.n > MOST + MOST_EACH * x->b.n)
+                    break;
+            }
+    }
+    return w->frontiers.n <= MOST + MOST_EACH * x->b.n;
+}
+
+static int in_tree_order(const void *a, const void *b)
+{
+    const site *x = a, *y = b;
+    return x->pre < y->pre ? -1 : x->pre > y->pre;
+}
+
+static void add_site(webs *w, uint32_t block)
+{
+    *pl_push(w->x->tmp, &w->sites) = (site){block, w->x->b.at[block].pre, 0};
+    *pl_push(w->x->tmp, &w->work) = block;
+}
+
+static bool above(const pl_ir *x, const site *s, uint32_t block)
+{
+    return pl_ir_dominates(x, s->block, block);
+}
+
+/* Where the variable is written, and where writes meet; each with the nearest one above it. */
+static void find_sites(webs *w, uint32_t index)
+{
+    pl_ir *x = w->x;
+    w->sites.n = w->work.n = 0;
+    for (uint32_t t = w->v.at[index].touches; t; t = w->touches.at[t - 1].next) {
+        const touch *k = &w->touches.at[t - 1];
+        if (k->last == PL_IR_NONE || x->b.at[k->block].order == PL_IR_NONE)
+            continue;
+        w->has_write[k->block] = index + 1;
+        w->written[k->block] = k->last;
+        add_site(w, k->block);
+    }
+    while (w->work.n && pl_ir_ok(x))
+        for (uint32_t f = w->frontier[w->work.at[--w->work.n]]; f; f = w->frontiers.at[f - 1].next) {
+            uint32_t b = w->frontiers.at[f - 1].block;
+            if (w->has_meeting[b] == index + 1)
+                continue;
+            w->has_meeting[b] = index + 1;
+            w->is_asked[b] = false;
+            w->meeting[b] = new_node(w);
+            if (w->has_write[b] != index + 1)
+                add_site(w, b);
+        }
+    qsort(w->sites.at, w->sites.n, sizeof *w->sites.at, in_tree_order);
+    for (uint32_t k = 1; k < w->sites.n; k++) {
+        uint32_t up = k; /* plus one: the one before */
+        while (up && !above(x, &w->sites.at[up - 1], w->sites.at[k].block))
+            up = w->sites.at[up - 1].up;
+        w->sites.at[k].up = up;
     }
 }
 
-static void solve(webs *w)
+static uint32_t ask(webs *w, uint32_t block)
 {
-    pl_ir *x = w->x;
-    bool changed = true;
-    for (size_t k = 0; k < w->v.n; k++) /* before the function: nothing has been written */
-        w->in[w->v.at[k].first / 64] |= 1ull << (w->v.at[k].first % 64);
-    while (changed) {
-        changed = false;
-        for (uint32_t j = 0; j < x->nrpo; j++) {
-            uint32_t b = x->rpo[j];
-            uint64_t *in = w->in + (size_t)b * w->words, *out = w->out + (size_t)b * w->words;
-            const uint64_t *gen = w->gen + (size_t)b * w->words, *kill = w->kill + (size_t)b * w->words;
-            for (uint32_t e = 0; e < x->b.at[b].npred; e++) {
-                const uint64_t *from = w->out + (size_t)x->preds[x->b.at[b].pred + e] * w->words;
-                for (uint32_t k = 0; k < w->words; k++)
-                    in[k] |= from[k];
-            }
-            for (uint32_t k = 0; k < w->words; k++) {
-                uint64_t v = gen[k] | (in[k] & ~kill[k]);
-                changed |= v != out[k];
-                out[k] = v;
-            }
-        }
+    if (!w->is_asked[block]) {
+        w->is_asked[block] = true;
+        *pl_push(w->x->tmp, &w->asked) = block;
+    }
+    return w->meeting[block];
+}
+
+/* What reaches the end of a block. */
+static uint32_t at_end(webs *w, uint32_t index, uint32_t block)
+{
+    uint32_t low = 0, high = (uint32_t)w->sites.n, pre = w->x->b.at[block].pre;
+    while (low < high) { /* the last one that does not come behind it in the tree's order */
+        uint32_t middle = low + (high - low) / 2;
+        if (w->sites.at[middle].pre <= pre)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low && !above(w->x, &w->sites.at[low - 1], block))
+        low = w->sites.at[low - 1].up;
+    if (!low)
+        return w->v.at[index].first;
+    uint32_t b = w->sites.at[low - 1].block;
+    return w->has_write[b] == index + 1 ? w->written[b] : ask(w, b);
+}
+
+static uint32_t at_start(webs *w, uint32_t index, uint32_t block)
+{
+    const pl_irb *b = &w->x->b.at[block];
+    if (b->order != PL_IR_NONE && w->has_meeting[block] == index + 1)
+        return ask(w, block);
+    return block == 0 || b->order == PL_IR_NONE ? w->v.at[index].first : at_end(w, index, b->idom);
+}
+
+/* Joins what a block reads at its start with the writes that reach it. */
+static void connect(webs *w, uint32_t index)
+{
+    const pl_ir *x = w->x;
+    find_sites(w, index);
+    w->asked.n = 0;
+    for (uint32_t t = w->v.at[index].touches; t; t = w->touches.at[t - 1].next)
+        if (w->touches.at[t - 1].reads)
+            join(w, w->touches.at[t - 1].node, at_start(w, index, w->touches.at[t - 1].block));
+    while (w->asked.n && pl_ir_ok(x)) {
+        uint32_t b = w->asked.at[--w->asked.n];
+        for (uint32_t e = 0; e < x->b.at[b].npred; e++)
+            join(w, w->meeting[b], at_end(w, index, x->preds[x->b.at[b].pred + e]));
+        if (b == 0)
+            join(w, w->meeting[b], w->v.at[index].first);
     }
 }
 
@@ -235,25 +343,27 @@ bool pl_pass_webs(pl_ir *x)
         w.v.at[k].first = w.bits;
         w.bits += w.v.at[k].mixed ? 0 : w.v.at[k].n;
     }
-    w.words = (w.bits + 63) / 64;
-    size_t size = (size_t)w.words * x->b.n + 1;
-    if (!w.bits || size > (size_t)1 << 23) /* 64 MB a set: such a function keeps its registers */
+    if (!w.bits)
         return true;
-    w.in = pl_arena_array(x->tmp, uint64_t, size);
-    w.out = pl_arena_array(x->tmp, uint64_t, size);
-    w.gen = pl_arena_array(x->tmp, uint64_t, size);
-    w.kill = pl_arena_array(x->tmp, uint64_t, size);
-    w.up = pl_arena_array(x->tmp, uint32_t, w.bits);
     w.row = pl_arena_array(x->tmp, uint32_t, w.bits);
-    w.now = pl_arena_array(x->tmp, uint32_t, w.v.n);
-    w.seen = pl_arena_array(x->tmp, uint32_t, w.v.n);
-    if (!w.in || !w.out || !w.gen || !w.kill || !w.up || !w.row || !w.now || !w.seen)
-        return false;
+    uint32_t **by_var[] = {&w.now, &w.in, &w.touch, &w.seen}, **by_block[] = {&w.has_write, &w.has_meeting, &w.written, &w.meeting};
+    for (size_t k = 0; k < 4; k++) {
+        *by_var[k] = pl_arena_array(x->tmp, uint32_t, w.v.n);
+        *by_block[k] = pl_arena_array(x->tmp, uint32_t, x->b.n);
+    }
+    w.is_asked = pl_arena_array(x->tmp, bool, x->b.n);
     for (uint32_t k = 0; k < w.bits; k++)
-        w.up[k] = k;
-    walk(&w, 0);
-    solve(&w);
-    walk(&w, 1);
+        new_node(&w);
+    if (!pl_ir_ok(x))
+        return false;
+    walk(&w, false);
+    if (!find_frontiers(&w)) /* such a function keeps its registers */
+        return pl_ir_ok(x);
+    for (uint32_t k = 0; k < w.v.n && pl_ir_ok(x); k++)
+        if (w.v.at[k].open)
+            connect(&w, k);
+    if (!pl_ir_ok(x))
+        return false;
     for (size_t k = 0; k < w.v.n; k++) {
         var *v = &w.v.at[k];
         bool kept = false;
@@ -264,6 +374,6 @@ bool pl_pass_webs(pl_ir *x)
             kept = true;
         }
     }
-    walk(&w, 2);
+    walk(&w, true);
     return pl_ir_ok(x);
 }
