@@ -116,24 +116,30 @@ static bool number_across(pl_flow *f)
     return true;
 }
 
+bool pl_flow_sets(pl_liveset *s, pl_ir *x)
+{
+    uint32_t n = (uint32_t)x->b.n, *pred = pl_arena_array(x->tmp, uint32_t, n + 1), *npred = pl_arena_array(x->tmp, uint32_t, n + 1);
+    for (uint32_t b = 0; b < n && pred && npred; b++) {
+        pred[b] = x->b.at[b].pred;
+        npred[b] = x->b.at[b].npred;
+    }
+    *s = (pl_liveset){.a = x->tmp, .blocks = n, .preds = x->preds, .pred = pred, .npred = npred};
+    return pred && npred;
+}
+
 bool pl_flow_live(pl_flow *f)
 {
     pl_ir *x = f->x;
-    uint32_t n = (uint32_t)x->b.n, *pred = pl_arena_array(x->tmp, uint32_t, n + 1), *npred = pl_arena_array(x->tmp, uint32_t, n + 1);
-    f->sets = (pl_liveset){.a = x->tmp, .blocks = n, .preds = x->preds, .pred = pred, .npred = npred};
-    if (!pred || !npred || !number_across(f))
+    if (!pl_flow_sets(&f->sets, x) || !number_across(f))
         return false;
     touching t = {f, pl_arena_array(x->tmp, uint32_t, f->sets.things + 1)};
     if (!t.seen)
         return false;
-    for (uint32_t b = 0; b < n; b++) {
-        pred[b] = x->b.at[b].pred;
-        npred[b] = x->b.at[b].npred;
+    for (uint32_t b = 0; b < x->b.n; b++)
         for (uint32_t k = 0; k < x->b.at[b].code.n && x->b.at[b].order != PL_IR_NONE; k++) {
             pl_flow_visit(f, b, k);
             pl_insn_uses_twice(x->p, &x->b.at[b].code.at[k], reads, writes, &t);
         }
-    }
     return pl_liveset_solve(&f->sets) && pl_liveset_walk(&f->sets);
 }
 

@@ -41,6 +41,8 @@ typedef struct pl_flow {
     struct { uint32_t *at; size_t n, cap; } changed; /* values whose state is not that at the end of the block any more */
 } pl_flow;
 
+/* Sets over the blocks of this graph, of nothing so far. False: out of memory. */
+bool pl_flow_sets(pl_liveset *s, pl_ir *x);
 /* Finds the values. Needs pl_ir_graph and pl_ir_count. False: out of memory. */
 bool pl_flow_values(pl_flow *f, pl_ir *x);
 /* Finds where they are live. */

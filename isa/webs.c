@@ -3,12 +3,13 @@
  * A web is a set of writes that some read cannot tell apart: they are joined (union-find), and every web but one gets a row of its own. Which
  * writes reach the start of a block is found as for SSA form: where several meet, a point of meeting (a phi function, Cytron and others,
  * "Efficiently Computing Static Single Assignment Form and the Control Dependence Graph", 1991) stands for them; elsewhere it is the nearest one
- * above in the dominator tree. Points that no read asks for join nothing.
+ * above in the dominator tree. There is none where the variable is not live.
  * A guarded write keeps what other lanes hold, so it reads too. Hand-written PTX, and copies of loop bodies, profit: what is left with
  * a single write is a value for the other passes. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/flow.h"
 #include "isa/passes.h"
 #include "isa/plan.h"
 
@@ -56,8 +57,10 @@ typedef struct webs {
     /* blocks where the dominance of a block ends: lists, plus one */
     uint32_t *frontier;
     struct { frontier *at; size_t n, cap; } frontiers;
-    /* by block, for the variable at work: its number plus one where there is a write, a point of meeting; the node that these are */
-    uint32_t *has_write, *has_meeting, *written, *meeting;
+    pl_liveset sets;      /* of variables */
+    uint32_t *span, *spans; /* by variable: first of its stretches in `spans`, numbers of those of the sets */
+    /* by block, for the variable at work: its number plus one where it is touched, where there is a point of meeting; the touch, the node */
+    uint32_t *has_touch, *has_meeting, *touched, *meeting;
     struct { site *at; size_t n, cap; } sites;
     struct { uint32_t *at; size_t n, cap; } work, asked; /* blocks; points of meeting that are read */
     bool *is_asked;       /* by block */
@@ -238,6 +241,58 @@ static bool above(const pl_ir *x, const site *s, uint32_t block)
     return pl_ir_dominates(x, s->block, block);
 }
 
+static bool find_lives(webs *w)
+{
+    pl_ir *x = w->x;
+    if (!pl_flow_sets(&w->sets, x))
+        return false;
+    w->sets.things = (uint32_t)w->v.n;
+    for (uint32_t k = 0; k < w->v.n; k++)
+        for (uint32_t t = w->v.at[k].open ? w->v.at[k].touches : 0; t; t = w->touches.at[t - 1].next)
+            if (x->b.at[w->touches.at[t - 1].block].order != PL_IR_NONE)
+                pl_liveset_touch(&w->sets, k, w->touches.at[t - 1].block, w->touches.at[t - 1].reads);
+    if (!pl_liveset_solve(&w->sets))
+        return false;
+    w->span = pl_arena_array(x->tmp, uint32_t, w->v.n + 2);
+    w->spans = pl_arena_array(x->tmp, uint32_t, w->sets.spans.n + 1);
+    if (!w->span || !w->spans)
+        return false;
+    for (size_t k = 0; k < w->sets.spans.n; k++)
+        w->span[w->sets.spans.at[k].thing + 1]++;
+    for (size_t k = 0; k < w->v.n; k++)
+        w->span[k + 1] += w->span[k];
+    for (size_t k = w->sets.spans.n; k-- > 0;)
+        w->spans[--w->span[w->sets.spans.at[k].thing + 1]] = (uint32_t)k;
+    return true;
+}
+
+static bool is_touched(const webs *w, uint32_t index, uint32_t block)
+{
+    return w->has_touch[block] == index + 1;
+}
+
+/* The block's last write, PL_IR_NONE. */
+static uint32_t written(const webs *w, uint32_t index, uint32_t block)
+{
+    return is_touched(w, index, block) ? w->touches.at[w->touched[block]].last : PL_IR_NONE;
+}
+
+/* Is the variable needed at the start of the block? */
+static bool lives(const webs *w, uint32_t index, uint32_t block)
+{
+    if (is_touched(w, index, block))
+        return w->touches.at[w->touched[block]].reads;
+    uint32_t low = w->span[index + 1], all = index + 2 <= w->v.n ? w->span[index + 2] : (uint32_t)w->sets.spans.n, high = all;
+    while (low < high) { /* the first stretch that does not end in front of the block */
+        uint32_t middle = low + (high - low) / 2;
+        if (w->sets.spans.at[w->spans[middle]].end <= block)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < all && w->sets.spans.at[w->spans[low]].first <= block;
+}
+
 /* Where the variable is written, and where writes meet; each with the nearest one above it. */
 static void find_sites(webs *w, uint32_t index)
 {
@@ -245,21 +300,22 @@ static void find_sites(webs *w, uint32_t index)
     w->sites.n = w->work.n = 0;
     for (uint32_t t = w->v.at[index].touches; t; t = w->touches.at[t - 1].next) {
         const touch *k = &w->touches.at[t - 1];
-        if (k->last == PL_IR_NONE || x->b.at[k->block].order == PL_IR_NONE)
+        if (x->b.at[k->block].order == PL_IR_NONE)
             continue;
-        w->has_write[k->block] = index + 1;
-        w->written[k->block] = k->last;
-        add_site(w, k->block);
+        w->has_touch[k->block] = index + 1;
+        w->touched[k->block] = t - 1;
+        if (k->last != PL_IR_NONE)
+            add_site(w, k->block);
     }
     while (w->work.n && pl_ir_ok(x))
         for (uint32_t f = w->frontier[w->work.at[--w->work.n]]; f; f = w->frontiers.at[f - 1].next) {
             uint32_t b = w->frontiers.at[f - 1].block;
-            if (w->has_meeting[b] == index + 1)
+            if (w->has_meeting[b] == index + 1 || !lives(w, index, b))
                 continue;
             w->has_meeting[b] = index + 1;
             w->is_asked[b] = false;
             w->meeting[b] = new_node(w);
-            if (w->has_write[b] != index + 1)
+            if (written(w, index, b) == PL_IR_NONE)
                 add_site(w, b);
         }
     qsort(w->sites.at, w->sites.n, sizeof *w->sites.at, in_tree_order);
@@ -295,8 +351,8 @@ static uint32_t at_end(webs *w, uint32_t index, uint32_t block)
         low = w->sites.at[low - 1].up;
     if (!low)
         return w->v.at[index].first;
-    uint32_t b = w->sites.at[low - 1].block;
-    return w->has_write[b] == index + 1 ? w->written[b] : ask(w, b);
+    uint32_t b = w->sites.at[low - 1].block, last = written(w, index, b);
+    return last != PL_IR_NONE ? last : ask(w, b);
 }
 
 static uint32_t at_start(webs *w, uint32_t index, uint32_t block)
@@ -346,7 +402,7 @@ bool pl_pass_webs(pl_ir *x)
     if (!w.bits)
         return true;
     w.row = pl_arena_array(x->tmp, uint32_t, w.bits);
-    uint32_t **by_var[] = {&w.now, &w.in, &w.touch, &w.seen}, **by_block[] = {&w.has_write, &w.has_meeting, &w.written, &w.meeting};
+    uint32_t **by_var[] = {&w.now, &w.in, &w.touch, &w.seen}, **by_block[] = {&w.has_touch, &w.has_meeting, &w.touched, &w.meeting};
     for (size_t k = 0; k < 4; k++) {
         *by_var[k] = pl_arena_array(x->tmp, uint32_t, w.v.n);
         *by_block[k] = pl_arena_array(x->tmp, uint32_t, x->b.n);
@@ -359,6 +415,8 @@ bool pl_pass_webs(pl_ir *x)
     walk(&w, false);
     if (!find_frontiers(&w)) /* such a function keeps its registers */
         return pl_ir_ok(x);
+    if (!find_lives(&w))
+        return false;
     for (uint32_t k = 0; k < w.v.n && pl_ir_ok(x); k++)
         if (w.v.at[k].open)
             connect(&w, k);
