@@ -94,7 +94,7 @@ static bool kept(const caller *c, uint32_t value)
 
 static bool add(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, const pl_insn *like)
 {
-    pl_insn *i = pl_ir_insert(x, b, at);
+    pl_insn *i = pl_ir_later(x, b, at);
     if (!i || !pl_insn_make(i, mnem, 0, NULL, 0))
         return false;
     i->line = like->line;
@@ -110,7 +110,7 @@ static bool copy(pl_ir *x, uint32_t b, size_t at)
     bool sends = pl_insn_mnem(&move) == M_st, wide = (move.sel[PL_M_FLAGS] & PL_MF_WIDE) != 0;
     uint32_t spare = pl_ir_new(x, wide ? 2 : 1), *operand = &x->b.at[b].code.at[at].op[sends ? 1 : 0], row = *operand;
     *operand = spare;
-    pl_insn *i = pl_ir_insert(x, b, at + (sends ? 0 : 1));
+    pl_insn *i = pl_ir_later(x, b, at + (sends ? 0 : 1));
     if (!i || !pl_insn_make(i, M__mov, 2, &(pl_word){wide ? W_b64 : W_b32}, 1))
         return false;
     i->op[0] = sends ? spare : row;
@@ -177,32 +177,21 @@ static bool needs_copy(caller *c, const pl_insn *send, const pl_insn *call, int 
     return kept(c, k);
 }
 
-/* The call at position *at: its arguments, its return address, its meeting point. */
-static bool call_site(caller *c, uint32_t b, size_t *at)
+/* The call at position `at`: its arguments, its return address, its meeting point. */
+static bool call_site(caller *c, uint32_t b, size_t at)
 {
     pl_ir *x = c->x;
-    pl_insn call = x->b.at[b].code.at[*at];
+    pl_insn call = x->b.at[b].code.at[at];
     bool linked = is_linked(x->p, &call), indirect = x->p->calls.at[call.target].callee == UINT32_MAX;
-    for (size_t k = *at; k-- > 0 && !is_call(&x->b.at[b].code.at[k]);) {
+    for (size_t k = at; k-- > 0 && !is_call(&x->b.at[b].code.at[k]);) {
         int n = argument(x->p, &call, &x->b.at[b].code.at[k]);
-        if (n < 0 || !needs_copy(c, &x->b.at[b].code.at[k], &call, n, linked))
-            continue;
-        if (!copy(x, b, k))
+        if (n >= 0 && needs_copy(c, &x->b.at[b].code.at[k], &call, n, linked) && !copy(x, b, k))
             return false;
-        ++*at;
     }
-    for (int part = 0; part < (linked ? 2 : 1); part++, ++*at)
-        if (!add(x, b, *at, M__link, &call))
+    for (int part = 0; part < (linked ? 2 : 1); part++)
+        if (!add(x, b, at, M__link, &call))
             return false;
-    if (!indirect)
-        return true;
-    if (!add(x, b, *at, M__bssy, &call))
-        return false;
-    ++*at;
-    if (!add(x, b, *at + 1, M__bsync, &call))
-        return false;
-    ++*at;
-    return true;
+    return !indirect || (add(x, b, at, M__bssy, &call) && add(x, b, at + 1, M__bsync, &call));
 }
 
 /* Results of calls, and a function's own parameters, that a later call would overwrite where they arrive. */
@@ -215,7 +204,7 @@ static bool arrivals(caller *c, uint32_t b)
         if (!k--)
             continue;
         c->returned[k] = 1;
-        if (kept(c, k) && !copy(x, b, at++))
+        if (kept(c, k) && !copy(x, b, at))
             return false;
     }
     return true;
@@ -233,7 +222,7 @@ static bool departures(caller *c, uint32_t b)
             result |= !m->reg && i->imm >= m->from && i->imm < m->from + m->bytes;
         }
         uint32_t k = result ? pl_flow_of(&c->f, i->op[1], 0) : 0;
-        if (result && (!k || kept(c, k - 1)) && !copy(x, b, at++))
+        if (result && (!k || kept(c, k - 1)) && !copy(x, b, at))
             return false;
     }
     return true;
@@ -246,7 +235,7 @@ typedef struct place {
 
 static bool transfer(pl_ir *x, uint32_t b, size_t at, const place *p, uint32_t k, bool save, const pl_insn *like)
 {
-    pl_insn *i = pl_ir_insert(x, b, at);
+    pl_insn *i = pl_ir_later(x, b, at);
     if (!i || !pl_insn_make(i, save ? M__save : M__restore, 2, &(pl_word){W_b32}, 1))
         return false;
     i->op[save ? 0 : 1] = p->frame;
@@ -279,24 +268,26 @@ static bool give_back(caller *c)
             continue;
         pl_insn ret = x->b.at[b].code.at[--last];
         for (uint32_t k = 0; k < n; k++)
-            if (!transfer(x, b, last++, &p, k, false, &ret))
+            if (!transfer(x, b, last, &p, k, false, &ret))
                 return false;
-        if (c->parts && !add(x, b, last++, M__keep, &ret))
+        if (c->parts && !add(x, b, last, M__keep, &ret))
             return false;
-        if (!add(x, b, last++, M__frame, &ret))
+        if (!add(x, b, last, M__frame, &ret))
             return false;
         pl_insn *i = &x->b.at[b].code.at[last];
         if (!pl_insn_make(i, M__ret, 1, NULL, 0))
             return false;
         i->op[0] = p.rows + n - 1;
     }
-    pl_insn first = {.line = x->b.at[0].code.n ? x->b.at[0].code.at[0].line : 0, .guard = PL_PT};
-    if (c->parts && !add(x, 0, 0, M__keep, &first))
+    if (!pl_ir_settle(x))
         return false;
-    for (uint32_t k = 0; k < n; k++)
+    pl_insn first = {.line = x->b.at[0].code.n ? x->b.at[0].code.at[0].line : 0, .guard = PL_PT};
+    if (!add(x, 0, 0, M__frame, &first))
+        return false;
+    for (uint32_t k = n; k-- > 0;)
         if (!transfer(x, 0, 0, &p, k, true, &first))
             return false;
-    return add(x, 0, 0, M__frame, &first);
+    return (!c->parts || add(x, 0, 0, M__keep, &first)) && pl_ir_settle(x);
 }
 
 /* A function that shares registers with its callers writes half of the address to which it returns. */
@@ -311,7 +302,7 @@ static bool half_address(pl_ir *x)
         if (!add(x, b, n - 1, M__link, &ret))
             return false;
     }
-    return true;
+    return pl_ir_settle(x);
 }
 
 bool pl_pass_returns(pl_ir *x)
@@ -377,12 +368,14 @@ bool pl_pass_calls(pl_ir *x)
             c.parts |= open && is_call(i);
         }
     for (uint32_t j = 0; j < x->nrpo; j++)
-        if (!departures(&c, x->rpo[j]) || !arrivals(&c, x->rpo[j]))
+        if (!departures(&c, x->rpo[j]) || !pl_ir_settle(x) || !arrivals(&c, x->rpo[j]) || !pl_ir_settle(x))
             return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t at = 0; at < x->b.at[x->rpo[j]].code.n; at++)
-            if (is_call(&x->b.at[x->rpo[j]].code.at[at]) && !call_site(&c, x->rpo[j], &at))
+            if (is_call(&x->b.at[x->rpo[j]].code.at[at]) && !call_site(&c, x->rpo[j], at))
                 return false;
+    if (!pl_ir_settle(x))
+        return false;
     if (x->f->entry)
         return pl_ir_ok(x);
     return (x->f->linked ? give_back(&c) : half_address(x)) && pl_ir_ok(x);

@@ -68,15 +68,38 @@ static pl_insn *computed(pl_ir *x, uint32_t block, size_t at, uint32_t row)
     return w;
 }
 
-/* A value that nothing needs behind position `at`. */
-static bool dies(pl_ir *x, uint32_t block, size_t at, uint32_t row)
+/* Where a register is read: in this block only, if any, and there up to this position. */
+typedef struct readers {
+    uint32_t block, last;
+    bool several;
+} readers;
+
+typedef struct reading {
+    readers *by_row;
+    uint32_t rows, block, at;
+} reading;
+
+static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    const pl_ir_row *r = &x->row[row];
-    return single_row(x, row) && r->defs == 1 && r->block != PL_IR_NONE && x->b.at[r->block].loop == x->b.at[block].loop &&
-           (r->block != block || r->at < at) && among(x, block, 0, at + 1, row).reads == r->uses;
+    reading *n = ctx;
+    for (unsigned k = 0; k < rows && (use & PL_USE_READ) && !(use & PL_USE_PRED) && *row + k < n->rows; k++) {
+        readers *r = &n->by_row[*row + k];
+        r->several |= r->block != PL_IR_NONE && r->block != n->block;
+        r->last = r->block != n->block || n->at > r->last ? n->at : r->last;
+        r->block = n->block;
+    }
 }
 
-static void choose(pl_ir *x, uint32_t block, size_t at)
+/* A value that nothing needs behind position `at`. */
+static bool dies(const pl_ir *x, const reading *n, uint32_t block, size_t at, uint32_t row)
+{
+    const pl_ir_row *r = &x->row[row];
+    const readers *k = &n->by_row[row];
+    return single_row(x, row) && r->defs == 1 && r->block != PL_IR_NONE && x->b.at[r->block].loop == x->b.at[block].loop &&
+           (r->block != block || r->at < at) && !k->several && k->block == block && k->last <= at;
+}
+
+static void choose(pl_ir *x, reading *n, uint32_t block, size_t at)
 {
     pl_insn *i = &x->b.at[block].code.at[at];
     if (pl_insn_mnem(i) != M_selp || i->guard != PL_PT || i->op[3] <= PL_PF || pl_type_bits(pl_insn_type(i)) != 32 || !single_row(x, i->op[0]))
@@ -84,7 +107,7 @@ static void choose(pl_ir *x, uint32_t block, size_t at)
     for (unsigned k = 1; k <= 2; k++) {
         uint32_t other = i->op[3 - k];
         pl_insn *w = computed(x, block, at, i->op[k]);
-        if (!w || other == UINT32_MAX || (other != i->op[0] && !dies(x, block, at, other)))
+        if (!w || other == UINT32_MAX || (other != i->op[0] && !dies(x, n, block, at, other)))
             continue;
         pl_insn r = *w, copy = *i, back = *i;
         count old = {i->op[0], PL_IR_NONE, 0, 0};
@@ -95,6 +118,9 @@ static void choose(pl_ir *x, uint32_t block, size_t at)
         r.guard = i->op[3];
         r.flags = (uint16_t)(r.flags | (((i->neg >> 3 & 1) != (k == 2)) ? PL_IF_GUARD_NEG : 0));
         r.line = i->line;
+        n->block = block;
+        n->at = (uint32_t)at;
+        pl_insn_uses_here(x->p, &r, note_read, n); /* it moves here */
         pl_insn_uses_here(x->p, &r, visit, &c);
         r.op[0] = to;
         w->form = PL_IR_DEAD;
@@ -118,10 +144,18 @@ bool pl_pass_choose(pl_ir *x)
 {
     if (!pl_ir_ready(x))
         return false;
+    reading n = {.by_row = pl_arena_array(x->tmp, readers, x->f->rows + 1), .rows = x->f->rows};
+    if (!n.by_row)
+        return false;
+    for (uint32_t r = 0; r < n.rows; r++)
+        n.by_row[r].block = PL_IR_NONE;
+    for (n.block = 0; n.block < x->b.n; n.block++)
+        for (n.at = 0; n.at < x->b.at[n.block].code.n; n.at++)
+            pl_insn_uses_here(x->p, &x->b.at[n.block].code.at[n.at], note_read, &n);
     for (uint32_t b = 0; b < x->b.n; b++)
         if (x->b.at[b].order != PL_IR_NONE)
             for (size_t at = x->b.at[b].code.n; at-- > 0 && pl_ir_ok(x);) /* backwards: what stands in front keeps its place */
-                choose(x, b, at);
+                choose(x, &n, b, at);
     pl_ir_sweep(x);
     return pl_ir_ok(x);
 }

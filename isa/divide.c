@@ -44,7 +44,7 @@ static uint32_t earliest(const pl_ir *x, uint32_t row, uint32_t block)
     return block;
 }
 
-static uint32_t prepare(divider *d, uint32_t row, pl_word type, uint32_t block, size_t *at)
+static uint32_t prepare(divider *d, uint32_t row, pl_word type, uint32_t block, size_t at)
 {
     pl_ir *x = d->x;
     if (x->row[row].defs != 1)
@@ -55,16 +55,14 @@ static uint32_t prepare(divider *d, uint32_t row, pl_word type, uint32_t block, 
         if (p->from == row && p->type == type && (d->calls ? p->block == block : pl_ir_dominates(x, p->block, where)))
             return p->to;
     }
-    size_t position = where == block ? *at : x->b.at[where].code.n - (pl_ir_branch(x, where) ? 1u : 0u);
-    uint32_t to = pl_ir_new(x, 1), line = x->b.at[block].code.at[*at].line;
-    pl_insn *i = pl_ir_insert(x, where, position);
+    size_t position = where == block ? at : x->b.at[where].code.n - (pl_ir_branch(x, where) ? 1u : 0u);
+    uint32_t to = pl_ir_new(x, 1), line = x->b.at[block].code.at[at].line;
+    pl_insn *i = pl_ir_later(x, where, position);
     if (!i || !pl_insn_make(i, M__divisor, 2, &type, 1))
         return row;
     i->op[0] = to;
     i->op[1] = row;
     i->line = line;
-    if (where == block)
-        ++*at;
     *pl_push(x->tmp, &d->done) = (prepared){row, to, where, type};
     return to;
 }
@@ -86,12 +84,12 @@ bool pl_pass_divide(pl_ir *x)
             if (!divides(&x->b.at[x->rpo[j]].code.at[k]))
                 continue;
             pl_word type = pl_insn_type(&x->b.at[x->rpo[j]].code.at[k]);
-            uint32_t divisor = x->b.at[x->rpo[j]].code.at[k].op[2], to = prepare(&d, divisor, type, x->rpo[j], &k);
+            uint32_t divisor = x->b.at[x->rpo[j]].code.at[k].op[2], to = prepare(&d, divisor, type, x->rpo[j], k);
             pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
             if (to != divisor && pl_insn_make(i, pl_insn_mnem(i) == M_div ? M__div : M__rem, 3, &type, 1))
                 i->op[2] = to;
         }
-    return pl_ir_ok(x);
+    return pl_ir_settle(x);
 }
 
 /* ---- slow paths ---- */
@@ -117,7 +115,7 @@ bool pl_pass_slow(pl_ir *x)
                 continue;
             uint32_t quotient = pl_ir_new(x, exact[n].type == W_f64 ? 2 : 1);
             x->b.at[b].code.at[k].op[0] = quotient;
-            pl_insn *i = pl_ir_insert(x, b, ++k);
+            pl_insn *i = pl_ir_later(x, b, k + 1);
             unsigned operands = pl_forms[div.form].noperands;
             if (!i || !pl_insn_make(i, M__slow, operands + 1, (const pl_word[]){exact[n].op, exact[n].type}, 2))
                 return false;
@@ -129,7 +127,7 @@ bool pl_pass_slow(pl_ir *x)
             i->guard = div.guard;
             i->flags |= (uint16_t)(div.flags & PL_IF_GUARD_NEG);
         }
-    return pl_ir_ok(x);
+    return pl_ir_settle(x);
 }
 
 /* ---- atomics ---- */

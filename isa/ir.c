@@ -4,6 +4,7 @@
  * whose head dominates the tail; a block belongs to the innermost one. */
 #include "isa/ir.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "isa/opt.h"
@@ -625,6 +626,14 @@ pl_insn pl_ir_clone(pl_ir *x, const pl_insn *i)
     return c;
 }
 
+static pl_insn *empty(pl_insn *i)
+{
+    *i = (pl_insn){.guard = PL_PT, .reconv = UINT32_MAX};
+    for (int k = 0; k < PL_INLINE_OPERANDS; k++)
+        i->op[k] = UINT32_MAX;
+    return i;
+}
+
 pl_insn *pl_ir_insert(pl_ir *x, uint32_t block, size_t at)
 {
     pl_irb *b = &x->b.at[block];
@@ -632,11 +641,64 @@ pl_insn *pl_ir_insert(pl_ir *x, uint32_t block, size_t at)
     if (!pl_arena_ok(x->a))
         return NULL;
     memmove(b->code.at + at + 1, b->code.at + at, (b->code.n - 1 - at) * sizeof *b->code.at);
-    pl_insn *i = &b->code.at[at];
-    *i = (pl_insn){.guard = PL_PT, .reconv = UINT32_MAX};
-    for (int k = 0; k < PL_INLINE_OPERANDS; k++)
-        i->op[k] = UINT32_MAX;
-    return i;
+    return empty(&b->code.at[at]);
+}
+
+/* An instruction that will stand in front of position `at`. */
+typedef struct pl_ir_added {
+    uint32_t block, at, number;
+    pl_insn i;
+} pl_ir_added;
+
+pl_insn *pl_ir_later(pl_ir *x, uint32_t block, size_t at)
+{
+    uint32_t number = (uint32_t)x->later.n;
+    pl_ir_added *a = pl_push(x->tmp, &x->later);
+    a->block = block;
+    a->at = (uint32_t)at;
+    a->number = number;
+    return pl_arena_ok(x->tmp) ? empty(&a->i) : NULL;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const pl_ir_added *x = a, *y = b;
+    if (x->block != y->block)
+        return x->block < y->block ? -1 : 1;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Block by block, from the end: each instruction moves once. */
+bool pl_ir_settle(pl_ir *x)
+{
+    pl_ir_added *a = x->later.at;
+    size_t n = x->later.n;
+    bool ordered = true;
+    for (size_t k = 1; k < n && ordered; k++)
+        ordered = by_place(&a[k - 1], &a[k]) < 0;
+    if (!ordered)
+        qsort(a, n, sizeof *a, by_place);
+    for (size_t k = 0, end; k < n && pl_ir_ok(x); k = end) {
+        pl_irb *b = &x->b.at[a[k].block];
+        size_t old = b->code.n;
+        for (end = k; end < n && a[end].block == a[k].block; end++)
+            pl_push(x->a, &b->code);
+        if (!pl_arena_ok(x->a))
+            return false;
+        for (size_t from = old, to = b->code.n, next = end; next > k;) {
+            next--;
+            size_t moved = from - a[next].at;
+            to -= moved;
+            from -= moved;
+            memmove(b->code.at + to, b->code.at + from, moved * sizeof *b->code.at);
+            b->code.at[--to] = a[next].i;
+        }
+    }
+    x->later.at = NULL; /* tmp goes with the pass */
+    x->later.n = x->later.cap = 0;
+    return pl_ir_ok(x);
 }
 
 uint32_t pl_ir_new_block(pl_ir *x)

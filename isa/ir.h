@@ -46,6 +46,7 @@ typedef struct pl_ir {
     struct { pl_irb *at; size_t n, cap; } b;
     struct { uint8_t *at; size_t n, cap; } kind;  /* pl_row_kind by row */
     struct { uint32_t *at; size_t n, cap; } init; /* by row: index in f->init */
+    struct { struct pl_ir_added *at; size_t n, cap; } later; /* pl_ir_later; from tmp */
     /* pl_ir_graph */
     uint32_t *preds;
     uint32_t *rpo, nrpo;  /* reachable blocks in reverse postorder */
@@ -100,8 +101,12 @@ bool pl_ir_number(const pl_ir *x, uint32_t row, uint64_t *bits);
 pl_word pl_ir_special(const pl_ir *x, uint32_t row);
 /* A copy of an instruction with operand lists of its own. */
 pl_insn pl_ir_clone(pl_ir *x, const pl_insn *i);
-/* Puts an instruction in front of position `at` of a block. */
+/* Puts an instruction in front of position `at` of a block: what stands behind moves, so this is for a few. */
 pl_insn *pl_ir_insert(pl_ir *x, uint32_t block, size_t at);
+/* The same, but nothing moves until pl_ir_settle; of several for one place the first comes first. What is returned stays until the next call. */
+pl_insn *pl_ir_later(pl_ir *x, uint32_t block, size_t at);
+/* Puts in what pl_ir_later has collected. False: out of memory. */
+bool pl_ir_settle(pl_ir *x);
 uint32_t pl_ir_new_block(pl_ir *x);
 
 static inline uint16_t pl_insn_mnem(const pl_insn *i)

@@ -34,13 +34,12 @@ static uint32_t register_for(mover *m, uint32_t constant, unsigned rows)
             return m->done.at[k - 1].row;
     size_t at = loop ? x->b.at[where].code.n - (pl_ir_branch(x, where) ? 1u : 0u) : m->at;
     uint32_t row = pl_ir_new(x, rows);
-    pl_insn *i = pl_ir_insert(x, where, at);
+    pl_insn *i = pl_ir_later(x, where, at);
     if (!i || !pl_insn_make(i, m->doubles ? M__umov : M__mov, 2, &(pl_word){rows == 2 ? W_b64 : W_b32}, 1))
         return constant;
     i->op[0] = row;
     i->op[1] = constant;
     i->line = m->line;
-    m->at += !loop;
     uint32_t next = m->first[constant];
     *pl_push(x->tmp, &m->done) = (moved){constant, row, where, next};
     m->first[constant] = (uint32_t)m->done.n;
@@ -132,5 +131,5 @@ bool pl_pass_materialise(pl_ir *x)
             x->b.at[m.block].code.at[m.at] = i;
         }
     }
-    return pl_ir_ok(x);
+    return pl_ir_settle(x);
 }

@@ -114,13 +114,13 @@ static void fetch_under_guards(place *p)
             f.guard = i->guard;
             f.flags |= i->flags & PL_IF_GUARD_NEG;
             f.line = i->line;
-            pl_insn *at = pl_ir_insert(x, b, k);
+            pl_insn *at = pl_ir_later(x, b, k);
             if (!at)
                 return;
             *at = f;
-            k++;
         }
     }
+    pl_ir_settle(x);
 }
 
 static void emit(place *p, pl_irb *to, fetch *f)
@@ -404,8 +404,8 @@ static bool combine_atomics(uniformity *u)
             pl_insn red = x->b.at[b].code.at[k];
             if (!combines(u, &red))
                 continue;
-            for (int part = leader ? 1 : 0; part < 2; part++, k++) {
-                pl_insn *i = pl_ir_insert(x, b, k);
+            for (int part = leader ? 1 : 0; part < 2; part++) {
+                pl_insn *i = pl_ir_later(x, b, k);
                 if (!i || !pl_insn_make(i, part ? M__gather : M__leader, 0, NULL, 0))
                     return false;
                 i->line = red.line;
@@ -415,7 +415,7 @@ static bool combine_atomics(uniformity *u)
             leader = true;
         }
     }
-    return true;
+    return pl_ir_settle(x);
 }
 
 /* Immediate post-dominators: dominators of the reversed graph, with block number n behind all ends. PL_IR_NONE: no end is reached. */
