@@ -7,6 +7,7 @@
  * Copies that stay become MOV. */
 #include <string.h>
 
+#include "isa/flow.h"
 #include "isa/passes.h"
 #include "isa/plan.h"
 
@@ -22,8 +23,11 @@ typedef struct coalescer {
     struct { pair *at; size_t n, cap; } pairs;
     uint32_t *index;          /* by row: number among the registers of copies, plus one */
     struct { uint32_t *at; size_t n, cap; } member; /* rows by number */
-    uint32_t words, block;
-    uint64_t *in, *out, *use, *def, *live;
+    uint32_t block;
+    pl_liveset sets;          /* of these registers */
+    uint32_t *seen;           /* by number: last block that touches it, plus one */
+    bool *live, *at_end;      /* by number: here; at the end of the block */
+    struct { uint32_t *at; size_t n, cap; } changed; /* numbers of those that may differ */
     uint32_t *first, *next;   /* pairs of a register: lists, plus one; two links for each pair */
     uint8_t *width;           /* by row: width of all its uses, 255: they differ */
     bool guarded;
@@ -69,19 +73,15 @@ static uint32_t number(coalescer *c, uint32_t row)
     return c->index[row] - 1;
 }
 
+/* The first access in a block decides. */
 static void summarise(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     coalescer *c = ctx;
     (void)rows;
-    if ((use & PL_USE_PRED) || !c->index[*row])
+    if ((use & PL_USE_PRED) || !c->index[*row] || c->seen[c->index[*row] - 1] == c->block + 1)
         return;
-    uint32_t n = c->index[*row] - 1;
-    uint64_t bit = 1ull << (n % 64);
-    uint64_t *u = &c->use[(size_t)c->block * c->words + n / 64], *d = &c->def[(size_t)c->block * c->words + n / 64];
-    if ((use & PL_USE_READ) || c->guarded) {
-        *u |= *d & bit ? 0 : bit;
-    } else
-        *d |= *u & bit ? 0 : bit;
+    c->seen[c->index[*row] - 1] = c->block + 1;
+    pl_liveset_touch(&c->sets, c->index[*row] - 1, c->block, (use & PL_USE_READ) || c->guarded);
 }
 
 static void summarise_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -96,25 +96,27 @@ static void summarise_writes(void *ctx, uint32_t *row, unsigned rows, unsigned u
         summarise(ctx, row, rows, use);
 }
 
-static void solve(coalescer *c)
+static void turn(void *ctx, uint32_t n)
 {
-    pl_ir *x = c->x;
-    bool changed = true;
-    while (changed) {
-        changed = false;
-        for (uint32_t j = x->nrpo; j-- > 0;) {
-            uint32_t b = x->rpo[j];
-            uint64_t *out = c->out + (size_t)b * c->words, *in = c->in + (size_t)b * c->words;
-            for (uint32_t s = 0; s < pl_ir_successors(x, b); s++)
-                for (uint32_t w = 0; w < c->words; w++)
-                    out[w] |= c->in[(size_t)pl_ir_successor(x, b, s) * c->words + w];
-            for (uint32_t w = 0; w < c->words; w++) {
-                uint64_t v = c->use[(size_t)b * c->words + w] | (out[w] & ~c->def[(size_t)b * c->words + w]);
-                changed |= v != in[w];
-                in[w] = v;
-            }
-        }
-    }
+    coalescer *c = ctx;
+    c->at_end[n] = c->live[n] = !c->at_end[n];
+}
+
+/* Goes to the end of a block: what is live there. */
+static void go_to_end(coalescer *c, uint32_t block)
+{
+    for (size_t k = 0; k < c->changed.n; k++)
+        c->live[c->changed.at[k]] = c->at_end[c->changed.at[k]];
+    c->changed.n = 0;
+    pl_liveset_go(&c->sets, block, turn, c);
+}
+
+static void set_live(coalescer *c, uint32_t n, bool live)
+{
+    if (c->live[n] == live)
+        return;
+    c->live[n] = live;
+    *pl_push(c->x->tmp, &c->changed) = n;
 }
 
 /* A write of this register while a partner is live: they cannot be one. */
@@ -127,8 +129,7 @@ static void check(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     for (uint32_t l = c->first[c->index[*row] - 1]; l; l = c->next[l - 1]) {
         pair *p = &c->pairs.at[(l - 1) / 2];
         uint32_t other = p->a == *row ? p->b : p->a, n = c->index[other] - 1;
-        if (other != c->skip && (c->live[n / 64] >> (n % 64) & 1))
-            p->clash = true;
+        p->clash |= other != c->skip && c->live[n];
     }
 }
 
@@ -138,8 +139,7 @@ static void kill(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     (void)rows;
     if ((use & PL_USE_PRED) || !(use & PL_USE_WRITE) || (use & PL_USE_READ) || c->guarded || !c->index[*row])
         return;
-    uint32_t n = c->index[*row] - 1;
-    c->live[n / 64] &= ~(1ull << (n % 64));
+    set_live(c, c->index[*row] - 1, false);
 }
 
 static void revive(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -148,8 +148,7 @@ static void revive(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     (void)rows;
     if ((use & PL_USE_PRED) || (!(use & PL_USE_READ) && !c->guarded) || !c->index[*row])
         return;
-    uint32_t n = c->index[*row] - 1;
-    c->live[n / 64] |= 1ull << (n % 64);
+    set_live(c, c->index[*row] - 1, true);
 }
 
 static void rename(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -175,20 +174,17 @@ static bool collect(coalescer *c)
             number(c, i->op[0]);
             number(c, i->op[1]);
         }
-    c->words = (uint32_t)(c->member.n + 63) / 64;
-    size_t set = (size_t)c->words * x->b.n + 1;
-    if (set > (size_t)1 << 23)
-        c->pairs.n = 0;
     if (!c->pairs.n)
         return pl_ir_ok(x);
-    c->in = pl_arena_array(x->tmp, uint64_t, set);
-    c->out = pl_arena_array(x->tmp, uint64_t, set);
-    c->use = pl_arena_array(x->tmp, uint64_t, set);
-    c->def = pl_arena_array(x->tmp, uint64_t, set);
-    c->live = pl_arena_array(x->tmp, uint64_t, c->words + 1);
+    if (!pl_flow_sets(&c->sets, x))
+        return false;
+    c->sets.things = (uint32_t)c->member.n;
+    c->seen = pl_arena_array(x->tmp, uint32_t, c->member.n + 1);
+    c->live = pl_arena_array(x->tmp, bool, c->member.n + 1);
+    c->at_end = pl_arena_array(x->tmp, bool, c->member.n + 1);
     c->first = pl_arena_array(x->tmp, uint32_t, c->member.n + 1);
     c->next = pl_arena_array(x->tmp, uint32_t, 2 * c->pairs.n + 1);
-    if (!c->in || !c->out || !c->use || !c->def || !c->live || !c->first || !c->next)
+    if (!c->seen || !c->live || !c->at_end || !c->first || !c->next)
         return false;
     for (uint32_t p = 0; p < c->pairs.n; p++)
         for (uint32_t side = 0; side < 2; side++) {
@@ -212,15 +208,17 @@ static bool round_of(pl_ir *x, bool *any)
     if (!c.pairs.n)
         return true;
     for (c.block = 0; c.block < x->b.n; c.block++)
-        for (size_t k = 0; k < x->b.at[c.block].code.n; k++) {
+        for (size_t k = 0; k < x->b.at[c.block].code.n && x->b.at[c.block].order != PL_IR_NONE; k++) {
             pl_insn *i = &x->b.at[c.block].code.at[k];
             c.guarded = i->guard != PL_PT;
             pl_insn_uses_twice(x->p, i, summarise_reads, summarise_writes, &c);
         }
-    solve(&c);
-    for (uint32_t j = 0; j < x->nrpo; j++) {
-        uint32_t b = x->rpo[j];
-        memcpy(c.live, c.out + (size_t)b * c.words, c.words * sizeof *c.live);
+    if (!pl_liveset_solve(&c.sets) || !pl_liveset_walk(&c.sets))
+        return false;
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        if (x->b.at[b].order == PL_IR_NONE)
+            continue;
+        go_to_end(&c, b);
         for (size_t k = x->b.at[b].code.n; k-- > 0;) {
             pl_insn *i = &x->b.at[b].code.at[k];
             c.guarded = i->guard != PL_PT;

@@ -20,7 +20,7 @@ enum { LOOP_END = 1 << 20, NEVER = 1 << 30 };
 
 /* A function keeps its registers, however many, where more values are live at the start of its blocks, one with the other, than this times its
  * instructions, and this many: the time for what follows is that of the number of them. Or where sets of them need so many bits. */
-enum { MOST_LIVE = 256, MOST_LIVE_MORE = 1 << 22, MOST_CELLS = 1 << 26 };
+enum { MOST_LIVE = 64, MOST_LIVE_MORE = 1 << 20, MOST_CELLS = 1 << 26 };
 
 /* Registers that no value can have: the stack pointer and two that every thread has beyond the highest one named (live.c); when values have to
  * leave, one more through which they come and go (the traffic is that of ptxas 13.0 then: ten kernels with .maxnreg 32, 2026-11); the fewest
