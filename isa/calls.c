@@ -191,7 +191,9 @@ static bool call_site(caller *c, uint32_t b, size_t at)
     for (int part = 0; part < (linked ? 2 : 1); part++)
         if (!add(x, b, at, M__link, &call))
             return false;
-    return !indirect || (add(x, b, at, M__bssy, &call) && add(x, b, at + 1, M__bsync, &call));
+    if (!indirect || !x->parts) /* ptxas leaves the meeting point out where nothing else parts the lanes of the function */
+        return true;
+    return add(x, b, at, M__bssy, &call) && add(x, b, at + 1, M__bsync, &call);
 }
 
 /* Results of calls, and a function's own parameters, that a later call would overwrite where they arrive. */

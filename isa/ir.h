@@ -57,6 +57,7 @@ typedef struct pl_ir {
     /* pl_ir_count */
     pl_ir_row *row;
     pl_ir_row *pred_row;  /* the same for predicates */
+    bool parts;           /* pl_pass_converge: there are branches where lanes may part, ends of some lanes, slow paths */
     size_t row_room, pred_room;
 } pl_ir;
 

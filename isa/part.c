@@ -15,14 +15,22 @@ void pl_part_start(pl_program *part, const pl_program *before, pl_arena *arena, 
     part->plans = plans;
 }
 
+/* Lanes that call different functions meet behind the call; in optimised code only where there is a meeting point (isa/calls.c). */
+static bool lanes_meet_behind(const pl_program *p, const pl_insn *call)
+{
+    return p->calls.at[call->target].callee == UINT32_MAX && (p->opt_level == 0 || pl_forms[call[1].form].mnem == M__bsync);
+}
+
 /* Lanes meet behind calls; backward branches are loops. */
 static void mark_calls(pl_program *p, const pl_prog_func *f)
 {
     for (uint32_t pc = f->first; pc < f->first + f->count; pc++) {
         pl_insn *i = &p->code.at[pc];
         const pl_form *fm = &pl_forms[i->form];
-        if ((fm->effects & PL_EF_CALL) && pc + 1 < f->first + f->count)
+        if ((fm->effects & PL_EF_CALL) && pc + 1 < f->first + f->count) {
             i[1].flags |= PL_IF_SYNC_POINT;
+            i->reconv = lanes_meet_behind(p, i) ? pc + 1 : UINT32_MAX;
+        }
         if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 1 && i->target <= pc)
             i->flags |= PL_IF_LOOP;
     }

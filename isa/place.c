@@ -474,6 +474,18 @@ static uint32_t *post_dominators(pl_ir *x)
     return ipdom;
 }
 
+/* Do some lanes leave the function in this block, or take the slow path of a division, while others go on? */
+static bool leaves_apart(const uniformity *u, const pl_irb *b)
+{
+    for (size_t k = 0; k < b->code.n; k++) {
+        const pl_insn *i = &b->code.at[k];
+        bool leaves = (pl_insn_effects(i) & PL_EF_EXIT) || pl_insn_mnem(i) == M_ret;
+        if (pl_insn_mnem(i) == M__slow || (leaves && i->guard > PL_PF && u->pred_varies[i->guard]))
+            return true;
+    }
+    return false;
+}
+
 bool pl_pass_converge(pl_ir *x)
 {
     uniformity u = {.x = x};
@@ -491,6 +503,7 @@ bool pl_pass_converge(pl_ir *x)
         uint32_t b = x->rpo[j];
         const pl_insn *i = pl_ir_branch(x, b);
         bool parts = i && ((i->guard > PL_PF && u.pred_varies[i->guard]) || (pl_forms[i->form].noperands == 2 && u.varies[i->op[0]]));
+        x->parts |= parts || leaves_apart(&u, &x->b.at[b]);
         uint32_t meet = parts ? ipdom[b] : PL_IR_NONE;
         if (meet == PL_IR_NONE || meet == n)
             continue;

@@ -76,7 +76,7 @@ void exec_call(pl_warp *w, const pl_insn *i)
         const uint64_t first = pl_row64(w, i->op[k])[__builtin_ctz(w->exec)];
         const pl_lanes same = lanes_with(w, i->op[k], true, first);
         if (same != w->active) { /* one group calls now, the others come back to this instruction */
-            pl_warp_part(w, same, w->pc, w->pc, w->pc + 1);
+            pl_warp_part(w, same, w->pc, w->pc, i->reconv);
             w->next = w->pc;
             return;
         }

@@ -246,6 +246,29 @@ START_TEST(loading_bodies_are_guarded_where_they_join_loads)
 }
 END_TEST
 
+/* As ptxas does: nvcc-made kernels with a table of functions, ptxas 13.0, sm_90a, 2026-11. */
+START_TEST(calls_through_pointers_have_a_meeting_point_where_lanes_part)
+{
+    static const char *const call = "binary: .callprototype (.param .b32 _) _ (.param .b32 _);\nld.global.u64 %d3, [%d1];\nmul.wide.u32 %d4, %r2, 8;\n"
+                                    "add.u64 %d4, %d4, %d3;\nld.global.u64 %d5, [%d4];\n{ .param .b32 a; .param .b32 o;\nst.param.b32 [a], %r2;\n"
+                                    "call (o), %d5, (a), binary;\nld.param.b32 %r3, [o]; }\nst.global.u32 [%d2], %r3;";
+    static const struct { const char *before; unsigned points; } cases[] = {
+        {"", 0},
+        {"setp.ge.u32 %p1, %r1, 7;\n@%p1 exit;\n", 0},  /* all lanes leave, or none */
+        {"setp.ge.u32 %p1, %r2, 7;\n@%p1 exit;\n", 1},  /* some leave */
+        {"ld.global.f32 %f1, [%d2];\ndiv.rn.f32 %f2, %f1, %f1;\nst.global.f32 [%d2], %f2;\n", 1}, /* some take the slow path */
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char body[2048];
+        snprintf(body, sizeof body, "%s%s", cases[k].before, call);
+        assemble(body);
+        ck_assert_uint_eq(count("call"), 1);
+        ck_assert_uint_eq(count("~bssy"), cases[k].points);
+        ck_assert_uint_eq(count("~bsync"), cases[k].points);
+    }
+}
+END_TEST
+
 START_TEST(shared_words_are_joined)
 {
     assemble("shl.b32 %r3, %r2, 4;\nmov.u32 %r4, s;\nadd.u32 %r5, %r4, %r3;\n"
@@ -363,5 +386,5 @@ UNIT_MAIN("opt", the_middle_of_two_registers_is_one_shift, product_and_sum_are_o
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
-          parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, short_bodies_are_guarded, loading_bodies_are_guarded_where_they_join_loads, shared_words_are_joined,
+          parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, short_bodies_are_guarded, loading_bodies_are_guarded_where_they_join_loads, shared_words_are_joined, calls_through_pointers_have_a_meeting_point_where_lanes_part,
           unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
