@@ -315,6 +315,18 @@ static void *large_vector(pl_arena *a, void *at, size_t used, size_t bytes)
     return vector_of(b);
 }
 
+bool pl_arena_give(pl_arena *to, pl_arena *from, const void *vector)
+{
+    block **at = &from->large;
+    while (*at && vector_of(*at) != vector) at = &(*at)->next;
+    block *b = *at;
+    if (!b || to->failed || from->failed) return false;
+    *at = b->next;
+    b->next = to->large;
+    to->large = b;
+    return true;
+}
+
 void *pl_vec_grow_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem)
 {
     size_t wanted = *cap ? *cap * 2 : 8;

@@ -26,6 +26,9 @@ char *pl_arena_vprintf(pl_arena *a, const char *fmt, va_list ap);
 bool pl_arena_ok(const pl_arena *a);      /* false after any allocation failed */
 size_t pl_arena_bytes(const pl_arena *a); /* bytes handed out, for statistics */
 
+/* Gives a growable array (below) to another arena; false: it is too small to have been allocated apart, and stays. */
+bool pl_arena_give(pl_arena *to, pl_arena *from, const void *vector);
+
 #define pl_arena_new(a, type) ((type *)pl_arena_alloc_aligned((a), sizeof(type), _Alignof(type)))
 #define pl_arena_array(a, type, n) ((type *)pl_arena_alloc((a), sizeof(type) * (size_t)(n)))
 

@@ -109,8 +109,18 @@ void pl_colour_apart(pl_colour *c, uint32_t a, uint32_t b)
 
 void pl_colour_life(pl_colour *c, uint32_t v, uint32_t from, uint32_t to)
 {
-    if (from < to && c->v[v].rows)
-        *pl_push(c->a, &c->lives) = (life){v, {from, to}};
+    if (from >= to || !c->v[v].rows)
+        return;
+    /* What touches the latest one joins it, and that perhaps the one in front of it: values live through many blocks, one after the other. */
+    for (unsigned k = 0; k < 2 && c->lives.n; k++) {
+        const life *l = &c->lives.at[c->lives.n - 1];
+        if (l->value != v || (l->s.to != from && l->s.from != to))
+            break;
+        from = from < l->s.from ? from : l->s.from;
+        to = to > l->s.to ? to : l->s.to;
+        c->lives.n--;
+    }
+    *pl_push(c->a, &c->lives) = (life){v, {from, to}};
 }
 
 /* The stretches by where they begin (counting sort): numbers of `lives`. */

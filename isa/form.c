@@ -44,14 +44,6 @@ int pl_mnem_find(const char *s, size_t n)
     return -1;
 }
 
-int pl_sreg_find(const char *name, size_t n)
-{
-    for (unsigned k = 0; k < pl_nsregs && n; k++)
-        if (pl_sregs[k].name[0] == name[0] && !compare(name, n, pl_sregs[k].name))
-            return (int)k;
-    return -1;
-}
-
 int pl_type_bits(pl_word w)
 {
     return pl_word_bits[w];

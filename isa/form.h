@@ -137,8 +137,6 @@ extern const char *const pl_class_text[]; /* by pl_class */
 
 /* The word with this spelling, or W_none. */
 pl_word pl_word_find(const char *s, size_t n);
-/* Index of the special register (name without %) in pl_sregs, or -1. */
-int pl_sreg_find(const char *name, size_t n);
 /* Index of the mnemonic in pl_mnems, or -1. */
 int pl_mnem_find(const char *s, size_t n);
 /* Width in bits of a type word (pred: 1), 0 when the word is no type. */

@@ -52,7 +52,7 @@ pl_status pl_part_finish(pl_program *part, pl_prog_func *f, uint32_t fixed, pl_a
     pl_status st = pl_opt_contract(part, f, work);
     if (st == PL_OK && part->opt_level > 0)
         st = pl_optimise(part, f, &fixed, work, pass);
-    clear(work, large);
+    clear(work, large && part->opt_level > 0); /* else what follows takes as much */
     clear(pass, large);
     if (st == PL_OK) {
         mark_calls(part, f);
@@ -108,6 +108,11 @@ static uint32_t join_lines(pl_program *p, const pl_program *part)
 void pl_part_join(pl_program *p, pl_prog_func *f, const pl_program *part)
 {
     uint32_t code = (uint32_t)p->code.n, pool = (uint32_t)p->pool.n, calls = (uint32_t)p->calls.n, moves = (uint32_t)p->moves.n;
+    if (!code && pl_arena_give(p->arena, part->arena, part->code.at)) { /* the first one, and it is large: nothing in it moves */
+        p->code.at = part->code.at;
+        p->code.n = part->code.n;
+        p->code.cap = part->code.cap;
+    }
     uint32_t lines = join_lines(p, part);
     for (size_t k = 0; k < part->pool.n; k++)
         *pl_push(p->arena, &p->pool) = part->pool.at[k];
@@ -119,7 +124,7 @@ void pl_part_join(pl_program *p, pl_prog_func *f, const pl_program *part)
         c.first_ret += c.nrets ? moves : 0;
         *pl_push(p->arena, &p->calls) = c;
     }
-    for (size_t k = 0; k < part->code.n; k++) {
+    for (size_t k = p->code.n - code; k < part->code.n; k++) {
         pl_insn *i = pl_push(p->arena, &p->code);
         *i = part->code.at[k];
         uint32_t effects = pl_forms[i->form].effects, operands = pl_forms[i->form].noperands;

@@ -197,8 +197,9 @@ static inline pl_loc pl_stmt_place(const pl_func *f, const pl_stmt *s)
     return (pl_loc){.file = f->at.file, .line = s->line, .column = s->column, .length = s->length};
 }
 
-/* Parses and checks one module; lanes: of a warp, the value of WARP_SZ. Diagnostics go to diags (its file list already holds `file`). On PL_OK *out is a module without
- * errors; on PL_INVALID at least one error was reported and *out may hold the recovered parts. */
+/* Parses and checks one module; lanes: of a warp, the value of WARP_SZ. Diagnostics go to diags
+ * (its file list already holds `file`). On PL_OK *out is a module without errors; on PL_INVALID at least one error was reported and *out may
+ * hold the recovered parts. */
 pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, uint32_t lanes, pl_ast **out);
 
 #endif

@@ -56,22 +56,25 @@ typedef struct pl_range {
     uint32_t count;
 } pl_range;
 
-/* A distinct spelling in the text. */
+/* A distinct spelling in the text. What every mention of it looks at comes first. */
 typedef struct pl_sym {
-    const char *name; /* NUL-terminated, in the arena */
     uint32_t len, hash;
-    int token;           /* of a dotted word: its token in the grammar */
-    int16_t mnem;        /* index in pl_mnems, or -1 */
-    int16_t sreg;        /* index in the table of special registers, or -1 */
-    pl_word word;        /* of a dotted word: the word of the instruction table, or W_none */
-    pl_binding *binding; /* innermost meaning, or NULL */
+    uint64_t ends[2];     /* its first and last bytes: all of it when it is short */
+    struct pl_sym *chain; /* in its hash bucket */
+    pl_binding *binding;  /* innermost meaning, or NULL */
+    const char *name;     /* NUL-terminated, in the arena of the tree */
+    int16_t token;        /* of a dotted word: its token in the grammar */
+    int16_t mnem;         /* index in pl_mnems, or -1 */
+    int16_t sreg;         /* index in the table of special registers, or -1 */
+    uint16_t word;        /* of a dotted word: the word of the instruction table, or W_none */
     pl_binding *range;   /* innermost `name<N>` */
     struct pl_sym *stem; /* %r12: the symbol %r, once somebody asked */
     struct pl_sym *numbers, *sibling; /* of %r: the symbols %r<number> that know it */
     uint32_t nnumbers;
     uint32_t number; /* %r12: 12 */
     bool numbered;
-    struct pl_sym *chain; /* in its hash bucket */
+    bool bound;          /* `first` is in use */
+    pl_binding first;    /* room for a meaning: most names have one at a time */
 } pl_sym;
 
 /* A use of a label, waiting for the end of its block. */
@@ -280,6 +283,8 @@ static inline bool pl_parse_ok(const pl_parse *p)
 }
 
 /* names.c */
+/* Makes the special registers known. */
+void pl_names_begin(pl_parse *p);
 pl_sym *pl_sym_intern(pl_parse *p, const char *text, size_t n);
 pl_binding *pl_name_lookup(pl_parse *p, pl_sym *s);
 /* Binds the name in the current scope; reports a duplicate and returns false when it is taken

@@ -292,6 +292,7 @@ static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32
     pl_map_init(&p->section_labels, names);
     pl_map_init(&p->locs, names);
     pl_node_new(p, PL_N_WRONG, (pl_loc){0});
+    pl_names_begin(p);
     memcpy(text, source->text, source->size);
     text[source->size] = text[source->size + 1] = 0;
     *pl_push(arena, &ast->files) = NULL;

@@ -72,19 +72,18 @@ static void grow_table(pl_parse *p)
     p->syms.cap = cap;
 }
 
-/* What a new spelling is: done once per distinct spelling. */
+/* What a new spelling is: done once per distinct spelling. Special registers are known from the start (pl_names_begin). */
 static void classify(pl_sym *s)
 {
     s->mnem = s->sreg = -1;
     if (s->name[0] == '.') {
         s->token = T_WORD;
-        s->word = pl_word_find(s->name + 1, s->len - 1);
+        s->word = (uint16_t)pl_word_find(s->name + 1, s->len - 1);
         for (size_t k = 0; k < sizeof directives / sizeof *directives; k++)
-            if (!strcmp(directives[k].name, s->name)) s->token = directives[k].token;
+            if (!strcmp(directives[k].name, s->name)) s->token = (int16_t)directives[k].token;
         return;
     }
     if (s->name[0] >= 'a' && s->name[0] <= 'z') s->mnem = (int16_t)pl_mnem_find(s->name, s->len);
-    if (s->name[0] == '%') s->sreg = (int16_t)pl_sreg_find(s->name + 1, s->len - 1);
     uint32_t digits = 0;
     while (digits < s->len && s->name[s->len - 1 - digits] >= '0' &&
            s->name[s->len - 1 - digits] <= '9')
@@ -92,7 +91,6 @@ static void classify(pl_sym *s)
     s->numbered = digits > 0 && digits < 10 && digits < s->len;
 }
 
-/* Reading eight bytes at a time: of a shorter rest, what lies in front of it is read again. */
 static uint64_t eight(const char *at)
 {
     uint64_t x;
@@ -107,57 +105,62 @@ static uint64_t four(const char *at)
     return x;
 }
 
-/* The first and the last bytes of a short text: up to eight. */
-static uint64_t short_text(const char *text, size_t n)
+/* The first and the last eight bytes of a text, which overlap in a short one. */
+static void find_ends(const char *text, size_t n, uint64_t ends[2])
 {
-    if (n >= 4) return four(text) << 32 | four(text + n - 4);
-    return n ? (uint64_t)(unsigned char)text[0] << 16 | (uint64_t)(unsigned char)text[n / 2] << 8 | (unsigned char)text[n - 1] : 0;
+    ends[1] = 0;
+    if (n >= 8) {
+        ends[0] = eight(text);
+        ends[1] = eight(text + n - 8);
+    } else if (n >= 4)
+        ends[0] = four(text) << 32 | four(text + n - 4);
+    else
+        ends[0] = n ? (uint64_t)(unsigned char)text[0] << 16 | (uint64_t)(unsigned char)text[n / 2] << 8 | (unsigned char)text[n - 1] : 0;
 }
 
 /* Multiplicative hashing (Knuth, "The Art of Computer Programming", volume 3, section 6.4), eight bytes a step. */
-static uint32_t hash(const char *text, size_t n)
+static uint32_t hash(const char *text, size_t n, const uint64_t ends[2])
 {
     const uint64_t factor = 0x9E3779B97F4A7C15u;
-    uint64_t h = n;
-    if (n <= 8)
-        h ^= short_text(text, n);
-    else {
-        for (size_t k = 0; k + 8 < n; k += 8) {
-            h = (h ^ eight(text + k)) * factor;
-            h ^= h >> 32;
-        }
-        h ^= eight(text + n - 8);
-    }
-    h *= factor;
+    uint64_t h = (n ^ ends[0]) * factor;
+    for (size_t k = 8; k + 8 < n; k += 8) h = (h ^ h >> 32 ^ eight(text + k)) * factor;
+    h = (h ^ h >> 32 ^ ends[1]) * factor;
     h ^= h >> 32;
     return (uint32_t)((h * factor) >> 32);
 }
 
-static bool same_text(const char *a, const char *b, size_t n)
-{
-    if (n < 8) return short_text(a, n) == short_text(b, n);
-    for (size_t k = 0; k + 8 < n; k += 8)
-        if (eight(a + k) != eight(b + k)) return false;
-    return eight(a + n - 8) == eight(b + n - 8);
-}
-
 pl_sym *pl_sym_intern(pl_parse *p, const char *text, size_t n)
 {
-    uint32_t h = hash(text, n);
+    uint64_t ends[2];
+    find_ends(text, n, ends);
+    uint32_t h = hash(text, n, ends);
     if (p->syms.n >= p->syms.cap) grow_table(p);
     pl_sym **slot = &p->syms.bucket[h & (p->syms.cap - 1)];
     for (pl_sym *s = *slot; s; s = s->chain)
-        if (s->hash == h && s->len == n && same_text(s->name, text, n)) return s;
+        if (s->hash == h && s->len == n && s->ends[0] == ends[0] && s->ends[1] == ends[1] && (n <= 16 || !memcmp(s->name + 8, text + 8, n - 16)))
+            return s;
     pl_sym *s = pl_arena_new(p->names, pl_sym);
     s->name = pl_arena_strndup(p->arena, text, n);
     s->len = (uint32_t)n;
     s->hash = h;
+    memcpy(s->ends, ends, sizeof ends);
     classify(s);
     if (!pl_parse_ok(p)) return s; /* out of memory: it lies where the next one will, and must not be found again */
     s->chain = *slot;
     *slot = s;
     p->syms.n++;
     return s;
+}
+
+void pl_names_begin(pl_parse *p)
+{
+    char name[64] = "%";
+    for (unsigned k = 0; k < pl_nsregs; k++) {
+        size_t n = strlen(pl_sregs[k].name);
+        if (n + 1 >= sizeof name) continue;
+        memcpy(name + 1, pl_sregs[k].name, n);
+        pl_sym_intern(p, name, n + 1)->sreg = (int16_t)k;
+    }
 }
 
 /* ---- bindings
@@ -186,10 +189,11 @@ static pl_scope *scope_at(pl_parse *p, uint32_t depth)
 
 static pl_binding *attach(pl_parse *p, pl_sym *s, const pl_binding *b, uint32_t depth)
 {
-    pl_binding *n = p->free_bindings ? p->free_bindings : pl_arena_new(p->names, pl_binding);
+    pl_binding *n = !s->bound ? &s->first : p->free_bindings ? p->free_bindings : pl_arena_new(p->names, pl_binding);
     pl_scope *scope = scope_at(p, depth);
     pl_binding **top = b->kind == PL_B_RANGE ? &s->range : &s->binding;
-    if (p->free_bindings) p->free_bindings = n->next;
+    if (n == p->free_bindings) p->free_bindings = n->next;
+    s->bound = true;
     *n = *b;
     n->sym = s;
     n->depth = depth;
@@ -345,17 +349,19 @@ void pl_scope_close(pl_parse *p)
                 pl_name_undefined(p, u->sym, u->at);
         }
     }
-    pl_binding *last = NULL;
-    for (pl_binding *b = s->bindings; b; last = b, b = b->next) {
+    for (pl_binding *b = s->bindings, *next; b; b = next) {
+        next = b->next;
         pl_binding **top = b->kind == PL_B_RANGE ? &b->sym->range : &b->sym->binding;
         /* Bindings made on demand in an outer scope may lie above this one's neighbours, so unlink
          * rather than pop. */
         while (*top && *top != b) top = &(*top)->outer;
         if (*top) *top = b->outer;
-    }
-    if (last) {
-        last->next = p->free_bindings;
-        p->free_bindings = s->bindings;
+        if (b == &b->sym->first)
+            b->sym->bound = false;
+        else {
+            b->next = p->free_bindings;
+            p->free_bindings = b;
+        }
     }
     p->scope = outer;
     p->depth--;

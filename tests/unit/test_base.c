@@ -86,6 +86,25 @@ START_TEST(vector_grows_and_keeps_its_elements)
 }
 END_TEST
 
+START_TEST(large_vector_outlives_its_arena)
+{
+    pl_arena *a = pl_arena_open(), *b = pl_arena_open();
+    struct {
+        int *at;
+        size_t n, cap;
+    } v = {0}, small = {0};
+    for (int i = 0; i < 1 << 20; i++) *pl_push(a, &v) = i;
+    *pl_push(a, &small) = 7;
+    ck_assert(!pl_arena_give(b, a, small.at));
+    ck_assert(pl_arena_give(b, a, v.at));
+    ck_assert(!pl_arena_give(b, a, v.at));
+    pl_arena_close(a);
+    for (int i = 1 << 20; i < 1 << 21; i++) *pl_push(b, &v) = i;
+    for (int i = 0; i < 1 << 21; i++) ck_assert_int_eq(v.at[i], i);
+    pl_arena_close(b);
+}
+END_TEST
+
 START_TEST(arena_text)
 {
     pl_arena *a = pl_arena_open();
@@ -260,7 +279,7 @@ END_TEST
 
 UNIT_MAIN("base", json_is_written_piece_by_piece, arena_memory_is_zeroed_aligned_and_disjoint, arena_memory_is_zeroed_again_after_a_reset,
           arena_failure_is_sticky_and_small_requests_still_get_memory,
-          vector_grows_and_keeps_its_elements, arena_text, map_finds_what_was_put,
+          vector_grows_and_keeps_its_elements, large_vector_outlives_its_arena, arena_text, map_finds_what_was_put,
           diagnostic_shows_place_line_caret_and_help, diagnostic_cuts_a_long_line_around_the_place,
           diagnostics_are_sorted_without_duplicates_and_limited, every_message_can_be_explained,
           sha256_vectors)
