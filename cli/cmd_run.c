@@ -409,8 +409,8 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     set_timer(0);
     clear_progress(s);
     r->launched = st == PL_OK || st == PL_FAULT || st == PL_INTERRUPTED;
-    r->printed = pl_gpu_printed(s->gpu);
     if (s->trace && pl_trace_end(s->trace, &r->result) != PL_OK) stop_trace(s);
+    r->printed = pl_gpu_printed(s->gpu);
     if (s->trace && o->metrics && r->launched &&
         pl_trace_metrics(s->trace, o->metrics, &r->metric, &r->nmetrics) != PL_OK)
         r->nmetrics = 0;

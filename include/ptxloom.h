@@ -336,6 +336,7 @@ typedef struct pl_trace_options {
 pl_status pl_trace_open(pl_gpu *gpu, const char *path, const pl_trace_options *o, pl_trace **out);
 /* Starts a launch: call before pl_launch_kernel and pass the sink in the launch. */
 const pl_sink *pl_trace_begin(pl_trace *t, pl_module *m, const pl_launch *l, const char *case_name);
+/* Ends it: call before pl_gpu_printed takes away what the kernel printed. */
 pl_status pl_trace_end(pl_trace *t, const pl_result *r);
 pl_status pl_trace_close(pl_trace *t, bool keep);
 const char *pl_trace_error(const pl_trace *t);

@@ -13,6 +13,7 @@ struct pl_trace {
     const char *path; /* in the gpu's arena */
     uint64_t max_bytes;
     bool begun;
+    uint64_t printed[2]; /* pl_print_buffer.ever of both buffers when the launch began */
     pl_metric *metric; /* of pl_trace_metrics; owned */
 };
 
@@ -141,6 +142,8 @@ const pl_sink *pl_trace_begin(pl_trace *t, pl_module *m, const pl_launch *l, con
     memcpy(k.block, l->block, sizeof k.block);
     const uint32_t *cluster = l->cluster[0] ? l->cluster : f->reqnctapercluster;
     memcpy(k.cluster, cluster, sizeof k.cluster);
+    t->printed[0] = t->gpu->system.out.ever;
+    t->printed[1] = t->gpu->system.err.ever;
     t->begun = pl_tracedb_begin(t->db, &k) == PL_OK;
     return t->begun ? pl_tracedb_sink(t->db) : NULL;
 }
@@ -159,10 +162,28 @@ static const char *status_word(pl_status st)
     return "system";
 }
 
+/* What the launch printed, of what the buffers still hold; owned by the caller. NULL: nothing. */
+static char *printed(const pl_trace *t)
+{
+    const pl_print_buffer *const buffer[] = {&t->gpu->system.out, &t->gpu->system.err};
+    char *text = malloc(buffer[0]->n + buffer[1]->n + 1);
+    size_t n = 0;
+    for (int i = 0; text && i < 2; i++) {
+        const pl_print_buffer *b = buffer[i];
+        size_t own = b->n - b->start;
+        if (b->ever - t->printed[i] < own) own = (size_t)(b->ever - t->printed[i]);
+        for (size_t k = b->n - own; k < b->n; k++)
+            if (b->text[k]) text[n++] = b->text[k];
+    }
+    if (text) text[n] = '\0';
+    return text;
+}
+
 pl_status pl_trace_end(pl_trace *t, const pl_result *r)
 {
     const char *error = pl_tracedb_error(t->db);
     if (error || !t->begun) return failed(t, PL_IO, t->path);
+    char *text = printed(t);
     const pl_tracedb_result d = {.status = status_word(r->status),
                                  .error = r->error,
                                  .error_text = r->error_text,
@@ -178,9 +199,11 @@ pl_status pl_trace_end(pl_trace *t, const pl_result *r)
                                  .pc_stat = r->pc_stat,
                                  .npc = r->npc,
                                  .counter = r->counter,
-                                 .ncounters = r->ncounters};
+                                 .ncounters = r->ncounters,
+                                 .printed = text};
     t->begun = false;
     pl_status st = pl_tracedb_end(t->db, &d);
+    free(text);
     return st == PL_OK ? st : failed(t, st, t->path);
 }
 

@@ -332,6 +332,21 @@ static const char *make_report(const char *case_name, const char *baseline_case)
     return good ? html : NULL;
 }
 
+/* The same of the example on the machine with warps of 64 lanes. */
+static const char *make_wide_report(void)
+{
+    static char html[4096];
+    char db[4096], launch[4096];
+    const char *root = getenv("srcdir");
+    snprintf(html, sizeof html, "%s/wide.html", folder);
+    snprintf(db, sizeof db, "%s/wide.db", folder);
+    snprintf(launch, sizeof launch, "%s/examples/matmul.json", root ? root : ".");
+    return loom((const char *const[]){"run", launch, "--arch", "wave64", "--trace", db, "--trace-level", "mem", NULL}) &&
+                   loom((const char *const[]){"report", db, "-o", html, NULL})
+               ? html
+               : NULL;
+}
+
 /* Every panel: numbers that say where they come from, and nothing that looks like a failed
  * calculation. */
 static void check_panels(browser *b, const char *name)
@@ -375,6 +390,18 @@ static void check_panels(browser *b, const char *name)
                    ".every(e => Math.abs(L.metric[e.dataset.m] - e.dataset.v) < 1e-9 * "
                    "Math.abs(L.metric[e.dataset.m]) + 1e-12)"),
         "%s: the numbers shown are those of the data", name);
+}
+
+/* What the page calculates by itself: occupancy as the model has it, and no more warps than there are slots. */
+static void check_occupancy(browser *b, const char *name)
+{
+    eval(b, "drawAll()");
+    tap(is_true(b, "L.occupancy.theoretical > 0 && [...document.querySelectorAll('path.step')].every(e => Math.abs(e.dataset.here - "
+                   "L.occupancy.theoretical) < 1e-9) && document.querySelectorAll('path.step').length === 3"),
+        "%s: what other sizes would give starts from the model's occupancy", name);
+    tap(is_true(b, "(() => { const m = /At most ([0-9,]+) warps? at once, of ([0-9,]+) slots/.exec(document.querySelector('#alive')."
+                   "textContent), n = s => +s.replace(/,/g, ''); return n(m[1]) > 0 && n(m[1]) <= n(m[2]); })()"),
+        "%s: warps alive fit the slots", name);
 }
 
 static void press(browser *b, const char *key)
@@ -587,7 +614,12 @@ static void check_all(browser *b)
     check_use(b);
     check_accesses(b);
     check_looks(b);
+    check_occupancy(b, "transpose_shared");
     check_cuda_lines(b);
+    html = make_wide_report();
+    ms = html ? open_page(b, html) : -1;
+    tap(ms >= 0, "a report of wide warps opens");
+    if (ms >= 0) check_occupancy(b, "wide warps");
     html = make_report("nested_divergence", NULL);
     ms = html ? open_page(b, html) : -1;
     for (int i = 0; i < 2 && ms >= 0; i++) { /* the best of three: others use the machine too */

@@ -52,6 +52,14 @@ equal 'and in the metrics' 1 "$(ask d.db "SELECT (SELECT value FROM counter WHER
 equal 'blocks of all grids have numbers of their own' 1 "$(ask d.db "SELECT count(DISTINCT block) =
     (SELECT value FROM counter WHERE name = 'sm__ctas_launched.sum') AS same FROM inst")"
 equal 'and no warp issues twice in a cycle' 0 "$(ask d.db "SELECT count(*) FROM (SELECT 1 FROM inst GROUP BY block, warp, cycle HAVING count(*) > 1)")"
+printf '{"ptx": "%s/tests/ptx/exec/cuda/printf.ptx", "entry": "helloCUDA", "grid": [1,1,1], "block": [5,1,1],
+    "args": [{"scalar": "f32", "value": 1.2345}]}\n' "$(cd "$root" && pwd)" >hello.json
+"$loom" run hello.json "$root/examples/overlap.json" hello.json --trace h.db >h.txt
+for k in 1 3; do
+    equal "lines that launch $k printed" "$(grep ^Hello h.txt | head -5)" "$("$loom" query h.db --csv "SELECT text AS t FROM event
+        WHERE kind = 'print' AND kernel = $k ORDER BY id" | tail -n +2 | tr -d '"')"
+done
+equal 'and no others' 10 "$(ask h.db "SELECT count(*) FROM event")"
 "$loom" run "$root/examples/overlap.json" --trace o.db --trace-level mem >o.txt
 equal 'kernels that overlap: the numbers agree' 1,1,1,1 "$("$loom" query o.db --csv checks | sed -n 2p | tr -d '\r' | cut -d , -f 3-)"
 equal 'blocks of the second start before those of the first have ended' 1 "$(ask o.db "SELECT

@@ -57,6 +57,7 @@ void pl_print_add(pl_print_buffer *b, const char *text, size_t n, uint64_t cost)
     }
     memcpy(b->text + b->n, text, n);
     b->n += n;
+    b->ever += n;
     b->text[b->n] = '\0';
     b->record[b->first + b->records++] = (struct pl_print_record){n, cost};
     b->held += cost;

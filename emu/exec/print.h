@@ -18,6 +18,7 @@ enum {
 typedef struct pl_print_buffer {
     char *text;        /* owned; what counts is text[start .. n) */
     size_t start, n, cap;
+    uint64_t ever;     /* characters that were added, also those forgotten */
     uint64_t limit;    /* bytes of records that it may hold */
     struct pl_print_record {
         size_t chars;  /* of text */

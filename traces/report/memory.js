@@ -26,9 +26,9 @@ panel({
             s += box(left + 40, at[name], 130, 70, name, rows.slice(0, 2).map(r => `${r.kind} ${short(r.executed)}`), name === 'shared' ? LEVEL.shared : undefined);
             s += link(120, y, left + 40, y, rows.reduce((a, r) => a + (r.executed || 0), 0) * 32, '', text(name, rows.map(r => `${r.kind}: ${format(r.executed)} instructions, ${format(r.requests)} requests, ${format(r.sectors)} sectors, ${format(r.wavefronts)} passes, ${format(r.conflicts)} conflicts${r.efficiency !== null ? `; ${format(r.efficiency, 1)} % of the bytes were asked for` : ''}`)));
         });
-        const l1y = 40, shy = 230, l1 = sum(toL1, 'sectors'), sh = v.shared_wavefronts || 0;
+        const l1y = 40, shy = 230, l1 = sum(toL1, 'sectors'), sh = v.shared_wavefronts || 0, other = sh - sum(r => r.space === 'shared', 'wavefronts');
         s += box(460, l1y, 120, 110, 'L1', [`load hits ${rate(v.l1_load_hits, v.l1_load_sectors)}`, `${short(l1)} sectors`]);
-        if (spaces.includes('shared')) s += box(460, shy, 120, 110, 'Shared', [`${short(sh)} passes`, `${short(v.shared_conflicts || 0)} conflicts`, ''], LEVEL.shared);
+        if (spaces.includes('shared')) s += box(460, shy, 120, 110, 'Shared', [`${short(sh)} passes`, `${short(v.shared_conflicts || 0)} conflicts`], LEVEL.shared);
         spaces.forEach(name => {
             const rows = L.traffic.filter(r => r.space === name), sectors = rows.reduce((a, r) => a + (r.sectors || 0), 0), waves = rows.reduce((a, r) => a + (r.wavefronts || 0), 0), y = at[name] + 30;
             if (name === 'shared') s += link(left + 170, y, 460, shy + 55, waves * 128, `${short(waves)} passes`, text('shared memory', rows.map(r => `${r.kind}: ${format(r.wavefronts)} passes, ${format(r.conflicts)} of them conflicts`)));
@@ -45,6 +45,8 @@ panel({
         body.innerHTML = svg(W, H, 'Memory chart: kernel, state spaces, L1 and shared memory, L2, DRAM', s) +
             `<p class="note">L1 load hits ${n(v.l1_load_hits, 'l1_load_hits')} of ${n(v.l1_load_sectors, 'l1_load_sectors')} sectors; L2 hits ${n(v.l2_hits, 'l2_hits')} of ${n(v.l2_sectors, 'l2_sectors')}; DRAM read ${
                 n(v.dram_read, 'dram_read', bytes(v.dram_read))}, written ${n(v.dram_write, 'dram_write', bytes(v.dram_write))}.${rest > 0 ? ` ${format(rest)} sectors that L2 read were not for L1: instructions and constants.` : ''}</p>` +
+            (spaces.includes('shared') && other > 0 ? `<p class="note">${format(other)} passes through shared memory moved no data of loads and stores: shuffles, barriers, special registers that differ by lane, operands of tensor instructions.</p>` : '') +
+            '<p class="note">From L1, L2, DRAM: where the sectors of an access came from. A sector counts as from DRAM for everyone who waits until it arrives, so that these can be more than DRAM read.</p>' +
             grid(L.traffic, [['space', r => esc(r.space)], ['kind', r => esc(r.kind)], ...[['executed', 'instructions'], ['requests', 'requests'], ['sectors', 'sectors'], ['sectors_per_request', 'sectors a request'], ['wavefronts', 'passes'],
                 ['conflicts', 'conflicts'], ['efficiency', 'used bytes %'], ['l1_hits', 'from L1'], ['l2_hits', 'from L2'], ['dram', 'from DRAM']].map(c => [c[1], r => num(r[c[0]], {q: 'traffic', c: c[0]}), 'r'])], 'Traffic by state space and kind');
     },
@@ -214,7 +216,7 @@ panel({
             c.width = width * d;
             c.height = H * d;
             g.scale(d, d);
-            const n = m.addresses.length, ch = (H - 22) / n, used = Math.min(m.windows, Math.ceil(L.facts.cycles / m.width)), cw = (width - l) / used;
+            const n = m.addresses.length, ch = (H - 22) / n, used = Math.min(m.windows, Math.ceil(L.facts.span / m.width)), cw = (width - l) / used;
             let most = 1;
             for (let i = 0; i < n; i++) for (let t = 0; t < used; t++) most = Math.max(most, m.at(i, k, t));
             g.fillStyle = css('--sunk');
@@ -237,7 +239,7 @@ panel({
                 }
             }
             g.fillStyle = css('--dim');
-            for (let i = 0; i <= 6; i++) { g.textAlign = i === 6 ? 'right' : i ? 'center' : 'left'; g.fillText(format(Math.round(L.facts.cycles * i / 6)), l + (width - l) * i / 6, H - 6); }
+            for (let i = 0; i <= 6; i++) { g.textAlign = i === 6 ? 'right' : i ? 'center' : 'left'; g.fillText(format(Math.round(L.facts.span * i / 6)), l + (width - l) * i / 6, H - 6); }
             g.textAlign = 'left';
             $$('[data-level]', body).forEach(b => b.setAttribute('aria-pressed', +b.dataset.level === k));
             const tell = (t, i) => {
@@ -271,7 +273,7 @@ panel({
             <canvas id="unitmap" height="300" role="application" aria-label="Units of the memory system over time; arrow keys move"></canvas><div class="detail" id="unit" aria-live="polite"></div><p class="note" id="balance"></p>`;
         const draw = index => {
             const rows = groups.get(keys[index]), width = Math.max(...rows.map(u => u.cycles)), n = Math.max(...rows.map(u => u.unit)) + 1;
-            const used = Math.max(1, Math.ceil(L.facts.cycles / width)), cells = Array.from({length: n}, () => new Float64Array(used));
+            const used = Math.max(1, Math.ceil(L.facts.span / width)), cells = Array.from({length: n}, () => new Float64Array(used));
             let most = 1;
             for (const u of rows) for (const part of u.windows.split(' ')) {
                 const [t, v] = part.split(':').map(Number);
@@ -294,7 +296,7 @@ panel({
             g.font = '11px ui-monospace, monospace';
             g.fillStyle = css('--dim');
             for (let i = 0; i < n; i += Math.max(1, Math.ceil(14 / ch / 8) * 8)) g.fillText(String(i), 30, i * ch + 10);
-            for (let i = 0; i <= 6; i++) { g.textAlign = i === 6 ? 'right' : i ? 'center' : 'left'; g.fillText(format(Math.round(L.facts.cycles * i / 6)), l + (W - l) * i / 6, H - 6); }
+            for (let i = 0; i <= 6; i++) { g.textAlign = i === 6 ? 'right' : i ? 'center' : 'left'; g.fillText(format(Math.round(L.facts.span * i / 6)), l + (W - l) * i / 6, H - 6); }
             g.textAlign = 'left';
             $$('[data-units]', body).forEach(b => b.setAttribute('aria-pressed', +b.dataset.units === index));
             const what = rows[0].component === 'l2 slice' ? 'slice' : 'channel', busiest = rows.reduce((a, b) => b.sectors > a.sectors ? b : a), all = rows.reduce((s, u) => s + u.sectors, 0);
@@ -318,7 +320,7 @@ function series() {
     for (const w of L.windows) {
         if (!groups.has(w.component)) groups.set(w.component, new Map());
         const g = groups.get(w.component);
-        if (!g.has(w.name)) g.set(w.name, new Float64Array(Math.floor(L.facts.cycles / length) + 1));
+        if (!g.has(w.name)) g.set(w.name, new Float64Array(Math.floor(L.facts.span / length) + 1));
         g.get(w.name)[Math.floor(w.cycle / length)] = w.value; // windows in which nothing happened have no row
     }
     const colours = ['#3a6fd8', '#cf4257', '#2f9e77', '#e9a820', '#8a56cf', '#13808f', '#de86b0', '#80705c'];
@@ -328,7 +330,7 @@ function series() {
             const most = Math.max(1, ...ws);
             return `<polyline class="series" stroke="${colours[i]}" points="${[...ws].map((v, k) => `${(10 + (k + 0.5) / ws.length * (W - 20)).toFixed(1)},${(H - 20 - v / most * (H - 34)).toFixed(1)}`).join(' ')}"/>`;
         }).join('');
-        return `<figure>${svg(W, H, `${component} over time`, paths + `<text x="10" y="${H - 4}">0</text><text x="${W - 10}" y="${H - 4}" text-anchor="end">${format(L.facts.cycles)} cycles</text>`)}
-            <figcaption><strong>${esc(component)}</strong> ${list.map(([name, ws], i) => `<span><i class="dot" style="background:${colours[i]}"></i>${esc(name)} ${num(ws.reduce((s, v) => s + v, 0), {q: 'windows', c: 'value', about: `sum of ${name} over all windows; each line has its own scale`})}</span>`).join(' ')}</figcaption></figure>`;
-    }).join('') + '</div>';
+        return `<figure>${svg(W, H, `${component} over time`, paths + `<text x="10" y="${H - 4}">0</text><text x="${W - 10}" y="${H - 4}" text-anchor="end">${format(L.facts.span)} cycles</text>`)}
+            <figcaption class="legend"><strong>${esc(component)}</strong> ${list.map(([name, ws], i) => `<span><i class="dot" style="background:${colours[i]}"></i>${esc(name)} ${num(ws.reduce((s, v) => s + v, 0), {q: 'windows', c: 'value', about: `sum of ${name} over all windows; each line has its own scale`})}</span>`).join(' ')}</figcaption></figure>`;
+    }).join('') + '</div><p class="note">Each line has its own scale; the number is its sum.</p>';
 }

@@ -10,11 +10,11 @@ panel({
         const f = L.facts, m = name => L.metric[name];
         const shape = (x, y, z) => [x, y, z].filter((v, i) => i === 0 || v > 1 || (i === 1 && z > 1)).join(' × ');
         const tiles = [
-            ['cycles', f.cycles, '', {q: 'facts', c: 'cycles'}],
-            ['duration', f.duration_us, 'µs', {q: 'facts', c: 'duration_us'}],
+            f.cycles || !f.span ? ['cycles', f.cycles, '', {q: 'facts', c: 'cycles'}] : ['cycles until it stopped', f.span, '', {q: 'facts', c: 'span'}],
+            ['duration', f.duration_us || null, 'µs', {q: 'facts', c: 'duration_us'}],
             ['warp instructions', f.inst_executed, '', {q: 'facts', c: 'inst_executed'}],
             ['instructions a cycle', f.ipc, 'whole GPU', {q: 'facts', c: 'ipc'}],
-            ['achieved occupancy', m('achieved_occupancy') * 100, '%', {m: 'achieved_occupancy'}],
+            ['achieved occupancy', f.cycles ? m('achieved_occupancy') * 100 : null, '%', {m: 'achieved_occupancy'}],
             ['lanes in use', m('warp_execution_efficiency'), '%', {m: 'warp_execution_efficiency'}],
             ['global load efficiency', m('gld_efficiency'), '%', {m: 'gld_efficiency'}],
             ['DRAM read', m('dram_read_throughput'), 'GB/s', {m: 'dram_read_throughput'}],
@@ -22,8 +22,9 @@ panel({
         const facts = [
             ['machine', `${num(f.machine, {q: 'facts', c: 'machine'})} ${esc(f.title && f.title !== f.machine ? f.title : '')}, ${num(f.sms, {q: 'facts', c: 'sms'})} multiprocessors at ${
                 num(f.clock_mhz, {q: 'facts', c: 'clock_mhz'})} MHz`],
-            ['grid', `${num(f.blocks, {q: 'facts', c: 'blocks'}, shape(f.grid_x, f.grid_y, f.grid_z))} blocks of ${
-                num(f.threads / f.blocks, {q: 'facts', c: 'threads'}, shape(f.block_x, f.block_y, f.block_z))} threads` +
+            ['grid', `${num(f.blocks, {q: 'facts', c: 'blocks'}, shape(f.grid_x, f.grid_y, f.grid_z))} block${f.blocks === 1 ? '' : 's'} of ${
+                num(f.threads / f.blocks, {q: 'facts', c: 'threads'}, shape(f.block_x, f.block_y, f.block_z))} thread${f.threads === f.blocks ? '' : 's'}` +
+                (f.blocks_ran > f.blocks ? `; with its further grids ${num(f.blocks_ran, {q: 'facts', c: 'blocks_ran'})} blocks ran` : '') +
                 (f.cluster_x > 0 ? `, clusters of ${shape(f.cluster_x, f.cluster_y, f.cluster_z)}` : '')],
             ['a thread', `${num(f.registers, {q: 'facts', c: 'registers'})} registers, ${num(f.local_bytes, {q: 'facts', c: 'local_bytes'})} bytes of local memory`],
             ['a block', `${num(f.static_shared + f.dynamic_shared, {q: 'facts', c: 'static_shared + dynamic_shared'})} bytes of shared memory`],
@@ -52,7 +53,7 @@ panel({
 panel({
     id: 'speed', title: 'Speed of light', query: 'speed_of_light',
     about: 'What each unit did, as a share of the most it could have done in the cycles of the launch. The longest bar is what to relieve; when all are short, the launch waits (see stalls) or is too small.',
-    here: () => L.speed.length > 0,
+    here: () => L.speed.length > 0, needs: 'timing mode, and a launch that ran to its end',
     draw(body) {
         const base = L.baseline ? Object.fromEntries(table(L.baseline.speed_of_light).map(r => [r.unit, r.percent])) : {};
         const side = (name, title, colour) => `<div><h3>${title}</h3>${L.speed.filter(r => r.side === name).map(r =>
@@ -68,7 +69,7 @@ panel({
 panel({
     id: 'roofline', title: 'Roofline', query: 'roofs',
     about: 'How much the launch computed for each byte that a level of memory moved, against the machine’s ceilings. Left of the bend memory limits, right of it arithmetic does. One dot for each level of memory.',
-    here: () => L.facts.cycles > 0 && L.roofs.some(r => r.per_cycle),
+    needs: 'timing mode, and a launch that ran to its end', here: () => L.facts.cycles > 0 && L.roofs.some(r => r.per_cycle),
     draw(body) {
         const clock = L.facts.clock_mhz * 1e6, time = L.facts.cycles / clock;
         const flops = L.flops.reduce((s, r) => s + r.operations, 0), integer = flops === 0;
@@ -111,22 +112,20 @@ panel({
         s += `<text x="${(l + W - r) / 2}" y="${H - 6}" text-anchor="middle">${unit}s for each byte moved</text>
             <text transform="translate(14,${H / 2}) rotate(-90)" text-anchor="middle">${unit}s a second</text>`;
         body.innerHTML = svg(W, H, 'Roofline: work for each byte against work a second', s) +
-            `<p class="note">${integer ? 'The launch has no floating-point arithmetic: instructions of threads are counted instead.' :
+            `<p class="note">${integer ? 'The launch has no floating-point arithmetic: instructions of threads are counted instead' :
                 L.flops.map(q => `${num(q.operations, {q: 'flops', c: 'operations'})} ${esc(q.kind)} operations`).join(', ')}. Moved: ${
                 L.roofs.map(q => `${esc(q.level)} ${num(q.bytes, {q: 'roofs', c: 'bytes'}, bytes(q.bytes))}`).join(', ')}.</p>`;
     },
 });
 
-// Blocks that one multiprocessor holds, by each limit: what the occupancy calculator does, from the machine's values.
-function limits(o, threads, registers, shared) {
-    const warps = Math.ceil(threads / 32), up = (v, u) => Math.ceil(v / u) * u;
-    return {
-        blocks: o.max_blocks, warps: Math.floor(o.max_warps / warps),
-        registers: registers ? Math.floor(o.registers / (up(registers * 32, o.register_unit) * warps)) : o.max_blocks,
-        shared: Math.floor(o.shared / up(shared + o.shared_reserved, o.shared_unit)), perBlock: warps,
-    };
+// Warps of this kernel that one multiprocessor holds, as a share of its slots: the rules of the model (emu/sm/occupancy.c) on the machine's values.
+function occupancyOf(o, threads, registers, shared) {
+    const up = (v, u) => Math.ceil(v / u) * u, warps = Math.ceil(threads / o.lanes), slots = Math.min(o.max_warps, Math.floor(o.max_threads / o.lanes));
+    const held = Math.floor(o.registers / o.subcores / up(Math.max(1, registers) * o.lanes, o.register_unit)) * o.subcores, share = up(shared + o.shared_reserved, o.shared_unit);
+    const blocks = Math.min(o.max_blocks, Math.floor(slots / warps), registers > o.registers_thread ? 0 : Math.floor(held / up(warps, o.warp_unit)),
+        shared > o.shared_block ? 0 : share ? Math.floor(o.shared / share) : o.max_blocks, Math.floor(o.by_barriers ?? o.max_blocks));
+    return blocks * warps / o.max_warps;
 }
-const occupancyOf = (o, k) => Math.max(0, Math.min(k.blocks, k.warps, k.registers, k.shared)) * k.perBlock / o.max_warps;
 
 panel({
     id: 'occupancy', title: 'Occupancy', query: 'occupancy',
@@ -135,11 +134,11 @@ panel({
     draw(body) {
         const o = L.occupancy, f = L.facts;
         const by = [['block slots', o.by_blocks, 'by_blocks'], ['warp slots', o.by_warps, 'by_warps'], ['registers', o.by_registers, 'by_registers'],
-            ['shared memory', o.by_shared, 'by_shared']].filter(r => r[1] !== null);
+            ['shared memory', o.by_shared, 'by_shared'], ['barriers', o.by_barriers, 'by_barriers']].filter(r => r[1] !== null);
         const least = Math.min(...by.map(r => r[1])), most = Math.max(...by.map(r => r[1]));
         const rows = by.map(r => `<div class="sol"><span>${r[0]}${r[1] === least ? ' <em>limits</em>' : ''}</span>${
             bar(100 * r[1] / most, r[1] === least ? 'var(--red)' : 'var(--blue)').replace('"bar"', '"bar wide"')}${
-            num(r[1], {q: 'occupancy', c: r[2], about: `blocks that fit one multiprocessor by ${r[0]}`}, `${format(r[1])} blocks`)}</div>`).join('');
+            num(r[1], {q: 'occupancy', c: r[2], about: `blocks that fit one multiprocessor by ${r[0]}`}, `${format(r[1])} block${r[1] === 1 ? '' : 's'}`)}</div>`).join('');
         body.innerHTML = `<div class="two"><div><h3>Blocks on a multiprocessor, by limit</h3>${rows}
             <p>Possible: <strong>${num(100 * o.theoretical, {q: 'occupancy', c: 'theoretical'}, format(100 * o.theoretical, 1) + ' %')}</strong>,
             achieved: <strong>${num(100 * o.achieved, {q: 'occupancy', c: 'achieved'}, format(100 * o.achieved, 1) + ' %')}</strong>.
@@ -154,37 +153,41 @@ panel({
 
 function alive() {
     if (!L.hasTime) return '<p class="note">Needs a trace with --trace-level inst.</p>';
-    const n = 200, step = L.facts.cycles / n, count = new Float64Array(n + 1), slots = L.facts.sms * L.facts.max_warps;
-    for (const w of L.time.warps) {
-        count[Math.min(n, Math.floor(w.first / step))]++;
-        count[Math.min(n, Math.floor(w.last / step) + 1)]--;
+    const n = 200, step = L.facts.span / n, slots = L.facts.sms * L.facts.max_warps, warps = L.time.warps;
+    const count = new Float64Array(n); // warps alive in a window, on average
+    for (const w of warps) {
+        for (let i = Math.floor(w.first / step); i < n && i * step <= w.last; i++) count[i] += (Math.min((i + 1) * step, w.last + 1) - Math.max(i * step, w.first)) / step;
     }
-    for (let i = 1; i <= n; i++) count[i] += count[i - 1];
+    const begins = Float64Array.from(warps, w => w.first).sort(), ends = Float64Array.from(warps, w => w.last).sort();
+    let peak = 0;
+    for (let i = 0, k = 0; i < begins.length; i++) {
+        while (ends[k] < begins[i]) k++;
+        peak = Math.max(peak, i + 1 - k);
+    }
     const most = Math.max(1, ...count), W = 400, H = 150;
-    const path = [...count].slice(0, n).map((v, i) => `${40 + i * (W - 50) / n},${H - 24 - v / most * (H - 40)}`).join(' ');
+    const path = [...count].map((v, i) => `${40 + i * (W - 50) / n},${H - 24 - v / most * (H - 40)}`).join(' ');
     return svg(W, H, 'Warps alive over time', `<polygon class="area" points="40,${H - 24} ${path} ${W - 10},${H - 24}"/>
         <text x="36" y="20" text-anchor="end">${short(most)}</text><text x="36" y="${H - 22}" text-anchor="end">0</text>
-        <text x="40" y="${H - 6}">0</text><text x="${W - 10}" y="${H - 6}" text-anchor="end">${format(L.facts.cycles)} cycles</text>`) +
-        `<p class="note">At most ${format(most)} warps at once, of ${format(slots)} slots${L.time.warpsTotal > L.time.warps.length ? ' (warps beyond the first ' + format(L.time.warps.length) + ' are left out)' : ''}.</p>`;
+        <text x="40" y="${H - 6}">0</text><text x="${W - 10}" y="${H - 6}" text-anchor="end">${format(L.facts.span)} cycles</text>`) +
+        `<p class="note">At most ${format(peak)} warp${peak === 1 ? '' : 's'} at once, of ${format(slots)} slots${L.time.warpsTotal > L.time.warps.length ? ' (warps beyond the first ' + format(L.time.warps.length) + ' are left out)' : ''}.</p>`;
 }
 
 function whatIf(body, o, f) {
-    const shared = f.static_shared + f.dynamic_shared, threads = f.block_x * f.block_y * f.block_z;
+    const shared = f.static_shared + f.dynamic_shared, threads = f.block_x * f.block_y * f.block_z, here = occupancyOf(o, threads, f.registers, shared);
     const now = {threads, registers: f.registers, shared}, ranges = {
         registers: ['registers a thread', Array.from({length: o.registers_thread + 1}, (_, i) => i).slice(16)],
-        shared: ['shared bytes a block', Array.from({length: 229}, (_, i) => i * 1024)],
+        shared: ['shared bytes a block', Array.from({length: o.shared_block / 1024 + 1}, (_, i) => i * 1024)],
         threads: ['threads a block', Array.from({length: 32}, (_, i) => (i + 1) * 32)],
     };
     body.innerHTML = Object.entries(ranges).map(([key, [title, xs]]) => {
-        const W = 300, H = 150, l = 34, points = xs.map(x => occupancyOf(o, limits(o, ...['threads', 'registers', 'shared'].map(k => k === key ? x : now[k]))));
-        const X = x => l + (x - xs[0]) / (xs[xs.length - 1] - xs[0]) * (W - l - 8), Y = y => H - 26 - y * (H - 44);
+        const W = 300, H = 150, l = 34, points = xs.map(x => occupancyOf(o, ...['threads', 'registers', 'shared'].map(k => k === key ? x : now[k])));
+        const X = x => l + (Math.max(x, xs[0]) - xs[0]) / (xs[xs.length - 1] - xs[0]) * (W - l - 8), Y = y => H - 26 - y * (H - 44);
         const path = xs.map((x, i) => (i ? `H${X(x).toFixed(1)}V${Y(points[i]).toFixed(1)}` : `M${X(x)},${Y(points[i])}`)).join('');
-        const here = occupancyOf(o, limits(o, threads, f.registers, shared));
-        return `<figure>${svg(W, H, `Possible occupancy by ${title}`, `<path class="step" d="${path}"/><circle cx="${X(now[key])}" cy="${Y(here)}" r="5" fill="var(--red)"/>
+        return `<figure>${svg(W, H, `Possible occupancy by ${title}`, `<path class="step" data-here="${here}" d="${path}"/><circle cx="${X(now[key])}" cy="${Y(here)}" r="5" fill="var(--red)"/>
             <text x="${l - 4}" y="${Y(1) + 4}" text-anchor="end">100</text><text x="${l - 4}" y="${Y(0) + 4}" text-anchor="end">0 %</text>
             <text x="${l}" y="${H - 8}">${short(xs[0])}</text><text x="${W - 8}" y="${H - 8}" text-anchor="end">${short(xs[xs.length - 1])}</text>
             <text x="${W / 2}" y="${H - 8}" text-anchor="middle">${title}</text>`)}
-            <figcaption>${title}: now ${format(now[key])}</figcaption></figure>`;
+            <figcaption>possible occupancy by ${title}; now ${format(now[key])}</figcaption></figure>`;
     }).join('');
 }
 

@@ -26,7 +26,7 @@ panel({
         const show = () => {
             const w = $('#find', body).value.toLowerCase(), rows = L.metrics.filter(m => !w || m.name.toLowerCase().includes(w) || m.meaning.toLowerCase().includes(w));
             $('#found', body).textContent = `${rows.length} of ${L.metrics.length}`;
-            $('#list', body).innerHTML = grid(rows, [['metric', m => `<code>${esc(m.name)}</code>`], ['value', m => num(m.value, {m: m.name}), 'r'], ['unit', m => esc(m.unit)], ['meaning', m => esc(m.meaning)]], 'Metrics of the launch');
+            $('#list', body).innerHTML = grid(rows, [['metric', m => `<code>${esc(m.name).replace(/_/g, '_<wbr>')}</code>`], ['value', m => num(m.value, {m: m.name}), 'r'], ['unit', m => esc(m.unit)], ['meaning', m => esc(m.meaning)]], 'Metrics of the launch');
         };
         $('#find', body).oninput = show;
         show();

@@ -7,6 +7,8 @@
 SELECT k.id, k.name, k.entry, k.mode, k.status, k.error, k.error_text, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z,
        k.cluster_x, k.cluster_y, k.cluster_z, k.blocks, k.warps, k.threads, k.registers, k.static_shared, k.dynamic_shared, k.local_bytes,
        k.cycles, k.duration_us, k.inst_executed, k.thread_inst_executed, 1.0 * k.inst_executed / nullif(k.cycles, 0) AS ipc,
+       max(coalesce(k.cycles, 0), coalesce((SELECT max(last_cycle) + 1 FROM warp WHERE kernel = k.id), 0)) AS span, -- a launch that failed has no cycles
+       (SELECT count(*) FROM block WHERE kernel = k.id) AS blocks_ran,
        k.theoretical_occupancy, k.wall_seconds, k.filtered, k.dropped, k.first_inst IS NOT NULL AS has_inst,
        m.name AS machine, m.sms, m.subcores, m.max_warps, (SELECT count(*) FROM lane) AS lanes, m.clock_mhz, o.name AS module, o.target, o.opt_level,
        r.version, r.started, r.command, r.level, r.filter,
@@ -97,13 +99,19 @@ SELECT k.theoretical_occupancy AS theoretical, (SELECT value FROM achieved_occup
        (SELECT value FROM launch__occupancy_limit_warps WHERE kernel = k.id) AS by_warps,
        (SELECT value FROM launch__occupancy_limit_registers WHERE kernel = k.id) AS by_registers,
        (SELECT value FROM launch__occupancy_limit_shared_mem WHERE kernel = k.id) AS by_shared,
+       (SELECT value FROM launch__occupancy_limit_barriers WHERE kernel = k.id) AS by_barriers,
        (SELECT value FROM launch__waves_per_multiprocessor WHERE kernel = k.id) AS waves,
        (SELECT value FROM v WHERE section = 'sm' AND key = 'blocks') AS max_blocks,
        (SELECT value FROM v WHERE section = 'sm' AND key = 'warps') AS max_warps,
+       coalesce((SELECT value FROM v WHERE section = 'sm' AND key = 'threads'), (SELECT max_warps * (SELECT count(*) FROM lane) FROM machine WHERE id = k.machine)) AS max_threads,
+       (SELECT count(*) FROM lane) AS lanes,
+       (SELECT subcores FROM machine WHERE id = k.machine) AS subcores,
+       coalesce((SELECT value FROM v WHERE section = 'sm' AND key = 'warp_unit'), 1) AS warp_unit,
        (SELECT value FROM v WHERE section = 'sm' AND key = 'registers') AS registers,
        (SELECT value FROM v WHERE section = 'sm' AND key = 'register_unit') AS register_unit,
        (SELECT value FROM v WHERE section = 'sm' AND key = 'registers_thread') AS registers_thread,
        (SELECT value FROM v WHERE section = 'shared' AND key = 'per_sm') * 1024 AS shared,
+       (SELECT value FROM v WHERE section = 'shared' AND key = 'per_block') * 1024 AS shared_block,
        (SELECT value FROM v WHERE section = 'shared' AND key = 'reserved') * 1024 AS shared_reserved,
        (SELECT value FROM v WHERE section = 'shared' AND key = 'unit') AS shared_unit
 FROM k

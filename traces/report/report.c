@@ -112,7 +112,8 @@ static pl_report_launch describe(const report *p, int64_t kernel)
                         "SELECT coalesce(min(first_inst), 9223372036854775807) FROM kernel WHERE "
                         "id > ? AND first_inst IS NOT NULL",
                         kernel);
-    l.cycles = (uint64_t)number(db, "SELECT coalesce(cycles, 0) FROM kernel WHERE id = ?", kernel);
+    l.cycles = (uint64_t)number(db, "SELECT max(coalesce(cycles, 0), coalesce((SELECT max(last_cycle) + 1 FROM warp WHERE kernel = k.id), 0)) "
+                                    "FROM kernel k WHERE id = ?", kernel);
     l.timing = number(db, "SELECT mode = 'timing' FROM kernel WHERE id = ?", kernel);
     l.blocks = (uint64_t)number(db, "SELECT blocks FROM kernel WHERE id = ?", kernel);
     l.warps = (uint64_t)number(db, "SELECT warps FROM kernel WHERE id = ?", kernel);

@@ -86,7 +86,7 @@ class Timeline {
         this.body = body;
         this.label = 120;
         this.x0 = 0;
-        this.x1 = Math.max(1, L.facts.cycles);
+        this.x1 = Math.max(1, L.facts.span);
         this.top = 0;
         this.row = 0;
         this.cursor = null;
@@ -147,7 +147,7 @@ class Timeline {
     cycle(x) { return this.x0 + (x - this.label) / (this.w - this.label) * (this.x1 - this.x0); }
 
     view(x0, x1) {
-        const all = Math.max(1, L.facts.cycles), span = Math.max(12, Math.min(all, x1 - x0));
+        const all = Math.max(1, L.facts.span), span = Math.max(12, Math.min(all, x1 - x0));
         this.x0 = Math.max(0, Math.min(all - span, x0));
         this.x1 = this.x0 + span;
         this.draw();
@@ -174,7 +174,7 @@ class Timeline {
     drawStrip() {
         const g = this.strip.getContext('2d'), t = this.t, w = this.w - this.label, h = 56;
         g.clearRect(0, 0, this.w, 70);
-        const X = i => this.label + i * t.width / L.facts.cycles * w, sums = new Float64Array(t.windows);
+        const X = i => this.label + i * t.width / L.facts.span * w, sums = new Float64Array(t.windows);
         for (let r = 1; r * t.windows < t.mix.length; r++) for (let i = 0; i < t.windows; i++) sums[i] += t.mix[r * t.windows + i];
         const most = Math.max(1, ...sums), order = L.stalls.map(s => s.id);
         for (let i = 0; i < t.windows; i++) {
@@ -199,7 +199,7 @@ class Timeline {
         g.font = '11px system-ui';
         g.fillText('waiting warps', 4, 20);
         g.fillText('— issues', 4, 36);
-        const a = this.label + this.x0 / L.facts.cycles * w, b = this.label + this.x1 / L.facts.cycles * w;
+        const a = this.label + this.x0 / L.facts.span * w, b = this.label + this.x1 / L.facts.span * w;
         g.fillStyle = 'rgba(128,128,128,.28)';
         g.fillRect(this.label, 0, a - this.label, h);
         g.fillRect(b, 0, this.w - b, h);
@@ -208,7 +208,7 @@ class Timeline {
         g.fillStyle = this.colour.dim;
         for (let i = 0; i <= 8; i++) {
             g.textAlign = i === 8 ? 'right' : i ? 'center' : 'left';
-            g.fillText(format(Math.round(L.facts.cycles * i / 8)), this.label + w * i / 8, 68);
+            g.fillText(format(Math.round(L.facts.span * i / 8)), this.label + w * i / 8, 68);
         }
         g.textAlign = 'left';
     }
@@ -471,15 +471,15 @@ class Timeline {
         c.onmouseleave = () => { drag = null; };
         c.onfocus = c.onblur = () => this.draw();
         let brush = null;
-        const strip = x => (x - this.label) / (this.w - this.label) * L.facts.cycles;
+        const strip = x => (x - this.label) / (this.w - this.label) * L.facts.span;
         this.strip.onmousedown = e => { brush = strip(pos(e, this.strip)[0]); };
-        this.strip.onmousemove = e => { if (brush !== null && Math.abs(strip(pos(e, this.strip)[0]) - brush) > L.facts.cycles / 400) { const to = strip(pos(e, this.strip)[0]); this.view(Math.min(brush, to), Math.max(brush, to)); } };
-        this.strip.onmouseup = e => { const at = strip(pos(e, this.strip)[0]); if (brush !== null && Math.abs(at - brush) <= L.facts.cycles / 400) { const s = (this.x1 - this.x0) / 2; this.view(at - s, at + s); } brush = null; };
+        this.strip.onmousemove = e => { if (brush !== null && Math.abs(strip(pos(e, this.strip)[0]) - brush) > L.facts.span / 400) { const to = strip(pos(e, this.strip)[0]); this.view(Math.min(brush, to), Math.max(brush, to)); } };
+        this.strip.onmouseup = e => { const at = strip(pos(e, this.strip)[0]); if (brush !== null && Math.abs(at - brush) <= L.facts.span / 400) { const s = (this.x1 - this.x0) / 2; this.view(at - s, at + s); } brush = null; };
         const keys = {
             ArrowLeft: () => this.view(this.x0 - (this.x1 - this.x0) / 8, this.x1 - (this.x1 - this.x0) / 8),
             ArrowRight: () => this.view(this.x0 + (this.x1 - this.x0) / 8, this.x1 + (this.x1 - this.x0) / 8),
             ArrowUp: () => this.choose(-1), ArrowDown: () => this.choose(1), '+': () => this.zoom(0.6), '=': () => this.zoom(0.6), '-': () => this.zoom(1.6),
-            0: () => this.view(0, L.facts.cycles), Enter: () => this.toggle(this.lines[this.row]), ',': () => this.move(-1), '.': () => this.move(1), i: () => this.slots(),
+            0: () => this.view(0, L.facts.span), Enter: () => this.toggle(this.lines[this.row]), ',': () => this.move(-1), '.': () => this.move(1), i: () => this.slots(),
         };
         c.onkeydown = e => {
             if (!keys[e.key] || e.ctrlKey || e.altKey || e.metaKey) return;
@@ -489,7 +489,7 @@ class Timeline {
         };
         $('.tools', this.body).onclick = e => {
             const what = e.target.closest('[data-do]')?.dataset.do;
-            if (what === 'all') this.view(0, L.facts.cycles);
+            if (what === 'all') this.view(0, L.facts.span);
             if (what === 'in') this.zoom(0.5);
             if (what === 'out') this.zoom(2);
             if (what === 'open') this.toggle(this.lines[this.row]);
