@@ -14,7 +14,7 @@ libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c test
 # The long ones first, so that they overlap with the rest.
 data_tests = tests/suite_timing tests/suite_functional tests/suite_random tests/suite_wide tests/unseen_timing tests/unseen_functional tests/fuzz/fuzz tests/statements tests/vectors tests/forms/forms \
 	tests/docs tests/report tests/looking tests/browser
-data_tests += tests/objects tests/fuzz/objects tests/fuzz/litmus tests/threads tests/labs
+data_tests += tests/objects tests/linear tests/fuzz/objects tests/fuzz/litmus tests/threads tests/labs
 check_PROGRAMS += $(data_tests) tests/ptxcheck
 tests_suite_timing_SOURCES = tests/suite.c
 tests_suite_timing_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"timing"'
@@ -48,6 +48,7 @@ tests_report_LDADD = libpl_harness.la $(SQLITE_LIBS) $(JANSSON_LIBS)
 tests_objects_LDADD = libpl_harness.la $(JANSSON_LIBS)
 tests_fuzz_objects_SOURCES = tests/fuzz/objects.c tests/fuzz/input.c tests/fuzz/input.h
 tests_fuzz_objects_LDADD = libpl_harness.la libptxloom.la
+tests_linear_LDADD = libpl_harness.la
 tests_threads_LDADD = libpl_harness.la $(JANSSON_LIBS)
 tests_fuzz_litmus_LDADD = libpl_harness.la libptxloom.la
 tests_labs_LDADD = libpl_harness.la libptxloom.la $(JANSSON_LIBS) -lm
