@@ -274,6 +274,7 @@ advice() { "$loom" run "$root/tests/data/suite/cases/$1.json" --trace a.db --tra
 advice const_mem >advice.txt
 equal 'constants one after the other: not arithmetic' '1 0' "$(grep -c ',constant divergence,' advice.txt) $(grep -c ',dependent arithmetic,' advice.txt)"
 equal 'loads that would fit: not the carve-out' 0 "$(advice dgemm | grep -c ',carve out,')"
+equal 'loads of other data: not the carve-out' 0 "$(advice wgmma_bf16 | grep -c ',carve out,')"
 equal 'atomics: no division' 0 "$(advice atomic_same | grep -c ',expensive instructions,')"
 
 # --- nothing breaks

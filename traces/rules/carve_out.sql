@@ -8,4 +8,5 @@ FROM o JOIN c s ON s.kernel = o.kernel AND s.name = 'launch__shared_mem_config_s
 JOIN access a ON a.kernel = o.kernel AND a.space = 'global' AND a.kind = 'load' JOIN c d ON d.kernel = o.kernel AND d.name = 'dram__bytes_read.sum'
 JOIN k ON k.id = o.kernel JOIN machine_value z ON z.machine = k.machine AND z.section = 'l1' AND z.key = 'size'
 WHERE 32.0 * a.sectors / k.sms > z.value * 1024 - s.value -- what a multiprocessor loads would not fit what is left
+AND 32.0 * a.sectors / k.sms > d.value -- it loads more than there are data: some of them again
 AND s.value > 131072 AND a.sectors > 0 AND a.l1_hits < 0.5 * a.sectors AND d.value < 16.0 * a.sectors
