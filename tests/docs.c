@@ -72,12 +72,19 @@ static bool output_matches(const char *p, const char *s)
     return !*s;
 }
 
-/* In place: numbers become '#' and runs of blanks one blank, so that figures and columns may differ. */
+/* In place: numbers become '#', runs of blanks and of the blocks of bars one blank, so that figures and columns may differ. */
 static void blur(char *s)
 {
     char *to = s;
     for (const char *p = s; *p;) {
-        if (*p >= '0' && *p <= '9') {
+        if (strncmp(p, "\xe2\x96", 2) == 0 && p[2]) {
+            if (to == s || to[-1] != ' ') *to++ = ' ';
+            p += 3;
+            while (*p == ' ') p++;
+        } else if (*p == '\n') {
+            while (to > s && to[-1] == ' ') to--;
+            *to++ = *p++;
+        } else if (*p >= '0' && *p <= '9') {
             while ((*p >= '0' && *p <= '9') || ((*p == '.' || *p == ',') && p[1] >= '0' && p[1] <= '9')) p++;
             *to++ = '#';
         } else if (*p == ' ' || *p == '-') {
