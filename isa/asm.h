@@ -1,6 +1,6 @@
 /* asm.h - a machine program as text that reads back as the same program. doc/objects.md describes every line.
  *
- *     .ptxloom 1
+ *     .ptxloom 2
  *     .module ptx=80 sm=90 opt_level=2
  *     .func "saxpy" linkage=2 entry=1 rows=12 preds=3 ...
  *         mad.lo.u32 R0, R8, R9, R0 ; line=4:5
@@ -14,7 +14,7 @@
 #include "base/diag.h"
 #include "isa/program.h"
 
-enum { PL_ASM_FORMAT = 1 };
+enum { PL_ASM_FORMAT = 2 };
 
 /* Text of this kind, by its first words? */
 bool pl_asm_is(const char *text, size_t n);

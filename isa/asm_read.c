@@ -830,7 +830,8 @@ static bool complete(reader *r)
     for (size_t k = 0; k < p->vars.n; k++)
         for (size_t e = 0; e < p->vars.at[k].reloc.n; e++) {
             const pl_prog_reloc *x = &p->vars.at[k].reloc.at[e];
-            if (x->kind > PL_RELOC_FUNC || x->kind == PL_RELOC_FRAME || (x->kind == PL_RELOC_VAR && x->symbol >= p->vars.n) ||
+            bool variable = x->kind == PL_RELOC_VAR || x->kind == PL_RELOC_GENERIC;
+            if ((!variable && x->kind != PL_RELOC_FUNC && x->kind != PL_RELOC_NONE) || (variable && x->symbol >= p->vars.n) ||
                 (x->kind == PL_RELOC_FUNC && x->symbol >= p->funcs.n))
                 return fail(r, "a relocation is of nothing that exists");
         }

@@ -333,7 +333,7 @@ static void put_variable(writer *w, const pl_prog_var *v)
     put(t, ".var ");
     put_string(t, v->name);
     pl_prog_var placed = *v;
-    if (v->space != PL_SP_SHARED) /* given when the program is loaded */
+    if (v->space == PL_SP_GLOBAL) /* given when the program is loaded */
         placed.address = 0;
     put_fields(t, &pl_record_var, &placed);
     put_fields(t, &pl_record_place, &placed);

@@ -293,6 +293,8 @@ static bool check_var(check *c, const pl_prog_var *v)
 {
     if (v->space != PL_SP_GLOBAL && v->space != PL_SP_CONST && v->space != PL_SP_SHARED && v->space != PL_SP_TEX)
         return bad(c, "a variable is in a state space that has none");
+    if (v->space == PL_SP_CONST && (v->address > PL_BANK_BYTES || v->size > PL_BANK_BYTES - v->address))
+        return bad(c, "a constant lies outside the bank");
     return (v->align & (v->align - 1)) == 0 || bad(c, "an alignment is no power of two");
 }
 

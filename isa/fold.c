@@ -140,11 +140,7 @@ static bool is_copy(const pl_insn *i)
         return false;
     if (f->mnem == M_mov && !pl_operand_count(f, 0, i->mods) && !pl_operand_count(f, 1, i->mods))
         return pl_type_bits(pl_operand_type(f, 0, i->mods)) >= 32;
-    if (f->mnem == M_cvta) { /* global and constant addresses are generic addresses */
-        pl_word ss = pl_mod(f, i->mods, G_ss), size = pl_mod(f, i->mods, G_size);
-        return size == W_u64 && (ss == W_global || ss == W_const);
-    }
-    return false;
+    return f->mnem == M_cvta && pl_mod(f, i->mods, G_size) == W_u64 && pl_mod(f, i->mods, G_ss) == W_global; /* those are generic addresses */
 }
 
 /* x + c1 + c2: additions of numbers are combined. */

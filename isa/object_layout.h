@@ -9,7 +9,7 @@
 
 #include "isa/records.h"
 
-enum { PL_OBJECT_FORMAT = 1 }; /* counts up with every change of the layout or of what a field means */
+enum { PL_OBJECT_FORMAT = 2 }; /* counts up with every change of the layout or of what a field means */
 
 typedef enum pl_section {
     PL_S_NULL,

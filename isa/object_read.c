@@ -287,7 +287,7 @@ static bool read_data(reader *r, pl_prog_var *v, const symbol *s)
         v->init = (const uint8_t *)pl_arena_alloc(r->p->arena, (size_t)s->size + 1);
     if (data && v->init)
         memcpy((uint8_t *)(uintptr_t)v->init, r->part[s->section].at + s->value, (size_t)s->size);
-    if (s->section == PL_S_SHARED)
+    if (v->space != PL_SP_GLOBAL)
         v->address = s->value;
     return true;
 }
@@ -320,7 +320,8 @@ static bool read_relocation(reader *r, const char *at, const pl_prog_var *v, con
                            .addend = (int64_t)get(at + offsetof(Elf64_Rela, r_addend), 8)};
     if (symbol_index >= r->nsymbols || type >> 24 || out->shift > 63 || out->bytes > 8 || out->bytes > v->size - out->offset)
         return damaged(r, "a relocation makes no sense");
-    uint32_t found = out->kind == PL_RELOC_VAR ? var_of[symbol_index] : out->kind == PL_RELOC_FUNC ? func_of[symbol_index] : 0;
+    bool variable = out->kind == PL_RELOC_VAR || out->kind == PL_RELOC_GENERIC;
+    uint32_t found = variable ? var_of[symbol_index] : out->kind == PL_RELOC_FUNC ? func_of[symbol_index] : 0;
     if (out->kind != PL_RELOC_NONE && !found)
         return damaged(r, "a relocation has no symbol");
     out->symbol = found ? found - 1 : 0;

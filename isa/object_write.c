@@ -168,17 +168,23 @@ static pl_section section_of(const pl_prog_var *v)
 static uint64_t put_data(writer *w, const pl_prog_var *v, pl_section s)
 {
     uint64_t align = v->align ? v->align : 1;
-    if (s == PL_S_SHARED) { /* placed by the assembler; kernels share the same addresses */
+    bytes *b = &w->part[s];
+    if (s == PL_S_CONST) { /* as the bank is when a kernel starts */
+        room(b, v->address + v->size > b->n ? (size_t)(v->address + v->size - b->n) : 0);
+        if (!b->failed && v->init && v->size)
+            memcpy(b->at + v->address, v->init, (size_t)v->size);
+        return v->address;
+    }
+    if (s == PL_S_SHARED || s == PL_S_CONST_ZERO) { /* placed by the assembler; kernels share the same addresses */
         if (v->address + v->size > w->zero[s])
             w->zero[s] = v->address + v->size;
         return v->address;
     }
-    if (s == PL_S_GLOBAL_ZERO || s == PL_S_CONST_ZERO) {
+    if (s == PL_S_GLOBAL_ZERO) {
         uint64_t at = (w->zero[s] + align - 1) / align * align;
         w->zero[s] = at + v->size;
         return at;
     }
-    bytes *b = &w->part[s];
     room(b, (size_t)((align - b->n % align) % align));
     uint64_t at = b->n;
     char *to = room(b, (size_t)v->size);
@@ -192,7 +198,8 @@ static void put_relocations(writer *w, const pl_prog_var *v, pl_section s, uint6
     bytes *b = &w->part[s == PL_S_CONST ? PL_S_RELA_CONST : PL_S_RELA_GLOBAL];
     for (size_t k = 0; k < v->reloc.n; k++) {
         const pl_prog_reloc *r = &v->reloc.at[k];
-        uint64_t symbol = r->kind == PL_RELOC_VAR ? w->var_symbol[r->symbol] : r->kind == PL_RELOC_FUNC ? w->func_symbol[r->symbol] : 0;
+        bool variable = r->kind == PL_RELOC_VAR || r->kind == PL_RELOC_GENERIC;
+        uint64_t symbol = variable ? w->var_symbol[r->symbol] : r->kind == PL_RELOC_FUNC ? w->func_symbol[r->symbol] : 0;
         char *to = room(b, sizeof(Elf64_Rela));
         if (!to)
             return;

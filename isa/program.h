@@ -22,8 +22,9 @@ typedef struct pl_row_init {
     uint64_t bits;
 } pl_row_init;
 
-/* Address of a module variable; start of the frame's local memory; start of the block's shared memory. */
-enum { PL_RELOC_NONE, PL_RELOC_VAR, PL_RELOC_FRAME, PL_RELOC_FUNC, PL_RELOC_SHARED };
+/* Address of a module variable in its own space; start of the frame's local memory; function; start of the block's shared memory;
+ * generic address of a module variable. */
+enum { PL_RELOC_NONE, PL_RELOC_VAR, PL_RELOC_FRAME, PL_RELOC_FUNC, PL_RELOC_SHARED, PL_RELOC_GENERIC };
 
 typedef struct pl_prog_param {
     const char *name;
@@ -75,7 +76,7 @@ typedef struct pl_prog_var {
     uint8_t linkage;
     bool managed, unsized;
     uint32_t align;
-    uint64_t size, address; /* address: set when loaded */
+    uint64_t size, address; /* in its space; of global variables set when loaded */
     const uint8_t *init;    /* or NULL */
     struct { pl_prog_reloc *at; size_t n, cap; } reloc;
 } pl_prog_var;
@@ -84,6 +85,15 @@ typedef struct pl_prog_line {
     uint32_t ptx_line, ptx_column; /* in the program's text */
     uint32_t src_file, src_line; /* from .loc; 0: none */
 } pl_prog_line;
+
+enum { PL_BANK_BYTES = 65536 };
+
+/* The constant bank: all .const variables of the program. Addresses of the constant space count from its start. */
+typedef struct pl_bank {
+    uint64_t address; /* its generic address; this and bytes are set when loaded */
+    uint8_t *bytes;
+    uint64_t size;
+} pl_bank;
 
 /* One of the PTX files that make up the text. */
 typedef struct pl_prog_source {
@@ -102,6 +112,7 @@ typedef struct pl_program {
     struct { uint32_t *at; size_t n, cap; } pool; /* further operand rows, pl_insn.more */
     struct { pl_prog_func *at; size_t n, cap; } funcs;
     struct { pl_prog_var *at; size_t n, cap; } vars;
+    pl_bank bank;
     struct { pl_prog_line *at; size_t n, cap; } lines;
     struct { pl_prog_call *at; size_t n, cap; } calls;
     struct { pl_prog_move *at; size_t n, cap; } moves;

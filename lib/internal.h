@@ -60,6 +60,10 @@ uint32_t pl_gpu_source(pl_gpu *gpu, const char *name, const char *text, size_t b
 /* Reports that memory ran out while doing `what`. Returns PL_NOMEM. */
 pl_status pl_gpu_no_memory(pl_gpu *gpu, const char *what);
 
+/* ---- memory.c ---- */
+/* Releases an allocation of the caller's or of a module. */
+pl_status pl_gpu_release(pl_gpu *gpu, uint64_t address);
+
 /* ---- module.c ---- */
 /* Gives every variable an address and its initial value. */
 pl_status pl_module_place_variables(pl_module *m);

@@ -8,4 +8,4 @@ libptxloom_la_SOURCES += lib/internal.h lib/gpu.c lib/memory.c lib/resource.c li
 	lib/trace.c lib/report.c lib/explain.c \
 	lib/element.c lib/element.h lib/fill.c lib/fill.h lib/npy.c lib/npy.h \
 	lib/case.c lib/launchfile.c lib/launchfile.h lib/launchresource.c lib/argument.c
-unit_tests += tests/unit/test_launch
+unit_tests += tests/unit/test_launch tests/unit/test_constants

@@ -11,9 +11,9 @@ pl_status pl_alloc_device(pl_gpu *gpu, uint64_t bytes, const char *name, pl_ptr 
     return *out ? PL_OK : pl_gpu_no_memory(gpu, "while allocating device memory");
 }
 
-pl_status pl_free_device(pl_gpu *gpu, pl_ptr p)
+pl_status pl_gpu_release(pl_gpu *gpu, uint64_t address)
 {
-    pl_status st = pl_memory_release(&gpu->memory, p);
+    pl_status st = pl_memory_release(&gpu->memory, address);
     if (st == PL_OK && gpu->memory.n == 0) {
         /* Addresses start again, so that equal launches see equal ones wherever they stand in a
          * series. */
@@ -21,6 +21,12 @@ pl_status pl_free_device(pl_gpu *gpu, pl_ptr p)
         pl_memory_init(&gpu->memory);
     }
     return st;
+}
+
+pl_status pl_free_device(pl_gpu *gpu, pl_ptr p)
+{
+    const pl_alloc *a = pl_memory_find(&gpu->memory, p);
+    return a && a->constant ? PL_INVALID : pl_gpu_release(gpu, p); /* a module's constants stay as long as it does */
 }
 
 void *pl_device_view(pl_gpu *gpu, pl_ptr p, uint64_t bytes)

@@ -9,18 +9,32 @@
 
 static void remove_variables(pl_module *m)
 {
+    pl_bank *bank = &m->program->bank;
     for (size_t i = m->program->vars.n; i-- > 0;) {
         pl_prog_var *v = &m->program->vars.at[i];
-        if ((v->space != PL_SP_GLOBAL && v->space != PL_SP_CONST) || v->address == 0) continue;
-        pl_free_device(m->gpu, v->address);
+        if (v->space != PL_SP_GLOBAL || v->address == 0) continue;
+        pl_gpu_release(m->gpu, v->address);
         v->address = 0;
     }
+    if (bank->bytes) pl_gpu_release(m->gpu, bank->address);
+    bank->address = 0;
+    bank->bytes = NULL;
+}
+
+/* Where generic loads and the host find a .global or .const variable. */
+static uint64_t generic_address(const pl_program *p, const pl_prog_var *v)
+{
+    return v->space == PL_SP_CONST ? p->bank.address + v->address : v->address;
 }
 
 static uint64_t symbol_address(const pl_program *p, const pl_prog_reloc *r)
 {
-    if (r->kind == PL_RELOC_FUNC) return PL_CODE_BASE + 16 * (uint64_t)r->symbol;
-    return r->kind == PL_RELOC_VAR ? p->vars.at[r->symbol].address : 0;
+    switch (r->kind) {
+    case PL_RELOC_FUNC: return PL_CODE_BASE + 16 * (uint64_t)r->symbol;
+    case PL_RELOC_VAR: return p->vars.at[r->symbol].address;
+    case PL_RELOC_GENERIC: return generic_address(p, &p->vars.at[r->symbol]);
+    default: return 0;
+    }
 }
 
 static void initialise_variables(pl_module *m)
@@ -29,7 +43,7 @@ static void initialise_variables(pl_module *m)
     for (size_t i = 0; i < p->vars.n; i++) {
         const pl_prog_var *v = &p->vars.at[i];
         if (v->space != PL_SP_GLOBAL && v->space != PL_SP_CONST) continue;
-        uint8_t *to = pl_memory_at(&m->gpu->memory, v->address, v->size);
+        uint8_t *to = pl_memory_at(&m->gpu->memory, generic_address(p, v), v->size);
         if (!to) continue;
         if (v->init)
             memcpy(to, v->init, v->size);
@@ -44,18 +58,39 @@ static void initialise_variables(pl_module *m)
     }
 }
 
-/* Gives every variable of the module an address; shared variables got theirs from the assembler. */
+/* Memory for the constant bank, as long as the variables that the assembler placed there reach. */
+static bool place_bank(pl_module *m)
+{
+    const pl_program *p = m->program;
+    pl_bank *bank = &m->program->bank;
+    bool any = false;
+    bank->size = 0;
+    for (size_t i = 0; i < p->vars.n; i++) {
+        const pl_prog_var *v = &p->vars.at[i];
+        if (v->space != PL_SP_CONST) continue;
+        any = true;
+        if (v->address + v->size > bank->size) bank->size = v->address + v->size;
+    }
+    if (!any) return true;
+    bank->address = pl_memory_alloc(&m->gpu->memory, bank->size ? bank->size : 1, "constants");
+    if (bank->address == 0) return false;
+    pl_memory_constant(&m->gpu->memory, bank->address);
+    bank->bytes = pl_memory_at(&m->gpu->memory, bank->address, 1);
+    return true;
+}
+
+/* Gives the global variables of the module and its constant bank their addresses; the assembler has placed the others. */
 pl_status pl_module_place_variables(pl_module *m)
 {
     pl_program *p = m->program;
-    for (size_t i = 0; i < p->vars.n; i++) {
+    bool good = place_bank(m);
+    for (size_t i = 0; i < p->vars.n && good; i++) {
         pl_prog_var *v = &p->vars.at[i];
-        if (v->space != PL_SP_GLOBAL && v->space != PL_SP_CONST) continue;
+        if (v->space != PL_SP_GLOBAL) continue;
         v->address = pl_memory_alloc(&m->gpu->memory, v->size ? v->size : 1, v->name);
-        if (v->address == 0)
-            return pl_gpu_no_memory(m->gpu, "while placing the module's variables");
-        if (v->space == PL_SP_CONST) pl_memory_constant(&m->gpu->memory, v->address);
+        good = v->address != 0;
     }
+    if (!good) return pl_gpu_no_memory(m->gpu, "while placing the module's variables");
     initialise_variables(m);
     return PL_OK;
 }
@@ -163,7 +198,7 @@ pl_status pl_module_symbol(const pl_module *m, const char *name, pl_ptr *address
     for (size_t i = 0; i < m->program->vars.n; i++) {
         const pl_prog_var *v = &m->program->vars.at[i];
         if (v->space == PL_SP_SHARED || strcmp(v->name, name) != 0) continue;
-        *address = v->address;
+        *address = generic_address(m->program, v);
         *bytes = v->size;
         return PL_OK;
     }

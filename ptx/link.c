@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "isa/match.h"
 #include "ptx/internal.h"
+#include "ptx/variables.h"
 
 #include <string.h>
 
@@ -291,6 +292,7 @@ pl_status pl_ptx_link(pl_arena *arena, pl_diags *diags, pl_ast *const *module, s
         missing_variables(&l, module[k]);
         join(&l, module[k]);
     }
+    if (diags->errors == errors) pl_place_constants(l.out, arena);
     if (!pl_arena_ok(arena)) return PL_NOMEM;
     return diags->errors > errors ? PL_INVALID : PL_OK;
 }

@@ -6,6 +6,7 @@
  * (release notes). */
 #include "ptx/internal.h"
 #include "ptx/parse.h"
+#include "ptx/variables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -267,6 +268,7 @@ void pl_module_end(pl_parse *p)
         if (f->entry && f->prototype_only && f->linkage != PL_LINK_EXTERN)
             pl_report(p->diags, PL_E0332, f->at, f->name);
     }
+    pl_place_constants(p->ast, p->names);
 }
 
 static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32_t file, uint32_t lanes, pl_ast **out)

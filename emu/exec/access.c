@@ -2,6 +2,7 @@
 #include "emu/exec/access.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 enum { NULL_PAGE = 4096 }; /* addresses that come from a null pointer */
 
@@ -47,6 +48,10 @@ uint8_t *pl_resolve(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
             return NULL;
         return (uint8_t *)(uintptr_t)w->grid->params + address;
     }
+    case PL_SP_CONST: {
+        const pl_bank *b = &w->program->bank;
+        return address <= b->size && bytes <= b->size - address ? b->bytes + address : NULL;
+    }
     default: {
         const pl_alloc *a = w->hit;
         if (!a || address - a->address >= a->size)
@@ -72,6 +77,37 @@ uint8_t *pl_access(pl_warp *w, unsigned lane, pl_space space, uint64_t address, 
     if (!p)
         pl_access_fault(w, lane, space, address, bytes ? bytes : 1, what);
     return p;
+}
+
+/* Says where an address lies that is in none of the places where it could be: how far from the nearest. */
+static void outside(pl_warp *w, unsigned lane, const char *access, uint64_t address, uint64_t start, uint64_t size, const char *name)
+{
+    bool before = address < start;
+    uint64_t distance = before ? start - address : address - start;
+    pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s, %" PRIu64 " bytes %s of '%s' (%" PRIu64 " bytes at 0x%" PRIx64 ")",
+             access, before || distance < size ? distance : distance - size,
+             before ? "before the start" : distance < size ? "from the start" : "behind the end", name, size, start);
+}
+
+/* A load that reaches beyond the constant bank. */
+static void outside_bank(pl_warp *w, unsigned lane, uint64_t address, const char *access)
+{
+    const pl_program *p = w->program;
+    const pl_prog_var *last = NULL; /* in front of the address */
+    bool generic = address - p->bank.address < p->bank.size;
+    uint64_t place = generic ? address - p->bank.address : address;
+    for (size_t k = 0; k < p->vars.n; k++) {
+        const pl_prog_var *v = &p->vars.at[k];
+        if (v->space == PL_SP_CONST && v->address <= place && (!last || v->address >= last->address))
+            last = v;
+    }
+    if (!last)
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s; the program has no constants", access);
+    else if (generic)
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s, a generic address in '%s' (%" PRIu64 " bytes at constant address 0x%" PRIx64
+                 "); cvta.to.const converts it", access, last->name, last->size, last->address);
+    else
+        outside(w, lane, access, address, last->address, last->size, last->name);
 }
 
 void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes, const char *what)
@@ -115,6 +151,12 @@ void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address
                  ", out of bounds", what, bytes, names[real], at);
         return;
     }
+    char access[80];
+    if (space == PL_SP_CONST) {
+        snprintf(access, sizeof access, "%s of %" PRIu64 " bytes at constant address 0x%" PRIx64, what, bytes, address);
+        outside_bank(w, lane, address, access);
+        return;
+    }
     if (space != PL_SP_GENERIC && (address - PL_SHARED_WINDOW < PL_SHARED_SLICE * PL_SHARED_RANKS || address - PL_LOCAL_WINDOW < PL_LOCAL_SIZE)) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_INVALID_ADDRESS_SPACE", "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
                  ", which lies in the window of %s memory", what, bytes, names[space], address,
@@ -139,10 +181,6 @@ void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address
                  "; nothing is allocated", what, bytes, address);
         return;
     }
-    bool before = address < a->address;
-    uint64_t distance = before ? a->address - address : address - a->address;
-    pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s of %" PRIu64 " bytes at 0x%" PRIx64 ", %" PRIu64 " bytes %s%s of '%s' (%" PRIu64
-             " bytes at 0x%" PRIx64 ")", what, bytes, address, before || distance < a->size ? distance : distance - a->size,
-             before ? "before the start" : distance < a->size ? "from the start" : "behind the end", "", a->name ? a->name : "an allocation", a->size,
-             a->address);
+    snprintf(access, sizeof access, "%s of %" PRIu64 " bytes at 0x%" PRIx64, what, bytes, address);
+    outside(w, lane, access, address, a->address, a->size, a->name ? a->name : "an allocation");
 }

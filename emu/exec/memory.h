@@ -1,8 +1,8 @@
 /* memory.h - the functional memory image: one 64-bit global address space of allocations, and the windows of the other spaces.
  *
  * Generic addresses: the shared window holds the block's shared memory (and, with clusters, each rank's in its own slice), the local
- * window the thread's local memory; everything else is global (constant variables live in global memory too and are addressed
- * through a 64 KB-based window). Functional access is never timed: that is emu/sm's business. */
+ * window the thread's local memory; everything else is global (a module's constant bank lies in global memory, and addresses of the
+ * constant space count from its start). Functional access is never timed: that is emu/sm's business. */
 #ifndef PL_EMU_MEMORY_H
 #define PL_EMU_MEMORY_H
 
@@ -25,7 +25,7 @@ typedef struct pl_alloc {
     uint64_t address, size;
     uint8_t *bytes;
     const char *name; /* "arg2", a variable's name, or NULL; not owned */
-    bool constant; /* holds .const variables */
+    bool constant; /* a constant bank */
 } pl_alloc;
 
 /* An allocation that is no more, for messages. */

@@ -36,10 +36,14 @@ static inline bool find_span(pl_warp *w, pl_space space, const uint64_t *addr, u
         s->base = c->shared + c->shared_start;
         return offsets(w, addr, c->shared_base + c->shared_start, c->shared_end - c->shared_start, bytes, s->off);
     }
-    if (space == PL_SP_PARAM)
-        return false;
-    if (space == PL_SP_LOCAL) { /* each lane has its own piece */
-        s->base = w->local + (size_t)pl_first_lane(w) * w->local_bytes;
+    if (space != PL_SP_GLOBAL && space != PL_SP_GENERIC) {
+        if (space == PL_SP_CONST) {
+            s->base = w->program->bank.bytes;
+            return offsets(w, addr, 0, w->program->bank.size, bytes, s->off);
+        }
+        if (space != PL_SP_LOCAL)
+            return false;
+        s->base = w->local + (size_t)pl_first_lane(w) * w->local_bytes; /* each lane has its own piece */
         if (!offsets(w, addr, 0, w->local_bytes, bytes, s->off))
             return false;
         for (unsigned l = 0; l < PL_LANES; l++)
@@ -301,7 +305,7 @@ static inline void get_address(const pl_warp *w, uint32_t row, uint64_t *v, int 
         v[l] = size == W_u64 ? pl_row64(w, row)[l] : pl_row32(w, row)[l];
 }
 
-static uint64_t window_of(int ss)
+static uint64_t window_of(const pl_warp *w, int ss)
 {
     switch (ss) {
     case W_shared:
@@ -313,6 +317,8 @@ static uint64_t window_of(int ss)
     case W_param:
     case W_param__entry:
         return PL_PARAM_WINDOW;
+    case W_const:
+        return w->program->bank.address;
     default:
         return 0;
     }
@@ -320,7 +326,7 @@ static uint64_t window_of(int ss)
 
 void exec_cvta(pl_warp *w, const pl_insn *i, int ss, int size)
 {
-    uint64_t v[PL_LANES], base = window_of(ss);
+    uint64_t v[PL_LANES], base = window_of(w, ss);
     get_address(w, i->op[1], v, size);
     for (unsigned l = 0; l < PL_LANES; l++)
         v[l] += base;
@@ -329,7 +335,7 @@ void exec_cvta(pl_warp *w, const pl_insn *i, int ss, int size)
 
 void exec_cvta_to(pl_warp *w, const pl_insn *i, int ss, int size)
 {
-    uint64_t v[PL_LANES], base = window_of(ss);
+    uint64_t v[PL_LANES], base = window_of(w, ss);
     get_address(w, i->op[1], v, size);
     for (unsigned l = 0; l < PL_LANES; l++)
         v[l] -= base;

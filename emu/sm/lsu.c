@@ -201,8 +201,9 @@ static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
     uint64_t seen[PL_LANES];
     uint32_t nseen = 0;
     uint32_t slot = pl_token_new(s, t, pc, now, seq, PL_SB_SHORT);
+    const uint64_t bank = t->w->program->bank.address;
     for (uint32_t mask = s->fx.mask; mask; mask &= mask - 1) {
-        uint64_t line = (PL_CONST_BASE + (s->fx.addr[__builtin_ctz(mask)] & 0xffffffff)) & ~(m->line - 1);
+        uint64_t line = (PL_CONST_BASE + ((bank + s->fx.addr[__builtin_ctz(mask)]) & 0xffffffff)) & ~(m->line - 1);
         uint32_t k = 0;
         while (k < nseen && seen[k] != line) k++;
         if (k < nseen) continue;
