@@ -87,7 +87,7 @@ static void drop_lines(comparison *c)
 /* What is known of a launch besides its lines. */
 typedef struct launch {
     int64_t id;
-    char name[128];
+    char name[128], entry[128];
     int64_t cycles, instructions; /* cycles -1: functional mode */
 } launch;
 
@@ -103,7 +103,7 @@ static bool read_launch(sqlite3 *db, int64_t id, launch *out)
     sqlite3_stmt *s = NULL;
     bool found = false;
     *out = (launch){.id = id, .cycles = -1};
-    if (sqlite3_prepare_v2(db, "SELECT name, cycles, inst_executed FROM kernel WHERE id = ?", -1,
+    if (sqlite3_prepare_v2(db, "SELECT name, cycles, inst_executed, entry FROM kernel WHERE id = ?", -1,
                            &s, NULL) == SQLITE_OK) {
         sqlite3_bind_int64(s, 1, id);
         found = sqlite3_step(s) == SQLITE_ROW;
@@ -111,6 +111,7 @@ static bool read_launch(sqlite3 *db, int64_t id, launch *out)
             snprintf(out->name, sizeof out->name, "%s", (const char *)sqlite3_column_text(s, 0));
             if (sqlite3_column_type(s, 1) != SQLITE_NULL) out->cycles = sqlite3_column_int64(s, 1);
             out->instructions = sqlite3_column_int64(s, 2);
+            snprintf(out->entry, sizeof out->entry, "%s", (const char *)sqlite3_column_text(s, 3));
         }
     }
     sqlite3_finalize(s);
@@ -121,6 +122,7 @@ static void print_head(const comparison *c, const launch *a, const launch *b)
 {
     if (c->shown) putchar('\n');
     printf("%s (%s)  ->  %s (%s)\n", a->name, c->path[0], b->name, c->path[1]);
+    if (strcmp(a->entry, b->entry) != 0) printf("  two kernels, '%s' and '%s': lines correspond where their texts do\n", a->entry, b->entry);
     if (a->cycles > 0 && b->cycles > 0) {
         double ratio = (double)b->cycles / (double)a->cycles;
         printf("  cycles        %12" PRId64 "  ->  %-12" PRId64 "  %+.1f %%", a->cycles, b->cycles,

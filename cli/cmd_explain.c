@@ -1,5 +1,5 @@
 /* cmd_explain.c - `ptxloom explain`: what is known about an instruction, a diagnostic, a key of a
- * machine file or a metric. */
+ * machine file, a metric, a query or a rule. */
 #include "cli/cli.h"
 
 enum { O_UNSUPPORTED, O_COUNT };
@@ -12,7 +12,7 @@ int cmd_explain(int argc, char **argv)
     static const char usage[] = "ptxloom explain TOPIC ...\n"
                                 "TOPIC: add.f32 (an instruction), E0402 (a diagnostic), l1.latency "
                                 "(a key of a machine file),\n"
-                                "achieved_occupancy (a metric)\n";
+                                "achieved_occupancy (a metric), hot_lines (a query), small_grid (a rule of advice)\n";
     pl_gpu *gpu;
     if (pl_gpu_open(&gpu, NULL) != PL_OK) return CLI_SYSTEM;
     cli_args a = {.gpu = gpu, .argc = argc, .argv = argv, .at = 1};

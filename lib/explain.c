@@ -311,26 +311,71 @@ static const char *metric(pl_gpu *gpu, const char *topic)
     return finish(&t);
 }
 
+static const char *named_query(pl_gpu *gpu, const char *topic)
+{
+    const pl_tracedb_query *q = pl_tracedb_queries;
+    while (q->name && strcmp(q->name, topic) != 0) q++;
+    if (!q->name) return NULL;
+    text t = {.arena = gpu->explanations};
+    put(&t, "%s - query of a trace: ptxloom query FILE.db %s\n\n", q->name, q->name);
+    paragraph(&t, q->title, 2);
+    put(&t, "\n  its SQL: ptxloom query FILE.db \"SELECT sql FROM query WHERE name = '%s'\"\n", q->name);
+    return finish(&t);
+}
+
+/* Rules have words as names: "small grid" or small_grid. */
+static const char *advice_rule(pl_gpu *gpu, const char *topic)
+{
+    char *words = pl_arena_strdup(gpu->explanations, topic);
+    for (char *p = words; p && *p; p++)
+        if (*p == '_') *p = ' ';
+    const pl_tracedb_rule *r = pl_tracedb_rules;
+    while (words && r->name && strcmp(r->name, words) != 0) r++;
+    if (!words || !r->name) return NULL;
+    text t = {.arena = gpu->explanations};
+    put(&t, "%s - rule of the query advice; its share is a share of %s\n\n", r->name, r->of);
+    paragraph(&t, r->title, 2);
+    put(&t, "\n  what to try, and how to see that it helped\n");
+    paragraph(&t, r->check, 4);
+    put(&t, "\n  its SQL: ptxloom query FILE.db \"SELECT sql FROM rule WHERE name = '%s'\"\n", r->name);
+    return finish(&t);
+}
+
+/* The names of metrics that begin with the topic, at most `most`; NULL: none does. */
+static const char *longer_names(pl_gpu *gpu, const char *topic, unsigned most)
+{
+    const char *list = NULL;
+    const size_t n = strlen(topic);
+    unsigned found = 0;
+    for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name && n >= 3; m++) {
+        if (strncmp(m->name, topic, n) != 0) continue;
+        if (found++ < most) list = list ? pl_arena_printf(gpu->messages, "%s, %s", list, m->name) : m->name;
+    }
+    return list ? pl_arena_printf(gpu->messages, "metrics that begin so: %s%s", list, found > most ? ", ..." : "") : NULL;
+}
+
 /* Reports that nothing is known, with the nearest names of all tables. */
 static void unknown(pl_gpu *gpu, const char *topic)
 {
     size_t n = 0, cap = pl_nmnems, first = strcspn(topic, ".");
     for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++) cap++;
+    for (const pl_tracedb_query *q = pl_tracedb_queries; q->name; q++) cap++;
     const char **name = pl_arena_array(gpu->messages, const char *, cap + 1);
     if (!name) return;
     for (unsigned i = 0; i < pl_nmnems; i++) name[n++] = pl_mnems[i].name;
     for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++) name[n++] = m->name;
-    const char *near = pl_nearest(topic, name, n);
-    if (!near) near = pl_nearest(pl_arena_strndup(gpu->messages, topic, first), name, pl_nmnems);
+    for (const pl_tracedb_query *q = pl_tracedb_queries; q->name; q++) name[n++] = q->name;
+    const char *longer = longer_names(gpu, topic, 4), *near = longer ? NULL : pl_nearest(topic, name, n);
+    if (!near && !longer) near = pl_nearest(pl_arena_strndup(gpu->messages, topic, first), name, pl_nmnems);
     pl_diag *d = pl_report(&gpu->diags, PL_E0008, (pl_loc){.file = UINT32_MAX}, topic);
-    d->help = near ? pl_arena_printf(gpu->messages, "did you mean '%s'?", near)
-                   : pl_diag_explanation(PL_E0008);
+    d->help = longer ? longer
+              : near ? pl_arena_printf(gpu->messages, "did you mean '%s'?", near)
+                     : pl_diag_explanation(PL_E0008);
 }
 
 const char *pl_explain(pl_gpu *gpu, const char *topic)
 {
-    static const char *(*const table[])(pl_gpu *, const char *) = {diagnostic, metric, machine_key,
-                                                                   instruction};
+    static const char *(*const table[])(pl_gpu *, const char *) = {diagnostic, metric, machine_key, instruction, named_query, advice_rule};
     if (!gpu->explanations && !(gpu->explanations = pl_arena_open())) return NULL;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const char *found = table[i](gpu, topic);

@@ -3,6 +3,7 @@
 #include "lib/internal.h"
 #include "ptx/ast.h"
 #include "traces/trace.h"
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,25 +241,28 @@ static pl_status unknown_metric(pl_gpu *gpu, const char *name)
 
 pl_status pl_trace_metrics(pl_trace *t, const char *names, const pl_metric **out, size_t *n)
 {
-    bool all = strcmp(names, "all") == 0;
+    const bool all = strcmp(names, "all") == 0;
     size_t most = 1;
-    for (const pl_tracedb_metric *m = pl_tracedb_metrics; all && m->name; m++) most++;
-    for (const char *p = names; !all && *p; p++) most += *p == ',';
+    for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++) most++;
     pl_metric *v = realloc(t->metric, most * sizeof *v);
     if (!v) return pl_gpu_no_memory(t->gpu, "while computing metrics");
     *out = t->metric = v;
     *n = 0;
-    for (const char *p = names; !all; p++) {
-        size_t length = strcspn(p, ",");
-        const char *name = pl_arena_strndup(t->gpu->messages, p, length);
-        const pl_tracedb_metric *m = pl_tracedb_metric_find(name);
-        if (!m) return unknown_metric(t->gpu, name);
-        v[(*n)++] = (pl_metric){.name = m->name, .unit = m->unit, .meaning = m->meaning};
+    for (const char *p = names;; p++) {
+        const size_t length = strcspn(p, ",");
+        const char *name = all ? "*" : pl_arena_strndup(t->gpu->messages, p, length);
+        bool found = false;
+        for (const pl_tracedb_metric *m = pl_tracedb_metrics; name && m->name; m++) {
+            if (fnmatch(name, m->name, 0) != 0) continue;
+            found = true;
+            bool here = false; /* from a name before */
+            for (size_t i = 0; i < *n && !here; i++) here = strcmp(v[i].name, m->name) == 0;
+            if (!here) v[(*n)++] = (pl_metric){.name = m->name, .unit = m->unit, .meaning = m->meaning};
+        }
+        if (!found) return unknown_metric(t->gpu, name ? name : "");
         p += length;
         if (!*p) break;
     }
-    for (const pl_tracedb_metric *m = pl_tracedb_metrics; all && m->name; m++)
-        v[(*n)++] = (pl_metric){.name = m->name, .unit = m->unit, .meaning = m->meaning};
     size_t kept = 0;
     for (size_t i = 0; i < *n; i++) {
         v[i].known = pl_tracedb_metric_value(t->db, pl_tracedb_metric_find(v[i].name), &v[i].value);

@@ -109,6 +109,9 @@ static void check_diff(void)
     for (const char *p = strstr(r.out, "  was"); p && *p; p++) lines += *p == '\n';
     tap(r.status == 0 && lines == 4, "diff shows as many lines as asked for");
     run_free(&r);
+    r = loom((const char *const[]){"diff", trace_a, trace_async, NULL});
+    tap(r.status == 0 && strstr(r.out, "two kernels, 'transpose_shared' and 'tma1d_copy'"), "diff says when the kernels are two");
+    run_free(&r);
     r = loom((const char *const[]){"diff", trace_a, NULL});
     tap(r.status == 2 && strstr(r.err, "E0007"), "diff needs two traces (E0007)");
     run_free(&r);

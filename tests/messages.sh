@@ -108,6 +108,14 @@ says 2 explain addd <<'END'
 error: nothing is known about 'addd' [E0008]
   help: did you mean 'add'?
 END
+says 2 explain sm__warps_act <<'END'
+error: nothing is known about 'sm__warps_act' [E0008]
+  help: metrics that begin so: sm__warps_active.avg.pct_of_peak_sustained_active, sm__warps_active.sum.pct_of_peak_sustained_active, sm__warps_active.max.pct_of_peak_sustained_active, sm__warps_active.min.pct_of_peak_sustained_active
+END
+says 2 explain hot_line <<'END'
+error: nothing is known about 'hot_line' [E0008]
+  help: did you mean 'hot_lines'?
+END
 says 2 run a.json 3 <<'END'
 error: '3' cannot be used with launch files [E0010]
   help: arguments are given with a PTX file, or inside launch files

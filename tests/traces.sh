@@ -264,6 +264,12 @@ for case in transpose_naive_col transpose_naive_row transpose_shared transpose_p
         d = $2 - $3; if (d < 0) d = -d; if (d > 0.0051) print }' >apart.txt # percentages were recorded with two digits
     equal "$case: 19 metrics equal the recorded ones" "19 " "$(join recorded.names ours.txt | wc -l | tr -d ' ') $(cat apart.txt)"
 done
+equal 'metrics by a pattern, each once' 'gld_efficiency gld_requested_throughput gld_throughput gld_transactions gld_transactions_per_request' \
+    "$("$loom" run "$matmul" --metrics 'gld_eff*,gld*' | sed -n 's/^  \(gld[a-z_]*\).*/\1/p' | sort | tr '\n' ' ' | sed 's/ $//')"
+equal 'a pattern that fits none' 2 "$("$loom" run "$matmul" --metrics 'gld*,x*' >f.txt 2>&1; echo $?)"
+unknown=$(ask m.db "SELECT group_concat(name, ' ') FROM (SELECT name FROM query UNION SELECT replace(name, ' ', '_') FROM rule)" |
+    tr ' ' '\n' | while read -r name; do "$loom" explain "$name" >f.txt 2>&1 || echo "$name"; done)
+equal 'every query and rule is explained' '' "$unknown"
 equal 'a metric that does not exist' 2 "$("$loom" run "$matmul" --metrics gld_eficiency >f.txt 2>&1; echo $?)"
 equal 'printed, in JSON and in the trace: the same' "$(ask m.db 'SELECT value FROM gld_transactions')" "$("$loom" run "$matmul" --json \
     --metrics gld_transactions | sed -n 's/.*"gld_transactions": \([0-9.]*\).*/\1/p')"

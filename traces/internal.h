@@ -11,16 +11,7 @@
 #include <stddef.h>
 
 /* What the build makes of schema.sql, metrics.list and queries/ (gen_sql.c). */
-typedef struct pl_tracedb_query {
-    const char *name, *title, *sql;
-} pl_tracedb_query;
 extern const char pl_tracedb_schema[], pl_tracedb_rows[], pl_tracedb_packed[], pl_tracedb_migrate[]; /* of schema.sql, rows.sql, packed.sql, migrate.sql */
-/* A rule of rules/: what its share is a share of, what to try, and SQL that needs the common part of the query advice. */
-typedef struct pl_tracedb_rule {
-    const char *name, *title, *of, *check, *sql;
-} pl_tracedb_rule;
-extern const pl_tracedb_rule pl_tracedb_rules[]; /* ends with a NULL name */
-extern const pl_tracedb_query pl_tracedb_queries[]; /* ends with a NULL name */
 
 /* A metric as a view, or the view `metric` over all of them. */
 typedef struct pl_tracedb_view {

@@ -161,6 +161,17 @@ typedef struct pl_tracedb_metric {
 } pl_tracedb_metric;
 extern const pl_tracedb_metric pl_tracedb_metrics[];               /* ends with a NULL name */
 const pl_tracedb_metric *pl_tracedb_metric_find(const char *name); /* NULL: none */
+/* The named queries of every trace, and the rules of the query advice. For `ptxloom explain`. */
+typedef struct pl_tracedb_query {
+    const char *name, *title, *sql;
+} pl_tracedb_query;
+extern const pl_tracedb_query pl_tracedb_queries[]; /* ends with a NULL name */
+/* A rule: what its share is a share of, what to try, and SQL that needs the common part of the query advice. */
+typedef struct pl_tracedb_rule {
+    const char *name, *title, *of, *check, *sql;
+} pl_tracedb_rule;
+extern const pl_tracedb_rule pl_tracedb_rules[]; /* ends with a NULL name */
+
 /* The value of a metric of the latest launch; false: it has none, or something failed. */
 bool pl_tracedb_metric_value(pl_tracedb *t, const pl_tracedb_metric *m, double *value);
 
