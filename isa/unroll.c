@@ -1,20 +1,32 @@
-/* unroll.c - counted loops of one block are unrolled: wholly when the number of rounds is known and small, else four times.
+/* unroll.c - counted loops of one block are unrolled: where the number of rounds is known wholly or by a part of them, else four times.
  *
- * ptxas 13.0 does both (its output for sm_90, 2026-11): a loop `do { body; v += c; } while (v < n)` whose body is short becomes
+ * ptxas 13.0 does so (its output for sm_90, 2026-11): a loop `do { body; v += c; } while (v < n)` whose body is short becomes
  *
  *     if (four rounds are certain) do { body x 4; v += 4 c; } while (four more are certain);
- *     if (another round is due) { if (two are certain) { body x 2; v += 2 c; } if (due) do { body; v += c; } while (v < n); }
+ *     if (two are certain) { body x 2; v += 2 c; } if (another round is due) { body; v += c; }
  *
- * "Four rounds are certain" is v < n - 3 c, once n - 3 c is known not to wrap; for `!=`, the distance is more than 3 c. The last loop is
- * the original one, so that a count which wraps around still does what it did. Copies of the body write registers of their own
- * where the original wrote a value that it also reads; a counter becomes counter plus number, which later passes fold into addresses. */
+ * "Four rounds are certain" is v < n - 3 c, once neither n - 3 c nor v behind n is known to wrap; for `!=`, the distance is more than 3 c.
+ * Where fewer than four rounds are certain, the original loop stands for the last of them, so that a counter that wraps around, or is beyond
+ * n already, still does what it did; `!=` has no other last round, and a test more in front: v < n. Of a known number of
+ * rounds those that do not fill the unrolled loop go in front of it. Copies of the body write registers of their own where the
+ * original wrote a value that it also reads; a counter becomes counter plus number, which later passes fold into addresses. */
 #include <string.h>
 
 #include "isa/opt.h"
 #include "isa/passes.h"
 
-/* Fitted to what ptxas does with the loops of the suite and of other kernels: a body that loads may be longer. */
-enum { FACTOR = 4, MOST_INSTRUCTIONS = 20, MOST_WITH_LOADS = 64, MOST_WHOLE = 128, MOST_ROUNDS = 128 };
+/* What ptxas unrolls, read off its code for 2,000 loops made for it, whose bodies differ in one instruction each (2026-11). A body has a price,
+ * where what only steps by a number is free. Where the number of rounds is not known, it must be no dearer than SHORT and FOR_SHARED
+ * for each load from shared memory; a body that loads from global memory has WITH_LOADS less the same for each of the first few. Where it
+ * is known, LONG; then MOST_COPIES by price is how many copies there may be. */
+enum { FACTOR = 4, SHORT = 18, FOR_SHARED = 3, FEW_SHARED = 3, WITH_LOADS = 46, MOST_BUDGET = 65, LONG = 72, MOST_COPIES = 350, MOST_ROUNDS = 4096 };
+enum { PRICE_ACCESS = 2, PRICE_WIDE = 2, PRICE_ATOMIC = 10, PRICE_FP8 = 12 };
+
+/* The dearest body that is written out, by the number of rounds; in between the smaller number counts. */
+static const struct { uint16_t rounds, price; } whole[] = {
+    {1, 390}, {2, 194}, {3, 126}, {4, 97}, {5, 78}, {6, 72}, {7, 62}, {8, 57}, {9, 52}, {10, 48}, {12, 46}, {14, 39}, {16, 38}, {18, 36}, {20, 34},
+    {24, 30}, {28, 27}, {32, 25}, {40, 22}, {48, 20}, {64, 17}, {80, 15}, {96, 13}, {128, 12}, {192, 9}, {256, 8}, {384, 6}, {512, 5}, {768, 4},
+    {1024, 3}, {2048, 1}};
 
 typedef struct counted {
     uint32_t block, exit;
@@ -25,6 +37,10 @@ typedef struct counted {
     bool is_signed;
     pl_word cmp;              /* lt le gt ge ne, counter on the left */
     uint32_t n;               /* instructions of the body, without compare and branch */
+    uint32_t price;           /* what they come to */
+    uint32_t shared;          /* loads from shared memory */
+    bool loads, doubles;      /* it loads from elsewhere; it computes with f64 */
+    bool together;            /* the lanes of a warp or block do something together */
 } counted;
 
 typedef struct unroller {
@@ -101,21 +117,46 @@ static pl_word comparison(const pl_insn *i)
 static bool copyable(const pl_insn *i)
 {
     uint32_t e = pl_insn_effects(i);
-    if (e & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_ATOMIC | PL_EF_VOLATILE | PL_EF_ASYNC | PL_EF_FENCE))
+    if (e & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_ASYNC | PL_EF_FENCE))
         return false;
     const char *c = pl_class_text[i->cls];
     return strncmp(c, "div", 3) != 0 && strncmp(c, "rem", 3) != 0 && strncmp(c, "wmma", 4) != 0 && strncmp(c, "wgmma", 5) != 0 &&
            strncmp(c, "fence", 5) != 0 && i->cls != C_sleep && !(i->flags & PL_IF_NOUNROLL);
 }
 
-/* Instructions of the body without compare and branch. A product of 8-bit floats is many (isa/classes.md): halves unpacked, two HMMA, sums. */
-static uint32_t body_length(const pl_irb *b)
+/* What an instruction adds to the price of its body. A product of 8-bit floats is many (isa/classes.md): halves unpacked, two HMMA, sums. */
+static uint32_t price_of(counted *c, const pl_insn *i)
 {
-    enum { PRODUCT = 12 };
-    uint32_t n = (uint32_t)b->code.n - 2;
-    for (size_t k = 0; k < b->code.n; k++)
-        n += strncmp(pl_class_text[b->code.at[k].cls], "mma_fp8", 7) == 0 ? PRODUCT - 1 : 0;
-    return n;
+    uint32_t e = pl_insn_effects(i);
+    const char *name = pl_class_text[i->cls];
+    c->together |= (e & (PL_EF_ATOMIC | PL_EF_BARRIER | PL_EF_CONVERGE)) != 0;
+    if (i->cls == C_free || i->cls == C_cvt_int64 || i->cls == C_mov)
+        return 0;
+    if (e & PL_EF_ATOMIC)
+        return pl_insn_mnem(i) == M_red || pl_insn_has(i, W_cas) ? 1 : PRICE_ATOMIC;
+    if (e & PL_EF_STORE)
+        return PRICE_ACCESS;
+    if (e & PL_EF_LOAD) {
+        pl_space s = (pl_space)i->sel[PL_M_SPACE];
+        bool near = s == PL_SP_SHARED, bank = s == PL_SP_PARAM || s == PL_SP_CONST;
+        c->shared += near;
+        c->loads |= !near && !bank;
+        return near || bank ? 0 : PRICE_ACCESS;
+    }
+    c->doubles |= strncmp(name, "fp64", 4) == 0;
+    if (strncmp(name, "mma_fp8", 7) == 0)
+        return PRICE_FP8;
+    return i->cls == C_alu64 || i->cls == C_logic64 || i->cls == C_shift64 || i->cls == C_setp64 ? PRICE_WIDE : 1;
+}
+
+/* The dearest body that is unrolled where the number of rounds is not known. */
+static uint32_t budget(const counted *c)
+{
+    uint32_t b = SHORT + FOR_SHARED * c->shared;
+    uint32_t with_loads = WITH_LOADS - FOR_SHARED * (c->shared < FEW_SHARED ? c->shared : FEW_SHARED);
+    if (c->loads && !c->doubles && b < with_loads)
+        b = with_loads;
+    return b < MOST_BUDGET ? b : MOST_BUDGET;
 }
 
 static bool analyse(pl_ir *x, uint32_t block, counted *c)
@@ -134,7 +175,7 @@ static bool analyse(pl_ir *x, uint32_t block, counted *c)
         pl_type_bits(t) < 32 || (pl_type_kind(t) != 'u' && pl_type_kind(t) != 's' && pl_type_kind(t) != 'b'))
         return false;
     *c = (counted){.block = block, .exit = b->next, .test = p->at, .bits = (unsigned)pl_type_bits(t), .is_signed = pl_type_kind(t) == 's',
-                   .cmp = comparison(test), .n = body_length(b)};
+                   .cmp = comparison(test), .n = (uint32_t)b->code.n - 2};
     bool found = false;
     for (unsigned side = 0; side < 2 && !found; side++) {
         uint32_t v = test->op[2 + side], n = test->op[3 - side];
@@ -157,10 +198,39 @@ static bool analyse(pl_ir *x, uint32_t block, counted *c)
     int64_t s = sign(c->step, c->bits);
     if (((c->cmp == W_lt || c->cmp == W_le) && s < 0) || ((c->cmp == W_gt || c->cmp == W_ge) && s > 0) || s > 1 << 20 || s < -(1 << 20))
         return false;
-    for (size_t k = 0; k + 1 < b->code.n; k++)
-        if (!copyable(&b->code.at[k]))
+    for (size_t k = 0; k + 1 < b->code.n; k++) {
+        const pl_insn *i = &b->code.at[k];
+        uint64_t step;
+        if (!copyable(i))
             return false;
+        if (k != c->test && !(steps_by(x, i, &step) && writes_in(x, block, i->op[0]) == 1))
+            c->price += price_of(c, i);
+    }
     return true;
+}
+
+/* What the counter starts with: the row or number of the only other write; PL_IR_NONE. */
+static uint32_t start_of(const pl_ir *x, const counted *c)
+{
+    if (x->row[c->counter].defs != 2)
+        return PL_IR_NONE;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+            const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+            if (i->form != PL_IR_DEAD && i->guard == PL_PT && i->op[0] == c->counter && pl_insn_mnem(i) == M_mov && pl_forms[i->form].noperands == 2)
+                return i->op[1];
+        }
+    return PL_IR_NONE;
+}
+
+/* What lanes do together is unrolled only where their number of rounds is plainly the same: from one number to another, or to a parameter. */
+static bool in_step(const pl_ir *x, const counted *c)
+{
+    uint64_t v;
+    uint32_t start = start_of(x, c);
+    const pl_insn *i = x->row[c->bound].defs == 1 ? pl_ir_writer(x, c->bound) : NULL;
+    bool parameter = i && pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM;
+    return start != PL_IR_NONE && pl_ir_number(x, start, &v) && (parameter || pl_ir_number(x, c->bound, &v));
 }
 
 /* Rounds of a loop whose counter starts and ends with numbers; 0: not known, or too many. */
@@ -309,26 +379,26 @@ typedef struct limit {
     uint32_t row, valid; /* counter is compared with row, if predicate valid holds */
 } limit;
 
-/* n - (rounds - 1) c, and whether that did not wrap. */
+/* n - (rounds - 1) c, and whether neither that nor the counter, when it passes n, wraps around: either would leave the row beyond the edge. */
 static bool make_limit(pl_ir *x, const counted *c, uint32_t block, uint32_t line, unsigned n, limit *out)
 {
     uint64_t k = cut((uint64_t)(n - 1) * c->step, c->bits), bound;
     uint64_t lowest = c->is_signed ? (uint64_t)1 << (c->bits - 1) : 0, highest = cut(UINT64_MAX, c->bits) - lowest;
     if (c->is_signed)
         highest = lowest - 1;
-    bool up = sign(c->step, c->bits) > 0;
+    bool up = sign(c->step, c->bits) > 0, reached = c->cmp == W_le || c->cmp == W_ge;
     pl_word type = type_of(c);
     out->valid = PL_PT;
     if (c->cmp == W_ne) { /* the distance is unsigned */
         out->row = pl_ir_constant(x, up ? k : cut(0 - k, c->bits), c->bits);
         return true;
     }
-    uint64_t edge = cut(up ? lowest + k : highest + k, c->bits); /* k is negative when counting down */
+    /* step and k are negative when counting down */
+    uint64_t edge = up ? cut(highest - k - c->step + !reached, c->bits) : cut(lowest - k - c->step - !reached, c->bits);
     if (pl_ir_number(x, c->bound, &bound)) {
-        bool fine = c->is_signed ? (up ? sign(bound, c->bits) >= sign(edge, c->bits) : sign(bound, c->bits) <= sign(edge, c->bits))
-                                 : (up ? cut(bound, c->bits) >= edge : cut(bound, c->bits) <= edge);
-        out->row = pl_ir_constant(x, cut(bound - k, c->bits), c->bits);
-        return fine;
+        uint64_t m = cut(bound - k, c->bits);
+        out->row = pl_ir_constant(x, m, c->bits);
+        return c->is_signed ? (up ? sign(m, c->bits) <= sign(edge, c->bits) : sign(m, c->bits) >= sign(edge, c->bits)) : up ? m <= edge : m >= edge;
     }
     pl_insn *i = push(x, block, line);
     pl_word add = type;
@@ -337,8 +407,8 @@ static bool make_limit(pl_ir *x, const counted *c, uint32_t block, uint32_t line
         return false;
     i->op[0] = out->row;
     i->op[1] = c->bound;
-    i->op[2] = pl_ir_constant(x, 0 - k, c->bits);
-    out->valid = compare(x, block, line, up ? W_ge : W_le, type, c->bound, pl_ir_constant(x, edge, c->bits), PL_PT);
+    i->op[2] = pl_ir_constant(x, cut(0 - k, c->bits), c->bits);
+    out->valid = compare(x, block, line, up ? W_le : W_ge, type, out->row, pl_ir_constant(x, edge, c->bits), PL_PT);
     return true;
 }
 
@@ -368,33 +438,53 @@ static bool unroll_four(unroller *u, const counted *c)
     pl_ir *x = u->x;
     pl_word type = c->cmp == W_ne ? (c->bits == 64 ? W_b64 : W_b32) : type_of(c);
     uint32_t head = c->block, line = x->b.at[head].code.at[x->b.at[head].code.n - 1].line;
+    bool up = sign(c->step, c->bits) > 0, equal = c->cmp == W_ne;
     /* block numbers: the head becomes the first test, so that all edges into the loop still fit */
-    uint32_t one = pl_ir_new_block(x), four = pl_ir_new_block(x), more = pl_ir_new_block(x), few = pl_ir_new_block(x);
-    uint32_t two = pl_ir_new_block(x), last = pl_ir_new_block(x);
-    if (!pl_ir_ok(x))
-        return false;
-    if (!copies(u, four, FACTOR) || !copies(u, two, 2))
+    uint32_t four = pl_ir_new_block(x), few = pl_ir_new_block(x), two = pl_ir_new_block(x), last = pl_ir_new_block(x);
+    uint32_t other = pl_ir_new_block(x); /* of `!=` the first test is behind another, else the last round is apart */
+    uint32_t none = equal ? few : pl_ir_new_block(x), original = pl_ir_new_block(x);
+    if (!pl_ir_ok(x) || !copies(u, four, FACTOR) || !copies(u, two, 2) || (!equal && !copies(u, other, 1)))
         return false;
     pl_irb body = x->b.at[head];
-    x->b.at[one].code = body.code;
-    x->b.at[one].next = c->exit;
-    x->b.at[one].code.at[body.code.n - 1].target = one;
+    pl_insn *back = &body.code.at[body.code.n - 1];
+    x->b.at[original].code = body.code;
+    if (equal)
+        back->target = original;
+    else { /* it nearly always runs once: then the way out is one branch, whatever stands behind it */
+        back->flags ^= PL_IF_GUARD_NEG;
+        back->target = c->exit;
+    }
+    x->b.at[original].next = equal ? c->exit : original;
     memset(&x->b.at[head].code, 0, sizeof body.code);
+    uint32_t first = equal ? other : head;
     limit l4, l2;
-    if (!make_limit(x, c, head, line, FACTOR, &l4) || !make_limit(x, c, few, line, 2, &l2))
+    if (equal) {
+        jump(x, head, line, compare(x, head, line, up ? W_lt : W_gt, c->bits == 64 ? W_s64 : W_s32, c->counter, c->bound, PL_PT), true, original);
+        x->b.at[head].next = first;
+    }
+    if (!make_limit(x, c, first, line, FACTOR, &l4))
         return false;
-    jump(x, head, line, certain(x, c, head, line, &l4), true, few);
-    x->b.at[head].next = four;
+    jump(x, first, line, certain(x, c, first, line, &l4), true, none);
+    x->b.at[first].next = four;
     l4.valid = PL_PT;
     jump(x, four, line, certain(x, c, four, line, &l4), false, four);
-    x->b.at[four].next = more;
-    jump(x, more, line, compare(x, more, line, c->cmp, type, c->counter, c->bound, PL_PT), true, c->exit);
-    x->b.at[more].next = few;
-    jump(x, few, line, certain(x, c, few, line, &l2), true, one);
+    x->b.at[four].next = few;
+    if (!equal) { /* in front of four rounds; the first round is due whatever the counter is */
+        if (!make_limit(x, c, none, line, 2, &l2))
+            return false;
+        jump(x, none, line, certain(x, c, none, line, &l2), false, two);
+        x->b.at[none].next = original;
+    }
+    if (!make_limit(x, c, few, line, 2, &l2))
+        return false;
+    l2.valid = PL_PT;
+    jump(x, few, line, certain(x, c, few, line, &l2), true, last);
     x->b.at[few].next = two;
     x->b.at[two].next = last;
     jump(x, last, line, compare(x, last, line, c->cmp, type, c->counter, c->bound, PL_PT), true, c->exit);
-    x->b.at[last].next = one;
+    x->b.at[last].next = equal ? original : other;
+    if (!equal)
+        x->b.at[other].next = c->exit;
     return pl_ir_ok(x);
 }
 
@@ -410,24 +500,52 @@ static bool unroll_whole(unroller *u, const counted *c, unsigned n)
     return true;
 }
 
+/* A known number of rounds: `rest` of them in front, then `n` at once. */
+static bool unroll_part(unroller *u, const counted *c, unsigned n, unsigned rest)
+{
+    pl_ir *x = u->x;
+    uint32_t head = c->block, line = x->b.at[head].code.at[x->b.at[head].code.n - 1].line;
+    uint32_t loop = pl_ir_new_block(x), front = pl_ir_new_block(x);
+    pl_word type = c->cmp == W_ne ? (c->bits == 64 ? W_b64 : W_b32) : type_of(c);
+    if (!pl_ir_ok(x) || !copies(u, loop, n) || (rest && !copies(u, front, rest)))
+        return false;
+    jump(x, loop, line, compare(x, loop, line, c->cmp, type, c->counter, c->bound, PL_PT), false, loop);
+    x->b.at[loop].next = c->exit;
+    x->b.at[head].code = x->b.at[front].code;
+    memset(&x->b.at[front].code, 0, sizeof x->b.at[front].code);
+    x->b.at[head].next = loop;
+    return pl_ir_ok(x);
+}
+
+/* How many copies of its body a loop of so many rounds becomes: all of them, or the most in the loop that do, with those in front, for the price. */
+static unsigned parts(unsigned rounds, uint32_t price)
+{
+    uint32_t dearest = 0;
+    for (size_t k = 0; k < sizeof whole / sizeof *whole && whole[k].rounds <= rounds; k++)
+        dearest = whole[k].price;
+    if (price <= dearest)
+        return rounds;
+    unsigned most = price ? MOST_COPIES / price : 0;
+    for (unsigned n = most < rounds ? most : rounds - 1; n >= FACTOR && price <= LONG; n--)
+        if (n + rounds % n <= most)
+            return n;
+    return 1;
+}
+
 static bool unroll(pl_ir *x, const counted *c)
 {
-    unsigned n = rounds(x, c);
-    bool whole = n && n * c->n <= MOST_WHOLE;
+    unsigned n = rounds(x, c), part = n ? parts(n, c->price) : 0;
     uint64_t bound;
-    bool loads = false;
-    for (size_t k = 0; k < x->b.at[c->block].code.n; k++)
-        loads |= (pl_insn_effects(&x->b.at[c->block].code.at[k]) & PL_EF_LOAD) != 0;
-    if (!whole && (c->n > (loads ? MOST_WITH_LOADS : MOST_INSTRUCTIONS) || (n && n < 2 * FACTOR)))
+    if (n ? part == 1 && n > 1 : c->price > budget(c) || (c->together && !in_step(x, c)))
         return true;
-    if (!whole && c->cmp != W_ne && pl_ir_number(x, c->bound, &bound)) {
+    if (!n && c->cmp != W_ne && pl_ir_number(x, c->bound, &bound)) {
         limit l;
         if (!make_limit(x, c, c->block, 0, FACTOR, &l))
             return true; /* the limit would wrap */
     }
-    unroller u = {.x = x, .c = c, .row_to = pl_arena_array(x->tmp, uint32_t, x->f->rows + (size_t)(FACTOR + n) * c->n * 8 + 64),
-                  .pred_to = pl_arena_array(x->tmp, uint32_t, x->f->preds + (size_t)(FACTOR + n) * c->n * 8 + 64),
-                  .steps = pl_arena_array(x->tmp, uint8_t, x->f->rows)};
+    size_t most = (n ? part + n % part : FACTOR + 3) * (size_t)(c->n + 1) * 8 + 64;
+    unroller u = {.x = x, .c = c, .row_to = pl_arena_array(x->tmp, uint32_t, x->f->rows + most),
+                  .pred_to = pl_arena_array(x->tmp, uint32_t, x->f->preds + most), .steps = pl_arena_array(x->tmp, uint8_t, x->f->rows)};
     if (!u.row_to || !u.pred_to || !u.steps)
         return false;
     const pl_irb *b = &x->b.at[c->block];
@@ -436,7 +554,7 @@ static bool unroll(pl_ir *x, const counted *c)
         if (steps_by(x, &b->code.at[k], &step) && writes_in(x, c->block, b->code.at[k].op[0]) == 1)
             u.steps[b->code.at[k].op[0]] = 1;
     }
-    return whole ? unroll_whole(&u, c, n) : unroll_four(&u, c);
+    return !n ? unroll_four(&u, c) : part == n ? unroll_whole(&u, c, n) : unroll_part(&u, c, part, n % part);
 }
 
 bool pl_pass_unroll(pl_ir *x)

@@ -164,11 +164,55 @@ START_TEST(known_rounds_are_unrolled)
 }
 END_TEST
 
+/* A loop of `rounds` (a register or a number), which compares with `test`, around `n` multiplications and `more`. */
+static unsigned copies_of(const char *test, const char *rounds, unsigned n, const char *more)
+{
+    char body[8192] = "mov.u32 %r3, 0;\nmov.u32 %r4, 0;\nmov.u32 %r6, %r2;\nadd.u32 %r9, %r1, 7;\nL:\n";
+    for (unsigned k = 0; k < n; k++)
+        strcat(body, "mad.lo.u32 %r4, %r4, %r1, %r2;\n");
+    sprintf(body + strlen(body), "%s\nadd.u32 %%r3, %%r3, 1;\nsetp.%s %%p1, %%r3, %s;\n@%%p1 bra L;\nst.global.v2.u32 [%%d1], {%%r4, %%r6};", more, test, rounds);
+    assemble(body);
+    return count("mad.lo.u32") / n;
+}
+
 START_TEST(counted_loops_run_four_rounds_at_once)
 {
-    assemble("mov.u32 %r3, 0;\nmov.u32 %r4, 0;\nL:\nmad.lo.u32 %r4, %r4, %r1, %r2;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r1;\n"
-             "@%p1 bra L;\nst.global.u32 [%d1], %r4;");
-    ck_assert_uint_eq(count("mad.lo.u32"), 4 + 2 + 1);
+    ck_assert_uint_eq(copies_of("lt.u32", "%r1", 1, ""), 4 + 2 + 1 + 1); /* the original for counters that wrap */
+    ck_assert_uint_eq(copies_of("ne.u32", "%r1", 1, ""), 4 + 2 + 1);
+}
+END_TEST
+
+/* How long a body may be, as ptxas 13.0 does it for sm_90 (2026-11). */
+START_TEST(bodies_are_unrolled_up_to_a_length)
+{
+    const char *load = "ld.global.u32 %r5, [%d2];\nxor.b32 %r6, %r6, %r5;", *shared = "ld.shared.u32 %r5, [%r2];\nxor.b32 %r6, %r6, %r5;";
+    const char *bar = "bar.sync 0;", *store = "st.global.u32 [%d1+4], %r6;";
+    ck_assert_uint_gt(copies_of("lt.s32", "%r1", 18, ""), 1);
+    ck_assert_uint_eq(copies_of("lt.s32", "%r1", 19, ""), 1);
+    ck_assert_uint_gt(copies_of("lt.s32", "%r1", 43, load), 1);
+    ck_assert_uint_eq(copies_of("lt.s32", "%r1", 44, load), 1);
+    ck_assert_uint_gt(copies_of("lt.s32", "%r1", 20, shared), 1);
+    ck_assert_uint_eq(copies_of("lt.s32", "%r1", 21, shared), 1);
+    ck_assert_uint_gt(copies_of("lt.s32", "%r1", 16, store), 1);
+    ck_assert_uint_eq(copies_of("lt.s32", "%r1", 17, store), 1);
+    ck_assert_uint_gt(copies_of("lt.s32", "%r1", 2, bar), 1); /* a parameter: the same for all */
+    ck_assert_uint_eq(copies_of("lt.s32", "%r9", 2, bar), 1);
+    ck_assert_uint_gt(copies_of("lt.s32", "%r9", 2, load), 1);
+}
+END_TEST
+
+/* All rounds of a known number, or as many as fill the loop with what is in front of it. */
+START_TEST(known_rounds_are_divided)
+{
+    static const struct { unsigned rounds, n, copies; } cases[] = {
+        {64, 16, 64}, {64, 18, 16}, {100, 12, 100}, {100, 14, 25}, {100, 18, 14 + 2}, {128, 22, 9 + 2}, {256, 14, 21 + 4}, {512, 40, 8}, {1009, 24, 12 + 1},
+        {8, 57, 8}, {8, 64, 4}, {1000, 70, 5}, {1000, 72, 4}, {1000, 75, 1}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char n[16];
+        sprintf(n, "%u", cases[k].rounds);
+        ck_assert_uint_eq(copies_of("lt.s32", n, cases[k].n, ""), cases[k].copies);
+        ck_assert_uint_eq(count("bra"), cases[k].copies < cases[k].rounds);
+    }
 }
 END_TEST
 
@@ -383,7 +427,7 @@ START_TEST(constant_doubles_take_no_register)
 END_TEST
 
 UNIT_MAIN("opt", the_middle_of_two_registers_is_one_shift, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
-          numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once,
+          numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
           parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, short_bodies_are_guarded, loading_bodies_are_guarded_where_they_join_loads, shared_words_are_joined, calls_through_pointers_have_a_meeting_point_where_lanes_part,
