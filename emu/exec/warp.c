@@ -218,7 +218,7 @@ void pl_warp_part(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32
     /* the lanes that have further to go run first */
     pl_lanes here = rest, other = there;
     uint32_t here_pc = from, other_pc = to;
-    if (from == reconv) {
+    if (from == reconv || (from + 1 == reconv && pl_forms[w->code[from].form].mnem == M__bsync)) {
         here = there;
         here_pc = to;
         other = rest;
