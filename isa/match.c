@@ -104,13 +104,14 @@ static bool complete(const pl_form *f, const uint16_t *mods)
 }
 
 /* Words of these kinds fill their slots from left to right, others any slot that has them. */
-enum { KIND_TYPE, KIND_SPACE, KIND_LAYOUT, KINDS };
+enum { KIND_TYPE, KIND_SPACE, KIND_LAYOUT, KIND_PRIORITY, KINDS };
 
 static int kind_of(const pl_slot *slot, pl_word w)
 {
     const char *t = pl_word_text[w];
     if (slot->type) return KIND_TYPE;
     if (!strcmp(t, "row") || !strcmp(t, "col")) return KIND_LAYOUT;
+    if (!strncmp(t, "L2::evict_", 10)) return KIND_PRIORITY;
     if (!strcmp(t, "global") || !strcmp(t, "local") || !strcmp(t, "const") ||
         !strncmp(t, "param", 5) || !strncmp(t, "shared", 6))
         return KIND_SPACE;
@@ -194,7 +195,8 @@ static const struct {
      " reduce async bulk prefetch tensor commit_group wait_group wait_all mbarrier arrive "},
     {" mbarrier ", " init inval arrive arrive_drop test_wait try_wait pending_count complete_tx "
                    "expect_tx noComplete parity "},
-    {" bar barrier ", " cluster cta warp sync arrive wait red "},
+    {" bar ", " cta warp sync arrive red "},
+    {" barrier ", " cluster cta arrive wait red "}, /* .sync may stand behind .aligned */
     {" wmma ", " load store mma a b c d "},
     {" wgmma ", " fence commit_group wait_group mma_async "},
     {" multimem ", " ld_reduce st red cp reduce async bulk "},

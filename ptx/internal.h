@@ -158,7 +158,7 @@ typedef struct pl_draft {
         pl_func *func;
     };
     pl_var *var; /* VAR; base of ADDR */
-    int64_t imm;
+    int64_t imm, given; /* of a number: what is used of it, and as it is written */
     struct pl_draft *elem;
 } pl_draft;
 

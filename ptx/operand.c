@@ -102,8 +102,9 @@ static bool kind_error(pl_attempt *a, const pl_node *n, const char *wanted)
 
 const char *pl_range_text(pl_arena *arena, int64_t low, int64_t high)
 {
-    return low == high ? pl_arena_printf(arena, "%lld", (long long)low)
-                       : pl_arena_printf(arena, "%lld to %lld", (long long)low, (long long)high);
+    return low == high          ? pl_arena_printf(arena, "%lld", (long long)low)
+           : high == INT64_MAX ? pl_arena_printf(arena, "%lld or more", (long long)low)
+                               : pl_arena_printf(arena, "%lld to %lld", (long long)low, (long long)high);
 }
 
 /* ---- single operands
@@ -319,6 +320,7 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
         }
         /* Bits that do not fit are cut off without a word, as ptxas does. */
         int bits = pl_word_bits[t];
+        o->given = n->value;
         o->imm = kind == 'p' ? n->value != 0
                  : bits < 64 ? (int64_t)((uint64_t)n->value & ((UINT64_C(1) << bits) - 1))
                              : n->value;
@@ -415,6 +417,10 @@ static bool in_space(pl_attempt *a, const pl_node *n, const pl_var *v, pl_word o
     case W_shared__cta:
     case W_shared__cluster: good = v->space == PL_SP_SHARED; break;
     default:
+        if (a->opcode->mnem == M_prefetchu) {
+            good = v->space == PL_SP_GLOBAL;
+            break;
+        }
         good = v->space == PL_SP_SHARED ||
                (a->opcode->mnem != M_mbarrier && (v->space == PL_SP_GLOBAL || v->space == PL_SP_LOCAL));
         break;
@@ -424,6 +430,7 @@ static bool in_space(pl_attempt *a, const pl_node *n, const pl_var *v, pl_word o
         pl_report(a->p->diags, PL_E0229, n->at, v->name, space_names[v->space],
                   space ? pl_arena_printf(a->p->arena, ".%s", pl_word_text[space])
                   : a->opcode->mnem == M_mbarrier ? ".shared"
+                  : a->opcode->mnem == M_prefetchu ? ".global"
                                                   : "the generic space");
     return false;
 }
@@ -767,6 +774,20 @@ static bool tensor_address(pl_attempt *a, const pl_node *n, pl_draft *o)
     return true;
 }
 
+/* Registers with addresses may be narrow, and are extended; not where ptxas 13.0 computes with them. */
+static int least_address(const pl_attempt *a)
+{
+    pl_word space;
+    switch (a->opcode->mnem) {
+    case M_wmma:
+    case M_tensormap: return 32;
+    case M_ldmatrix:
+    case M_stmatrix: return space_of(a, &space) && space ? 0 : 32;
+    case M_multimem: return chosen(a, W_red, W_red) && !chosen(a, W_async, W_async) ? 64 : 0;
+    default: return 0;
+    }
+}
+
 /* [base + offset] */
 static bool address(pl_attempt *a, pl_word own, const pl_node *n, pl_draft *o)
 {
@@ -815,8 +836,7 @@ static bool address(pl_attempt *a, pl_word own, const pl_node *n, pl_draft *o)
         return false;
     }
     char kind = pl_word_kind[b->reg->type];
-    if (kind == 'p' || kind == 'f' || pl_word_bits[b->reg->type] > 64 || b->reg->vec || n->sel ||
-        (a->opcode->mnem == M_wmma && pl_word_bits[b->reg->type] < 32)) {
+    if (kind == 'p' || kind == 'f' || pl_word_bits[b->reg->type] > 64 || b->reg->vec || n->sel || pl_word_bits[b->reg->type] < least_address(a)) {
         if (a->aloud)
             pl_report(p->diags, PL_E0228, n->at, b->reg->name, pl_word_text[b->reg->type]);
         return false;

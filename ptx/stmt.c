@@ -218,9 +218,8 @@ static const struct {
 } limits[] = {
     {M_bar, "b", 1, UINT32_MAX, WARP, "arrive", NULL},
     {M_barrier, "b", 1, UINT32_MAX, WARP, "arrive", NULL},
-    {M_mbarrier, "n", 1, UINT32_MAX, 1, "noComplete", NULL},
-    {M_mbarrier, "n", 1, INT32_MAX, 1, "arrive", "expect_tx"},
-    {M_mbarrier, "n", 1, INT32_MAX, 1, "arrive_drop", "expect_tx"},
+    {M_mbarrier, "n", 1, INT64_MAX, 1, "arrive", "expect_tx"},
+    {M_mbarrier, "n", 1, INT64_MAX, 1, "arrive_drop", "expect_tx"},
     {M_bar, "a", 0, 15, 1, NULL, NULL},
     {M_barrier, "a", 0, 15, 1, NULL, NULL},
     {M_bar, "b", 0, UINT32_MAX, WARP, NULL, NULL},
@@ -256,6 +255,7 @@ static bool constants_agree(const pl_attempt *a)
         if (o->kind != PL_O_IMM || k == rows) continue;
         pl_word type = pl_operand_type(a->form, j, a->mods);
         int64_t value = pl_word_bits[type] > 32        ? o->imm
+                        : limits[k].high == INT64_MAX ? o->given
                         : limits[k].high > INT32_MAX ? (int64_t)(uint32_t)o->imm
                                                      : (int32_t)o->imm;
         if (value < limits[k].low || value > limits[k].high) {
@@ -272,6 +272,25 @@ static bool constants_agree(const pl_attempt *a)
                       (long long)value);
             return false;
         }
+    }
+    return true;
+}
+
+/* Numbers that the field of a tensor map has had for some targets only. */
+static const struct {
+    uint16_t mnem, word;
+    int64_t from;
+    uint16_t ptx;
+    const char *target;
+} newer[] = {{M_tensormap, W_elemtype, 13, 87, "sm_100f|sm_110f|sm_120f"}, {M_tensormap, W_swizzle_mode, 4, 88, "sm_103a"}};
+
+static bool numbers_agree(const pl_attempt *a)
+{
+    for (size_t k = 0; k < sizeof newer / sizeof *newer; k++) {
+        const pl_draft *value = &a->out[1];
+        if (a->opcode->mnem == newer[k].mnem && has_word(a, pl_word_text[newer[k].word]) && value->imm >= newer[k].from &&
+            !pl_module_needs(a->p, value->at, "this number", newer[k].ptx, newer[k].target))
+            return false;
     }
     return true;
 }
@@ -556,7 +575,7 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
     if (!good) undefined_names(&a);
     if (good && policy_agrees(&a) && mask_agrees(&a) && pair_agrees(&a) && mbarrier_agrees(&a) &&
         texture_agrees(&a) && address_size_agrees(&a) &&
-        constants_agree(&a) && pl_call_check(p, a.form, a.out, at) && (!guarded || g))
+        constants_agree(&a) && numbers_agree(&a) && pl_call_check(p, a.form, a.out, at) && (!guarded || g))
         keep(&a, best, g, neg);
     else
         look_for_labels(&a);
