@@ -137,7 +137,8 @@ static int ascending(const void *a, const void *b)
 /* The values behind `first` in `lists` become a list. */
 static some make_list(spiller *s, size_t first)
 {
-    qsort(s->lists.at + first, s->lists.n - first, sizeof *s->lists.at, ascending);
+    if (s->lists.n > first) /* a list that was never filled has no address to count from */
+        qsort(s->lists.at + first, s->lists.n - first, sizeof *s->lists.at, ascending);
     return (some){(uint32_t)first, (uint32_t)(s->lists.n - first)};
 }
 
