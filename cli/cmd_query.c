@@ -222,6 +222,19 @@ static bool is_name(const char *s)
     return true;
 }
 
+/* Says so when the named query asks for rows that no run of the trace has written: it answers nothing then. */
+static void check_level(query_request *q)
+{
+    char *text = lookup(q, "SELECT iif(instr(title, 'needs --trace-level mem'), 'mem', 'inst') || ' ' || (SELECT max(level) FROM run) FROM query "
+                           "WHERE name = ? AND (instr(title, 'needs --trace-level mem') AND NOT EXISTS (SELECT 1 FROM run WHERE level = 'mem') "
+                           "OR instr(title, 'needs --trace-level inst') AND NOT EXISTS (SELECT 1 FROM run WHERE level <> 'summary'))", q->what);
+    if (!text) return;
+    char *level = strchr(text, ' ');
+    *level = '\0';
+    pl_gpu_report(q->gpu, "W0710", q->what, text, level + 1, NULL);
+    sqlite3_free(text);
+}
+
 int query_run(query_request *q)
 {
     if (strcmp(q->what, "-") == 0) {
@@ -242,6 +255,7 @@ int query_run(query_request *q)
         sqlite3_free(name);
     }
     int status = sql ? run_sql(q, sql) : CLI_SYSTEM;
+    if (status == CLI_OK) check_level(q);
     sqlite3_free(sql);
     return status;
 }

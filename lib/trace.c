@@ -219,7 +219,8 @@ pl_status pl_trace_close(pl_trace *t, bool keep)
         pl_tracedb_close(t->db, false);
     } else if (keep && dropped) {
         char limit[32], events[32];
-        snprintf(limit, sizeof limit, "%.3g MiB", (double)t->max_bytes / (1 << 20));
+        const bool kib = t->max_bytes < 1 << 20;
+        snprintf(limit, sizeof limit, "%.3g %s", (double)t->max_bytes / (kib ? 1 << 10 : 1 << 20), kib ? "KiB" : "MiB");
         snprintf(events, sizeof events, "%llu", (unsigned long long)dropped);
         pl_report(&t->gpu->diags, PL_W0708, (pl_loc){.file = UINT32_MAX}, t->path, limit, events);
     }

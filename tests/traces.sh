@@ -218,6 +218,9 @@ for format in rows packed; do
     equal "$format: what is missing is counted" "$(ask m.db 'SELECT (SELECT count(*) FROM inst) + (SELECT count(*) FROM mem)')" "$(ask f.db "SELECT (SELECT count(*) FROM inst) + (SELECT count(*) FROM mem) + dropped FROM kernel")"
     [ "$(wc -c <f.db)" -le $((limit * 1024)) ]
     ok "$format: the file keeps to it" $? "$(wc -c f.db)"
+    "$loom" run "$matmul" --trace f.db --trace-level mem $f --trace-limit 1200K >f.txt 2>f.err
+    [ "$(wc -c <f.db)" -le 1228800 ] && [ "$(ask f.db 'SELECT count(*) FROM inst')" -gt 3000 ]
+    ok "$format: also where it is small" $? "$(wc -c f.db) $(ask f.db 'SELECT count(*) FROM inst')"
 done
 "$loom" run "$matmul" --trace f.db --trace-sm 1-3 >f.txt 2>f.err
 equal 'a wrong filter is wrong input' '2 1' "$? $(grep -c "'1-3' is no value for --trace-sm" f.err)"
@@ -282,6 +285,14 @@ equal 'constants one after the other: not arithmetic' '1 0' "$(grep -c ',constan
 equal 'loads that would fit: not the carve-out' 0 "$(advice dgemm | grep -c ',carve out,')"
 equal 'loads of other data: not the carve-out' 0 "$(advice wgmma_bf16 | grep -c ',carve out,')"
 equal 'atomics: no division' 0 "$(advice atomic_same | grep -c ',expensive instructions,')"
+
+# --- a query that asks for more than the trace has
+
+"$loom" run "$matmul" --trace l.db --trace-level summary >f.txt
+equal 'rows that are missing are said to be' '1 mem summary' "$("$loom" query l.db hot_cache_lines 2>&1 |
+    sed -n "s/.*query 'hot_cache_lines' looks at rows that a trace of level \([a-z]*\) has, and this one has level \([a-z]*\) .*/1 \1 \2/p")"
+equal 'and only then' '0 0 1' "$("$loom" query m.db hot_cache_lines 2>&1 | grep -c W0710) $("$loom" query l.db hot_lines 2>&1 |
+    grep -c W0710) $("$loom" query l.db slow_warps 2>&1 | grep -c W0710)"
 
 # --- nothing breaks
 

@@ -77,7 +77,7 @@ enum {
     PL_TRACEDB_WINDOWS = 256,     /* windows of a launch; a longer launch doubles their length */
     PL_TRACEDB_UNIT_WINDOWS = 64, /* the same, of single units */
     PL_TRACEDB_FIRST_WINDOW = 4,  /* a window has 1 << 4 cycles at first */
-    PL_TRACEDB_SIZE_CHECK = 8192, /* rows between two looks at the size of the file */
+    PL_TRACEDB_SIZE_CHECK = 8192, /* most rows between two looks at the size of the file */
     PL_TRACEDB_MOST_WAITING = 1 << 19, /* instructions that may wait for the result of an earlier one; packed: of their block */
     PL_TRACEDB_ROW_BYTES = 48, /* of inst, at most as a rule */
     PL_TRACEDB_EFFECTS = 11       /* bits of pl_effect_bits */
@@ -113,7 +113,7 @@ struct pl_tracedb {
     sqlite3 *db;
     char *path, *part;
     pl_tracedb_level level;
-    uint64_t max_bytes;
+    uint64_t max_bytes, size_check; /* rows between two looks at the size of the file */
     pl_tracedb_choice filter;
     pl_status status;         /* of the first failure; everything stops then */
     char error[1024];

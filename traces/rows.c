@@ -28,16 +28,16 @@ bool pl_tracedb_rows_open(pl_tracedb *t)
 static bool has_room(pl_tracedb *t)
 {
     if (t->full) return false;
-    if (t->max_bytes == 0 || ++t->rows_since_check < PL_TRACEDB_SIZE_CHECK) return true;
+    if (t->max_bytes == 0 || ++t->rows_since_check < t->size_check) return true;
     t->rows_since_check = 0;
     uint64_t pages = 0;
     if (sqlite3_step(t->page_count) == SQLITE_ROW)
         pages = (uint64_t)sqlite3_column_int64(t->page_count, 0);
     sqlite3_reset(t->page_count);
-    /* The index on mem, made at the end, takes about an eighth of the rows' size; statistics need
-     * little. Blocks in the making count as what others took, and so do rows that wait. */
+    /* The index on mem, made at the end, takes about an eighth of the rows' size; statistics need some 200 KiB. Blocks in the making count as what others took, and so do rows that wait. */
     uint64_t bytes = pages * t->page_size + (t->packed ? pl_tracedb_packed_pending(t) : t->waiting.n * PL_TRACEDB_ROW_BYTES);
-    t->full = bytes > t->max_bytes - t->max_bytes / 6;
+    const uint64_t third = t->max_bytes / 3, sixth = t->max_bytes / 6, statistics = third < 256 << 10 ? third : 256 << 10;
+    t->full = bytes > t->max_bytes - (sixth > statistics ? sixth : statistics);
     return !t->full;
 }
 

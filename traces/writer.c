@@ -250,10 +250,14 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
     if (!t) return PL_NOMEM;
     t->level = o->level;
     t->packed = o->packed;
-    /* Pages of 64 KiB suit millions of appended rows; with them a summary or a packed trace, some thirty small
-     * tables, would be 2 MB instead of 0.2. */
-    t->page_size = o->level == PL_TRACEDB_SUMMARY || o->packed ? PL_TRACEDB_SMALL_PAGE : 65536;
+    /* Pages of 64 KiB suit millions of appended rows; with them a summary, a packed trace or one that may not grow, some
+     * forty small tables, would be 3 MB instead of 0.2. */
+    bool small = o->level == PL_TRACEDB_SUMMARY || o->packed || (o->max_bytes && o->max_bytes < 64 << 20);
+    t->page_size = small ? PL_TRACEDB_SMALL_PAGE : 65536;
     t->max_bytes = o->max_bytes;
+    t->size_check = o->max_bytes / 1024; /* rows are about 60 bytes: the limit is missed by a sixteenth at most */
+    if (t->size_check < 16) t->size_check = 16;
+    if (t->size_check > PL_TRACEDB_SIZE_CHECK) t->size_check = PL_TRACEDB_SIZE_CHECK;
     t->clock_mhz = o->clock_mhz;
     t->machine = 1;
     t->lanes = o->lanes ? o->lanes : PL_LANES;
