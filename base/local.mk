@@ -8,6 +8,7 @@ libptxloom_la_SOURCES += \
 	base/map.c base/map.h \
 	base/nearest.c base/nearest.h \
 	base/sha256.c base/sha256.h \
+	base/sort.c base/sort.h \
 	base/team.c base/team.h
 pkgincludebase_HEADERS += base/status.h base/event.h base/resource.h
-unit_tests += tests/unit/test_base tests/unit/test_conf
+unit_tests += tests/unit/test_base tests/unit/test_conf tests/unit/test_sort

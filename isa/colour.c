@@ -6,8 +6,9 @@
  * more registers than live at once. R1 is the stack pointer. */
 #include "isa/colour.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/sort.h"
 
 /* Registers looked at; the stack pointer's. */
 enum { MOST = 1024, STACK = 1, NONE = UINT32_MAX, BANKS = 2, SPREAD = 30, MOST_SORTED = 1 << 11 };
@@ -228,30 +229,24 @@ typedef struct start {
     uint32_t length; /* of its stretches together */
 } start;
 
-static int first_born(const void *a, const void *b)
+/* Orders in which values take their registers. */
+enum { FIRST_BORN /* wide ones first */, FIRST_COME, LONGEST };
+
+static uint64_t place_in(const start *s, int by)
 {
-    const start *x = a, *y = b;
-    if (x->rows != y->rows)
-        return x->rows > y->rows ? -1 : 1;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return x->group < y->group ? -1 : x->group > y->group;
+    const uint32_t narrow = 4 - s->rows;
+    return by == FIRST_BORN ? (uint64_t)narrow << 32 | s->at : by == FIRST_COME ? (uint64_t)s->at << 3 | narrow : UINT32_MAX - s->length;
 }
 
-static int first_come(const void *a, const void *b)
+/* What is equal stays in its order. `key` is for 2 n, `copy` for n. */
+static void put_in_order(start *order, uint32_t n, int by, pl_key *key, start *copy)
 {
-    const start *x = a, *y = b;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return first_born(a, b);
-}
-
-static int longest(const void *a, const void *b)
-{
-    const start *x = a, *y = b;
-    if (x->length != y->length)
-        return x->length > y->length ? -1 : 1;
-    return first_born(a, b);
+    for (uint32_t k = 0; k < n; k++)
+        key[k] = (pl_key){place_in(&order[k], by), k};
+    pl_sort_keys(key, n, key + n);
+    memcpy(copy, order, n * sizeof *order);
+    for (uint32_t k = 0; k < n; k++)
+        order[k] = copy[key[k].what];
 }
 
 /* How many of the values read together with v are in each bank. */
@@ -342,8 +337,9 @@ static uint32_t press(pl_colour *c, start *order, uint32_t n, uint32_t most)
 uint32_t pl_colour_count(pl_colour *c, bool thorough)
 {
     uint32_t n = 0;
-    start *order = pl_arena_array(c->a, start, c->n + 1);
-    if (!order || !gather(c))
+    start *order = pl_arena_array(c->a, start, c->n + 1), *copy = pl_arena_array(c->a, start, c->n + 1);
+    pl_key *key = pl_arena_array(c->a, pl_key, 2 * (size_t)c->n + 1);
+    if (!order || !copy || !key || !gather(c))
         return 0;
     for (uint32_t k = 0; k < c->n; k++)
         if (c->v[k].group == k && c->v[k].start != NONE) {
@@ -355,11 +351,13 @@ uint32_t pl_colour_count(pl_colour *c, bool thorough)
             }
             order[n++] = (start){c->v[k].start, k, rows > 4 ? 4 : rows, length};
         }
-    qsort(order, n, sizeof *order, first_born);
+    put_in_order(order, n, FIRST_BORN, key, copy);
     uint32_t most = colour(c, order, n, SPREAD);
-    static int (*const orders[])(const void *, const void *) = {first_born, first_come, longest};
-    for (size_t k = 0; k < (thorough ? sizeof orders / sizeof *orders : 1) && most > SPREAD && (k < 2 || n < MOST_SORTED); k++) {
-        qsort(order, n, sizeof *order, orders[k]);
+    for (int by = FIRST_BORN; by <= (thorough ? LONGEST : FIRST_BORN) && most > SPREAD && (by < LONGEST || n < MOST_SORTED); by++) {
+        if (by == LONGEST)
+            put_in_order(order, n, FIRST_BORN, key, copy);
+        if (by != FIRST_BORN)
+            put_in_order(order, n, by, key, copy);
         uint32_t other = colour(c, order, n, 0);
         most = other < most ? other : most;
     }

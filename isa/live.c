@@ -5,9 +5,9 @@
  * that have parted may hold different units in one row: rows are private to a lane, so per-thread liveness is enough. */
 #include "isa/live.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "isa/cfg.h"
 #include "isa/colour.h"
 #include "isa/liveset.h"
@@ -334,18 +334,10 @@ static bool solve(live *l)
     return pl_arena_ok(l->a);
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const unit *x = *(unit *const *)a, *y = *(unit *const *)b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
-}
-
 /* Linear scan: rows that are free again at a unit's start are used again. Returns the number of rows needed. */
 static uint32_t scan(live *l, pl_arena *a)
 {
-    unit **order = pl_arena_array(a, unit *, l->n + 1);
+    pl_key *order = pl_arena_array(a, pl_key, 2 * (size_t)l->n + 1);
     uint32_t *busy = pl_arena_array(a, uint32_t, l->fixed * 2 + 16), most = 0; /* per new row: first point at which it is free */
     /* A row is used for one width only: lane 5 of a 64-bit pair is not lane 5 of a 32-bit row, and lanes that have parted may hold
      * different units in the same row. */
@@ -355,10 +347,10 @@ static uint32_t scan(live *l, pl_arena *a)
         return 0;
     for (uint32_t k = 0; k < l->n; k++)
         if (l->u[k].start != UINT32_MAX)
-            order[n++] = &l->u[k];
-    qsort(order, n, sizeof *order, by_start);
+            order[n++] = (pl_key){l->u[k].start, k}; /* those that start together by their rows */
+    pl_sort_keys(order, n, order + n);
     for (uint32_t k = 0; k < n; k++) {
-        unit *u = order[k];
+        unit *u = &l->u[order[k].what];
         uint32_t step = u->rows >= 4 ? 4 : u->rows == 2 ? 2 : 1, row = 0;
         for (;; row += step) {
             bool free_rows = true;

@@ -137,6 +137,7 @@ typedef struct list {
     pl_flow f;
     uint32_t slots, block, start; /* block at work; position of the stretch in it */
     int many, limit;         /* registers live in front of the stretch; that a thread may have */
+    int most;                /* at once in any stretch, in the order that it has now */
     int needed;              /* what the stretches need: more than one may take where another takes them anyway */
     bool measuring;          /* find that out; the order stays */
 } list;
@@ -620,14 +621,22 @@ static bool analyse(list *l)
     return true;
 }
 
+static void note_most(list *l, int most)
+{
+    if (!l->measuring && most > l->most)
+        l->most = most;
+}
+
 /* text: registers that the stretch needs in the order of the text. */
 static bool schedule_stretch(list *l, int text)
 {
     int full = FULL;
     for (uint32_t at = 0; at < l->n && full == FULL; at++)
         full -= (l->code[at].flags & PL_IF_MEM) && l->code[at].sel[PL_M_COUNT] >= 4 ? GAPS : 0;
-    if (l->measuring ? text <= full : l->n < 2)
+    if (l->measuring ? text <= full : l->n < 2) {
+        note_most(l, text);
         return true;
+    }
     if (!analyse(l))
         return false;
     if (l->measuring) {
@@ -635,10 +644,12 @@ static bool schedule_stretch(list *l, int text)
         return true;
     }
     bool done = false;
+    outcome o = {0};
     for (int most = full; most >= FREE && l->needed <= full && !done; most -= LESS)
-        done = try_windows(l, within(l, most), full).most <= full;
+        done = (o = try_windows(l, within(l, most), full)).most <= full;
     if (!done)
-        try_windows(l, within(l, l->needed > full ? l->needed : full), INT_MAX);
+        o = try_windows(l, within(l, l->needed > full ? l->needed : full), INT_MAX);
+    note_most(l, o.most);
     for (uint32_t k = 0; k < l->n; k++)
         l->out[k] = l->code[l->best[k]];
     memcpy(l->code, l->out, l->n * sizeof *l->code);
@@ -684,6 +695,7 @@ static bool lists(list *l, uint32_t b)
     pl_flow_end(&l->f, b);
     for (size_t end = k->code.n; end > 0;) {
         int text = (int)l->f.weight;
+        note_most(l, text);
         size_t at = end;
         l->stretch++;
         for (; at > 0 && !wall(l, &k->code.at[at - 1]); at--) {
@@ -703,6 +715,7 @@ static bool lists(list *l, uint32_t b)
         }
         end = at;
     }
+    note_most(l, (int)l->f.weight);
     return true;
 }
 
@@ -736,5 +749,9 @@ bool pl_pass_schedule(pl_ir *x)
             if (x->b.at[b].order != PL_IR_NONE && !lists(&l, b))
                 return false;
     }
+    unsigned spare = 0;
+    for (size_t k = 0; k < C_count; k++)
+        spare = l.cost[k].spare > spare ? l.cost[k].spare : spare;
+    x->most_live = (uint32_t)l.most + spare;
     return true;
 }

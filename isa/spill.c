@@ -869,12 +869,17 @@ bool pl_pass_spill(pl_ir *x)
 {
     uint32_t limit = pl_register_limit(x->p, x->f);
     spiller s = {.x = x, .room = limit > RESERVED + LEAST ? limit - RESERVED : LEAST};
+    bool any = false, calls = false;
+    pl_ir_sweep(x);
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            any |= (pl_insn_effects(&x->b.at[b].code.at[k]) & PL_EF_CALL) != 0;
+            calls |= forgets(x, &x->b.at[b].code.at[k]);
+        }
+    if (!any && x->f->entry && x->most_live <= s.room) /* nothing has been added that takes registers */
+        return true;
     if (!pl_ir_ready(x))
         return false;
-    bool calls = false;
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            calls |= forgets(x, &x->b.at[b].code.at[k]);
     if (x->f->rows <= s.room && !calls)
         return true;
     if (!pl_flow_values(&s.f, x))

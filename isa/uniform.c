@@ -4,12 +4,24 @@
  * one: integer, logic and floating-point arithmetic takes one operand that is a uniform register, a word of the constant bank or a
  * number; memory, matrices and IMAD.WIDE's 64-bit sum take none. Constants at known addresses are operands of their readers. */
 #include "isa/passes.h"
+#include "isa/plan.h"
 
 enum { ROUNDS = 8 };
+
+/* By mnemonic: 32-bit operands, 64-bit ones and those of type f64 may be uniform registers; the uniform datapath has it. */
+enum { NARROW = 1, WIDE = 2, DOUBLES = 4, COMPUTES = 8 };
+static const uint8_t abilities[M_count] = {
+    [M_add] = NARROW | WIDE | COMPUTES, [M_sub] = NARROW | WIDE | COMPUTES, [M_mul] = NARROW | DOUBLES | COMPUTES, [M_mad] = NARROW | DOUBLES | COMPUTES,
+    [M__lea] = NARROW | WIDE | COMPUTES, [M__iadd2] = NARROW | COMPUTES, [M__iadd3] = NARROW | COMPUTES, [M_and] = NARROW | WIDE | COMPUTES,
+    [M_or] = NARROW | WIDE | COMPUTES, [M_xor] = NARROW | WIDE | COMPUTES, [M_lop3] = NARROW | COMPUTES, [M_shl] = NARROW | COMPUTES,
+    [M_shr] = NARROW | COMPUTES, [M_shf] = NARROW, [M_setp] = NARROW | WIDE, [M_selp] = NARROW, [M_min] = NARROW, [M_max] = NARROW,
+    [M_fma] = NARROW | DOUBLES, [M__fms] = NARROW | DOUBLES, [M__fnma] = NARROW | DOUBLES, [M__mov] = NARROW | COMPUTES, [M_cvt] = NARROW | COMPUTES,
+    [M_prmt] = NARROW};
 
 typedef struct chooser {
     pl_ir *x;
     uint8_t *may;    /* by row: it is fetched or computed without registers of a thread, as far as its readers take that */
+    bool *computed;  /* by instruction, in the order of the walk: the uniform datapath could do it */
     const pl_insn *i;
     bool all, changed; /* every operand of the instruction is uniform; a row was refused */
 } chooser;
@@ -17,29 +29,16 @@ typedef struct chooser {
 /* Does the 32-bit operand k, or the 64-bit one, fit a uniform register? */
 static bool takes(const pl_insn *i, unsigned k)
 {
-    static const uint16_t narrow[] = {M_add, M_sub, M_mul, M_mad, M__lea, M__iadd2, M__iadd3, M_and, M_or, M_xor, M_lop3, M_shl, M_shr, M_shf, M_setp,
-                                      M_selp, M_min, M_max, M_fma, M__fms, M__fnma, M__mov, M_cvt, M_prmt};
-    static const uint16_t wide[] = {M_add, M_sub, M_and, M_or, M_xor, M_setp, M__lea}, doubles[] = {M_mul, M_fma, M_mad, M__fms, M__fnma};
     const pl_form *f = &pl_forms[i->form];
     uint16_t m = pl_insn_mnem(i);
-    if (f->operand[k].kind != PL_K_VALUE || f->operand[k].written || pl_operand_count(f, k, i->mods) || (i->flags & PL_IF_MEM))
+    uint8_t able = abilities[m];
+    if (!able || f->operand[k].kind != PL_K_VALUE || f->operand[k].written || pl_operand_count(f, k, i->mods) || (i->flags & PL_IF_MEM))
         return false;
-    int bits = pl_type_bits(pl_operand_type(f, k, i->mods));
-    if (bits == 64) {
-        for (size_t n = 0; n < sizeof wide / sizeof *wide; n++)
-            if (wide[n] == m)
-                return m != M__lea || k == 3;
-        for (size_t n = 0; n < sizeof doubles / sizeof *doubles; n++)
-            if (doubles[n] == m)
-                return pl_operand_type(f, k, i->mods) == W_f64;
-        return false;
-    }
-    if ((m == M_shl || m == M_shr) && k == 1)
-        return false;
-    for (size_t n = 0; n < sizeof narrow / sizeof *narrow; n++)
-        if (narrow[n] == m)
-            return bits == 32;
-    return false;
+    pl_word type = pl_operand_type(f, k, i->mods);
+    int bits = pl_type_bits(type);
+    if (bits == 64)
+        return able & WIDE ? m != M__lea || k == 3 : (able & DOUBLES) && type == W_f64;
+    return (able & NARROW) && bits == 32 && !((m == M_shl || m == M_shr) && k == 1);
 }
 
 static bool is_fetch(const pl_ir *x, const pl_insn *i)
@@ -61,20 +60,17 @@ static bool is_fetch(const pl_ir *x, const pl_insn *i)
 /* The uniform datapath has integer arithmetic and logic. */
 static bool computes(const pl_ir *x, const pl_insn *i)
 {
-    static const uint16_t units[] = {M_add, M_sub, M_mul, M_mad, M__lea, M__iadd2, M__iadd3, M_and, M_or, M_xor, M_lop3, M_shl, M_shr, M__mov, M_cvt};
+    if (i->form == PL_IR_DEAD || i->guard != PL_PT || !(abilities[pl_insn_mnem(i)] & COMPUTES))
+        return false;
     const pl_form *f = &pl_forms[i->form];
-    uint16_t m = pl_insn_mnem(i);
-    if (i->form == PL_IR_DEAD || i->guard != PL_PT || !f->noperands || !pl_insn_pure(i) || pl_insn_has(i, W_cc) ||
+    if (!f->noperands || !pl_insn_pure(i) || pl_insn_has(i, W_cc) ||
         (f->operand[0].kind != PL_K_VALUE) || !f->operand[0].written || pl_operand_count(f, 0, i->mods) ||
         pl_operand_type(f, 0, i->mods) == W_pred || x->row[i->op[0]].defs != 1 || x->row[i->op[0]].pinned)
         return false;
     for (unsigned k = 0; k < f->noperands; k++)
         if (f->operand[k].kind == PL_K_VALUE && (pl_operand_count(f, k, i->mods) || pl_type_kind(pl_operand_type(f, k, i->mods)) == 'f'))
             return false;
-    for (size_t n = 0; n < sizeof units / sizeof *units; n++)
-        if (units[n] == m)
-            return true;
-    return false;
+    return true;
 }
 
 static void see(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -90,7 +86,7 @@ static void see(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static bool all_uniform(chooser *c, pl_insn *i)
 {
     c->all = true;
-    pl_insn_uses(c->x->p, i, see, c);
+    pl_insn_uses_here(c->x->p, i, see, c);
     return c->all;
 }
 
@@ -131,11 +127,11 @@ static void share(chooser *c)
     if (c->i->flags & PL_IF_MEM)
         return;
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
-        if (takes(c->i, k) && pl_ir_number(c->x, c->i->op[k], &v) && v && !(pl_insn_mnem(c->i) == M__lea && k == 2))
+        if (pl_ir_number(c->x, c->i->op[k], &v) && v && !(pl_insn_mnem(c->i) == M__lea && k == 2) && takes(c->i, k))
             first = c->i->op[k];
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
         uint32_t row = c->i->op[k];
-        if (!takes(c->i, k) || !c->may[row] || row == first)
+        if (row >= c->x->f->rows || !c->may[row] || row == first || !takes(c->i, k))
             continue;
         if (first != PL_IR_NONE)
             refuse(c, row, pl_type_bits(pl_operand_type(f, k, c->i->mods)) == 64 ? 2 : 1);
@@ -147,15 +143,21 @@ static void share(chooser *c)
 bool pl_pass_uniform(pl_ir *x)
 {
     chooser c = {.x = x};
+    size_t insns = 0;
     if (!pl_ir_ready(x))
         return false;
     c.may = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
-    if (!c.may)
+    for (size_t b = 0; b < x->b.n; b++)
+        insns += x->b.at[b].code.n;
+    c.computed = pl_arena_array(x->tmp, bool, insns + 1);
+    if (!c.may || !c.computed)
         return false;
+    size_t n = 0;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
             pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
-            if (!is_fetch(x, i) && (!computes(x, i) || !all_uniform(&c, i)))
+            bool computed = c.computed[n++] = computes(x, i);
+            if (!is_fetch(x, i) && (!computed || !all_uniform(&c, i)))
                 continue;
             c.may[i->op[0]] = 1;
             if (x->row[i->op[0]].rows == 2)
@@ -164,16 +166,17 @@ bool pl_pass_uniform(pl_ir *x)
     c.changed = true;
     for (unsigned round = 0; round < ROUNDS && c.changed; round++) {
         c.changed = false;
+        n = 0;
         for (uint32_t j = 0; j < x->nrpo; j++)
             for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
                 pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
                 c.i = i;
-                bool result = computes(x, i) && c.may[i->op[0]];
+                bool result = c.computed[n++] && c.may[i->op[0]];
                 if (result && all_uniform(&c, i))
                     continue;
                 if (result)
                     refuse(&c, i->op[0], x->row[i->op[0]].rows);
-                pl_insn_uses(x->p, i, read_by_thread, &c);
+                pl_insn_uses_here(x->p, i, read_by_thread, &c);
                 share(&c);
             }
     }
@@ -181,7 +184,7 @@ bool pl_pass_uniform(pl_ir *x)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
             pl_insn *i = &x->b.at[b].code.at[k];
             bool constant = i->cls == C_free && pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST;
-            if (constant || ((is_fetch(x, i) || computes(x, i)) && c.may[i->op[0]]))
+            if (constant || (i->op[0] < x->f->rows && c.may[i->op[0]] && (is_fetch(x, i) || computes(x, i))))
                 i->flags |= PL_IF_ELSEWHERE;
         }
     return true;
