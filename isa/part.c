@@ -30,6 +30,10 @@ static void mark_calls(pl_program *p, const pl_prog_func *f)
         if ((fm->effects & PL_EF_CALL) && pc + 1 < f->first + f->count) {
             i[1].flags |= PL_IF_SYNC_POINT;
             i->reconv = lanes_meet_behind(p, i) ? pc + 1 : UINT32_MAX;
+            if (i->reconv != UINT32_MAX && pc + 2 < f->first + f->count && pl_forms[i[1].form].mnem == M__bsync) {
+                i->reconv++; /* each group executes BSYNC and waits behind it */
+                i[2].flags |= PL_IF_SYNC_POINT;
+            }
         }
         if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 1 && i->target <= pc)
             i->flags |= PL_IF_LOOP;

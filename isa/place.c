@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "isa/passes.h"
+#include "isa/varies.h"
 #include "isa/plan.h"
 
 typedef struct fetch {
@@ -308,85 +309,12 @@ bool pl_pass_place(pl_ir *x)
 
 /* ---- convergence ---- */
 
-/* Does the same value reach all lanes of a warp? Numbers, parameters and special registers of the block do. */
-typedef struct uniformity {
-    pl_ir *x;
-    uint8_t *varies, *pred_varies; /* by row, by predicate */
-    bool any, changed;
-} uniformity;
-
-static void sees(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    uniformity *u = ctx;
-    if (!(use & PL_USE_READ))
-        return;
-    for (unsigned k = 0; k < (use & PL_USE_PRED ? 1 : rows); k++)
-        u->any |= (use & PL_USE_PRED ? u->pred_varies : u->varies)[*row + k];
-}
-
-static void spreads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    uniformity *u = ctx;
-    if (!(use & PL_USE_WRITE))
-        return;
-    for (unsigned k = 0; k < (use & PL_USE_PRED ? 1 : rows); k++) {
-        uint8_t *v = &(use & PL_USE_PRED ? u->pred_varies : u->varies)[*row + k];
-        u->changed |= !*v;
-        *v = 1;
-    }
-}
-
-static bool differs_between_lanes(pl_word sreg)
-{
-    return sreg == W_tid || sreg == W_laneid || sreg == W_lanemask_eq || sreg == W_lanemask_le || sreg == W_lanemask_lt ||
-           sreg == W_lanemask_ge || sreg == W_lanemask_gt;
-}
-
-/* What an instruction brings in that differs between lanes, whatever it reads. */
-static bool own_difference(const pl_insn *i)
-{
-    uint32_t e = pl_insn_effects(i);
-    if (e & (PL_EF_ATOMIC | PL_EF_CALL))
-        return true;
-    uint16_t m = pl_insn_mnem(i);
-    if (m == M_elect || m == M_alloca || m == M_ldmatrix || m == M_mma || m == M_wmma || m == M_movmatrix || m == M_wgmma)
-        return true;
-    return (e & PL_EF_LOAD) && i->sel[PL_M_SPACE] != PL_SP_PARAM && i->sel[PL_M_SPACE] != PL_SP_CONST && i->sel[PL_M_SPACE] != PL_SP_SHARED &&
-           i->sel[PL_M_SPACE] != PL_SP_GLOBAL;
-}
-
-static bool find_uniform(uniformity *u)
-{
-    pl_ir *x = u->x;
-    u->varies = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
-    u->pred_varies = pl_arena_array(x->tmp, uint8_t, x->f->preds + 1);
-    if (!u->varies || !u->pred_varies)
-        return false;
-    for (uint32_t r = 0; r < x->f->rows; r++)
-        u->varies[r] = (uint8_t)(x->row[r].pinned || differs_between_lanes(pl_ir_special(x, r)));
-    for (uint32_t r = 0; r < x->f->preds; r++)
-        u->pred_varies[r] = x->pred_row[r].pinned;
-    do {
-        u->changed = false;
-        for (uint32_t j = 0; j < x->nrpo; j++)
-            for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
-                pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
-                u->any = own_difference(i);
-                if (!u->any)
-                    pl_insn_uses_here(x->p, i, sees, u);
-                if (u->any)
-                    pl_insn_uses_here(x->p, i, spreads, u);
-            }
-    } while (u->changed);
-    return true;
-}
-
 /* An integer reduction in global memory whose address is the same in all lanes: one lane does it for its warp. */
-static bool combines(const uniformity *u, const pl_insn *i)
+static bool combines(const pl_varies *v, const pl_insn *i)
 {
     static const uint16_t ops[] = {W_add, W_min, W_max, W_and, W_or, W_xor};
     pl_word t = pl_insn_type(i);
-    if (pl_insn_mnem(i) != M_red || i->sel[PL_M_SPACE] != PL_SP_GLOBAL || i->op[0] == UINT32_MAX || u->varies[i->op[0]] ||
+    if (pl_insn_mnem(i) != M_red || i->sel[PL_M_SPACE] != PL_SP_GLOBAL || i->op[0] == UINT32_MAX || v->row[i->op[0]] ||
         pl_type_bits(t) != 32 || pl_type_kind(t) == 'f' || pl_forms[i->form].operand[0].kind != PL_K_ADDR)
         return false;
     for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
@@ -395,14 +323,13 @@ static bool combines(const uniformity *u, const pl_insn *i)
     return false;
 }
 
-static bool combine_atomics(uniformity *u)
+static bool combine_atomics(pl_ir *x, const pl_varies *v)
 {
-    pl_ir *x = u->x;
     for (uint32_t b = 0; b < x->b.n; b++) {
         bool leader = false;
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
             pl_insn red = x->b.at[b].code.at[k];
-            if (!combines(u, &red))
+            if (!combines(v, &red))
                 continue;
             for (int part = leader ? 1 : 0; part < 2; part++) {
                 pl_insn *i = pl_ir_later(x, b, k);
@@ -475,35 +402,64 @@ static uint32_t *post_dominators(pl_ir *x)
 }
 
 /* Do some lanes leave the function in this block, or take the slow path of a division, while others go on? */
-static bool leaves_apart(const uniformity *u, const pl_irb *b)
+static bool leaves_apart(const pl_varies *v, const pl_irb *b)
 {
     for (size_t k = 0; k < b->code.n; k++) {
         const pl_insn *i = &b->code.at[k];
         bool leaves = (pl_insn_effects(i) & PL_EF_EXIT) || pl_insn_mnem(i) == M_ret;
-        if (pl_insn_mnem(i) == M__slow || (leaves && i->guard > PL_PF && u->pred_varies[i->guard]))
+        if (pl_insn_mnem(i) == M__slow || (leaves && i->guard > PL_PF && v->pred[i->guard]))
             return true;
     }
     return false;
 }
 
+/* Marks the blocks that lanes may reach apart because a call through a pointer sent them to different functions; its own block too. */
+static uint8_t *behind_pointers(pl_ir *x)
+{
+    uint8_t *apart = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
+    uint32_t *stack = pl_arena_array(x->tmp, uint32_t, x->b.n + 1), depth = 0;
+    if (!apart || !stack)
+        return NULL;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        const pl_irb *b = &x->b.at[x->rpo[j]];
+        for (size_t k = 0; k < b->code.n && !apart[x->rpo[j]]; k++)
+            if ((pl_insn_effects(&b->code.at[k]) & PL_EF_CALL) && x->p->calls.at[b->code.at[k].target].callee == UINT32_MAX) {
+                apart[x->rpo[j]] = 1;
+                stack[depth++] = x->rpo[j];
+            }
+    }
+    while (depth) {
+        uint32_t b = stack[--depth];
+        for (uint32_t k = 0; k < pl_ir_successors(x, b); k++) {
+            uint32_t to = pl_ir_successor(x, b, k);
+            if (!apart[to]) {
+                apart[to] = 1;
+                stack[depth++] = to;
+            }
+        }
+    }
+    return apart;
+}
+
 bool pl_pass_converge(pl_ir *x)
 {
-    uniformity u = {.x = x};
+    pl_varies v;
     pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_count(x) || !find_uniform(&u))
+    if (!pl_ir_graph(x) || !pl_ir_count(x) || !pl_varies_find(&v, x))
         return false;
-    if (x->f->entry && !combine_atomics(&u))
+    if (x->f->entry && !combine_atomics(x, &v))
         return false;
     uint32_t *ipdom = post_dominators(x), n = (uint32_t)x->b.n;
     uint32_t *from = pl_arena_array(x->tmp, uint32_t, n + 1); /* by meeting block: where its lanes part first */
-    if (!ipdom || !from)
+    const uint8_t *apart = behind_pointers(x);
+    if (!ipdom || !from || !apart)
         return false;
     memset(from, 0xff, (n + 1) * sizeof *from);
     for (uint32_t j = 0; j < x->nrpo; j++) {
         uint32_t b = x->rpo[j];
         const pl_insn *i = pl_ir_branch(x, b);
-        bool parts = i && ((i->guard > PL_PF && u.pred_varies[i->guard]) || (pl_forms[i->form].noperands == 2 && u.varies[i->op[0]]));
-        x->parts |= parts || leaves_apart(&u, &x->b.at[b]);
+        bool parts = i && ((i->guard > PL_PF && (v.pred[i->guard] || apart[b])) || (pl_forms[i->form].noperands == 2 && v.row[i->op[0]]));
+        x->parts |= parts || leaves_apart(&v, &x->b.at[b]);
         uint32_t meet = parts ? ipdom[b] : PL_IR_NONE;
         if (meet == PL_IR_NONE || meet == n)
             continue;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "isa/passes.h"
+#include "isa/varies.h"
 
 /* Instructions of a guarded body of ptxas 13.0 for sm_90 (bodies of one instruction repeated, 2026-11): 8 with the branch that ends it; 20 when
  * it waits for memory and something beside it can be done meanwhile; none when nothing can. */
@@ -25,9 +26,18 @@ static unsigned weight(const pl_insn *i)
     return pl_insn_mnem(i) == M_bfind ? MOST_WAITING + 1 : i->cls != C_free;
 }
 
-static bool can_guard(const pl_insn *i)
+/* Copies to shared memory, which ptxas guards where all lanes do the same. */
+static bool copies(const pl_insn *i)
+{
+    return i->cls == C_cp_async && pl_insn_effects(i) == (PL_EF_LOAD | PL_EF_ASYNC);
+}
+
+/* Also arrivals at an mbarrier. together: the lanes of a warp do the same there. */
+static bool can_guard(const pl_insn *i, bool together)
 {
     uint32_t e = pl_insn_effects(i);
+    if (i->guard == PL_PT && ((copies(i) && together) || (i->cls == C_mbarrier && e == PL_EF_ATOMIC)))
+        return true;
     return i->guard == PL_PT && !(e & (PL_EF_ATOMIC | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_BARRIER | PL_EF_CONVERGE | PL_EF_ASYNC | PL_EF_FENCE)) &&
            i->cls != C_sleep && i->cls != C_alloca;
 }
@@ -103,8 +113,14 @@ static bool meanwhile(const pl_irb *head, const pl_irb *body, const pl_irb *join
     return any;
 }
 
+/* What is known of the function. */
+typedef struct facts {
+    const uint8_t *private;   /* by row: a parameter that is read once */
+    const pl_varies *varies;  /* found only where something asks for it, else NULL */
+} facts;
+
 /* The body is one block with one way in, behind `head`, which goes on at `join`. */
-static bool short_body(const pl_ir *x, const uint8_t *private, uint32_t head, uint32_t body, uint32_t join)
+static bool short_body(const pl_ir *x, const facts *a, uint32_t head, uint32_t body, uint32_t join)
 {
     const pl_irb *b = &x->b.at[body];
     const pl_insn *last = pl_ir_branch(x, body);
@@ -115,16 +131,17 @@ static bool short_body(const pl_ir *x, const uint8_t *private, uint32_t head, ui
             return false;
     } else if (b->next != join)
         return false;
-    bool far = false;
+    bool far = false, copying = false, together = a->varies && !a->varies->pred[pl_ir_branch(x, head)->guard];
     unsigned n = last ? 1 : 0;
     for (size_t k = 0; k < b->code.n - (last ? 1u : 0u); k++) {
         const pl_insn *i = &b->code.at[k];
-        if (!can_guard(i))
+        if (!can_guard(i, together))
             return false;
-        far |= waits(i);
-        n += weight(i) + fetches(x, private, i);
+        far |= waits(i) && !copies(i);
+        copying |= copies(i);
+        n += weight(i) + fetches(x, a->private, i);
     }
-    if (n > (far ? MOST_WAITING : MOST) || (far && !meanwhile(&x->b.at[head], b, &x->b.at[join])))
+    if (n > (far || copying ? MOST_WAITING : MOST) || (far && !meanwhile(&x->b.at[head], b, &x->b.at[join])))
         return false;
     return true;
 }
@@ -198,7 +215,7 @@ static uint32_t only_successor(const pl_ir *x, uint32_t b)
 }
 
 /* if (p) body, if (p) body else other */
-static bool guard_arms(pl_ir *x, const uint8_t *private, uint32_t b)
+static bool guard_arms(pl_ir *x, const facts *a, uint32_t b)
 {
     pl_insn *branch = pl_ir_branch(x, b);
     if (!branch || branch->guard <= PL_PF || pl_forms[branch->form].noperands != 1 || x->b.at[b].next == PL_IR_NONE)
@@ -207,14 +224,14 @@ static bool guard_arms(pl_ir *x, const uint8_t *private, uint32_t b)
     bool negated = (branch->flags & PL_IF_GUARD_NEG) != 0;
     if (taken == next || taken == b || next == b)
         return false;
-    bool skip = !ends(x, taken) && short_body(x, private, b, next, taken) && keeps_predicate(x, next, guard);
-    bool only = !ends(x, next) && short_body(x, private, b, taken, next) && keeps_predicate(x, taken, guard);
+    bool skip = !ends(x, taken) && short_body(x, a, b, next, taken) && keeps_predicate(x, next, guard);
+    bool only = !ends(x, next) && short_body(x, a, b, taken, next) && keeps_predicate(x, taken, guard);
     uint32_t join = PL_IR_NONE;
     if (!skip && !only) {
         join = only_successor(x, next);
-        if (join == PL_IR_NONE || join != only_successor(x, taken) || x->b.at[taken].npred != 1 || !short_body(x, private, b, next, join) || !keeps_predicate(x, next, guard))
+        if (join == PL_IR_NONE || join != only_successor(x, taken) || x->b.at[taken].npred != 1 || !short_body(x, a, b, next, join) || !keeps_predicate(x, next, guard))
             return false;
-        if (ends(x, join) || !short_body(x, private, b, taken, join) || !keeps_predicate(x, taken, guard)) { /* the other arm keeps a branch, around it */
+        if (ends(x, join) || !short_body(x, a, b, taken, join) || !keeps_predicate(x, taken, guard)) { /* the other arm keeps a branch, around it */
             pl_insn around = *branch;
             around.target = join;
             around.flags ^= PL_IF_GUARD_NEG;
@@ -278,8 +295,13 @@ bool pl_pass_predicate(pl_ir *x)
         if (!private)
             return false;
         find_private(x, private);
+        pl_varies varies;
+        bool ask = pl_ir_any(x, copies);
+        if (ask && !pl_varies_find(&varies, x))
+            return false;
+        const facts a = {private, ask ? &varies : NULL};
         for (uint32_t j = 0; j < x->nrpo; j++)
-            changed |= guard_arms(x, private, x->rpo[j]);
+            changed |= guard_arms(x, &a, x->rpo[j]);
     }
     for (uint32_t j = 0; j < x->nrpo; j++)
         exits(x, x->rpo[j]);

@@ -248,6 +248,22 @@ START_TEST(bodies_are_guarded_up_to_a_length)
 }
 END_TEST
 
+/* As ptxas 13.0 does for sm_90 (2026-11): copies to shared memory where the lanes of a warp agree, arrivals at a barrier object always. */
+START_TEST(copies_and_arrivals_are_guarded)
+{
+    const char *copy = "%s\nsetp.gt.s32 %%p1, %%r4, %%r1;\n@%%p1 bra L;\n%s\nL:\nst.global.u32 [%%d2], %%r4;";
+    const char *same = "mov.u32 %r4, %ctaid.x;", *other = "mov.u32 %r4, %tid.x;", *move = "cp.async.ca.shared.global [s], [%d1], 4;";
+    const char *arrive = "mbarrier.arrive.shared.b64 _, [s];";
+    static const struct { unsigned number, branches; } cases[] = {{0, 0}, {1, 1}, {2, 0}, {3, 0}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char body[512];
+        snprintf(body, sizeof body, copy, cases[k].number & 1 ? other : same, cases[k].number & 2 ? arrive : move);
+        assemble(body);
+        ck_assert_uint_eq(count("bra"), cases[k].branches);
+    }
+}
+END_TEST
+
 START_TEST(the_first_arm_is_guarded_around_a_long_one)
 {
     char body[1024] = "ld.global.u32 %r3, [%d1];\nsetp.gt.s32 %p1, %r3, %r1;\n@%p1 bra L;\nmad.lo.s32 %r3, %r3, %r2, %r1;\nbra M;\nL:\n";
@@ -310,6 +326,11 @@ START_TEST(calls_through_pointers_have_a_meeting_point_where_lanes_part)
         ck_assert_uint_eq(count("~bssy"), cases[k].points);
         ck_assert_uint_eq(count("~bsync"), cases[k].points);
     }
+    char loop[2048]; /* what runs behind the call in other lanes at other times: two points, the loop's and the call's */
+    snprintf(loop, sizeof loop, "mov.u32 %%r6, 0;\nL:\n%s\nadd.u32 %%r6, %%r6, 1;\nsetp.lt.u32 %%p1, %%r6, %%r1;\n@%%p1 bra L;\nst.global.u32 [%%d2+4], %%r6;", call);
+    assemble(loop);
+    ck_assert_uint_eq(count("~bssy"), 2);
+    ck_assert_uint_eq(count("~bsync"), 2);
 }
 END_TEST
 
@@ -428,7 +449,7 @@ END_TEST
 
 UNIT_MAIN("opt", the_middle_of_two_registers_is_one_shift, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided,
-          the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, the_first_arm_is_guarded_around_a_long_one,
+          the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
           parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, short_bodies_are_guarded, loading_bodies_are_guarded_where_they_join_loads, shared_words_are_joined, calls_through_pointers_have_a_meeting_point_where_lanes_part,
           unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)

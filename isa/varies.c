@@ -1,0 +1,78 @@
+/* varies.c - what may differ between the lanes of a warp. See varies.h.
+ *
+ * What differs spreads from where it comes in (the number of a thread, results of atomic operations) to everything that is computed of it, until
+ * nothing changes any more. */
+#include "isa/varies.h"
+
+#include "isa/plan.h"
+
+typedef struct finder {
+    pl_varies *v;
+    bool any, changed;
+} finder;
+
+static void sees(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    finder *f = ctx;
+    if (!(use & PL_USE_READ))
+        return;
+    for (unsigned k = 0; k < (use & PL_USE_PRED ? 1 : rows); k++)
+        f->any |= (use & PL_USE_PRED ? f->v->pred : f->v->row)[*row + k];
+}
+
+static void spreads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    finder *f = ctx;
+    if (!(use & PL_USE_WRITE))
+        return;
+    for (unsigned k = 0; k < (use & PL_USE_PRED ? 1 : rows); k++) {
+        uint8_t *v = &(use & PL_USE_PRED ? f->v->pred : f->v->row)[*row + k];
+        f->changed |= !*v;
+        *v = 1;
+    }
+}
+
+static bool differs_between_lanes(pl_word sreg)
+{
+    return sreg == W_tid || sreg == W_laneid || sreg == W_lanemask_eq || sreg == W_lanemask_le || sreg == W_lanemask_lt ||
+           sreg == W_lanemask_ge || sreg == W_lanemask_gt;
+}
+
+/* What an instruction brings in that differs between lanes, whatever it reads. */
+static bool own_difference(const pl_insn *i)
+{
+    uint32_t e = pl_insn_effects(i);
+    if (e & (PL_EF_ATOMIC | PL_EF_CALL))
+        return true;
+    uint16_t m = pl_insn_mnem(i);
+    if (m == M_elect || m == M_alloca || m == M_ldmatrix || m == M_mma || m == M_wmma || m == M_movmatrix || m == M_wgmma)
+        return true;
+    return (e & PL_EF_LOAD) && i->sel[PL_M_SPACE] != PL_SP_PARAM && i->sel[PL_M_SPACE] != PL_SP_CONST && i->sel[PL_M_SPACE] != PL_SP_SHARED &&
+           i->sel[PL_M_SPACE] != PL_SP_GLOBAL;
+}
+
+bool pl_varies_find(pl_varies *v, pl_ir *x)
+{
+    finder f = {.v = v};
+    v->row = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
+    v->pred = pl_arena_array(x->tmp, uint8_t, x->f->preds + 1);
+    if (!v->row || !v->pred)
+        return false;
+    for (uint32_t r = 0; r < x->f->rows; r++)
+        v->row[r] = (uint8_t)(x->row[r].pinned || differs_between_lanes(pl_ir_special(x, r)));
+    for (uint32_t r = 0; r < x->f->preds; r++)
+        v->pred[r] = x->pred_row[r].pinned;
+    do {
+        f.changed = false;
+        for (uint32_t j = 0; j < x->nrpo; j++)
+            for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+                pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+                f.any = own_difference(i);
+                if (!f.any)
+                    pl_insn_uses_here(x->p, i, sees, &f);
+                if (f.any)
+                    pl_insn_uses_here(x->p, i, spreads, &f);
+            }
+    } while (f.changed);
+    return true;
+}

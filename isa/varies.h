@@ -1,0 +1,16 @@
+/* varies.h - which registers may hold different values in the lanes of a warp: numbers, parameters and what belongs to the block do not.
+ *
+ * An estimate as ptxas makes it, for choices between forms that compute the same: paths that lanes take apart are not followed. */
+#ifndef PL_ISA_VARIES_H
+#define PL_ISA_VARIES_H
+
+#include "isa/ir.h"
+
+typedef struct pl_varies {
+    uint8_t *row, *pred; /* by row, by predicate */
+} pl_varies;
+
+/* After pl_ir_graph and pl_ir_count; memory comes from the pass's arena. False: out of memory. */
+bool pl_varies_find(pl_varies *v, pl_ir *x);
+
+#endif
