@@ -37,14 +37,13 @@ static bool passes(pl_parse *p, const pl_draft *o, const pl_var *v, bool result)
             pl_report(p->diags, PL_E0240, o->at, x->name);
             return false;
         }
-        if (v->unsized) return true;
-        if (x->size != v->size || is_array(x) != is_array(v) || !agree(x->type, v->type)) {
+        if (!v->unsized && (x->size != v->size || is_array(x) != is_array(v) || !agree(x->type, v->type))) {
             pl_report(p->diags, PL_E0226, o->at, x->name, pl_word_text[x->type],
                       (unsigned long long)x->size, v->name, pl_word_text[v->type],
                       (unsigned long long)v->size);
             return false;
         }
-        if (x->align < v->align) {
+        if (x->align != v->align) {
             pl_report(p->diags, PL_E0241, o->at, x->name, x->align, v->name, v->align);
             return false;
         }

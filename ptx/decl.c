@@ -586,6 +586,10 @@ static void init_address(pl_parse *p, const pl_node *n)
         b->var != i->var) {
         r.var = b->var;
     } else if (b->kind == PL_B_FUNC && !n->generic) {
+        if (n->has_offset) {
+            pl_report(p->diags, PL_E0232, n->at, n->sym->name);
+            return;
+        }
         r.func = b->func;
     } else {
         pl_report(p->diags, PL_E0367, n->at, pl_bind_noun(b), n->sym->name);
@@ -664,30 +668,27 @@ void pl_init_string(pl_parse *p, const char *text, uint32_t n, pl_loc at)
     p->init.bad = true;
 }
 
-/* `.global .samplerref s = { addr_mode_0 = wrap }` and the like (PTX ISA 9.0, section 5.3.2). */
+/* `.global .samplerref s = { addr_mode_0 = wrap }` and the like (PTX ISA 9.0, section 5.3.2). Which kind has which property was asked of
+ * ptxas 13.0. */
 void pl_init_property(pl_parse *p, pl_sym *name, uint32_t node, pl_loc at)
 {
-    static const char *const known[] = {"width",
-                                        "height",
-                                        "depth",
-                                        "channel_data_type",
-                                        "channel_order",
-                                        "normalized_coords",
-                                        "force_unnormalized_coords",
-                                        "filter_mode",
-                                        "addr_mode_0",
-                                        "addr_mode_1",
-                                        "addr_mode_2",
-                                        "array_size",
-                                        "num_mipmap_levels",
-                                        "num_samples",
-                                        "memory_layout"};
-    (void)node;
+    enum { TEXTURE = 1, SAMPLER = 2, SURFACE = 4 };
+    static const struct { const char *name; unsigned of; } known[] = {
+        {"width", TEXTURE | SURFACE}, {"height", TEXTURE | SURFACE}, {"depth", TEXTURE | SURFACE}, {"array_size", TEXTURE | SURFACE},
+        {"channel_data_type", TEXTURE | SURFACE}, {"channel_order", TEXTURE | SURFACE}, {"memory_layout", TEXTURE | SURFACE},
+        {"normalized_coords", TEXTURE}, {"num_mipmap_levels", TEXTURE}, {"num_samples", TEXTURE}, {"force_unnormalized_coords", SAMPLER},
+        {"filter_mode", TEXTURE | SAMPLER}, {"addr_mode_0", TEXTURE | SAMPLER}, {"addr_mode_1", TEXTURE | SAMPLER}, {"addr_mode_2", TEXTURE | SAMPLER}};
+    static const char *const values[] = {"nearest", "linear", "wrap", "mirror", "clamp_ogl", "clamp_to_edge", "clamp_to_border"};
+    const pl_node *n = &p->nodes.at[node];
     if (!p->init.var || p->init.bad) return;
-    if (opaque(p->init.var->type))
-        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-            if (!strcmp(known[k], name->name)) return;
-    pl_report(p->diags, PL_E0373, at, name->name, p->init.var->name);
+    unsigned kind = p->init.var->type == W_texref ? TEXTURE : p->init.var->type == W_samplerref ? SAMPLER : p->init.var->type == W_surfref ? SURFACE : 0;
+    bool has = false, value = n->kind != PL_N_NAME;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) has |= (known[k].of & kind) && !strcmp(known[k].name, name->name);
+    for (size_t k = 0; k < sizeof values / sizeof *values && !value; k++) value = !strcmp(values[k], n->sym->name);
+    if (!has)
+        pl_report(p->diags, PL_E0373, at, name->name, p->init.var->name);
+    else if (!value)
+        pl_report(p->diags, PL_E0302, n->at, n->sym->name)->help = "filters are nearest and linear; addresses wrap, mirror, clamp_ogl, clamp_to_edge or clamp_to_border";
 }
 
 void pl_init_end(pl_parse *p, pl_loc at)

@@ -94,7 +94,7 @@ static bool number(reader *r, unsigned bits)
     return true;
 }
 
-/* A number, or (where an address fits) a label or section, perhaps with a number or label added. */
+/* A number, or (where an address fits) a label or section, perhaps with a number added or a label subtracted: nothing else (ptxas 13.0). */
 static bool value(reader *r, unsigned bits)
 {
     piece t = peek(r);
@@ -103,13 +103,13 @@ static bool value(reader *r, unsigned bits)
     next(r);
     t = peek(r);
     if (!is(&t, '+') && !is(&t, '-')) return true;
+    bool add = is(&t, '+');
     next(r);
     t = peek(r);
-    if (is_label(&t)) {
-        next(r);
-        return true;
-    }
-    return number(r, 64);
+    if (add) return t.n && isdigit((unsigned char)*t.s) ? number(r, 64) : wrong(r, &t, "a number without a sign");
+    if (!is_label(&t)) return wrong(r, &t, "a label");
+    next(r);
+    return true;
 }
 
 static unsigned bits_of(const piece *t)

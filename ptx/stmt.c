@@ -174,10 +174,39 @@ static bool address_size_agrees(const pl_attempt *a)
     return false;
 }
 
+/* Which of the two a query is about; NULL: the place is well. */
+static const char *query_problem(const pl_attempt *a)
+{
+    const pl_draft *o = &a->out[1];
+    if (!a->p->ast->texmode_independent || o->kind != PL_O_VAR) return NULL;
+    bool of_sampler = has_word(a, "filter_mode") || has_word(a, "addr_mode_0") || has_word(a, "addr_mode_1") || has_word(a, "addr_mode_2") ||
+                      has_word(a, "force_unnormalized_coords");
+    if (of_sampler == (o->var->type == W_samplerref)) return NULL;
+    return of_sampler ? "this is asked of a sampler (texmode_independent)" : "this is asked of a texture";
+}
+
+/* A texture of a module with samplers of their own needs one. */
+static bool lacks_sampler(const pl_attempt *a)
+{
+    if (!a->p->ast->texmode_independent) return false;
+    for (unsigned k = 0; k < a->form->noperands; k++)
+        if (a->form->operand[k].kind == PL_K_OPAQUE && !strcmp(a->form->operand[k].name, "b") && a->out[k].kind != PL_O_NONE) return false;
+    return true;
+}
+
 /* Offsets are no option of cubes; reference depths none of volumes, nor of integer coordinates. */
 static bool texture_agrees(const pl_attempt *a)
 {
+    const char *query = a->opcode->mnem == M_txq ? query_problem(a) : NULL;
+    if (query) {
+        pl_report(a->p->diags, PL_E0218, a->out[1].at, pl_full_name(a->p, a->opcode), query);
+        return false;
+    }
     if (a->opcode->mnem != M_tex && a->opcode->mnem != M_tld4) return true;
+    if (lacks_sampler(a)) {
+        pl_report(a->p->diags, PL_E0218, a->at, pl_full_name(a->p, a->opcode), "a sampler stands behind the texture (texmode_independent)");
+        return false;
+    }
     const char *later = NULL; /* what tex has only had since 4.3 */
     for (unsigned k = 0; k < a->form->noperands && a->opcode->mnem == M_tex; k++) {
         const pl_ospec *s = &a->form->operand[k];
