@@ -297,6 +297,12 @@ static uint64_t scatter(uint64_t n)
     return n * 0x9E3779B97F4A7C15ull;
 }
 
+static uint32_t group_of(const pl_memsys *m, uint32_t node) { return node * m->c->groups / m->c->nodes; }
+
+/* The half that a node reads through. Groups get blocks one after the other, and those of small grids lie in both halves
+ * (lts__t_sectors_op_red.sum of bloom_filter and sssp_relax, 36 and 32 blocks: half of the reductions cross). */
+static uint32_t side_of(const pl_memsys *m, uint32_t node) { return group_of(m, node) % m->c->partitions; }
+
 /* The half that owns a line: memory behind it, atomics on it. */
 static uint32_t owner_of(const pl_memsys *m, uint64_t line) { return (uint32_t)(scatter(line / m->c->owner_bytes) >> 20) % m->c->partitions; }
 
@@ -311,8 +317,6 @@ static uint32_t slice_of(const pl_memsys *m, uint64_t line, uint32_t partition)
     return partition * n + pair * each + (uint32_t)(line / m->c->line_bytes >> 1) % each;
 }
 
-/* The half that a node reads through. */
-static uint32_t side_of(const pl_memsys *m, uint32_t node) { return node * m->c->partitions / m->c->nodes; }
 
 /* Slices lie at different distances from a group of SMs: cycles beyond those to the nearest one. Neighbours in number are none in place. */
 static uint32_t distance(const pl_memsys *m, uint32_t node, uint32_t slice)
@@ -323,7 +327,6 @@ static uint32_t distance(const pl_memsys *m, uint32_t node, uint32_t slice)
     return there * 2 * m->c->spread / n;
 }
 
-static uint32_t group_of(const pl_memsys *m, uint32_t node) { return node * m->c->groups / m->c->nodes; }
 
 static uint32_t coalescer_of(const pl_memsys *m, uint32_t node) { return node * m->c->coalescers / m->c->nodes; }
 

@@ -124,6 +124,36 @@ START_TEST(a_change_takes_the_other_halfs_copy_of_the_whole_line)
 }
 END_TEST
 
+/* Groups of SMs read through the two halves in turn: of four readers of a line, one in each group, the second is the first in the other half. */
+START_TEST(neighbouring_groups_use_different_halves)
+{
+    pl_memsys_config c = small;
+    c.groups = 4;
+    c.partitions = 2;
+    c.far_latency = 10;
+    pl_arena *a = pl_arena_open();
+    pl_memsys *m = pl_memsys_open(a, &c);
+    pl_mem_reply r;
+    uint64_t now = 0, line = 0x4000, went[4];
+    do { /* a line that the first SM's half owns */
+        for (unsigned n = 0; n < 4; n++, now += 10000) {
+            uint64_t before = pl_memsys_stats(m)->far_requests;
+            pl_mem_outbox b = outbox(n);
+            put(&b, n, now, line, PL_MEM_READ, 1, n);
+            pl_memsys_send(m, &b);
+            pl_memsys_run(m, now + 10000);
+            ck_assert(pl_memsys_reply(m, n, now + 10000, &r));
+            went[n] = pl_memsys_stats(m)->far_requests - before;
+        }
+        line += 4096;
+    } while (went[0] && now < 1000000);
+    ck_assert_uint_eq(went[0], 0);
+    ck_assert_uint_eq(went[1], 1);
+    ck_assert_uint_eq(went[2] + went[3], 0);
+    pl_arena_close(a);
+}
+END_TEST
+
 START_TEST(operations_on_one_address_take_turns)
 {
     pl_arena *a = pl_arena_open();
@@ -229,5 +259,6 @@ START_TEST(bandwidth_of_memory_is_the_configured_one)
 END_TEST
 
 UNIT_MAIN("memory system", a_miss_takes_the_sum_of_its_parts, equal_reads_of_neighbours_are_joined,
-          a_change_takes_the_other_halfs_copy_of_the_whole_line, operations_on_one_address_take_turns,
+          a_change_takes_the_other_halfs_copy_of_the_whole_line, neighbouring_groups_use_different_halves,
+          operations_on_one_address_take_turns,
           order_of_nodes_and_windows_cannot_matter, bandwidth_of_memory_is_the_configured_one)
