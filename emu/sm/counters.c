@@ -275,23 +275,26 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
     add(out, "l1", "sm__icc_requests_lookup_miss.sum", "request", (double)t.code_misses);
 
     /* Of the launches themselves: requests of no kind that has a name, and code, which each GPC reads once and which misses in
-     * both halves. */
-    const double own = m->launch.l2_requests * (double)all->grids;
+     * both halves. The more slices an SM has used, the more of them it has something to tell, in both halves: at most all. */
     const double code = (double)(all->code_read * m->launch.code_reads), misses = 2 * (double)all->code_read;
     const double reads = (double)x->read_sectors + code;
-    add(out, "l2", "lts__t_requests.sum", "request", (double)x->requests + own + code / (double)(m->l1.line / m->l1.sector));
+    const double named = reads + (double)(x->write_sectors + x->atomic_sectors + x->reduce_sectors), far = (double)x->far_sectors + code / 3;
+    const double pairs = (double)m->sm.count * m->mem.slices * (double)all->grids;
+    double told = m->launch.l2_told * (named - far);
+    if (told > 2 * pairs) told = 2 * pairs;
+    const double own = m->launch.l2_requests * (double)all->grids, looked_up = own + told / 2;
+    add(out, "l2", "lts__t_requests.sum", "request", (double)x->requests + looked_up + code / (double)(m->l1.line / m->l1.sector));
     add(out, "l2", "lts__t_sectors_op_read.sum", "sector", reads);
     add(out, "l2", "lts__t_sectors_op_write.sum", "sector", (double)x->write_sectors);
     add(out, "l2", "lts__t_sectors_op_atom.sum", "sector", (double)x->atomic_sectors);
     add(out, "l2", "lts__t_sectors_op_red.sum", "sector", (double)x->reduce_sectors);
-    add(out, "l2", "lts__t_sectors.sum", "sector", reads + (double)(x->write_sectors + x->atomic_sectors + x->reduce_sectors) + own);
+    add(out, "l2", "lts__t_sectors.sum", "sector", named + own + told);
     add(out, "l2", "lts__t_requests_srcunit_tex.sum", "request", (double)x->data_requests);
     add(out, "l2", "lts__t_sectors_srcunit_tex.sum", "sector", (double)x->data_sectors);
     add(out, "l2", "lts__t_sectors_srcunit_tex_lookup_hit.sum", "sector", (double)x->data_hits);
-    add(out, "l2", "lts__t_sectors_srcunit_ltcfabric.sum", "sector", (double)x->far_sectors + code / 3);
-    add(out, "l2", "lts__t_sectors_srcnode_gpc.sum", "sector",
-        reads + (double)(x->write_sectors + x->atomic_sectors + x->reduce_sectors) - (double)x->far_sectors - code / 3);
-    add(out, "l2", "lts__t_sectors_lookup_hit.sum", "sector", (double)x->hit_sectors + own + (code > misses ? code - misses : 0));
+    add(out, "l2", "lts__t_sectors_srcunit_ltcfabric.sum", "sector", far + told / 2);
+    add(out, "l2", "lts__t_sectors_srcnode_gpc.sum", "sector", named - far + told / 2);
+    add(out, "l2", "lts__t_sectors_lookup_hit.sum", "sector", (double)x->hit_sectors + looked_up + (code > misses ? code - misses : 0));
     add(out, "l2", "lts__t_sectors_lookup_miss.sum", "sector", (double)x->miss_sectors + misses);
     add(out, "l2", "lts__t_sector_hit_rate.pct", "%", 100 * ratio((double)x->hit_sectors, (double)(x->hit_sectors + x->miss_sectors)));
     add(out, "l2", "lts__d_sectors_fill_device.sum", "sector", (double)(x->fills + all->code_read));
