@@ -78,6 +78,7 @@ typedef struct pl_dec {
     uint32_t constant;  /* where in the module's constants, or among addresses that the driver fills in, its operand lies, plus 1; 0: it has none */
     bool load;          /* reads memory and does not change it */
     bool compare;       /* atomic compare-and-swap */
+    bool fence;         /* of gpu scope or wider: waits for the warp's stores */
     bool addresses;     /* goes through the address unit: a warp's next one keeps a distance */
     bool shared;        /* certainly an access to shared memory */
     bool exchange;      /* a warp's worth of data goes through the exchange unit: shuffles, special registers that differ by lane */

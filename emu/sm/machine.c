@@ -199,7 +199,7 @@ static const pl_conf_key sync_keys[] = {
     KEY(pl_sync_config, barrier, "barrier", U32, CY, 1, 1000, "cycles from the last arrival at a block barrier to the next issue"),
     KEY(pl_sync_config, barrier_warp, "barrier_warp", U32, CY, 0, 100, "cycles that the barrier unit needs for a warp that arrives"),
     KEY(pl_sync_config, barrier_reduce, "barrier_reduce", U32, CY, 0, 1000, "further cycles of a barrier that returns a result"),
-    KEY(pl_sync_config, cluster, "cluster", U32, CY, 1, 5000, "cycles from the last arrival at a cluster barrier to the next issue"),
+    KEY(pl_sync_config, cluster, "cluster", U32, CY, 1, 5000, "cycles from the last arrival at a cluster barrier, its fence over, to the next issue"),
     KEY(pl_sync_config, fence_cta, "fence_cta", U32, CY, 0, 5000, "cycles of a fence at block scope"),
     KEY(pl_sync_config, fence_gpu, "fence_gpu", U32, CY, 0, 5000, "cycles of a fence at cluster or gpu scope"),
     KEY(pl_sync_config, fence_drain, "fence_drain", U32, CY, 0, 5000, "cycles of such a fence from the answer to the last store it waits for"),

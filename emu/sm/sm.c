@@ -188,7 +188,7 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
                             : 0;
         if (done > t->operands) t->operands = done;
         t->why = PL_STALL_MATH_PIPE;
-    } else if ((d->kind == PL_KIND_FENCE_GPU || d->kind == PL_KIND_FENCE_SYS) && t->stores) {
+    } else if (d->fence && t->stores) {
         t->block = PL_BK_STORES;
         t->drained = true;
         t->why = PL_STALL_MEMBAR;
@@ -453,6 +453,16 @@ static void emit(const pl_sm *s, const pl_twarp *t, uint32_t pc, pl_lanes mask, 
     sink->inst(sink->ctx, &e);
 }
 
+/* The cycle at which a fence of gpu scope that a warp issues now is over. */
+static uint64_t fence_gpu(pl_sm *s, pl_twarp *t, uint64_t now)
+{
+    const pl_sync_config *m = &s->m->sync;
+    uint64_t at = pl_port_enter(&s->fence_port, now, (uint64_t)(m->fence_gpu_each * PL_FINE)) + (t->drained ? m->fence_drain : m->fence_gpu);
+    s->stat.exchanges += 2;
+    t->drained = false;
+    return at;
+}
+
 static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
 {
     const pl_dec *d = t->next;
@@ -607,10 +617,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         t->hold_why = PL_STALL_MEMBAR;
         break;
     case PL_KIND_FENCE_GPU:
-        s->stat.exchanges += 2;
-        t->hold = pl_port_enter(&s->fence_port, now, (uint64_t)(s->m->sync.fence_gpu_each * PL_FINE)) +
-                  (t->drained ? s->m->sync.fence_drain : s->m->sync.fence_gpu);
-        t->drained = false;
+        t->hold = fence_gpu(s, t, now);
         t->hold_why = PL_STALL_MEMBAR;
         pl_l1_invalidate(&s->l1);
         break;
@@ -640,10 +647,19 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         s->stat.barriers += release_barrier(s, t->cta, now, at) || t->cta->live == 1;
         break;
     }
-    case PL_KIND_CLUSTER_ARRIVE: /* what it did to other SMs must be seen there */
-        t->hold = t->remote_done;
+    case PL_KIND_CLUSTER_ARRIVE: { /* what it did to other SMs must be seen there, and all that it did unless it says .relaxed */
+        uint64_t fenced = d->fence ? fence_gpu(s, t, now) : now;
+        if (t->remote_done > fenced) fenced = t->remote_done;
+        if (fenced > t->cta->fenced) t->cta->fenced = fenced;
+        t->hold = fenced;
         t->hold_why = PL_STALL_MEMBAR;
-        if (!w->cta->cluster) release_barrier(s, t->cta, now, now + s->m->sync.cluster);
+        if (!w->cta->cluster) release_barrier(s, t->cta, now, t->cta->fenced + s->m->sync.cluster);
+        break;
+    }
+    case PL_KIND_CLUSTER_WAIT:
+        pl_l1_invalidate(&s->l1);
+        t->hold = t->cta->fenced + s->m->sync.cluster;
+        t->hold_why = PL_STALL_BARRIER;
         break;
     case PL_KIND_EXIT: release_barrier(s, t->cta, now, now + s->m->sync.barrier); break;
     default: break;
@@ -764,7 +780,9 @@ void pl_sm_poll(pl_sm *s, uint64_t now)
             if (t->w->state == PL_WARP_DONE || t->w->state == PL_WARP_FAULT) advance(s, t, now);
             continue;
         }
-        t->hold = now + (t->w->cta->cluster ? s->m->sync.cluster : s->m->launch.end);
+        /* the blocks of a cluster come to their barrier at about the same time: the fences of this one stand for all */
+        uint64_t arrived = t->cta->fenced > now ? t->cta->fenced : now;
+        t->hold = t->w->cta->cluster ? arrived + s->m->sync.cluster : now + s->m->launch.end;
         advance(s, t, now);
     }
 }

@@ -59,4 +59,20 @@ START_TEST(so_is_the_first_address)
 }
 END_TEST
 
-UNIT_MAIN("stalls", the_first_constant_is_waited_for, so_is_the_first_address)
+/* A cluster's barrier makes what the warp did visible: it begins with a fence (metrics.tsv membar of cluster_reduce: 431 cycles a barrier of 32
+ * warps an SM), which waits for stores, unless .relaxed says that it need not. */
+START_TEST(arriving_at_a_clusters_barrier_is_a_fence)
+{
+    uint64_t relaxed = cycles_of("", "barrier.cluster.arrive.relaxed; barrier.cluster.wait;");
+    uint64_t released = cycles_of("", "barrier.cluster.arrive.release; barrier.cluster.wait;");
+    uint64_t fence = cycles_of("", "fence.acq_rel.gpu; barrier.cluster.arrive.relaxed; barrier.cluster.wait;");
+    uint64_t stored = cycles_of("", "st.global.u32 [%d0+64], %r0; barrier.cluster.arrive.release; barrier.cluster.wait;");
+    uint64_t unasked = cycles_of("", "st.global.u32 [%d0+64], %r0; barrier.cluster.arrive.relaxed; barrier.cluster.wait;");
+    ck_assert_uint_ge(released, relaxed + 250);
+    ck_assert_uint_le(released, fence + 20);
+    ck_assert_uint_ge(stored, released + 100);
+    ck_assert_uint_le(unasked + 250, stored);
+}
+END_TEST
+
+UNIT_MAIN("stalls", the_first_constant_is_waited_for, so_is_the_first_address, arriving_at_a_clusters_barrier_is_a_fence)
