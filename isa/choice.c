@@ -99,11 +99,12 @@ static bool dies(const pl_ir *x, const reading *n, uint32_t block, size_t at, ui
            (r->block != block || r->at < at) && !k->several && k->block == block && k->last <= at;
 }
 
-static void choose(pl_ir *x, reading *n, uint32_t block, size_t at)
+/* True: something has changed. */
+static bool choose(pl_ir *x, reading *n, uint32_t block, size_t at)
 {
     pl_insn *i = &x->b.at[block].code.at[at];
     if (pl_insn_mnem(i) != M_selp || i->guard != PL_PT || i->op[3] <= PL_PF || pl_type_bits(pl_insn_type(i)) != 32 || !single_row(x, i->op[0]))
-        return;
+        return false;
     for (unsigned k = 1; k <= 2; k++) {
         uint32_t other = i->op[3 - k];
         pl_insn *w = computed(x, block, at, i->op[k]);
@@ -127,7 +128,7 @@ static void choose(pl_ir *x, reading *n, uint32_t block, size_t at)
         *i = r;
         static const pl_word b32 = W_b32;
         if (other == copy.op[0] || !pl_insn_make(&copy, M_mov, 2, &b32, 1) || !pl_insn_make(&back, M_mov, 2, &b32, 1))
-            return;
+            return true;
         copy.op[0] = back.op[1] = to;
         copy.op[1] = other;
         pl_insn *m = pl_ir_insert(x, block, at);
@@ -136,8 +137,9 @@ static void choose(pl_ir *x, reading *n, uint32_t block, size_t at)
         m = to == back.op[0] ? NULL : pl_ir_insert(x, block, at + 2);
         if (m)
             *m = back;
-        return;
+        return true;
     }
+    return false;
 }
 
 bool pl_pass_choose(pl_ir *x)
@@ -152,10 +154,13 @@ bool pl_pass_choose(pl_ir *x)
     for (n.block = 0; n.block < x->b.n; n.block++)
         for (n.at = 0; n.at < x->b.at[n.block].code.n; n.at++)
             pl_insn_uses_here(x->p, &x->b.at[n.block].code.at[n.at], note_read, &n);
+    bool any = false;
     for (uint32_t b = 0; b < x->b.n; b++)
         if (x->b.at[b].order != PL_IR_NONE)
             for (size_t at = x->b.at[b].code.n; at-- > 0 && pl_ir_ok(x);) /* backwards: what stands in front keeps its place */
-                choose(x, &n, b, at);
+                any |= choose(x, &n, b, at);
+    if (!any)
+        pl_ir_same(x);
     pl_ir_sweep(x);
     return pl_ir_ok(x);
 }

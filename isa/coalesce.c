@@ -345,6 +345,7 @@ static void read_earlier(pl_ir *x, pl_irb *b, size_t copy)
         }
         if (!free || chain(x, b, k, copy) < chain(x, b, def, copy))
             continue;
+        x->counted = false;
         memmove(b->code.at + def + 1, b->code.at + def, (k - def) * sizeof i);
         b->code.at[def++] = i;
     }
@@ -366,7 +367,8 @@ static void advance(pl_ir *x)
 bool pl_pass_coalesce(pl_ir *x)
 {
     bool any = true;
-    if (!pl_ir_ready(x))
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x))
         return false;
     advance(x);
     for (unsigned k = 0; k < ROUNDS && any; k++) {

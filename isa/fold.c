@@ -18,7 +18,8 @@ typedef struct fold {
     uint32_t *pred_to; /* the same for predicates */
     uint32_t *bucket, mask;
     struct { value *at; size_t n, cap; } values;
-    bool changed;
+    bool changed;      /* an instruction is gone, or may be now */
+    bool edited;       /* any has changed */
 } fold;
 
 static bool is_value(const pl_ir *x, uint32_t row)
@@ -400,6 +401,7 @@ static bool removable(const pl_insn *i)
 bool pl_pass_clean(pl_ir *x)
 {
     cleaner c = {.x = x};
+    bool same = true;
     pl_ir_sweep(x);
     if (!pl_ir_count(x))
         return false;
@@ -417,10 +419,13 @@ bool pl_pass_clean(pl_ir *x)
                     continue;
                 pl_insn_uses(x->p, i, release, &c);
                 i->form = PL_IR_DEAD;
+                same = false;
             }
         }
     } while (c.again);
     pl_ir_sweep(x);
+    if (same)
+        pl_ir_same(x);
     return true;
 }
 
@@ -446,8 +451,11 @@ bool pl_pass_fold(pl_ir *x)
         memset(f.to, 0xff, rows * sizeof *f.to);
         memset(f.pred_to, 0xff, (x->f->preds + 1) * sizeof *f.pred_to);
         for (uint32_t j = 0; j < x->nrpo; j++)
-            for (uint32_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++)
+            for (uint32_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+                const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k], before = *i;
                 visit(&f, x->rpo[j], k);
+                f.edited = f.edited || memcmp(&before, i, sizeof before) != 0;
+            }
         /* uses in blocks that come earlier in the order */
         for (uint32_t b = 0; b < x->b.n; b++)
             for (size_t k = 0; k < x->b.at[b].code.n; k++)
@@ -457,6 +465,8 @@ bool pl_pass_fold(pl_ir *x)
             if (x->f->result.at[k].reg)
                 substitute(&f, &x->f->result.at[k].from, 1, PL_USE_READ | (x->f->result.at[k].pred ? PL_USE_PRED : 0));
         branches(&f);
+        if (!f.edited && !f.changed)
+            pl_ir_same(x);
         if (round && !f.changed)
             break; /* cleaned already */
         if (!pl_pass_clean(x))

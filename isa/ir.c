@@ -479,16 +479,30 @@ static bool row_room(pl_ir *x, size_t rows, size_t preds)
     return x->row && x->pred_row && pl_arena_ok(x->a);
 }
 
-bool pl_ir_count_with(pl_ir *x, size_t more)
+/* Rows from `first` on that nothing is known of yet. */
+static void describe(pl_ir *x, uint32_t first, size_t more)
 {
     static const uint8_t defs[] = {[PL_ROW_REG] = 0, [PL_ROW_INIT] = 1, [PL_ROW_SINK] = 2};
+    uint32_t rows = x->f->rows;
+    for (uint32_t r = first; r < rows; r++)
+        x->row[r] = (pl_ir_row){.kind = x->kind.at[r], .init = x->init.at[r], .block = PL_IR_NONE, .defs = defs[x->kind.at[r]]};
+    for (size_t r = rows; r < rows + more; r++)
+        x->row[r] = (pl_ir_row){.kind = PL_ROW_INIT, .init = PL_IR_NONE, .block = PL_IR_NONE, .defs = 1};
+    x->described = rows;
+}
+
+bool pl_ir_count_with(pl_ir *x, size_t more)
+{
     pl_prog_func *f = x->f;
+    bool known = x->counted && f->rows + more + 4 <= x->row_room;
+    x->counted = false;
+    if (known) {
+        describe(x, x->described, more);
+        return true;
+    }
     if (!row_room(x, f->rows + more + 4, f->preds + 1))
         return false;
-    for (uint32_t r = 0; r < f->rows; r++)
-        x->row[r] = (pl_ir_row){.kind = x->kind.at[r], .init = x->init.at[r], .block = PL_IR_NONE, .defs = defs[x->kind.at[r]]};
-    for (size_t r = f->rows; r < f->rows + more; r++)
-        x->row[r] = (pl_ir_row){.kind = PL_ROW_INIT, .init = PL_IR_NONE, .block = PL_IR_NONE, .defs = 1};
+    describe(x, 0, more);
     for (uint32_t r = 0; r < f->preds; r++)
         x->pred_row[r] = (pl_ir_row){.block = PL_IR_NONE};
     x->pred_row[PL_PT].defs = x->pred_row[PL_PF].defs = 1;
@@ -528,6 +542,7 @@ void pl_ir_sweep(pl_ir *x)
         size_t n = 0;
         while (n < k->code.n && k->code.at[n].form != PL_IR_DEAD)
             n++;
+        x->counted &= n == k->code.n;
         for (size_t c = n; c < k->code.n; c++)
             if (k->code.at[c].form != PL_IR_DEAD)
                 k->code.at[n++] = k->code.at[c];
@@ -637,6 +652,7 @@ static pl_insn *empty(pl_insn *i)
 pl_insn *pl_ir_insert(pl_ir *x, uint32_t block, size_t at)
 {
     pl_irb *b = &x->b.at[block];
+    x->counted = false;
     pl_push(x->a, &b->code);
     if (!pl_arena_ok(x->a))
         return NULL;
@@ -652,6 +668,7 @@ typedef struct pl_ir_added {
 
 pl_insn *pl_ir_later(pl_ir *x, uint32_t block, size_t at)
 {
+    x->counted = false;
     uint32_t number = (uint32_t)x->later.n;
     pl_ir_added *a = pl_push(x->tmp, &x->later);
     a->block = block;

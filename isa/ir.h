@@ -60,6 +60,8 @@ typedef struct pl_ir {
     pl_ir_row *pred_row;  /* the same for predicates */
     bool parts;           /* pl_pass_converge: there are branches where lanes may part, ends of some lanes, slow paths */
     size_t row_room, pred_room;
+    uint32_t described;   /* rows that have been */
+    bool counted;         /* nothing has changed since: pl_ir_same */
 } pl_ir;
 
 pl_status pl_ir_open(pl_ir *x, pl_program *p, pl_prog_func *f, uint32_t sink, pl_arena *scratch, pl_arena *tmp);
@@ -76,6 +78,11 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed);
 bool pl_ir_graph(pl_ir *x);
 /* Reads and writes of every row. */
 bool pl_ir_count(pl_ir *x);
+/* Said by a pass at its end: since it called pl_ir_count no instruction has changed, moved or gone. The next call need not count again. */
+static inline void pl_ir_same(pl_ir *x)
+{
+    x->counted = true;
+}
 /* What most passes begin with: dead instructions go, then graph and count. False: out of memory. */
 bool pl_ir_ready(pl_ir *x);
 /* pl_ir_count, with descriptions of `more` rows to come: constants that a pass makes while it works. */

@@ -262,6 +262,7 @@ static bool append_next(pl_ir *x, uint32_t b)
         next = branch->target;
     if (next == PL_IR_NONE || next == b || next == 0 || x->b.at[next].npred != 1)
         return false;
+    x->counted = false;
     if (branch)
         x->b.at[b].code.n--;
     const pl_irb from = x->b.at[next];

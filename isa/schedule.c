@@ -387,10 +387,11 @@ static bool find_readings(list *l)
 static int pressure(const list *l, uint32_t at)
 {
     const node *n = &l->node[at];
-    const reading *r = l->readings.at + n->readings, *end = r + n->nreadings;
     int d = n->gain;
-    for (; r < end; r++)
+    for (uint32_t k = n->readings; k < n->readings + n->nreadings; k++) {
+        const reading *r = &l->readings.at[k];
         d -= l->held.at[r->held].left == r->times ? r->rows : 0;
+    }
     return d;
 }
 

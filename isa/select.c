@@ -690,8 +690,10 @@ bool pl_pass_select(pl_ir *x)
         c.counting = false;
         if (!walk(x, &c))
             return false;
-        if (!c.changed)
+        if (!c.changed) {
+            pl_ir_same(x);
             break; /* cleaned already: folding, or the round before, ended with that */
+        }
         if (!pl_pass_clean(x))
             return false;
     }

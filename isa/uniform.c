@@ -187,5 +187,6 @@ bool pl_pass_uniform(pl_ir *x)
             if (constant || (i->op[0] < x->f->rows && c.may[i->op[0]] && (is_fetch(x, i) || computes(x, i))))
                 i->flags |= PL_IF_ELSEWHERE;
         }
+    pl_ir_same(x);
     return true;
 }

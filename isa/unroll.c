@@ -562,10 +562,12 @@ bool pl_pass_unroll(pl_ir *x)
     if (!pl_ir_ready(x))
         return false;
     size_t n = x->b.n;
+    bool any = false;
     for (uint32_t b = 0; b < n; b++) {
         counted c;
         if (x->b.at[b].order == PL_IR_NONE || !analyse(x, b, &c))
             continue;
+        any = true;
         uint32_t rows = x->f->rows;
         if (!unroll(x, &c))
             return false;
@@ -573,5 +575,7 @@ bool pl_pass_unroll(pl_ir *x)
         if (x->f->rows != rows && (!pl_ir_graph(x) || !pl_ir_count(x)))
             return false;
     }
+    if (!any)
+        pl_ir_same(x);
     return true;
 }

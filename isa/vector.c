@@ -244,14 +244,19 @@ bool pl_pass_vector(pl_ir *x)
     joiner j = {.x = x};
     if (!find_alignment(&j))
         return false;
+    bool any = false;
     for (j.block = 0; j.block < x->b.n; j.block++)
         for (uint32_t k = 0; k < x->b.at[j.block].code.n; k++)
             for (int store = 0; store < 2; store++)
                 for (unsigned n = 4; n >= 2; n /= 2) {
                     const pl_insn *i = &x->b.at[j.block].code.at[k];
-                    if (word_access(i, store) && (n << i->sel[PL_M_LOG2]) <= MOST_BYTES && merge(&j, k, n, store))
+                    if (word_access(i, store) && (n << i->sel[PL_M_LOG2]) <= MOST_BYTES && merge(&j, k, n, store)) {
+                        any = true;
                         break;
+                    }
                 }
+    if (!any)
+        pl_ir_same(x);
     pl_ir_sweep(x);
     return pl_ir_ok(x);
 }

@@ -318,7 +318,8 @@ static void find_sites(webs *w, uint32_t index)
             if (written(w, index, b) == PL_IR_NONE)
                 add_site(w, b);
         }
-    qsort(w->sites.at, w->sites.n, sizeof *w->sites.at, in_tree_order);
+    if (w->sites.n > 1)
+        qsort(w->sites.at, w->sites.n, sizeof *w->sites.at, in_tree_order);
     for (uint32_t k = 1; k < w->sites.n; k++) {
         uint32_t up = k; /* plus one: the one before */
         while (up && !above(x, &w->sites.at[up - 1], w->sites.at[k].block))
@@ -399,8 +400,11 @@ bool pl_pass_webs(pl_ir *x)
         w.v.at[k].first = w.bits;
         w.bits += w.v.at[k].mixed ? 0 : w.v.at[k].n;
     }
-    if (!w.bits)
+    if (!w.bits) {
+        pl_ir_same(x);
         return true;
+    }
+    uint32_t rows = x->f->rows, preds = x->f->preds;
     w.row = pl_arena_array(x->tmp, uint32_t, w.bits);
     uint32_t **by_var[] = {&w.now, &w.in, &w.touch, &w.seen}, **by_block[] = {&w.has_touch, &w.has_meeting, &w.touched, &w.meeting};
     for (size_t k = 0; k < 4; k++) {
@@ -424,7 +428,7 @@ bool pl_pass_webs(pl_ir *x)
         return false;
     for (size_t k = 0; k < w.v.n; k++) {
         var *v = &w.v.at[k];
-        bool kept = false;
+        bool kept = false; /* the first web keeps the row */
         for (uint32_t d = v->first; !v->mixed && d < v->first + v->n; d++) {
             if (find(&w, d) != d)
                 continue;
@@ -432,6 +436,9 @@ bool pl_pass_webs(pl_ir *x)
             kept = true;
         }
     }
-    walk(&w, true);
+    if (x->f->rows == rows && x->f->preds == preds)
+        pl_ir_same(x);
+    else
+        walk(&w, true);
     return pl_ir_ok(x);
 }
