@@ -1,0 +1,495 @@
+#!/usr/bin/env python3
+"""generate.py SEED COUNT - writes a module of COUNT random kernels k0, k1, ... to compare with hardware (record.c, tests/programs.c).
+
+A kernel runs with 2 blocks of 64 threads and the parameters (u64 in, u64 out). Each thread reads its registers from its 256 bytes
+of `in`, does random things with them (arithmetic of all types, divergent branches, loops and switches, calls, recursion, memory of
+its own in every space, atomics, warp-wide and block-wide exchange where all threads meet) and writes all of them back to its 512
+bytes of `out`; 32 bytes behind those of all threads are sums that every thread adds to.
+
+A line of TEMPLATES is an instruction; {name} draws an operand or a word, see WORDS and Kernel.draw. What may differ between two
+correct assemblers is left out: uninitialised registers, races, and guards on two instructions whose guards ptxas 13.0 forgets."""
+import random
+import re
+import sys
+
+SIZES = {"r": 12, "d": 6, "f": 8, "g": 4, "h": 6, "p": 5}  # registers of each class: b32, b64, f32, f64, b16, predicates
+NAMES = {"r": "%r", "d": "%rd", "f": "%f", "g": "%fd", "h": "%h", "p": "%p"}
+
+WORDS = {
+    "t": "u32 s32", "T": "u64 s64", "t16": "u16 s16", "x2": "f16x2 bf16x2", "fp8": "e4m3x2 e5m2x2",
+    "eq": "eq ne lt le gt ge", "lo": "eq ne lo ls hi hs",
+    "feq": "eq ne lt le gt ge equ neu ltu leu gtu geu num nan",
+    "bit": "and or xor", "rnd": "rn rz rm rp", "rni": "rni rzi rmi rpi", "half": "lo hi", "min": "min max", "add": "add sub mul",
+    "ftz": "- .ftz", "sat": "- - .sat", "relu": "- .relu", "NaN": "- .NaN", "xor": "- .xorsign.abs", "wrap": "clamp wrap",
+    "prmt": "- .f4e .b4e .rc8 .ecl .ecr .rc16", "testp": "finite infinite number notanumber normal subnormal",
+    "approx": "rcp sqrt rsqrt sin cos lg2 ex2", "not": "- !", "offset": "0 3 17", "n": "1 -1 2 0", "divisor": "7 10 -3 16 641",
+    "part": ".b0 .b1 .b3 .h0 .h1", "shr": "- .shr7 .shr15", "small": "u8 s8 u16 s16", "video": "vadd vsub vabsdiff vmin vmax",
+    "video2": "vadd2 vsub2 vmax2 vabsdiff2 vavrg2", "video4": "vadd4 vsub4 vmin4 vabsdiff4 vavrg4", "second": "add min max",
+    "dir": "up down bfly idx", "clamp": "31 0 0x1c1f 0x181f 0x0c03", "vote": "all any uni", "atom": "add min max",
+    "swap": "and or xor exch", "inc": "inc dec",
+}
+
+TEMPLATES = """
+add.{t} {r}, {r}, {R}
+sub.{t} {r}, {R}, {r}
+add.sat.s32 {r}, {r}, {R}
+mul.lo.{t} {r}, {r}, {R}
+mul.hi.{t} {r}, {r}, {R}
+mul.wide.{t} {d}, {r}, {R}
+mul.wide.{t16} {r}, {h}, {h}
+mad.lo.{t} {r}, {r}, {R}, {r}
+mad.hi.{t} {r}, {r}, {r}, {R}
+mad.hi.sat.s32 {r}, {r}, {r}, {r}
+mad.wide.{t} {d}, {r}, {R}, {d}
+mul24.{half}.{t} {r}, {r}, {r}
+mad24.{half}.{t} {r}, {r}, {r}, {r}
+sad.{t} {r}, {r}, {R}, {r}
+div.{t} {r}, {r}, {R}
+rem.{t} {r}, {r}, {r}
+rem.{t} {r}, {r}, {divisor}
+div.{T} {d}, {d}, {d}
+rem.{T} {d}, {d}, {D}
+abs.s32 {r}, {r}
+neg.s32 {r}, {r}
+min.{t} {r}, {r}, {R}
+max.{t} {r}, {R}, {r}
+min.s32.relu {r}, {r}, {r}
+{min}.{t16}x2 {r}, {r}, {r}
+add.{t16}x2 {r}, {r}, {r}
+popc.b32 {r}, {r}
+clz.b32 {r}, {r}
+brev.b32 {r}, {r}
+popc.b64 {r}, {d}
+clz.b64 {r}, {d}
+brev.b64 {d}, {d}
+bfind.{t} {r}, {r}
+bfind.shiftamt.{T} {r}, {d}
+fns.b32 {r}, {r}, {offset}, {n}
+bfe.{t} {r}, {r}, {S}, {S}
+bfe.{T} {d}, {d}, {S}, {S}
+bfi.b32 {r}, {r}, {r}, {S}, {S}
+bfi.b64 {d}, {d}, {d}, {S}, {S}
+szext.{wrap}.{t} {r}, {r}, {S}
+bmsk.{wrap}.b32 {r}, {S}, {S}
+dp4a.{t}.{t} {r}, {r}, {r}, {r}
+dp2a.{half}.{t}.{t} {r}, {r}, {r}, {r}
+{bit}.b32 {r}, {r}, {R}
+not.b32 {r}, {r}
+cnot.b32 {r}, {r}
+{bit}.b64 {d}, {d}, {D}
+not.b64 {d}, {d}
+{bit}.b16 {h}, {h}, {h}
+lop3.b32 {r}, {r}, {r}, {R}, {byte}
+lop3.or.b32 {r}|{p}, {r}, {r}, {r}, {byte}, {p}
+lop3.and.b32 {r}|{p}, {r}, {r}, {r}, {byte}, {p}
+shl.b32 {r}, {r}, {S}
+shr.{t} {r}, {r}, {S}
+shl.b64 {d}, {d}, {S}
+shr.{T} {d}, {d}, {S}
+shl.b16 {h}, {h}, {S}
+shr.{t16} {h}, {h}, {S}
+shf.l.{wrap}.b32 {r}, {r}, {r}, {S}
+shf.r.{wrap}.b32 {r}, {r}, {r}, {S}
+prmt.b32{prmt} {r}, {r}, {r}, {R}
+add.{T} {d}, {d}, {D}
+sub.{T} {d}, {d}, {D}
+mul.lo.{T} {d}, {d}, {D}
+mul.hi.{T} {d}, {d}, {d}
+mad.lo.{T} {d}, {d}, {d}, {d}
+{min}.{T} {d}, {d}, {d}
+abs.s64 {d}, {d}
+neg.s64 {d}, {d}
+add.{t16} {h}, {h}, {h}
+mul.{half}.{t16} {h}, {h}, {h}
+mad.lo.u16 {h}, {h}, {h}, {h}
+{min}.{t16} {h}, {h}, {h}
+div.{t16} {h}, {h}, {h}
+rem.{t16} {h}, {h}, {h}
+mov.b32 {r}, {f}
+mov.b32 {f}, {r}
+mov.b64 {d}, {g}
+mov.b64 {g}, {d}
+mov.b32 {r}, {{{h}, {h}}}
+mov.b64 {d}, {{{r}, {r}}}
+mov.b64 {{{r}, {r}}}, {d}
+mov.b32 {{{h}, {h}}}, {r}
+mov.u32 {r}, {I}
+mov.f32 {f}, {F}
+selp.b32 {r}, {r}, {R}, {p}
+selp.f32 {f}, {f}, {f}, {p}
+selp.b64 {d}, {d}, {d}, {p}
+selp.b16 {h}, {h}, {h}, {p}
+slct.{t}.s32 {r}, {r}, {r}, {r}
+slct{ftz}.f32.f32 {f}, {f}, {f}, {f}
+setp.{eq}.s32 {p}, {r}, {R}
+setp.{lo}.u32 {p}, {r}, {R}
+setp.{eq}.{T} {p}, {d}, {D}
+setp.{eq}.{bit}.{t} {p}|{p}, {r}, {R}, {not}{p}
+setp.{feq}{ftz}.f32 {p}, {f}, {F}
+setp.{feq}.{bit}.f32 {p}, {f}, {f}, {p}
+setp.{feq}.f64 {p}, {g}, {G}
+setp.{eq}.{t16} {p}, {h}, {h}
+setp.{feq}.f16 {p}, {h}, {h}
+setp.{feq}.bf16 {p}, {h}, {h}
+setp.{feq}.f16x2 {p}|{p}, {r}, {r}
+set.{eq}.u32.{t} {r}, {r}, {R}
+set.{feq}.u32.f32 {r}, {f}, {f}
+set.{feq}.f32.f32 {f}, {f}, {f}
+set.{feq}.f16x2.f16x2 {r}, {r}, {r}
+{bit}.pred {p}, {p}, {p}
+not.pred {p}, {p}
+add.{rnd}{ftz}{sat}.f32 {f}, {f}, {F}
+sub.{rnd}{ftz}.f32 {f}, {f}, {F}
+mul.{rnd}{ftz}{sat}.f32 {f}, {f}, {F}
+fma.{rnd}{ftz}{sat}.f32 {f}, {f}, {F}, {f}
+fma.rn.f32 {f}, {f}, {f}, {F}
+div.{rnd}{ftz}.f32 {f}, {f}, {F}
+div.approx{ftz}.f32 {f}, {f}, {f}
+div.full{ftz}.f32 {f}, {f}, {f}
+rcp.{rnd}{ftz}.f32 {f}, {f}
+sqrt.{rnd}{ftz}.f32 {f}, {f}
+{approx}.approx{ftz}.f32 {f}, {f}
+tanh.approx.f32 {f}, {f}
+{min}{ftz}{NaN}{xor}.f32 {f}, {f}, {f}
+{min}.f64 {g}, {g}, {g}
+abs{ftz}.f32 {f}, {f}
+neg{ftz}.f32 {f}, {f}
+copysign.f32 {f}, {f}, {f}
+testp.{testp}.f32 {p}, {f}
+add.{rnd}.f64 {g}, {g}, {G}
+mul.{rnd}.f64 {g}, {g}, {G}
+fma.{rnd}.f64 {g}, {g}, {G}, {g}
+div.{rnd}.f64 {g}, {g}, {g}
+rcp.{rnd}.f64 {g}, {g}
+sqrt.{rnd}.f64 {g}, {g}
+rsqrt.approx.ftz.f64 {g}, {g}
+rcp.approx.ftz.f64 {g}, {g}
+neg.f64 {g}, {g}
+abs.f64 {g}, {g}
+copysign.f64 {g}, {g}, {g}
+{add}{ftz}{sat}.f16x2 {r}, {r}, {r}
+fma.rn{ftz}{relu}.f16x2 {r}, {r}, {r}, {r}
+fma.rn{relu}.bf16x2 {r}, {r}, {r}, {r}
+{add}.bf16x2 {r}, {r}, {r}
+{add}{ftz}.f16 {h}, {h}, {h}
+fma.rn.f16 {h}, {h}, {h}, {h}
+fma.rn.bf16 {h}, {h}, {h}, {h}
+{min}{NaN}.{x2} {r}, {r}, {r}
+abs.{x2} {r}, {r}
+neg.{x2} {r}, {r}
+ex2.approx.f16x2 {r}, {r}
+ex2.approx.ftz.bf16x2 {r}, {r}
+tanh.approx.{x2} {r}, {r}
+cvt.{rni}{ftz}.{t}.f32 {r}, {f}
+cvt.{rni}.{T}.f32 {d}, {f}
+cvt.{rni}.{t}.f64 {r}, {g}
+cvt.{rni}.{T}.f64 {d}, {g}
+cvt.{rnd}.f32.{t} {f}, {r}
+cvt.{rnd}.f32.{T} {f}, {d}
+cvt.{rnd}.f64.{T} {g}, {d}
+cvt.rn.f64.{t} {g}, {r}
+cvt{ftz}.f64.f32 {g}, {f}
+cvt.{rnd}{ftz}{sat}.f32.f64 {f}, {g}
+cvt.{rni}{ftz}{sat}.f32.f32 {f}, {f}
+cvt.{rni}.f64.f64 {g}, {g}
+cvt.f32.f16 {f}, {h}
+cvt.f32.bf16 {f}, {h}
+cvt.rn{relu}.bf16.f32 {h}, {f}
+cvt.rz{relu}.f16.f32 {h}, {f}
+cvt.rn{relu}.{x2}.f32 {r}, {f}, {f}
+cvt.rz{relu}.{x2}.f32 {r}, {f}, {f}
+cvt.rna.tf32.f32 {r}, {f}
+cvt.rn.satfinite{relu}.{fp8}.f32 {h}, {f}, {f}
+cvt.rn.f16x2.{fp8} {r}, {h}
+cvt.rn.satfinite.e4m3x2.f16x2 {h}, {r}
+cvt{sat}.{small}.{t} {r}, {r}
+cvt.{T}.{t} {d}, {r}
+cvt{sat}.{t}.{T} {r}, {d}
+cvt.{t16}.u32 {h}, {r}
+cvt.{t}.{small} {r}, {h}
+cvt.pack.sat.{t16}.s32 {r}, {r}, {r}
+cvt.pack.sat.u8.s32.b32 {r}, {r}, {r}, {r}
+{video}.{t}.{t}.{t}{sat} {r}, {r}{part}, {r}{part}
+vadd.s32.s32.s32.{second} {r}, {r}.b1, {r}.h0, {r}
+vshl.u32.u32.u32.{wrap} {r}, {r}, {r}
+vmad.s32.s32.u32{shr} {r}, {r}.b0, {r}.h1, {r}
+vset.s32.s32.{eq} {r}, {r}, {r}
+{video2}.s32.s32.s32 {r}, {r}, {r}, {r}
+{video4}.u32.u32.u32 {r}, {r}, {r}, {r}
+""".strip().split("\n")
+
+# Memory of the thread: 64 bytes of shared at %rs, 128 of local at %rl, 256 of global at %rdg; tables and sums of all.
+MEMORY = """
+st.shared.b32 [%rs+{word}], {r}
+ld.shared.u32 {r}, [%rs+{word}]
+and.b32 %ra, {r}, 60; add.u32 %ra, %ra, %rs; ld.shared.u32 {r}, [%ra]
+and.b32 %ra, {r}, 60; add.u32 %ra, %ra, %rs; st.shared.u32 [%ra], {r}
+and.b32 %ra, {r}, 60; add.u32 %ra, %ra, %rs; ld.shared.{small} {r}, [%ra+2]
+and.b32 %ra, {r}, 60; add.u32 %ra, %ra, %rs; st.shared.u8 [%ra+3], {r}
+ld.shared.v4.u32 {{{r}, {r}, {r}, {r}}}, [%rs+{quad}]
+st.shared.v2.f32 [%rs+{pair}], {{{f}, {f}}}
+ld.shared.f64 {g}, [%rs+{pair}]
+and.b32 %ra, {r}, 124; add.u32 %ra, %ra, %rl; ld.local.u32 {r}, [%ra]
+and.b32 %ra, {r}, 124; add.u32 %ra, %ra, %rl; st.local.u32 [%ra], {r}
+and.b32 %ra, {r}, 124; add.u32 %ra, %ra, %rl; ld.local.s16 {r}, [%ra+2]
+st.local.v2.u32 [%rl+{pair}], {{{r}, {r}}}
+ld.local.u64 {d}, [%rl+{pair}]
+and.b32 %ra, {r}, 252; cvt.u64.u32 %rda, %ra; add.u64 %rda, %rda, %rdg; ld.global.u32 {r}, [%rda]
+and.b32 %ra, {r}, 252; cvt.u64.u32 %rda, %ra; add.u64 %rda, %rda, %rdg; st.global.u32 [%rda], {r}
+and.b32 %ra, {r}, 252; cvt.u64.u32 %rda, %ra; add.u64 %rda, %rda, %rdg; ld.u16 {r}, [%rda+2]
+and.b32 %ra, {r}, 252; cvt.u64.u32 %rda, %ra; add.u64 %rda, %rda, %rdg; st.u8 [%rda+3], {r}
+and.b32 %ra, {r}, 252; cvt.u64.u32 %rda, %ra; mov.u64 %rk, table; add.u64 %rda, %rda, %rk; ld.const.{small} {r}, [%rda]
+and.b32 %ra, {r}, 252; mov.u32 %rb, table; add.u32 %ra, %ra, %rb; ld.const.u32 {r}, [%ra]
+ld.const.f64 {g}, [table+{pair}]
+ld.global.v2.u64 {{{d}, {d}}}, [%rdg+{quad}]
+st.global.v4.f32 [%rdg+{quad}], {{{f}, {f}, {f}, {f}}}
+red.global.add.u32 [%rdt+{sum}], {r}
+atom.{own}.{atom}.{t} {r}, [{at}], {r}
+atom.{own}.{swap}.b32 {r}, [{at}], {r}
+atom.{own}.cas.b32 {r}, [{at}], {r}, {r}
+atom.{own}.{inc}.u32 {r}, [{at}], {r}
+atom.{own}.{atom}.u64 {d}, [{at}], {d}
+atom.{own}.cas.b64 {d}, [{at}], {d}, {d}
+atom.{own}.add.f32 {f}, [{at}], {f}
+atom.{own}.add.f64 {g}, [{at}], {g}
+atom.{own}.add.noftz.f16x2 {r}, [{at}], {r}
+""".strip().split("\n")
+
+CARRY = """
+add.cc.u32 {r}, {r}, {R}; addc.cc.u32 {r}, {r}, {R}; addc.u32 {r}, {r}, {r}
+sub.cc.u32 {r}, {r}, {R}; subc.cc.u32 {r}, {r}, {r}; subc.s32 {r}, {r}, {r}
+add.cc.u32 {r}, {r}, {R}; addc.s32 {r}, {r}, {R}
+mad.lo.cc.u32 {r}, {r}, {r}, {r}; madc.hi.cc.u32 {r}, {r}, {r}, {r}; madc.hi.{t} {r}, {r}, {r}, {r}
+""".strip().split("\n")
+
+# Where all threads of the block are together.
+TOGETHER = """
+shfl.sync.{dir}.b32 {r}|{p}, {r}, {lane}, {clamp}, -1
+shfl.sync.idx.b32 {r}, {r}, {r}, 31, -1
+vote.sync.{vote}.pred {p}, {p}, -1
+vote.sync.ballot.b32 {r}, {p}, -1
+redux.sync.{atom}.{t} {r}, {r}, -1
+redux.sync.{bit}.b32 {r}, {r}, -1
+match.any.sync.b32 {r}, {r}, -1
+match.any.sync.b64 {r}, {d}, -1
+match.all.sync.b32 {r}|{p}, {r}, -1
+barrier.cta.red.and.pred {p}, 0, {p}
+barrier.cta.red.popc.u32 {r}, 0, {p}
+bar.sync 0; st.shared.u32 [%rx], {r}; bar.sync 0; and.b32 %ra, {r}, 63; shl.b32 %ra, %ra, 2; add.u32 %ra, %ra, %rx0; ld.shared.u32 {r}, [%ra]; bar.sync 0
+""".strip().split("\n")
+
+CALLS = """
+{{ .param .b32 a; .param .b32 b; .param .b32 o; st.param.b32 [a], {r}; st.param.b32 [b], {r}; call (o), fmix, (a, b); ld.param.b32 {r}, [o]; }}
+{{ .param .b32 a; .param .b32 o; and.b32 %ra, {r}, 15; st.param.b32 [a], %ra; call (o), frec, (a); ld.param.b32 {r}, [o]; }}
+{{ .param .align 8 .b8 a[24]; .param .align 8 .b8 o[16]; st.param.b32 [a], {r}; st.param.f32 [a+4], {f}; st.param.b64 [a+8], {d}; st.param.f64 [a+16], {g}; call (o), fstruct, (a); ld.param.b64 {d}, [o]; ld.param.f32 {f}, [o+8]; ld.param.b32 {r}, [o+12]; }}
+{{ .param .b32 a; .param .b32 b; .param .b32 o; and.b32 %ra, {r}, 3; shl.b32 %ra, %ra, 3; cvt.u64.u32 %rda, %ra; mov.u64 %rk, functions; add.u64 %rda, %rda, %rk; ld.global.u64 %rda, [%rda]; st.param.b32 [a], {r}; st.param.b32 [b], {r}; call (o), %rda, (a, b), binary; ld.param.b32 {r}, [o]; }}
+""".strip().split("\n")
+
+HEAD = """// tests/data/programs/generate.py %d %d
+.version 8.8
+.target sm_90a
+.address_size 64
+.const .align 8 .b32 table[64] = {%s};
+.const .align 8 .b32 words[16] = {0, 1, 2, 3, -1, -2, 7, 31, 32, 64, 255, 0x80000000, 0x7fffffff, 0x3c003c00, 0x7fff7e00, 0x10000};
+.const .align 8 .f32 floats[16] = {0f00000000, 0f80000000, 0f3F800000, 0fBF800000, 0f7F800000, 0fFF800000, 0f7FC00001, 0f00000001, 0f80000001, 0f007FFFFF, 0f40000000, 0f3F000000, 0f4B800001, 0f4F000000, 0fCF000000, 0f42280000};
+.const .align 8 .f64 doubles[8] = {0d0000000000000000, 0d8000000000000000, 0d3FF0000000000000, 0dBFF8000000000000, 0d7FF0000000000000, 0d7FF8000000000001, 0d0000000000000001, 0d41E0000000000000};
+.func (.param .b32 o) fmix(.param .b32 a, .param .b32 b) { .reg .b32 x, y; .reg .pred p; ld.param.b32 x, [a]; ld.param.b32 y, [b]; xor.b32 x, x, y; mul.lo.u32 x, x, 0x9e3779b1; shf.l.wrap.b32 x, x, x, 13; setp.lt.s32 p, x, y; @p add.u32 x, x, y; st.param.b32 [o], x; ret; }
+.func (.param .b32 o) fsub(.param .b32 a, .param .b32 b) { .reg .b32 x, y; ld.param.b32 x, [a]; ld.param.b32 y, [b]; sub.u32 x, x, y; st.param.b32 [o], x; ret; }
+.func (.param .b32 o) fdiv(.param .b32 a, .param .b32 b) { .reg .b32 x, y; ld.param.b32 x, [a]; ld.param.b32 y, [b]; div.s32 x, x, y; st.param.b32 [o], x; ret; }
+.func (.param .b32 o) ffloat(.param .b32 a, .param .b32 b) { .reg .f32 x, y; ld.param.f32 x, [a]; ld.param.f32 y, [b]; div.rn.f32 x, x, y; st.param.f32 [o], x; ret; }
+.func (.param .b32 o) frec(.param .b32 a) { .reg .b32 x, y; .reg .pred p; ld.param.b32 x, [a]; setp.gt.u32 p, x, 1; @!p bra D; { .param .b32 i; .param .b32 r; sub.u32 y, x, 1; st.param.b32 [i], y; call (r), frec, (i); ld.param.b32 y, [r]; } mad.lo.u32 x, x, 3, y; D: st.param.b32 [o], x; ret; }
+.func (.param .align 8 .b8 o[16]) fstruct(.param .align 8 .b8 a[24]) { .reg .b32 x; .reg .f32 f; .reg .b64 l; .reg .f64 d, e; ld.param.b32 x, [a]; ld.param.f32 f, [a+4]; ld.param.b64 l, [a+8]; ld.param.f64 d, [a+16]; cvt.f64.f32 e, f; add.f64 d, d, e; cvt.rn.f32.f64 f, d; cvt.u64.u32 l, x; mul.lo.u64 l, l, 0x100000001b3; st.param.b64 [o], l; st.param.f32 [o+8], f; add.u32 x, x, 1; st.param.b32 [o+12], x; ret; }
+.global .u64 functions[4] = {fmix, fsub, fdiv, ffloat};"""
+
+# Lines that the classes of registers share: {i} is the number of the register, {k} where it is in memory.
+LOAD = {"r": ("ld.global.u32 %r{i}, [%rdi+{k}];", 0, 4), "d": ("ld.global.u64 %rd{i}, [%rdi+{k}];", 64, 8),
+        "f": ("ld.global.f32 %f{i}, [%rdi+{k}];", 128, 4), "g": ("ld.global.f64 %fd{i}, [%rdi+{k}];", 160, 8),
+        "h": ("ld.global.u16 %h{i}, [%rdi+{k}];", 192, 2)}
+SAVE = {"r": ("st.global.u32 [%rdo+{k}], %r{i};", 0, 4), "d": ("st.global.u64 [%rdo+{k}], %rd{i};", 64, 8),
+        "f": ("st.global.f32 [%rdo+{k}], %f{i};", 128, 4), "g": ("st.global.f64 [%rdo+{k}], %fd{i};", 160, 8),
+        "h": ("st.global.u16 [%rdo+{k}], %h{i};", 192, 2),
+        "p": ("selp.u32 %ra, 1, 0, %p{i}; st.global.u32 [%rdo+{k}], %ra;", 208, 4)}
+# Half of the registers get a value from the tables of special ones.
+SPECIAL = {"r": "shr.u32 %ra, %r{i}, 27; setp.lt.u32 %q, %ra, 16; and.b32 %ra, %ra, 15; mul.wide.u32 %rda, %ra, 4; mov.u64 %rk, words; add.u64 %rda, %rda, %rk; @%q ld.const.u32 %r{i}, [%rda];",
+           "f": "mov.b32 %ra, %f{i}; bfe.u32 %ra, %ra, 1, 5; setp.lt.u32 %q, %ra, 16; and.b32 %ra, %ra, 15; mul.wide.u32 %rda, %ra, 4; mov.u64 %rk, floats; add.u64 %rda, %rda, %rk; @%q ld.const.f32 %f{i}, [%rda];",
+           "g": "mov.b64 {{_, %ra}}, %fd{i}; and.b32 %ra, %ra, 15; setp.lt.u32 %q, %ra, 8; and.b32 %ra, %ra, 7; mul.wide.u32 %rda, %ra, 8; mov.u64 %rk, doubles; add.u64 %rda, %rda, %rk; @%q ld.const.f64 %fd{i}, [%rda];",
+           "p": "and.b32 %ra, %r{i}, {bit}; setp.ne.u32 %p{i}, %ra, 0;"}
+
+
+class Kernel:
+    def __init__(self, random_, name):
+        self.random, self.name = random_, name
+        self.lines, self.labels, self.depth, self.together = [], 0, 0, True
+
+    def immediate(self):
+        kind = self.random.randrange(4)
+        if kind == 0:
+            return str(self.random.randrange(-20, 40))
+        if kind == 1:
+            return "0x%x" % self.random.getrandbits(32)
+        if kind == 2:
+            return str(1 << self.random.randrange(31))
+        return self.random.choice("0x80000000 0x7fffffff -1 0xffff 0x1010101 255 -128".split())
+
+    def draw(self, name, used):
+        """What {name} of a template becomes. Registers that an instruction writes side by side differ: `used` has those drawn so far."""
+        pick = self.random
+        if name in SIZES:
+            free = [i for i in range(SIZES[name]) if (name, i) not in used] if used is not None else range(SIZES[name])
+            i = pick.choice(free)
+            if used is not None:
+                used.add((name, i))
+            return NAMES[name] + str(i)
+        if name in WORDS:
+            return pick.choice(WORDS[name].split()).replace("-", "", 1) if "-" in WORDS[name].split() else pick.choice(WORDS[name].split())
+        if name in "RD":
+            return self.draw(name.lower(), None) if pick.random() < .7 else self.immediate()
+        if name == "F":
+            return self.draw("f", None) if pick.random() < .8 else "0f%08X" % pick.choice([0x3F800000, 0x40490FDB, 0xBF000000, 0x7F800000, 0, 1 << 31, 1, pick.getrandbits(32)])
+        if name == "G":
+            return self.draw("g", None) if pick.random() < .8 else "0d%016X" % pick.choice([0x3FF << 52, 1 << 63, pick.getrandbits(64)])
+        if name == "S":  # a position or a width; constant ones beyond 31 are folded by ptxas -O3 in its own way
+            return str(pick.randrange(32)) if pick.random() < .5 else self.draw("r", None)
+        if name == "I":
+            return self.immediate()
+        if name == "own":
+            self.space = pick.choice(["shared", "global"])
+            return self.space
+        if name == "at":
+            return "%%rs+%d" % (8 * pick.randrange(8)) if self.space == "shared" else "%%rdg+%d" % (8 * pick.randrange(32))
+        return str({"byte": lambda: pick.randrange(256), "lane": lambda: pick.randrange(32), "word": lambda: 4 * pick.randrange(16),
+                    "pair": lambda: 8 * pick.randrange(8), "quad": lambda: 16 * pick.randrange(4), "sum": lambda: 4 * pick.randrange(8)}[name]())
+
+    def fill(self, template):
+        """The template with its draws; destinations that are written together (in braces, or around a bar) are all different."""
+        def group(m):
+            used = set()
+            return re.sub(r"\{(\w+)\}", lambda n: self.draw(n.group(1), used), m.group(0))
+        text = re.sub(r"(?<=\s)\{\{(?:\{[rdfh]\}(?:, )?)+\}\}|\{[rp]\}\|\{p\}", group, template)
+        text = re.sub(r"\{(\w+)\}", lambda n: self.draw(n.group(1), None), text)
+        return text.replace("{{", "{").replace("}}", "}")
+
+    def put(self, text):
+        self.lines.append("    " + text + ("" if text.endswith("}") and text.startswith("{ ") else ";"))
+
+    def simple(self):
+        template = self.random.choice(TEMPLATES)
+        guard = ""
+        if self.random.random() < .12 and not template.startswith("testp") and not (template.startswith("set.") and ".f32.f32" in template):
+            guard = "@%s%s " % (self.random.choice(["", "!"]), self.draw("p", None))
+        self.put(guard + self.fill(template))
+
+    def label(self, text):
+        self.lines.append(text)
+
+    def branching(self, size):
+        """An if, a switch or a loop around about `size` instructions."""
+        pick, together = self.random, self.together
+        self.depth += 1
+        self.labels += 1
+        n, count = self.labels, "%%c%d" % self.depth
+        kind = pick.choice(["if", "else", "uniform loop", "loop", "switch", "continue"])
+        if kind != "uniform loop":
+            self.together = False
+        if kind == "if":
+            self.put(self.fill("@{not}{p} bra $E%d" % n))
+            self.block(size)
+        elif kind == "else":
+            self.put(self.fill("setp.{eq}.s32 %%q, {r}, {R}; @%%q bra $T%d" % n))
+            self.block(size // 2 + 1)
+            self.put("bra $E%d" % n)
+            self.label("$T%d:" % n)
+            self.block(size // 2 + 1)
+        elif kind == "uniform loop":
+            self.put("mov.u32 %s, %d" % (count, pick.randrange(1, 6)))
+            self.label("$L%d:" % n)
+            self.block(size)
+            self.put("sub.u32 %s, %s, 1; setp.ne.u32 %%q, %s, 0; @%%q bra%s $L%d" % (count, count, count, pick.choice([".uni", ""]) if together else "", n))
+        elif kind == "loop":
+            self.put(self.fill("and.b32 %s, {r}, 7" % count))
+            self.label("$L%d: setp.eq.u32 %%q, %s, 0; @%%q bra $E%d;" % (n, count, n))
+            self.block(size)
+            if pick.random() < .5:
+                self.put(self.fill("@{p} bra $E%d" % n))
+            self.put("sub.u32 %s, %s, 1; bra $L%d" % (count, count, n))
+        elif kind == "switch":
+            ways = pick.randrange(2, 5)
+            self.put(self.fill("and.b32 %%ra, {r}, 15; min.u32 %%ra, %%ra, %d" % ways))
+            self.label("    $B%d: .branchtargets %s, $E%d;" % (n, ", ".join("$S%d_%d" % (n, way) for way in range(ways)), n))
+            self.put("brx.idx %%ra, $B%d" % n)
+            for way in range(ways):
+                self.label("$S%d_%d:" % (n, way))
+                self.block(size // ways + 1)
+                if pick.random() < .7:
+                    self.put("bra $E%d" % n)
+        else:
+            self.put("mov.u32 %s, %d" % (count, pick.randrange(1, 5)))
+            self.label("$L%d: sub.u32 %s, %s, 1;" % (n, count, count))
+            self.block(size // 2 + 1)
+            self.put(self.fill("@{p} bra $C%d" % n))
+            self.block(size // 2 + 1)
+            self.label("$C%d: setp.ne.u32 %%q, %s, 0; @%%q bra $L%d;" % (n, count, n))
+        if kind != "uniform loop":
+            self.label("$E%d:" % n)
+        self.depth -= 1
+        self.together = together
+
+    def block(self, size):
+        while size > 0:
+            kind = self.random.random()
+            if kind < .10:
+                self.put(self.fill(self.random.choice(MEMORY)))
+            elif kind < .12:
+                self.put(self.fill(self.random.choice(CARRY)))
+            elif kind < .16 and self.together:
+                self.put(self.fill(self.random.choice(TOGETHER)))
+            elif kind < .18:
+                self.put(self.fill(self.random.choice(CALLS)))
+                size -= 2
+            elif kind < .30 and self.depth < 3 and size > 4:
+                inside = self.random.randrange(2, min(size, 16))
+                self.branching(inside)
+                size -= inside + 1
+            else:
+                self.simple()
+            size -= 1
+
+    def text(self, size):
+        self.block(size)
+        out = [".visible .entry %s(.param .u64 in, .param .u64 out) {" % self.name,
+               "    .reg .b32 %r<12>, %ra, %rb, %rs, %rl, %rx, %rx0, %td, %c<5>;", "    .reg .b64 %rd<6>, %rda, %rk, %rdg, %rdi, %rdo, %rdt;",
+               "    .reg .f32 %f<8>;", "    .reg .f64 %fd<4>;", "    .reg .b16 %h<6>;", "    .reg .pred %p<5>, %q;",
+               "    .shared .align 16 .b8 own[4096];", "    .shared .align 16 .b8 all[256];", "    .local .align 16 .b8 here[128];",
+               "    binary: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b32 _);",
+               "    mov.u32 %td, %tid.x; mov.u32 %rs, own; mad.lo.u32 %rs, %td, 64, %rs; mov.u32 %rl, here; mov.u32 %rx0, all; mad.lo.u32 %rx, %td, 4, %rx0;",
+               "    mov.u32 %ra, %ctaid.x; mad.lo.u32 %td, %ra, 64, %td; ld.param.u64 %rdi, [in]; ld.param.u64 %rdo, [out]; add.u64 %rdt, %rdo, 65536;",
+               "    mad.wide.u32 %rdi, %td, 256, %rdi; mad.wide.u32 %rdo, %td, 512, %rdo; add.u64 %rdg, %rdo, 256;"]
+        for kinds in (LOAD,):
+            for c, (line, start, step) in kinds.items():
+                out += ["    " + line.format(i=i, k=start + step * i) for i in range(SIZES[c])]
+        for c, line in SPECIAL.items():
+            out += ["    " + line.format(i=i, bit=1 << i) for i in range(SIZES[c])]
+        out += ["    st.shared.u32 [%%rs+%d], %%r%d;" % (4 * i, i % 12) for i in range(16)]
+        out += ["    st.local.v2.u64 [%%rl+%d], {%%rd%d, %%rd%d};" % (16 * i, i % 6, (i + 1) % 6) for i in range(8)]
+        out += ["    st.global.v2.u64 [%%rdg+%d], {%%rd%d, %%rd%d};" % (16 * i, i % 6, (i + 1) % 6) for i in range(16)]
+        out += self.lines
+        for c, (line, start, step) in SAVE.items():
+            out += ["    " + line.format(i=i, k=start + step * i) for i in range(SIZES[c])]
+        out += ["    ld.shared.v4.u32 {%r0, %r1, %r2, %r3}, [%rs]; ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%rs+48];",
+                "    xor.b32 %r0, %r0, %r4; xor.b32 %r1, %r1, %r5; xor.b32 %r2, %r2, %r6; xor.b32 %r3, %r3, %r7;",
+                "    st.global.v2.u32 [%rdo+232], {%r0, %r1}; st.global.v2.u32 [%rdo+240], {%r2, %r3};",
+                "    ld.local.u64 %rd0, [%rl+40]; st.global.u64 [%rdo+248], %rd0;", "    ret;", "}"]
+        return "\n".join(out)
+
+
+def main():
+    seed, count = int(sys.argv[1]), int(sys.argv[2])
+    pick = random.Random(seed)
+    print(HEAD % (seed, count, ", ".join(str(pick.getrandbits(32)) for _ in range(64))))
+    for i in range(count):
+        pick = random.Random("%d %d" % (seed, i))
+        kernel = Kernel(pick, "k%d" % i)
+        print(kernel.text(pick.choice([15, 40, 80, 150])))
+
+
+main()
