@@ -309,13 +309,16 @@ bool pl_pass_place(pl_ir *x)
 
 /* ---- convergence ---- */
 
-/* An integer reduction in global memory whose address is the same in all lanes: one lane does it for its warp. */
-static bool combines(const pl_varies *v, const pl_insn *i)
+/* An integer reduction in global memory, or an atomic operation without a reader, whose address is the same in all lanes: one lane does it for
+ * its warp. */
+static bool combines(const pl_ir *x, const pl_varies *v, const pl_insn *i)
 {
     static const uint16_t ops[] = {W_add, W_min, W_max, W_and, W_or, W_xor};
     pl_word t = pl_insn_type(i);
-    if (pl_insn_mnem(i) != M_red || i->sel[PL_M_SPACE] != PL_SP_GLOBAL || i->op[0] == UINT32_MAX || v->row[i->op[0]] ||
-        pl_type_bits(t) != 32 || pl_type_kind(t) == 'f' || pl_forms[i->form].operand[0].kind != PL_K_ADDR)
+    bool atom = pl_insn_mnem(i) == M_atom;
+    unsigned address = atom ? 1 : 0;
+    if ((!atom && pl_insn_mnem(i) != M_red) || i->sel[PL_M_SPACE] != PL_SP_GLOBAL || i->op[address] == UINT32_MAX || v->row[i->op[address]] ||
+        (atom && x->row[i->op[0]].uses) || pl_type_bits(t) != 32 || pl_type_kind(t) == 'f' || pl_forms[i->form].operand[address].kind != PL_K_ADDR)
         return false;
     for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
         if (pl_insn_has(i, (pl_word)ops[k]))
@@ -329,7 +332,7 @@ static bool combine_atomics(pl_ir *x, const pl_varies *v)
         bool leader = false;
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
             pl_insn red = x->b.at[b].code.at[k];
-            if (!combines(v, &red))
+            if (!combines(x, v, &red))
                 continue;
             for (int part = leader ? 1 : 0; part < 2; part++) {
                 pl_insn *i = pl_ir_later(x, b, k);

@@ -334,6 +334,24 @@ START_TEST(calls_through_pointers_have_a_meeting_point_where_lanes_part)
 }
 END_TEST
 
+/* As ptxas 13.0 does for sm_90 (2026-11): RED, in a function with a fence ATOMG, for a warp at once where all lanes have one address. */
+START_TEST(atomics_without_a_reader_are_reductions_where_nothing_fences)
+{
+    static const struct { const char *body; unsigned atoms, leaders; } cases[] = {
+        {"mul.wide.u32 %d3, %r2, 4;\nadd.u64 %d3, %d3, %d1;\natom.global.add.u32 %r3, [%d3], 1;", 0, 0},
+        {"mul.wide.u32 %d3, %r2, 4;\nadd.u64 %d3, %d3, %d1;\natom.global.add.u32 %r3, [%d3], 1;\nmembar.gl;", 1, 0},
+        {"membar.gl;\natom.global.add.u32 %r3, [%d1], 1;", 1, 1},
+        {"atom.global.add.u32 %r3, [%d1], 1;\nfence.proxy.async;", 0, 1},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        assemble(cases[k].body);
+        ck_assert_uint_eq(count("atom.global"), cases[k].atoms);
+        ck_assert_uint_eq(count("red.global"), 1 - cases[k].atoms);
+        ck_assert_uint_eq(count("~leader"), cases[k].leaders);
+    }
+}
+END_TEST
+
 START_TEST(shared_words_are_joined)
 {
     assemble("shl.b32 %r3, %r2, 4;\nmov.u32 %r4, s;\nadd.u32 %r5, %r4, %r3;\n"
@@ -451,5 +469,5 @@ UNIT_MAIN("opt", the_middle_of_two_registers_is_one_shift, product_and_sum_are_o
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
-          parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, short_bodies_are_guarded, loading_bodies_are_guarded_where_they_join_loads, shared_words_are_joined, calls_through_pointers_have_a_meeting_point_where_lanes_part,
+          parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, short_bodies_are_guarded, loading_bodies_are_guarded_where_they_join_loads, shared_words_are_joined, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
           unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
