@@ -22,6 +22,7 @@
 #include "isa/resources.h"
 #include "isa/tidy.h"
 #include "ptx/callgraph.h"
+#include "ptx/shared.h"
 #include "ptx/variables.h"
 
 typedef struct constant {
@@ -37,7 +38,7 @@ typedef struct module {
     const pl_ast *ast;
     pl_program *p;
     pl_arena *scratch;   /* until the module is done */
-    uint64_t *dynamic;   /* where unsized shared arrays start, by function */
+    pl_shared_plan shared;
     const pl_lower_source *source;
     size_t sources;
 } module;
@@ -50,7 +51,6 @@ typedef struct lower {
     pl_arena *scratch;     /* until the function is lowered */
     pl_plans *plans;
     pl_arena *work, *pass; /* until the function, the pass is done */
-    uint64_t dynamic;      /* where unsized shared arrays start */
     /* the current function */
     const pl_func *func;
     pl_prog_func *out;
@@ -147,10 +147,9 @@ static bool in_frame(const lower *c, const pl_var *v)
     return v->space == PL_SP_LOCAL || (v->space == PL_SP_PARAM && !(c->func->entry && is_formal(c->func, v)));
 }
 
-/* Unsized arrays lie behind the others, which are not the same for every kernel. */
 static uint64_t shared_offset(const lower *c, const pl_var *v)
 {
-    return v->unsized && !v->owner ? c->dynamic : v->offset;
+    return pl_shared_offset(&c->m->shared, c->func->index, v);
 }
 
 /* Row that holds the address of a variable (plus offset) in its own space. */
@@ -756,11 +755,10 @@ static bool lower_module(module *m)
         *pl_push(p->arena, &p->sources) = (pl_prog_source){m->source[k].name, m->source[k].lines_before};
     for (size_t k = 0; k < ast->files.n; k++)
         *pl_push(p->arena, &p->files) = ast->files.at[k];
-    m->dynamic = pl_arena_array(m->scratch, uint64_t, ast->funcs.n + 1);
     uint8_t *linked = pl_arena_array(m->scratch, uint8_t, ast->funcs.n + 1);
-    if (!m->dynamic || !linked)
+    if (!linked)
         return false;
-    if (!pl_place_shared(ast, p, m->scratch, m->dynamic))
+    if (!pl_place_shared(ast, p, m->scratch, &m->shared))
         return false;
     pl_find_linked(ast, m->scratch, linked);
     for (size_t k = 0; k < ast->funcs.n; k++)
@@ -848,7 +846,6 @@ static void assemble_functions(void *ctx, uint32_t job, uint32_t worker)
         pl_arena_reset(c->part);
         pl_part_start(&part, &x->before, c->part, c->plans);
         c->p = &part;
-        c->dynamic = x->m.dynamic[func];
         lower_function(c, x->m.ast->funcs.at[func], out);
         if (out->count > PL_PART_LARGE)
             pl_arena_empty(c->scratch);
@@ -959,7 +956,8 @@ pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **
     *p = (pl_program){.arena = arena, .ptx = ast->ptx, .sm = ast->sm, .sm_suffix = ast->sm_suffix, .target = ast->target,
                       .opt_level = opt->opt_level, .text = opt->text, .text_bytes = opt->text_bytes};
     assembly x = {.m = {.ast = ast, .p = p, .scratch = scratch, .source = opt->source, .sources = opt->sources}};
-    pl_status st = lower_module(&x.m) ? lower_functions(&x, opt->threads ? opt->threads : 1) : PL_NOMEM;
+    const size_t errors = ast->diags->errors;
+    pl_status st = !lower_module(&x.m) ? PL_NOMEM : ast->diags->errors > errors ? PL_INVALID : lower_functions(&x, opt->threads ? opt->threads : 1);
     if (st == PL_OK)
         st = pl_program_resources(p);
     if (!pl_arena_ok(arena) || !pl_arena_ok(scratch))
