@@ -313,7 +313,7 @@ static bool instruction(reader *r)
     }
     skip(r);
     if (*r->at != ';' && !list(r, 0, ';', &operands)) return false;
-    r->at++;
+    if (!*++r->at) return false; /* the lexer must have seen what the file ends with: messages point at it */
     pl_stmt_insn(p, guard, neg, guard ? guard_at : at, opcode, at, operands);
     return true;
 }
@@ -322,10 +322,8 @@ size_t pl_plain_statements(pl_parse *p, const char *text)
 {
     reader r = {p, text, p->line_start, p->line};
     while (p->func && pl_parse_ok(p)) {
+        const reader start = r; /* blanks in front of what is left to the grammar are left to the lexer: the end of the file lies behind them */
         skip(&r);
-        const reader start = r;
-        p->line = r.line;
-        p->line_start = r.line_start;
         if (!instruction(&r)) {
             r = start;
             pl_nodes_reset(p);
