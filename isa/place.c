@@ -13,6 +13,7 @@
 typedef struct fetch {
     pl_insn i;
     uint32_t block;  /* where it goes; PL_IR_NONE: nobody reads it */
+    uint32_t next;   /* in the same block, plus one */
     bool placed;
 } fetch;
 
@@ -124,17 +125,25 @@ static void fetch_under_guards(place *p)
     pl_ir_settle(x);
 }
 
-static void emit(place *p, pl_irb *to, fetch *f)
+/* Puts the fetch in front of position `at` of the block at work. */
+static void emit(place *p, size_t at, fetch *f)
 {
-    if (f->placed)
-        return;
+    pl_insn *i = f->placed ? NULL : pl_ir_later(p->x, p->block, at);
+    if (i)
+        *i = f->i;
     f->placed = true;
-    *pl_push(p->x->a, &to->code) = f->i;
+}
+
+/* All of the block at work that have no place yet. */
+static void emit_rest(place *p, size_t at, uint32_t first)
+{
+    for (uint32_t k = first; k; k = p->fetches.at[k - 1].next)
+        emit(p, at, &p->fetches.at[k - 1]);
 }
 
 typedef struct needs {
     place *p;
-    pl_irb *to;
+    size_t at;
 } needs;
 
 static void emit_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -145,7 +154,7 @@ static void emit_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     for (unsigned k = 0; k < rows; k++) {
         uint32_t f = n->p->of[*row + k];
         if (f && n->p->fetches.at[f - 1].block == n->p->block)
-            emit(n->p, n->to, &n->p->fetches.at[f - 1]);
+            emit(n->p, n->at, &n->p->fetches.at[f - 1]);
     }
 }
 
@@ -251,39 +260,30 @@ bool pl_pass_place(pl_ir *x)
             if (x->b.at[p.block].code.at[k].form != PL_IR_DEAD)
                 pl_insn_uses_here(x->p, &x->b.at[p.block].code.at[k], reach, &p);
     }
-    uint8_t *wanted = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
+    uint32_t *wanted = pl_arena_array(x->tmp, uint32_t, x->b.n + 1); /* by block: the first fetch there, plus one */
     if (!wanted)
         return false;
-    for (size_t k = 0; k < p.fetches.n; k++) {
+    for (size_t k = p.fetches.n; k-- > 0;) {
         fetch *f = &p.fetches.at[k];
         f->block = f->block == PL_IR_NONE ? PL_IR_NONE : out_of_loops(x, f->block);
-        if (f->block != PL_IR_NONE)
-            wanted[f->block] = 1;
+        if (f->block == PL_IR_NONE)
+            continue;
+        f->next = wanted[f->block];
+        wanted[f->block] = (uint32_t)k + 1;
     }
     for (uint32_t b = 0; b < x->b.n; b++) {
         if (!wanted[b])
             continue;
-        pl_irb old = x->b.at[b], fresh = old;
-        fresh.code.at = NULL;
-        fresh.code.n = fresh.code.cap = 0;
+        const pl_irb *k = &x->b.at[b];
         p.block = b;
-        needs n = {&p, &fresh};
-        pl_insn *last = pl_ir_branch(x, b);
-        for (size_t k = 0; k < old.code.n; k++) {
-            if (old.code.at[k].form == PL_IR_DEAD)
-                continue;
-            pl_insn_uses_here(x->p, &old.code.at[k], emit_needed, &n);
-            if (&old.code.at[k] == last)
-                for (size_t c = 0; c < p.fetches.n; c++)
-                    if (p.fetches.at[c].block == b)
-                        emit(&p, &fresh, &p.fetches.at[c]);
-            *pl_push(x->a, &fresh.code) = old.code.at[k];
-        }
-        for (size_t c = 0; c < p.fetches.n; c++)
-            if (p.fetches.at[c].block == b)
-                emit(&p, &fresh, &p.fetches.at[c]);
-        x->b.at[b] = fresh;
+        needs n = {.p = &p};
+        for (; n.at < k->code.n; n.at++)
+            if (k->code.at[n.at].form != PL_IR_DEAD)
+                pl_insn_uses_here(x->p, &k->code.at[n.at], emit_needed, &n);
+        emit_rest(&p, k->code.n - (pl_ir_branch(x, b) ? 1 : 0), wanted[b]);
     }
+    if (!pl_ir_settle(x))
+        return false;
     pl_ir_sweep(x);
     for (size_t b = 0; b < x->b.n; b++) /* arguments and results of calls travel in registers */
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {

@@ -115,7 +115,7 @@ typedef struct cost {
 
 typedef struct list {
     pl_ir *x;
-    pl_insn *code, *out;
+    pl_insn *code;
     uint32_t n, at;
     node *node;
     candidate *ready;        /* those within the window */
@@ -622,6 +622,23 @@ static bool analyse(list *l)
     return true;
 }
 
+/* Place k gets what stands at from[k]: one round of places after the other moves on. `from` is used up. */
+static void reorder(pl_insn *code, uint32_t *from, uint32_t n)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        if (from[k] == k)
+            continue;
+        const pl_insn first = code[k];
+        uint32_t at = k;
+        for (uint32_t next; (next = from[at]) != k; at = next) {
+            code[at] = code[next];
+            from[at] = at;
+        }
+        code[at] = first;
+        from[at] = at;
+    }
+}
+
 static void note_most(list *l, int most)
 {
     if (!l->measuring && most > l->most)
@@ -651,9 +668,7 @@ static bool schedule_stretch(list *l, int text)
     if (!done)
         o = try_windows(l, within(l, l->needed > full ? l->needed : full), INT_MAX);
     note_most(l, o.most);
-    for (uint32_t k = 0; k < l->n; k++)
-        l->out[k] = l->code[l->best[k]];
-    memcpy(l->code, l->out, l->n * sizeof *l->code);
+    reorder(l->code, l->best, l->n);
     return true;
 }
 
@@ -730,7 +745,6 @@ bool pl_pass_schedule(pl_ir *x)
         most = x->b.at[b].code.n > most ? x->b.at[b].code.n : most;
     l.slots = l.f.n + x->f->preds + 1;
     l.limit = (int)pl_register_limit(x->p, x->f) - (32 - FULL);
-    l.out = pl_arena_array(x->tmp, pl_insn, most + 1);
     l.node = pl_arena_array(x->tmp, node, most + 1);
     l.cost = pl_arena_array(x->tmp, cost, C_count);
     l.order = pl_arena_array(x->tmp, uint32_t, most + 1);
