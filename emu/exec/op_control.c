@@ -62,13 +62,19 @@ void exec_brx(pl_warp *w, const pl_insn *i)
     pl_warp_part(w, same, target, w->pc, i->reconv); /* one group leaves for its label, the rest stands at this instruction again */
 }
 
+/* Where lanes that part at a call meet: behind it and behind the BSYNC there, which each group executes. */
+static uint32_t behind_call(const pl_warp *w)
+{
+    const uint32_t next = w->pc + 1;
+    return next + (next < w->program->code.n && pl_forms[w->code[next].form].mnem == M__bsync);
+}
+
 void exec_call(pl_warp *w, const pl_insn *i)
 {
     const pl_prog_call *c = &w->program->calls.at[i->target];
     uint32_t callee = c->callee;
     if (w->all != w->active) { /* lanes whose guard is false wait behind the call */
-        pl_warp_part(w, w->all, w->pc, w->pc + 1, w->pc + 1);
-        w->next = w->pc;
+        pl_warp_part(w, w->all, w->pc, w->pc + 1, behind_call(w));
         return;
     }
     if (callee == UINT32_MAX) {
@@ -76,9 +82,9 @@ void exec_call(pl_warp *w, const pl_insn *i)
         const uint64_t first = pl_row64(w, i->op[k])[__builtin_ctz(w->exec)];
         const pl_lanes same = lanes_with(w, i->op[k], true, first);
         if (same != w->active) { /* one group calls now, the others come back to this instruction */
-            pl_warp_part(w, same, w->pc, w->pc, i->reconv);
-            w->next = w->pc;
-            return;
+            count_divergence(w);
+            pl_warp_part(w, w->active & ~same, w->pc, w->pc, i->reconv);
+            w->all = same;
         }
         callee = (uint32_t)(first - PL_CODE_BASE) / 16;
         if (first < PL_CODE_BASE || callee >= w->program->funcs.n || (first - PL_CODE_BASE) % 16) {

@@ -334,7 +334,7 @@ static bool go_through(control *x, uint32_t b)
             }
         }
     }
-    if (last && last->kind == PL_KIND_BRANCH) next = now + last->price->latency;
+    if (last && last->kind == PL_KIND_BRANCH) next = now + x->m->issue.branch;
     return end_block(x, b, next);
 }
 
@@ -352,7 +352,7 @@ static void join_blocks(control *x)
             pl_dec *d = &x->dec->at[pc];
             if (!d->price->issues || d->slow) continue;
             if (d->kind == PL_KIND_BRANCH) d->stall = stall_of(x->m->issue.branch);
-            if (lead) d->stall = stall_of((d->kind == PL_KIND_BRANCH ? d->price->latency : d->stall) + lead);
+            d->stall = stall_of(d->stall + lead);
             break;
         }
     }

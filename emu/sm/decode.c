@@ -356,6 +356,11 @@ static bool calls_system(const pl_program *p, const pl_insn *i, const pl_form *f
     return callee >= p->funcs.n || p->funcs.at[callee].system;
 }
 
+static bool calls_register(const pl_program *p, const pl_insn *i, const pl_form *f)
+{
+    return (f->effects & PL_EF_CALL) && i->target < p->calls.n && p->calls.at[i->target].callee == UINT32_MAX;
+}
+
 /* May it order what different SMs do? */
 static bool is_ordered(const pl_program *p, const pl_insn *i, const pl_form *f, pl_kind kind)
 {
@@ -455,6 +460,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->multiplied = either && (f->mnem == M_shl || pipes.fma < pipes.alu); /* the assembler says which, so that both have as much to do */
         if (either && f->mnem != M_shl) *(d->multiplied ? &pipes.fma : &pipes.alu) += d->price->pipe[0].cycles;
         d->side = (uint8_t)side_of(d);
+        d->jump = f->mnem == M_brx || f->mnem == M__ret || (f->mnem == M_ret && !ends) || calls_register(p, i, f);
         d->joins = (f->effects & PL_EF_CALL) || (f->mnem == M_ret && !ends);
         if (d->price->issues) {
             count_reads(d, m->sm.register_banks, &l, fetched, special_rows, priced.row[0], priced.n[0]);

@@ -337,7 +337,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     uint32_t tags = (lines->n + m->tags - 1) / m->tags;
     /* the data lie in the banks that shared memory has */
     if (!is_local && !atomic) passes = pl_bank_passes(fx->mask, fx->addr, fx->size, s->m->shared.banks, s->m->shared.bank, s->m->shared.rows, !store, &extra);
-    else if (passes < lines->n) passes = lines->n;
+    else if (atomic && passes < lines->n) passes = lines->n; /* words of local memory lie in the bank of their lane */
     uint64_t hits_before = s->l1.hits + s->l1.merges; /* the hardware counts what is on its way as present */
     uint32_t slot = PL_NO_TOKEN, fills = 0, request[PL_COALESCE_LINES];
     uint8_t ask[PL_COALESCE_LINES];

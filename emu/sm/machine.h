@@ -89,7 +89,7 @@ typedef struct pl_sm_config {
 
 typedef struct pl_issue_config {
     int policy; /* 0 youngest, 1 oldest, 2 round robin; always greedy first */
-    uint32_t width, guard_latency, cross, far, queued, branch, divergence, memory, mio_queue, lg_queue;
+    uint32_t width, guard_latency, cross, far, queued, branch, jump, jump_each, jump_parts, divergence, memory, mio_queue, lg_queue;
 } pl_issue_config;
 
 typedef struct pl_fetch_config {

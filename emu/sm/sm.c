@@ -93,10 +93,11 @@ uint32_t pl_token_new(pl_sm *s, pl_twarp *t, uint32_t pc, uint64_t now, uint64_t
 
 /* --- what a warp does next --- */
 
-/* Cycles from a warp's exit until it has gone: its stores leave the SM first. */
+/* Cycles from a warp's exit until it has gone: it is resolved as a branch is, and its stores leave the SM first. */
 static uint64_t drain(const pl_sm *s, const pl_twarp *t, uint64_t now)
 {
-    return t->left > now + s->m->launch.warp_end ? t->left - now : s->m->launch.warp_end;
+    const uint64_t least = s->m->op[PL_OP_BRANCH].latency + s->m->launch.warp_end;
+    return t->left > now + least ? t->left - now : least;
 }
 
 static void end_warp(pl_sm *s, pl_twarp *t, uint64_t now)
@@ -519,8 +520,12 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         st->lanes += (uint64_t)p->issues * lanes;
     }
     if (w->state == PL_WARP_DONE) {
-        s->stat.stall[PL_STALL_DRAIN] += drain(s, t, now);
-        if (st) st->stall[PL_STALL_DRAIN] += drain(s, t, now);
+        const uint64_t resolved = s->m->op[PL_OP_BRANCH].latency, wait = s->m->issue.branch <= resolved ? s->m->issue.branch - 1 : resolved;
+        const uint64_t spent[][2] = {{PL_STALL_WAIT, wait}, {PL_STALL_BRANCH, resolved - wait}, {PL_STALL_DRAIN, drain(s, t, now) - resolved}};
+        for (size_t k = 0; k < sizeof spent / sizeof *spent; k++) {
+            s->stat.stall[spent[k][0]] += spent[k][1];
+            if (st) st->stall[spent[k][0]] += spent[k][1];
+        }
     }
     c->issues += p->issues;
     const uint8_t *reads = reads_of(s, c, d, pl_warp_index(s, t));
@@ -631,14 +636,18 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         t->hold = now + s->m->sync.fence_proxy;
         t->hold_why = PL_STALL_MEMBAR;
         break;
-    case PL_KIND_BRANCH:
-        t->hold = now + p->latency;
+    case PL_KIND_BRANCH: {
+        const bool parts = w->nsplits > splits;
+        s->stat.divergent += parts; /* pc_stat counts it where lanes part (op_control.c) */
+        if (w->state == PL_WARP_DONE || (d->guarded && w->pc == pc + 1 && !parts)) break; /* not taken: the stall count is all */
         t->hold_why = PL_STALL_BRANCH;
-        if (w->nsplits > splits) {
-            s->stat.divergent++; /* pc_stat counts it where lanes part (op_control.c) */
-            t->hold += s->m->issue.divergence;
-        }
+        if (d->jump)
+            t->hold = pl_port_enter(&s->jump_port, now, (uint64_t)s->m->issue.jump_each * PL_FINE) + s->m->issue.jump +
+                      (parts ? s->m->issue.jump_parts : 0);
+        else
+            t->hold = now + p->latency + (parts ? s->m->issue.divergence : 0);
         break;
+    }
     case PL_KIND_BARRIER: {
         uint64_t at = pl_port_enter(&s->barrier_port, now, (uint64_t)s->m->sync.barrier_warp * PL_FINE) + s->m->sync.barrier;
         if (d->nwrite || d->npwrite) at += s->m->sync.barrier_reduce;

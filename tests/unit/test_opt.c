@@ -312,15 +312,16 @@ START_TEST(calls_through_pointers_have_a_meeting_point_where_lanes_part)
     static const char *const call = "binary: .callprototype (.param .b32 _) _ (.param .b32 _);\nld.global.u64 %d3, [%d1];\nmul.wide.u32 %d4, %r2, 8;\n"
                                     "add.u64 %d4, %d4, %d3;\nld.global.u64 %d5, [%d4];\n{ .param .b32 a; .param .b32 o;\nst.param.b32 [a], %r2;\n"
                                     "call (o), %d5, (a), binary;\nld.param.b32 %r3, [o]; }\nst.global.u32 [%d2], %r3;";
-    static const struct { const char *before; unsigned points; } cases[] = {
-        {"", 0},
-        {"setp.ge.u32 %p1, %r1, 7;\n@%p1 exit;\n", 0},  /* all lanes leave, or none */
-        {"setp.ge.u32 %p1, %r2, 7;\n@%p1 exit;\n", 1},  /* some leave */
-        {"ld.global.f32 %f1, [%d2];\ndiv.rn.f32 %f2, %f1, %f1;\nst.global.f32 [%d2], %f2;\n", 1}, /* some take the slow path */
+    static const struct { const char *before; unsigned points; const char *behind; } cases[] = {
+        {"", 0, ""},
+        {"mov.u32 %r9, 0;\nround:\n", 1, "add.u32 %r9, %r9, 1;\nsetp.lt.u32 %p1, %r9, %r1;\n@%p1 bra round;\n"}, /* some may come back for another round before others */
+        {"setp.ge.u32 %p1, %r1, 7;\n@%p1 exit;\n", 0, ""},  /* all lanes leave, or none */
+        {"setp.ge.u32 %p1, %r2, 7;\n@%p1 exit;\n", 1, ""},  /* some leave */
+        {"ld.global.f32 %f1, [%d2];\ndiv.rn.f32 %f2, %f1, %f1;\nst.global.f32 [%d2], %f2;\n", 1, ""}, /* some take the slow path */
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         char body[2048];
-        snprintf(body, sizeof body, "%s%s", cases[k].before, call);
+        snprintf(body, sizeof body, "%s%s%s", cases[k].before, call, cases[k].behind);
         assemble(body);
         ck_assert_uint_eq(count("call"), 1);
         ck_assert_uint_eq(count("~bssy"), cases[k].points);

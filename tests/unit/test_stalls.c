@@ -75,4 +75,52 @@ START_TEST(arriving_at_a_clusters_barrier_is_a_fence)
 }
 END_TEST
 
-UNIT_MAIN("stalls", the_first_constant_is_waited_for, so_is_the_first_address, arriving_at_a_clusters_barrier_is_a_fence)
+/* A loop of 64 rounds around `body`, in which %p1 is true in every second lane; cycles of a round. */
+static double round_of(const char *declarations, const char *body)
+{
+    static char text[8192];
+    enum { MORE = 64 };
+    uint64_t cycles[2];
+    for (int k = 0; k < 2; k++) {
+        snprintf(text, sizeof text,
+                 "and.b32 %%r5, %%r0, 1; setp.eq.u32 %%p1, %%r5, 1; setp.lt.u32 %%p2, %%r0, 99; mov.u32 %%r1, 0;\n"
+                 "again: %s\nadd.u32 %%r1, %%r1, 1; setp.lt.u32 %%p3, %%r1, %d; @%%p3 bra again;\n", body, MORE * (k + 1));
+        cycles[k] = cycles_of(declarations, text);
+    }
+    return (double)(cycles[1] - cycles[0]) / MORE;
+}
+
+/* Cycles of flow.tsv parting, whose sides are nine instructions: 85 or 94 a round where all lanes take the same side, 152 where they part and each
+ * group executes the BSYNC. */
+START_TEST(lanes_that_part_take_both_sides)
+{
+#define TWICE "xor.b32 %r0, %r0, %r6; add.u32 %r0, %r0, %r6;"
+#define SIDE(at) TWICE TWICE TWICE TWICE "st.volatile.shared.u32 [v+" #at "], %r0;"
+    static const char *const variable = ".shared .align 4 .b32 v[4];";
+#define WAYS(p) "mov.u32 %r6, %ntid.x; @" p " bra one; " SIDE(0) " bra two; one: " SIDE(4) " two: xor.b32 %r0, %r0, 9;"
+    double alike = round_of(variable, WAYS("%p2")), apart = round_of(variable, WAYS("%p1"));
+    ck_assert(alike >= 80 && alike <= 110);
+    ck_assert(apart - alike >= 58 && apart - alike <= 76);
+}
+END_TEST
+
+/* flow.tsv: a call through a pointer 151 cycles a round of which a loop takes 31; 109 for each further target. */
+START_TEST(addresses_in_registers_cost_more)
+{
+    static const char *const functions =
+        ".func (.param .b32 r) f(.param .b32 a) { .reg .b32 %x; ld.param.u32 %x, [a]; xor.b32 %x, %x, 5; st.param.b32 [r], %x; ret; }\n"
+        ".func (.param .b32 r) g(.param .b32 a) { .reg .b32 %x; ld.param.u32 %x, [a]; add.u32 %x, %x, 9; st.param.b32 [r], %x; ret; }\n"
+        ".global .align 8 .u64 table[2] = {f, g};";
+#define CALL(index) "{ .param .b32 a; .param .b32 r; .reg .b64 %t<4>; cvt.u64.u32 %t0, " index "; shl.b64 %t0, %t0, 3; mov.u64 %t1, table;" \
+        "add.u64 %t1, %t1, %t0; ld.global.u64 %t2, [%t1]; st.param.b32 [a], %r0; p: .callprototype (.param .b32 _) _ (.param .b32 _);" \
+        "call (r), %t2, (a), p; ld.param.b32 %r0, [r]; }"
+    /* lanes that part elsewhere, too: without that ptxas lets them run apart */
+#define ELSEWHERE "mov.u32 %r6, %ntid.x; @%p1 bra on; " TWICE TWICE TWICE TWICE "st.volatile.global.u32 [%d0+128], %r0; on: "
+    double one = round_of(functions, ELSEWHERE "and.b32 %r7, %r1, 0;" CALL("%r7"));
+    double two = round_of(functions, ELSEWHERE CALL("%r5"));
+    ck_assert(two - one >= 90 && two - one <= 130);
+}
+END_TEST
+
+UNIT_MAIN("stalls", the_first_constant_is_waited_for, so_is_the_first_address, arriving_at_a_clusters_barrier_is_a_fence,
+          lanes_that_part_take_both_sides, addresses_in_registers_cost_more)
