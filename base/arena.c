@@ -41,7 +41,7 @@ struct pl_arena {
     unsigned char *free, *end; /* unused part of the newest block */
     unsigned char *clean;      /* in it: zero from here on */
     size_t next_size, handed_out;
-    bool failed;
+    bool failed, sparse;
     unsigned char *reserve;
 };
 
@@ -56,6 +56,13 @@ pl_arena *pl_arena_open(void)
     if (!a) return NULL;
     a->next_size = FIRST_BLOCK;
     a->reserve = align_up((unsigned char *)(a + 1), MAX_ALIGN);
+    return a;
+}
+
+pl_arena *pl_arena_open_sparse(void)
+{
+    pl_arena *a = pl_arena_open();
+    if (a) a->sparse = true;
     return a;
 }
 
@@ -98,6 +105,11 @@ static void free_pages(block *b)
 {
     munmap(b, b->pages);
 }
+
+static void keep_small(block *b)
+{
+    if (b->pages) madvise(b, b->pages, MADV_NOHUGEPAGE); /* where the system gives large pages unasked */
+}
 #else
 static block *get_pages(size_t bytes, bool huge)
 {
@@ -114,6 +126,11 @@ static block *more_pages(block *b, size_t bytes)
 static void free_pages(block *b)
 {
     free(b);
+}
+
+static void keep_small(block *b)
+{
+    (void)b;
 }
 #endif
 
@@ -201,8 +218,9 @@ static block *new_block(pl_arena *a, size_t at_least)
     if (size > SIZE_MAX / 2) return NULL;
     size_t bytes = sizeof(block) + size;
     if (bytes >= MAPPED) bytes = whole_pages(size > at_least + sizeof(block) ? size : bytes); /* a power of two, if that is enough */
-    block *b = get_block(bytes, true);
+    block *b = get_block(bytes, !a->sparse);
     if (!b) return NULL;
+    if (a->sparse) keep_small(b);
     b->size = bytes - sizeof *b;
     if (a->next_size < LARGEST_BLOCK) a->next_size *= 2;
     return b;

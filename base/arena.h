@@ -14,6 +14,7 @@
 typedef struct pl_arena pl_arena;
 
 pl_arena *pl_arena_open(void);                   /* NULL only when memory is exhausted */
+pl_arena *pl_arena_open_sparse(void);            /* for large arrays of which mostly little is touched: small pages */
 void pl_arena_close(pl_arena *a);                /* frees everything; NULL is allowed */
 void pl_arena_reset(pl_arena *a);                /* takes everything back and keeps the memory for what comes next */
 void pl_arena_empty(pl_arena *a);                /* the same, and gives the memory back */

@@ -2,13 +2,13 @@
 #include "memmodel/l1.h"
 #include <assert.h>
 
-void pl_l1_init(pl_l1 *l, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways,
+void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *sparse, uint64_t bytes, uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways,
                 uint32_t misses, uint32_t waiters)
 {
     *l = (pl_l1){.sector_bytes = sector_bytes, .burst = PL_L1_BURST, .nmiss = misses + PL_L1_BURST, .nwaiter = waiters + PL_L1_BURST};
     pl_cache_init(&l->tags, a, bytes, line_bytes, ways, true);
-    l->miss = pl_arena_array(a, pl_l1_miss, l->nmiss);
-    l->waiter = pl_arena_array(a, pl_l1_waiter, l->nwaiter);
+    l->miss = pl_arena_array(sparse, pl_l1_miss, l->nmiss);
+    l->waiter = pl_arena_array(sparse, pl_l1_waiter, l->nwaiter);
     if (!pl_arena_ok(a)) return;
     l->free_miss = l->free_waiter = PL_NO_LINE;
 }

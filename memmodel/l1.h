@@ -37,8 +37,8 @@ typedef struct pl_l1 {
     uint64_t hits, merges, misses; /* sectors */
 } pl_l1;
 
-/* misses: entries of the miss table; waiters: loads that may wait, all together. */
-void pl_l1_init(pl_l1 *l, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways,
+/* sparse: for tables that are mostly empty; misses: entries of the miss table; waiters: loads that may wait, all together. */
+void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *sparse, uint64_t bytes, uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways,
                 uint32_t misses, uint32_t waiters);
 /* May a new access start? False: tables are full, try after the next fill. */
 static inline bool pl_l1_room(const pl_l1 *l)

@@ -83,13 +83,13 @@ pl_up_costs pl_up_costs_of(const pl_memsys_config *c)
                          .sector_bytes = c->sector_bytes};
 }
 
-pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *c)
+pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *sparse, const pl_memsys_config *c)
 {
     pl_memsys *m = pl_arena_new(a, pl_memsys);
     if (!m) return NULL;
     m->c = c;
     m->nrec = c->in_flight;
-    m->rec = pl_arena_array(a, record, m->nrec);
+    m->rec = pl_arena_array(sparse, record, m->nrec);
     m->reads_shift = 32;
     while (m->reads_shift > 2 && 1ull << (32 - m->reads_shift) < 2ull * m->nrec) m->reads_shift--;
     m->reads_mask = (uint32_t)((1ull << (32 - m->reads_shift)) - 1);
@@ -114,9 +114,9 @@ pl_memsys *pl_memsys_open(pl_arena *a, const pl_memsys_config *c)
         m->up[n].latency = c->xbar_latency;
         m->down[n].latency = 1;
         m->reply[n].cap = m->nrec / c->nodes + 64;
-        m->reply[n].due = pl_arena_array(a, pl_mem_reply, m->reply[n].cap);
-        m->reply[n].landed = pl_arena_array(a, pl_mem_reply, m->reply[n].cap);
-        m->reply[n].made = pl_arena_array(a, pl_mem_reply, m->reply[n].cap);
+        m->reply[n].due = pl_arena_array(sparse, pl_mem_reply, m->reply[n].cap);
+        m->reply[n].landed = pl_arena_array(sparse, pl_mem_reply, m->reply[n].cap);
+        m->reply[n].made = pl_arena_array(sparse, pl_mem_reply, m->reply[n].cap);
         m->reply[n].first_landed = UINT64_MAX;
     }
     for (uint32_t g = 0; g < c->groups; g++) m->group_down[g].latency = c->xbar_latency;

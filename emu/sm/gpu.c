@@ -36,7 +36,7 @@ typedef struct part {
 typedef struct gpu {
     pl_grid *g;            /* the first of the row */
     const pl_machine *m;
-    pl_arena *arena;
+    pl_arena *arena, *sparse; /* sparse: what has room for the worst case */
     pl_decoded dec;
     pl_sm *sm;
     pl_memsys *mem;
@@ -110,12 +110,12 @@ static pl_status open_gpu(gpu *x)
     x->cap_freed = m->sm.count * m->sm.blocks;
     x->freed = pl_arena_alloc(x->arena, x->cap_freed * sizeof *x->freed);
     x->unit = pl_arena_alloc(x->arena, m->sm.count * sizeof *x->unit);
-    x->mem = pl_memsys_open(x->arena, &m->mem);
+    x->mem = pl_memsys_open(x->arena, x->sparse, &m->mem);
     if (!x->sm || !x->mem || !pl_arena_ok(x->arena)) return PL_NOMEM;
     pl_memsys_watch(x->mem, g->sink);
     uint64_t l1 = m->l1.size - m->l1.kept - carveout;
     for (uint32_t k = 0; k < m->sm.count; k++) {
-        if (!pl_sm_init(&x->sm[k], x->arena, m, &x->dec, g, k, l1)) return PL_NOMEM;
+        if (!pl_sm_init(&x->sm[k], x->arena, x->sparse, m, &x->dec, g, k, l1)) return PL_NOMEM;
     }
     return PL_OK;
 }
@@ -502,9 +502,8 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
 {
     const pl_machine *m = totals->m;
     memset(out, 0, sizeof *out);
-    gpu x = {.g = g, .m = m, .arena = pl_arena_open()};
-    if (!x.arena) return PL_NOMEM;
-    pl_status st = open_gpu(&x);
+    gpu x = {.g = g, .m = m, .arena = pl_arena_open(), .sparse = pl_arena_open_sparse()};
+    pl_status st = x.arena && x.sparse ? open_gpu(&x) : PL_NOMEM;
     if (st == PL_OK) st = open_team(&x);
     if (st == PL_OK) {
         st = run(&x);
@@ -533,5 +532,6 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
         pl_counters(out, totals);
     }
     pl_arena_close(x.arena);
+    pl_arena_close(x.sparse);
     return st;
 }

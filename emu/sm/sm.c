@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool pl_sm_init(pl_sm *s, pl_arena *a, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id, uint64_t l1_bytes)
+bool pl_sm_init(pl_sm *s, pl_arena *a, pl_arena *sparse, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id, uint64_t l1_bytes)
 {
     s->m = m;
     s->dec = dec;
@@ -28,15 +28,15 @@ bool pl_sm_init(pl_sm *s, pl_arena *a, const pl_machine *m, const pl_decoded *de
     s->placed = pl_arena_alloc(a, s->ncta * sizeof *s->placed);
     s->ntoken = m->l1.misses * 2 + m->l1.stores + 256;
     if (s->ntoken > 65536) s->ntoken = 65536;
-    s->token = pl_arena_array(a, pl_token, s->ntoken);
-    if (g->sink && g->sink->mem) s->late = pl_arena_array(a, pl_late_event, s->ntoken);
-    s->free_tokens = pl_arena_array(a, uint32_t, s->ntoken);
+    s->token = pl_arena_array(sparse, pl_token, s->ntoken);
+    if (g->sink && g->sink->mem) s->late = pl_arena_array(sparse, pl_late_event, s->ntoken);
+    s->free_tokens = pl_arena_array(sparse, uint32_t, s->ntoken);
     s->out.cap = m->l1.misses + m->l1.stores + 2048;
-    s->out.at = pl_arena_array(a, pl_mem_req, s->out.cap);
+    s->out.at = pl_arena_array(sparse, pl_mem_req, s->out.cap);
     s->sending.cap = s->out.cap;
-    s->sending.at = pl_arena_array(a, pl_mem_req, s->out.cap);
+    s->sending.at = pl_arena_array(sparse, pl_mem_req, s->out.cap);
     const uint32_t second = m->sm.lanes > PL_LANES ? PL_L1_BURST : 0; /* the access of a warp's other half */
-    pl_l1_init(&s->l1, a, l1_bytes, (uint32_t)m->l1.line, (uint32_t)m->l1.sector, m->l1.ways, m->l1.misses + second,
+    pl_l1_init(&s->l1, a, sparse, l1_bytes, (uint32_t)m->l1.line, (uint32_t)m->l1.sector, m->l1.ways, m->l1.misses + second,
                m->l1.misses * 8 + second);
     s->l1.burst += second;
     pl_cache_init(&s->icache, a, m->fetch.l1_size, (uint32_t)m->fetch.line, m->fetch.l1_ways, false);

@@ -220,7 +220,7 @@ typedef struct pl_sm {
 
 /* sm.c */
 /* s must be zeroed. */
-bool pl_sm_init(pl_sm *s, pl_arena *a, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id, uint64_t l1_bytes);
+bool pl_sm_init(pl_sm *s, pl_arena *a, pl_arena *sparse, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id, uint64_t l1_bytes);
 /* A block starts; its warps may issue from cycle `at`. False: no room (the caller counts). */
 bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at);
 /* The same, later: pl_sm_run begins with it. */

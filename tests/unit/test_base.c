@@ -1,4 +1,5 @@
 /* test_base.c - arenas, maps, diagnostics and SHA-256 keep the contracts of their headers. */
+#define _DEFAULT_SOURCE /* mincore */
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/json_out.h"
@@ -9,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 START_TEST(arena_memory_is_zeroed_aligned_and_disjoint)
 {
@@ -57,6 +59,30 @@ START_TEST(arena_memory_is_zeroed_again_after_a_reset)
     pl_arena_close(a);
 }
 END_TEST
+
+#ifdef __linux__
+#include <sys/mman.h>
+
+/* A byte of each 16 KiB is touched: the pages between them must not come with it. */
+START_TEST(a_sparse_arena_takes_the_pages_that_are_touched)
+{
+    const size_t size = (size_t)4 << 20, page = 4096;
+    unsigned char seen[1024];
+    size_t there = 0;
+    pl_arena *a = pl_arena_open_sparse();
+    unsigned char *p = pl_arena_alloc_aligned(a, size, page);
+    for (size_t k = 0; k < size; k += 4 * page) {
+        ck_assert_uint_eq(p[k], 0);
+        p[k] = 1;
+    }
+    ck_assert_uint_eq(size / page, sizeof seen);
+    ck_assert_int_eq(mincore(p, size, seen), 0);
+    for (size_t k = 0; k < sizeof seen; k++) there += seen[k] & 1;
+    ck_assert_uint_le(there, sizeof seen / 2);
+    pl_arena_close(a);
+}
+END_TEST
+#endif
 
 START_TEST(arena_failure_is_sticky_and_small_requests_still_get_memory)
 {
@@ -278,7 +304,7 @@ START_TEST(json_is_written_piece_by_piece)
 END_TEST
 
 UNIT_MAIN("base", json_is_written_piece_by_piece, arena_memory_is_zeroed_aligned_and_disjoint, arena_memory_is_zeroed_again_after_a_reset,
-          arena_failure_is_sticky_and_small_requests_still_get_memory,
+          a_sparse_arena_takes_the_pages_that_are_touched, arena_failure_is_sticky_and_small_requests_still_get_memory,
           vector_grows_and_keeps_its_elements, large_vector_outlives_its_arena, arena_text, map_finds_what_was_put,
           diagnostic_shows_place_line_caret_and_help, diagnostic_cuts_a_long_line_around_the_place,
           diagnostics_are_sorted_without_duplicates_and_limited, every_message_can_be_explained,

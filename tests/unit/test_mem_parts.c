@@ -144,7 +144,7 @@ START_TEST(l1_merges_loads_of_one_sector)
     pl_l1 l;
     uint32_t first, second;
     uint8_t ask;
-    pl_l1_init(&l, a, 8192, 128, 32, 4, 64, 64);
+    pl_l1_init(&l, a, a, 8192, 128, 32, 4, 64, 64);
     ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x3, 1, true, &first, &ask), 1);
     ck_assert_uint_eq(ask, 0x3);
     ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x2, 2, true, &second, &ask), 1); /* under way already */
