@@ -403,12 +403,12 @@ static void find_labels(writer *w)
 
 static void put_source_text(writer *w)
 {
-    const char *at = w->p->text, *end = at + w->p->text_bytes;
+    const char *at = w->p->text ? w->p->text : "", *end = at + w->p->text_bytes; /* an empty program has no text */
     put(&w->out, ".text\n");
     for (;;) {
         const char *newline = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
         put_bytes(&w->out, "|", 1);
-        put_bytes(&w->out, at ? at : "", (size_t)((newline ? newline : end) - at));
+        put_bytes(&w->out, at, (size_t)((newline ? newline : end) - at));
         put_bytes(&w->out, "\n", 1);
         if (!newline)
             return;
