@@ -163,8 +163,6 @@ static inline uint32_t pl_ir_successor(const pl_ir *x, uint32_t block, uint32_t 
     return pl_insn_is_table(i) ? x->p->pool.at[i->more + k] : i->target;
 }
 
-/* Does the instruction have this modifier? */
-bool pl_insn_has(const pl_insn *i, pl_word w);
 /* Its only type word; of several the first. */
 pl_word pl_insn_type(const pl_insn *i);
 /* Nothing but its result depends on it. */

@@ -119,24 +119,16 @@ static pl_status squeeze(opt *o, pl_arena *a)
 
 /* ---- contraction ---- */
 
-static bool has_word(const pl_insn *i, pl_word w)
-{
-    for (unsigned k = 0; k < pl_forms[i->form].nslots; k++)
-        if (i->mods[k] == w)
-            return true;
-    return false;
-}
-
 /* The type of a plain mul/add/sub that contraction knows, W_none for anything else. */
 static pl_word plain_type(const pl_insn *i)
 {
     static const uint16_t types[] = {W_f32, W_f64, W_f16, W_f16x2, W_bf16, W_bf16x2};
     const pl_form *f = &pl_forms[i->form];
-    if (f->noperands != 3 || has_word(i, W_rn) || has_word(i, W_rz) || has_word(i, W_rm) || has_word(i, W_rp))
+    if (f->noperands != 3 || pl_insn_has(i, W_rn) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) || pl_insn_has(i, W_rp))
         return W_none;
     pl_word found = W_none;
     for (unsigned t = 0; t < sizeof types / sizeof *types; t++)
-        if (has_word(i, (pl_word)types[t])) {
+        if (pl_insn_has(i, (pl_word)types[t])) {
             if (found)
                 return W_none; /* mixed precision */
             found = (pl_word)types[t];
@@ -148,7 +140,7 @@ static pl_word plain_type(const pl_insn *i)
 static bool product(const pl_insn *i)
 {
     uint16_t m = pl_forms[i->form].mnem;
-    return (m == M_mul || (m == M_div && has_word(i, W_approx))) && plain_type(i) && !has_word(i, W_sat) && i->guard == PL_PT;
+    return (m == M_mul || (m == M_div && pl_insn_has(i, W_approx))) && plain_type(i) && !pl_insn_has(i, W_sat) && i->guard == PL_PT;
 }
 
 static bool sum(const pl_insn *i)
@@ -194,7 +186,7 @@ static pl_insn *product_of(opt *o, const pl_insn *i, unsigned k, uint32_t at)
     if (r->defs != 1 || r->def < o->f->first || r->def >= at)
         return NULL;
     pl_insn *d = &o->p->code.at[r->def];
-    if (d->op[0] != i->op[k] || !product(d) || plain_type(d) != plain_type(i) || has_word(d, W_ftz) != has_word(i, W_ftz))
+    if (d->op[0] != i->op[k] || !product(d) || plain_type(d) != plain_type(i) || pl_insn_has(d, W_ftz) != pl_insn_has(i, W_ftz))
         return NULL;
     return unchanged(o, d, at) ? d : NULL;
 }
@@ -207,7 +199,7 @@ static bool fuse(pl_insn *i, const char *mnemonic, pl_word type)
         const pl_form *f = &pl_forms[pl_mnems[m].first + n];
         uint16_t mods[PL_MAX_MODS] = {0};
         bool typed = false, ok = f->noperands == 4 && !f->unsupported;
-        bool need_ftz = has_word(i, W_ftz), need_sat = has_word(i, W_sat);
+        bool need_ftz = pl_insn_has(i, W_ftz), need_sat = pl_insn_has(i, W_sat);
         for (unsigned k = 0; k < f->nslots && ok; k++) {
             const pl_slot *s = &f->slot[k];
             for (unsigned w = 0; w < s->n; w++) {

@@ -24,16 +24,15 @@ static bool lanes_meet_behind(const pl_program *p, const pl_insn *call)
 /* Lanes meet behind calls; backward branches are loops. */
 static void mark_calls(pl_program *p, const pl_prog_func *f)
 {
-    for (uint32_t pc = f->first; pc < f->first + f->count; pc++) {
+    const uint32_t end = f->first + f->count;
+    for (uint32_t pc = f->first; pc < end; pc++) {
         pl_insn *i = &p->code.at[pc];
         const pl_form *fm = &pl_forms[i->form];
-        if ((fm->effects & PL_EF_CALL) && pc + 1 < f->first + f->count) {
+        if ((fm->effects & PL_EF_CALL) && pc + 1 < end) {
             i[1].flags |= PL_IF_SYNC_POINT;
-            i->reconv = lanes_meet_behind(p, i) ? pc + 1 : UINT32_MAX;
-            if (i->reconv != UINT32_MAX && pc + 2 < f->first + f->count && pl_forms[i[1].form].mnem == M__bsync) {
-                i->reconv++; /* each group executes BSYNC and waits behind it */
-                i[2].flags |= PL_IF_SYNC_POINT;
-            }
+            i->reconv = lanes_meet_behind(p, i) ? pl_meeting_place(p, pc + 1, end) : UINT32_MAX;
+            if (i->reconv != UINT32_MAX)
+                p->code.at[i->reconv].flags |= PL_IF_SYNC_POINT;
         }
         if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 1 && i->target <= pc)
             i->flags |= PL_IF_LOOP;

@@ -127,4 +127,14 @@ typedef struct pl_program {
 /* "add.f32 R4, R2, R3": machine instruction `pc` as text, written to buf (always terminated). */
 size_t pl_disasm(const pl_program *p, uint32_t pc, char *buf, size_t size);
 
+/* Does the instruction have this modifier? */
+bool pl_insn_has(const pl_insn *i, pl_word w);
+
+/* Where lanes meet that parted before `at`: each group of them executes a BSYNC that stands there, and waits behind it, unless that
+ * is at `end`. */
+static inline uint32_t pl_meeting_place(const pl_program *p, uint32_t at, uint32_t end)
+{
+    return at + (at + 1 < end && pl_forms[p->code.at[at].form].mnem == M__bsync);
+}
+
 #endif

@@ -62,19 +62,12 @@ void exec_brx(pl_warp *w, const pl_insn *i)
     pl_warp_part(w, same, target, w->pc, i->reconv); /* one group leaves for its label, the rest stands at this instruction again */
 }
 
-/* Where lanes that part at a call meet: behind it and behind the BSYNC there, which each group executes. */
-static uint32_t behind_call(const pl_warp *w)
-{
-    const uint32_t next = w->pc + 1;
-    return next + (next < w->program->code.n && pl_forms[w->code[next].form].mnem == M__bsync);
-}
-
 void exec_call(pl_warp *w, const pl_insn *i)
 {
     const pl_prog_call *c = &w->program->calls.at[i->target];
     uint32_t callee = c->callee;
     if (w->all != w->active) { /* lanes whose guard is false wait behind the call */
-        pl_warp_part(w, w->all, w->pc, w->pc + 1, behind_call(w));
+        pl_warp_part(w, w->all, w->pc, w->pc + 1, pl_meeting_place(w->program, w->pc + 1, (uint32_t)w->program->code.n));
         return;
     }
     if (callee == UINT32_MAX) {

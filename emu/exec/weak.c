@@ -275,14 +275,6 @@ static void fence(pl_warp *w, const weak_insn *x)
 
 /* ---- loads, stores and atomic operations ---- */
 
-static bool has_word(const pl_insn *i, pl_word word)
-{
-    for (unsigned k = 0; k < pl_forms[i->form].nslots; k++)
-        if (i->mods[k] == word)
-            return true;
-    return false;
-}
-
 static const weak_insn *about(const pl_warp *w, const pl_insn *i)
 {
     return &w->grid->weak->insn[i - w->code];
@@ -519,7 +511,7 @@ static uint16_t swapped(const pl_warp *w, const pl_insn *i, uint8_t *const where
 static void weak_atomic(pl_warp *w, const pl_insn *i)
 {
     uint8_t *where[PL_LANES] = {NULL};
-    bool swap = has_word(i, W_cas);
+    bool swap = pl_insn_has(i, W_cas);
     struct pl_weak *k = w->grid->weak;
     const weak_insn *x = about(w, i);
     piece part[PL_HELD];
@@ -838,7 +830,7 @@ static uint8_t pass_of(const pl_insn *i, const weak_insn *x)
     const pl_form *f = &pl_forms[i->form];
     bool own = x->weak == weak_load || x->weak == weak_store || x->weak == weak_atomic;
     if (own && !x->acquire && !x->release && !x->foreign)
-        return x->weak == weak_load && !has_word(i, W_volatile) && !has_word(i, W_mmio) ? PASS_LATE : PASS_MEMORY;
+        return x->weak == weak_load && !pl_insn_has(i, W_volatile) && !pl_insn_has(i, W_mmio) ? PASS_LATE : PASS_MEMORY;
     if (!x->weak && (f->mnem == M_ld || f->mnem == M_st)) /* of its own memory */
         return PASS_REGISTERS;
     return x->weak || f->effects || i->flags & (PL_IF_CONTROL | PL_IF_MEM) || i->cls == C_sreg_clock ? PASS_NEVER : PASS_REGISTERS;
@@ -850,7 +842,7 @@ static pl_exec_fn *wrapper(const pl_insn *i, weak_insn *x)
     const pl_form *f = &pl_forms[i->form];
     pl_word order = pl_mod(f, i->mods, G_order), sem = pl_mod(f, i->mods, G_sem), scope = pl_mod(f, i->mods, G_scope);
     pl_space space = (pl_space)i->sel[PL_M_SPACE];
-    bool plain_store = f->mnem == M_st && !(f->effects & PL_EF_ASYNC) && !has_word(i, W_bulk);
+    bool plain_store = f->mnem == M_st && !(f->effects & PL_EF_ASYNC) && !pl_insn_has(i, W_bulk);
     *x = (weak_insn){.plain = i->exec, .level = level_of(scope)};
     switch ((int)f->mnem) {
     case M_ld:
@@ -864,7 +856,7 @@ static pl_exec_fn *wrapper(const pl_insn *i, weak_insn *x)
         x->acquire = order == W_acquire;
         x->release = order == W_release;
         x->operand = f->mnem != M_st;
-        x->foreign = space == PL_SP_CONST || f->mnem == M_ldu || has_word(i, W_nc);
+        x->foreign = space == PL_SP_CONST || f->mnem == M_ldu || pl_insn_has(i, W_nc);
         return f->mnem == M_st ? weak_store : weak_load;
     case M_atom:
     case M_red:
@@ -877,36 +869,36 @@ static pl_exec_fn *wrapper(const pl_insn *i, weak_insn *x)
         return weak_atomic;
     case M_membar:
     case M_fence:
-        if (has_word(i, W_alias))
+        if (pl_insn_has(i, W_alias))
             return NULL;
-        x->foreign = has_word(i, W_proxy) && has_word(i, W_async);
+        x->foreign = pl_insn_has(i, W_proxy) && pl_insn_has(i, W_async);
         x->level = level_of(f->mnem == M_membar ? pl_mod(f, i->mods, G_level) : scope);
         x->sc = f->mnem == M_membar || sem == W_sc;
         x->acquire = sem != W_release;
         x->release = sem != W_acquire;
-        if (!has_word(i, W_tensormap__generic))
+        if (!pl_insn_has(i, W_tensormap__generic))
             return weak_fence;
-        x->acquire = has_word(i, W_acquire);
-        x->release = has_word(i, W_release);
+        x->acquire = pl_insn_has(i, W_acquire);
+        x->release = pl_insn_has(i, W_release);
         return weak_map_fence;
     case M_bar:
     case M_barrier:
-        if (has_word(i, W_warp))
+        if (pl_insn_has(i, W_warp))
             return NULL;
-        if (has_word(i, W_cluster)) {
-            x->acquire = has_word(i, W_wait);
-            x->release = has_word(i, W_arrive) && sem != W_relaxed;
+        if (pl_insn_has(i, W_cluster)) {
+            x->acquire = pl_insn_has(i, W_wait);
+            x->release = pl_insn_has(i, W_arrive) && sem != W_relaxed;
             return weak_cluster_barrier;
         }
-        x->acquire = !has_word(i, W_arrive);
-        x->operand = has_word(i, W_red); /* behind the result */
+        x->acquire = !pl_insn_has(i, W_arrive);
+        x->operand = pl_insn_has(i, W_red); /* behind the result */
         return weak_barrier;
     case M_tensormap:
-        x->release = !has_word(i, W_replace);
+        x->release = !pl_insn_has(i, W_replace);
         x->strong = x->release;
         return weak_map_store;
     case M_griddepcontrol:
-        x->acquire = has_word(i, W_wait);
+        x->acquire = pl_insn_has(i, W_wait);
         return weak_grid;
     case M_mbarrier: {
         bool wait = pl_mod(f, i->mods, G_how) != W_none;

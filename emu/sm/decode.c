@@ -79,13 +79,6 @@ static uint16_t shape_scale(const pl_insn *i, const pl_form *f)
     return 1;
 }
 
-static bool has_word(const pl_insn *i, const pl_form *f, pl_word word)
-{
-    for (unsigned k = 0; k < f->nslots; k++)
-        if (i->mods[k] == word) return true;
-    return false;
-}
-
 /* How hard an atomic is for the L2: by the type of the instruction's last type word. */
 static uint8_t atomic_alu(const pl_insn *i, const pl_form *f)
 {
@@ -98,7 +91,7 @@ static uint8_t atomic_alu(const pl_insn *i, const pl_form *f)
         letter = c;
         bits = pl_type_bits(w);
     }
-    return letter == 'f' ? PL_ALU_FLOAT : bits > 32 || has_word(i, f, W_cas) ? PL_ALU_WIDE : PL_ALU_INT;
+    return letter == 'f' ? PL_ALU_FLOAT : bits > 32 || pl_insn_has(i, W_cas) ? PL_ALU_WIDE : PL_ALU_INT;
 }
 
 /* Index of the operand that the table calls so. */
@@ -436,8 +429,8 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->addresses = (d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] != PL_SP_CONST) || d->kind == PL_KIND_MATRIX_MEMORY || d->kind == PL_KIND_COPY;
         d->shared = i->flags & PL_IF_MEM && i->sel[PL_M_SPACE] == PL_SP_SHARED;
         d->alu = f->effects & PL_EF_ATOMIC ? atomic_alu(i, f) : PL_ALU_INT;
-        d->compare = f->effects & PL_EF_ATOMIC && has_word(i, f, W_cas);
-        d->fence = d->kind == PL_KIND_FENCE_GPU || d->kind == PL_KIND_FENCE_SYS || (d->kind == PL_KIND_CLUSTER_ARRIVE && !has_word(i, f, W_relaxed));
+        d->compare = f->effects & PL_EF_ATOMIC && pl_insn_has(i, W_cas);
+        d->fence = d->kind == PL_KIND_FENCE_GPU || d->kind == PL_KIND_FENCE_SYS || (d->kind == PL_KIND_CLUSTER_ARRIVE && !pl_insn_has(i, W_relaxed));
         d->scale = d->kind == PL_KIND_WGMMA ? shape_scale(i, f) : 1;
         if (f->noperands && f->operand[0].kind == PL_K_IMM) d->wait_n = i->op[0] > 255 ? 255 : (uint8_t)i->op[0];
         d->size_operand = named(f, "size");

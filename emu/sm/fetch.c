@@ -176,7 +176,8 @@ void pl_const_reply(pl_sm *s, uint64_t first, uint64_t now)
             s->const_wait[i] = s->const_wait[--s->nconst_wait];
             pl_token_done(s, token, at);
         }
-    }    for (uint32_t i = 0; i < s->m->sm.warps; i++) {
+    }
+    for (uint32_t i = 0; i < s->m->sm.warps; i++) {
         if (s->warp[i].w && s->warp[i].block == PL_BK_CONSTANT) pl_sm_wake(s, i, now);
     }
 }

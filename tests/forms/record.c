@@ -5,21 +5,12 @@
  *     record LIST.tsv --dump N          all operands and results of row N (from 0)
  *
  * Not part of the build: needs CUDA's driver. cc -I. tests/forms/record.c tests/harness.c -lcuda -lm */
+#include "tests/cuda.h"
 #include "tests/forms/forms.h"
 #include "tests/harness.h"
-#include <cuda.h>
 
 #define HEAD ".version 8.8\n.target sm_90a\n.address_size 64\n"
 #define CHUNK 100
-
-static void need(CUresult r, const char *what)
-{
-    const char *name = "?";
-    if (r == CUDA_SUCCESS) return;
-    cuGetErrorName(r, &name);
-    fprintf(stderr, "%s: %s\n", what, name);
-    exit(1);
-}
 
 static forms_entry entry(const table *t, size_t row)
 {

@@ -341,7 +341,8 @@ class Kernel:
                 used.add((name, i))
             return NAMES[name] + str(i)
         if name in WORDS:
-            return pick.choice(WORDS[name].split()).replace("-", "", 1) if "-" in WORDS[name].split() else pick.choice(WORDS[name].split())
+            word = pick.choice(WORDS[name].split())
+            return "" if word == "-" else word
         if name in "RD":
             return self.draw(name.lower(), None) if pick.random() < .7 else self.immediate()
         if name == "F":
@@ -464,9 +465,8 @@ class Kernel:
                "    mov.u32 %td, %tid.x; mov.u32 %rs, own; mad.lo.u32 %rs, %td, 64, %rs; mov.u32 %rl, here; mov.u32 %rx0, all; mad.lo.u32 %rx, %td, 4, %rx0;",
                "    mov.u32 %ra, %ctaid.x; mad.lo.u32 %td, %ra, 64, %td; ld.param.u64 %rdi, [in]; ld.param.u64 %rdo, [out]; add.u64 %rdt, %rdo, 65536;",
                "    mad.wide.u32 %rdi, %td, 256, %rdi; mad.wide.u32 %rdo, %td, 512, %rdo; add.u64 %rdg, %rdo, 256;"]
-        for kinds in (LOAD,):
-            for c, (line, start, step) in kinds.items():
-                out += ["    " + line.format(i=i, k=start + step * i) for i in range(SIZES[c])]
+        for c, (line, start, step) in LOAD.items():
+            out += ["    " + line.format(i=i, k=start + step * i) for i in range(SIZES[c])]
         for c, line in SPECIAL.items():
             out += ["    " + line.format(i=i, bit=1 << i) for i in range(SIZES[c])]
         out += ["    st.shared.u32 [%%rs+%d], %%r%d;" % (4 * i, i % 12) for i in range(16)]

@@ -4,23 +4,14 @@
  *
  * A kernel that takes four seconds or fails gets "-" (ptxas -O3 loses threads at warp-wide instructions of a few of them).
  * Not part of the build: needs CUDA's driver. cc -I. tests/data/programs/record.c -lcuda */
+#include "tests/cuda.h"
 #include "tests/programs.h"
-#include <cuda.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { FINISHED = 7, TIME_LIMIT = 4 };
-
-static void need(CUresult r, const char *what)
-{
-    const char *name = "?";
-    if (r == CUDA_SUCCESS) return;
-    cuGetErrorName(r, &name);
-    fprintf(stderr, "%s: %s\n", what, name);
-    exit(1);
-}
 
 /* In a process of its own, since a kernel that fails takes the context with it: kernels from `k` on, a line each. */
 static void run_from(const char *module, const char *cubin, int k)
