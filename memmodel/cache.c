@@ -1,24 +1,23 @@
 /* cache.c - tags of a sectored cache with least-recently-used replacement; see cache.h. */
 #include "memmodel/cache.h"
-#include <string.h>
 
-void pl_cache_init(pl_cache *c, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed)
+void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed)
 {
     uint64_t lines = bytes / line_bytes;
     if (lines == 0) lines = 1;
     if (ways == 0 || ways > lines) ways = (uint32_t)lines;
-    *c = (pl_cache){.ways = ways, .sets = (uint32_t)(lines / ways), .hashed = hashed};
-    while ((1u << c->line_shift) < line_bytes) c->line_shift++;
-    c->line = pl_arena_array(a, pl_cache_line, (size_t)c->sets * c->ways); /* zeroed: all empty. A line gets its list when it is claimed */
-    c->low = pl_arena_array(a, uint32_t, (size_t)c->sets * c->ways);
-    c->used = pl_arena_array(a, uint32_t, (size_t)c->sets * c->ways);
+    const uint32_t sets = (uint32_t)(lines / ways), stride = n * ways;
+    pl_cache_line *line = pl_arena_array(a, pl_cache_line, (size_t)sets * stride); /* zeroed: all empty. A line gets its list when it is claimed */
+    uint32_t *low = pl_arena_array(a, uint32_t, (size_t)sets * stride), *used = pl_arena_array(a, uint32_t, (size_t)sets * stride), shift = 0;
+    while ((1u << shift) < line_bytes) shift++;
+    for (uint32_t k = 0; k < n && pl_arena_ok(a); k++)
+        c[k] = (pl_cache){.line = line + (size_t)k * ways, .low = low + (size_t)k * ways, .used = used + (size_t)k * ways,
+                          .sets = sets, .ways = ways, .stride = stride, .line_shift = shift, .hashed = hashed};
 }
 
-void pl_cache_clear(pl_cache *c)
+void pl_cache_init(pl_cache *c, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed)
 {
-    for (size_t i = 0; i < (size_t)c->sets * c->ways; i++) c->line[i] = (pl_cache_line){.waiters = PL_NO_LINE};
-    memset(c->used, 0, (size_t)c->sets * c->ways * sizeof *c->used);
-    c->clock = 0;
+    pl_cache_init_all(c, 1, a, bytes, line_bytes, ways, hashed);
 }
 
 /* First way of the set of a line. Neighbouring lines fill the sets one after the other; hashing begins each such row one set later, so that
@@ -32,7 +31,7 @@ static size_t set_of(const pl_cache *c, uint64_t number)
         index = number / PL_PIECE_LINES / pieces * (PL_PIECE_LINES / each) + (each == 1 ? within : (within >> 1 & 2) | (within & 1));
     }
     if (c->hashed) index += index / c->sets;
-    return (size_t)(index % c->sets) * c->ways;
+    return (size_t)(index % c->sets) * c->stride;
 }
 
 uint32_t pl_cache_find(pl_cache *c, uint64_t address)

@@ -21,9 +21,10 @@ typedef struct pl_cache_line {
 } pl_cache_line;
 
 typedef struct pl_cache {
-    pl_cache_line *line; /* sets x ways */
+    pl_cache_line *line; /* sets x ways, a set every `stride` entries */
     uint32_t *low, *used; /* the same: low half of the tag, so that a search reads little; time stamp of the last access, 0: empty */
     uint32_t sets, ways, line_shift;
+    uint32_t stride; /* entries from a set to the next */
     uint32_t slices; /* it is one of so many, which share the lines as pl_slices_together says; 0: it sees all lines */
     uint32_t clock;
     bool hashed; /* spread lines over sets by more than the low bits */
@@ -31,7 +32,8 @@ typedef struct pl_cache {
 
 /* line_bytes must be a power of two; the number of sets need not be. */
 void pl_cache_init(pl_cache *c, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed);
-void pl_cache_clear(pl_cache *c);
+/* The same for n caches that are used alike: their first sets lie together, and so on, so that what touches few sets touches little memory. */
+void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed);
 /* Empties a line that has no fill pending. */
 void pl_cache_drop(pl_cache *c, size_t line);
 /* Index of the line that holds the address, or PL_NO_LINE. Marks it as used. */

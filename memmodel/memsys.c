@@ -6,7 +6,7 @@
 #include "memmodel/memsys.h"
 #include <string.h>
 
-enum { WHEEL = 8192 };
+enum { WHEEL = 8192, FIRST_READS = 12 };
 #define NONE UINT32_MAX
 
 typedef enum stage { AT_SLICE, AT_DRAM, FILLED, IDLE } stage;
@@ -47,8 +47,9 @@ struct pl_memsys {
     uint32_t nrec, free, used;
     uint32_t fresh;                  /* records from here on were never used */
     uint32_t head[WHEEL], tail[WHEEL];
-    under_way *reads;                /* at least twice as many as there are records, a power of two */
-    uint32_t reads_shift, reads_mask;
+    under_way *reads;                /* at least twice as many as are in use, a power of two */
+    uint32_t reads_shift, reads_mask, nreads;
+    pl_arena *arena;                 /* the table grows in it */
     uint64_t busy[WHEEL / 64];       /* which lists are not empty */
     uint32_t beyond;                 /* records due after the wheel's end */
     uint64_t now;                    /* all events before it are played */
@@ -90,9 +91,9 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *sparse, const pl_memsys_config 
     m->c = c;
     m->nrec = c->in_flight;
     m->rec = pl_arena_array(sparse, record, m->nrec);
-    m->reads_shift = 32;
-    while (m->reads_shift > 2 && 1ull << (32 - m->reads_shift) < 2ull * m->nrec) m->reads_shift--;
-    m->reads_mask = (uint32_t)((1ull << (32 - m->reads_shift)) - 1);
+    m->arena = a;
+    m->reads_shift = 32 - FIRST_READS;
+    m->reads_mask = (1u << FIRST_READS) - 1;
     m->reads = pl_arena_array(a, under_way, (size_t)m->reads_mask + 1);
     m->l2 = pl_arena_array(a, pl_cache, c->slices);
     m->slice = pl_arena_array(a, pl_port, c->slices);
@@ -105,8 +106,8 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *sparse, const pl_memsys_config 
     m->free = NONE;
     for (unsigned i = 0; i < WHEEL; i++) m->head[i] = NONE;
     m->beyond = NONE;
+    pl_cache_init_all(m->l2, c->slices, a, c->l2_bytes / c->slices, c->line_bytes, c->l2_ways, true);
     for (uint32_t s = 0; s < c->slices; s++) {
-        pl_cache_init(&m->l2[s], a, c->l2_bytes / c->slices, c->line_bytes, c->l2_ways, true);
         m->l2[s].slices = c->slices / c->partitions;
         m->slice[s].latency = c->l2_latency;
     }
@@ -341,6 +342,28 @@ static uint32_t read_hash(const pl_memsys *m, const pl_mem_req *r)
     return (uint32_t)((r->line / m->c->line_bytes + coalescer_of(m, r->node) * 0x51EDull) * 0x9E3779B97F4A7C15ull >> 32);
 }
 
+/* A table of twice the size. Reads of one hash stay in their order: the search for one begins at a free place and goes round. */
+static bool more_reads(pl_memsys *m)
+{
+    const uint32_t old_mask = m->reads_mask;
+    const under_way *old = m->reads;
+    under_way *reads = m->reads_shift > 1 ? pl_arena_array(m->arena, under_way, 2 * ((size_t)old_mask + 1)) : NULL;
+    if (!reads || !pl_arena_ok(m->arena)) return false;
+    uint32_t first = 0;
+    while (old[first].rec) first++;
+    m->reads = reads;
+    m->reads_shift--;
+    m->reads_mask = 2 * old_mask + 1;
+    for (uint32_t k = 1; k <= old_mask; k++) {
+        const under_way *u = &old[(first + k) & old_mask];
+        if (!u->rec) continue;
+        uint32_t at = u->hash >> m->reads_shift;
+        while (reads[at].rec) at = (at + 1) & m->reads_mask;
+        reads[at] = *u;
+    }
+    return true;
+}
+
 /* Makes read i known to those who may join it; or joins one that is under way: true. */
 static bool join(pl_memsys *m, uint32_t i, uint32_t hash)
 {
@@ -357,6 +380,7 @@ static bool join(pl_memsys *m, uint32_t i, uint32_t hash)
         return true;
     }
     m->reads[at] = (under_way){hash, i + 1};
+    if (++m->nreads > m->reads_mask / 2 && !more_reads(m)) m->overflow = true;
     return false;
 }
 
@@ -372,6 +396,7 @@ static void leave(pl_memsys *m, uint32_t i)
         gap = at;
     }
     m->reads[gap].rec = 0;
+    m->nreads--;
 }
 
 /* Sends the reply of record i, whose data leave the way into its group at `at`, and frees the record. */

@@ -81,7 +81,7 @@ void pl_lsu_tell(pl_sm *s, uint32_t token)
 
 void pl_lsu_tell_rest(pl_sm *s)
 {
-    for (uint32_t k = 0; s->late && k < s->ntoken; k++)
+    for (uint32_t k = 0; s->late && k < s->fresh_token; k++)
         if (s->token[k].told_later) pl_lsu_tell(s, k);
 }
 
@@ -555,7 +555,7 @@ static void mbarrier(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
     pl_sm_result(t, d, ready, PL_SB_SHORT);
     if (wait && s->fx.mask && !t->copy && d->sets != PL_SB_NONE) {
         uint32_t barrier = in_block(s->fx.addr[__builtin_ctz(s->fx.mask)]);
-        for (uint32_t k = 0; k < s->ntoken && s->used_tokens; k++) { /* the youngest copy that this barrier counts is still under way */
+        for (uint32_t k = 0; k < s->fresh_token && s->used_tokens; k++) { /* the youngest copy that this barrier counts is still under way */
             const pl_token *x = &s->token[k];
             if (x->bulk && x->remaining && x->barrier == barrier && x->id > t->copy && s->warp[x->warp].cta == t->cta) t->copy = x->id;
         }

@@ -10,6 +10,20 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A cache of instructions, with as many ways as a program of so many bytes can fill. */
+static void code_cache(pl_cache *c, pl_arena *a, const pl_machine *m, uint64_t size, uint32_t ways, uint64_t bytes)
+{
+    const uint64_t line = m->fetch.line, all = size / line;
+    if (ways && ways < all) {
+        const uint64_t sets = all / ways, lines = (bytes + line - 1) / line, most = lines / sets + 1;
+        if (most < ways) {
+            ways = (uint32_t)most;
+            size = sets * most * line;
+        }
+    }
+    pl_cache_init(c, a, size, (uint32_t)line, ways, false);
+}
+
 bool pl_sm_init(pl_sm *s, pl_arena *a, pl_arena *sparse, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id, uint64_t l1_bytes)
 {
     s->m = m;
@@ -31,6 +45,7 @@ bool pl_sm_init(pl_sm *s, pl_arena *a, pl_arena *sparse, const pl_machine *m, co
     s->token = pl_arena_array(sparse, pl_token, s->ntoken);
     if (g->sink && g->sink->mem) s->late = pl_arena_array(sparse, pl_late_event, s->ntoken);
     s->free_tokens = pl_arena_array(sparse, uint32_t, s->ntoken);
+    s->const_wait = pl_arena_alloc(sparse, PL_CONST_WAITS * sizeof *s->const_wait);
     s->out.cap = m->l1.misses + m->l1.stores + 2048;
     s->out.at = pl_arena_array(sparse, pl_mem_req, s->out.cap);
     s->sending.cap = s->out.cap;
@@ -39,25 +54,23 @@ bool pl_sm_init(pl_sm *s, pl_arena *a, pl_arena *sparse, const pl_machine *m, co
     pl_l1_init(&s->l1, a, sparse, l1_bytes, (uint32_t)m->l1.line, (uint32_t)m->l1.sector, m->l1.ways, m->l1.misses + second,
                m->l1.misses * 8 + second);
     s->l1.burst += second;
-    pl_cache_init(&s->icache, a, m->fetch.l1_size, (uint32_t)m->fetch.line, m->fetch.l1_ways, false);
+    code_cache(&s->icache, a, m, m->fetch.l1_size, m->fetch.l1_ways, dec->bytes);
     pl_cache_init(&s->cconst, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways, false);
     pl_cache_init(&s->coperand, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways, false);
-    pl_cache_init(&s->cmid, a, m->constant.mid_size, (uint32_t)m->constant.line, m->constant.mid_ways, false);
+    pl_cache_init(&s->cmid, sparse, m->constant.mid_size, (uint32_t)m->constant.line, m->constant.mid_ways, false);
     s->icache_when = pl_arena_array(a, uint64_t, (size_t)s->icache.sets * s->icache.ways);
     s->const_when = pl_arena_array(a, uint64_t, (size_t)s->cconst.sets * s->cconst.ways);
     s->operand_when = pl_arena_array(a, uint64_t, (size_t)s->coperand.sets * s->coperand.ways);
-    s->mid_when = pl_arena_array(a, uint64_t, (size_t)s->cmid.sets * s->cmid.ways);
+    s->mid_when = pl_arena_array(sparse, uint64_t, (size_t)s->cmid.sets * s->cmid.ways);
     for (uint32_t k = 0; k < s->nsub; k++) {
         pl_subcore *c = &s->sub[k];
         c->n = m->sm.warps / s->nsub;
         c->next = PL_NEVER;
         for (uint32_t p = 0; p < c->n; p++) c->ready[p] = PL_NEVER;
-        pl_cache_init(&c->l0, a, m->fetch.l0_size, (uint32_t)m->fetch.line, m->fetch.l0_ways, false);
+        code_cache(&c->l0, a, m, m->fetch.l0_size, m->fetch.l0_ways, dec->bytes);
         c->l0_when = pl_arena_array(a, uint64_t, (size_t)c->l0.sets * c->l0.ways);
     }
-    if (!pl_arena_ok(a)) return false;
-    for (uint32_t i = 0; i < s->ntoken; i++) s->free_tokens[i] = s->ntoken - 1 - i;
-    return true;
+    return pl_arena_ok(a) && pl_arena_ok(sparse);
 }
 
 static pl_subcore *subcore_of(pl_sm *s, uint32_t warp) { return &s->sub[warp % s->nsub]; }
@@ -75,7 +88,8 @@ static void set_ready(pl_sm *s, uint32_t warp, uint64_t at)
 uint32_t pl_token_new(pl_sm *s, pl_twarp *t, uint32_t pc, uint64_t now, uint64_t seq, uint8_t kind)
 {
     assert(s->used_tokens < s->ntoken && "pl_lsu_room was asked before the instruction issued");
-    uint32_t slot = s->free_tokens[s->ntoken - ++s->used_tokens];
+    uint32_t slot = s->nfree_tokens ? s->free_tokens[--s->nfree_tokens] : s->fresh_token++;
+    s->used_tokens++;
     s->last_token = slot;
     s->token[slot] = (pl_token){.id = ++s->generation << 16 | slot,
                                 .issued = now,
@@ -338,7 +352,8 @@ void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
     }
     if (k->told_later) pl_lsu_tell(s, slot);
     if (k->awaited) s->g->sink->done(s->g->sink->ctx, k->seq, (uint32_t)(k->ready - k->issued));
-    s->free_tokens[s->ntoken - s->used_tokens--] = slot;
+    s->free_tokens[s->nfree_tokens++] = slot;
+    s->used_tokens--;
     pl_twarp *t = &s->warp[k->warp];
     if (k->copy && --t->copies[k->group] == 0) t->copied[k->group] = k->ready;
     for (uint32_t w = 0; k->bulk && w < s->m->sm.warps; w++) { /* other warps that the copy's mbarrier holds */

@@ -184,12 +184,14 @@ typedef struct pl_sm {
     pl_token *token;
     pl_late_event *late; /* by token; NULL when nobody listens */
     uint32_t ntoken, used_tokens;
+    uint32_t fresh_token;  /* tokens from here on were never used */
     uint32_t *free_tokens; /* a stack: what was used last is still in the host's caches */
+    uint32_t nfree_tokens;
     uint64_t generation;
     struct {
         uint64_t line;
         uint32_t token;
-    } const_wait[PL_CONST_WAITS];
+    } *const_wait; /* PL_CONST_WAITS entries */
     uint32_t nconst_wait;
     uint32_t last_token;         /* the latest one */
     uint64_t answered;           /* when the access that was made last without a token is done; 0: there was none */

@@ -232,6 +232,35 @@ START_TEST(order_of_nodes_and_windows_cannot_matter)
 }
 END_TEST
 
+/* So many reads under way that the table of them has to grow: those of node 1 find those of node 0 all the same. */
+START_TEST(reads_are_joined_however_many_are_under_way)
+{
+    enum { READS = 1000 };
+    static const struct {
+        unsigned node, first;
+    } turn[] = {{0, 0}, {2, 0}, {3, READS}, {1, 0}};
+    pl_memsys_config c = small;
+    c.coalescers = 2;
+    pl_arena *a = pl_arena_open();
+    pl_memsys *m = pl_memsys_open(a, a, &c);
+    for (size_t t = 0; t < sizeof turn / sizeof *turn; t++) {
+        pl_mem_outbox b = outbox(turn[t].node);
+        for (unsigned k = 0; k < READS; k++) put(&b, turn[t].node, 0, (turn[t].first + k) * 128ull, PL_MEM_READ, 1, k);
+        pl_memsys_send(m, &b);
+    }
+    pl_memsys_run(m, 1000000);
+    ck_assert_uint_eq(pl_memsys_stats(m)->requests, 3 * READS);
+    ck_assert_uint_eq(pl_memsys_pending(m), 0);
+    for (unsigned n = 0; n < 4; n++) {
+        pl_mem_reply r;
+        unsigned replies = 0;
+        while (pl_memsys_reply(m, n, UINT64_MAX - 1, &r)) replies++;
+        ck_assert_uint_eq(replies, READS);
+    }
+    pl_arena_close(a);
+}
+END_TEST
+
 START_TEST(bandwidth_of_memory_is_the_configured_one)
 {
     pl_arena *a = pl_arena_open();
@@ -259,6 +288,7 @@ START_TEST(bandwidth_of_memory_is_the_configured_one)
 END_TEST
 
 UNIT_MAIN("memory system", a_miss_takes_the_sum_of_its_parts, equal_reads_of_neighbours_are_joined,
+          reads_are_joined_however_many_are_under_way,
           a_change_takes_the_other_halfs_copy_of_the_whole_line, neighbouring_groups_use_different_halves,
           operations_on_one_address_take_turns,
           order_of_nodes_and_windows_cannot_matter, bandwidth_of_memory_is_the_configured_one)
