@@ -1,7 +1,7 @@
 /* cta.c - blocks and clusters: starting and ending them, barriers between their warps, special registers.
  *
  * Storage of finished blocks is kept in a pool of the grid and used again, so that a launch allocates no more than its resident
- * blocks need. A register frame starts as a copy of a template (constants in place, everything else zero). */
+ * blocks need. All that a block needs lies together; what few warps ever need, in pages that nobody touches until then. A register frame starts as a copy of a template (constants in place, everything else zero). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@ typedef struct pl_exec_pool {
     size_t nidle;
     pl_cluster **cluster;
     size_t nclusters, capclusters;
+    pl_arena *storage, *sparse; /* of blocks; sparse: what is mostly not touched */
     uint32_t *image;   /* register frame of the entry function with its constants */
     uint32_t nwarps, nthreads;
     uint32_t shared_bytes;
@@ -370,22 +371,58 @@ uint64_t pl_grid_left(const pl_grid *head)
 
 static void free_cta(pl_cta *c)
 {
-    for (uint32_t k = 0; c->warp && k < c->nwarps; k++) {
+    for (uint32_t k = 0; c->filled && k < c->nwarps; k++) {
         pl_warp *w = &c->warp[k];
-        free(w->file);
-        free(w->predfile);
-        free(w->local);
-        free(w->call);
+        if (w->grown & PL_GROWN_FILE)
+            free(w->file);
+        if (w->grown & PL_GROWN_PREDS)
+            free(w->predfile);
+        if (w->grown & PL_GROWN_LOCAL)
+            free(w->local);
+        if (w->grown & PL_GROWN_CALL)
+            free(w->call);
         free(w->device_error);
         pl_async_free(w->async);
     }
-    free(c->warp);
-    free(c->shared);
     pl_weak_end(c->weak);
     free(c);
 }
 
-/* One more block, without its storage. */
+enum { CALLS = 8, LINE = 64 }; /* call nodes of a warp to begin with; a cache line of the host */
+
+/* Where the parts of a block's storage begin. */
+typedef struct layout {
+    size_t file, preds, calls, local; /* of the first warp */
+    size_t each;                      /* from there to those of the next */
+    size_t shared, bytes;
+    uint32_t rows, npreds;            /* of a half */
+} layout;
+
+static size_t add_part(size_t *bytes, size_t more)
+{
+    size_t at = *bytes;
+    *bytes += (more + LINE - 1) / LINE * LINE;
+    return at;
+}
+
+static layout layout_of(const pl_cta *c)
+{
+    const pl_prog_func *f = c->grid->entry;
+    const size_t halves = c->grid->width / PL_LANES;
+    layout l = {.rows = (f->rows + 1u) & ~1u, .npreds = f->preds > 2 ? f->preds : 2};
+    add_part(&l.bytes, c->nwarps * sizeof *c->warp);
+    const size_t first = l.bytes;
+    l.file = add_part(&l.bytes, halves * l.rows * PL_LANES * sizeof(uint32_t));
+    l.preds = add_part(&l.bytes, halves * l.npreds * sizeof(uint32_t));
+    l.calls = add_part(&l.bytes, CALLS * sizeof(pl_callnode));
+    l.local = add_part(&l.bytes, (size_t)c->grid->width * f->frame_bytes);
+    l.each = l.bytes - first;
+    l.bytes = first + c->nwarps * l.each;
+    l.shared = add_part(&l.bytes, (size_t)c->shared_end + LINE);
+    return l;
+}
+
+/* One more block; its storage is not touched. */
 static pl_cta *make_cta(pl_grid *g)
 {
     pl_exec_pool *p = g->pool;
@@ -408,35 +445,36 @@ static pl_cta *make_cta(pl_grid *g)
     c->nwarps = p->nwarps;
     c->shared_start = g->shared_reserved;
     c->shared_end = c->shared_start + p->shared_bytes;
+    c->storage = pl_arena_alloc_aligned(p->storage, layout_of(c).bytes, LINE);
+    c->parted = pl_arena_array(p->sparse, pl_parted, p->nwarps);
     p->cta[p->n++] = c;
-    return c;
+    return pl_arena_ok(p->storage) && pl_arena_ok(p->sparse) ? c : NULL;
 }
 
-/* Storage of a block; what has been allocated before a failure goes with the pool. */
-static bool fill_cta(pl_cta *c)
+/* Divides the storage of a block, which is zero. */
+static void fill_cta(pl_cta *c)
 {
-    const pl_exec_pool *p = c->grid->pool;
-    const pl_prog_func *f = c->grid->entry;
-    c->shared = calloc(1, (size_t)c->shared_end + 64);
-    c->warp = aligned_alloc(64, (sizeof *c->warp * p->nwarps + 63) / 64 * 64);
-    if (!c->warp)
-        return false;
-    memset(c->warp, 0, sizeof *c->warp * p->nwarps);
-    bool ok = c->shared != NULL;
+    const layout l = layout_of(c);
+    const uint32_t frame_bytes = c->grid->entry->frame_bytes;
+    c->warp = (pl_warp *)(void *)c->storage;
+    c->shared = c->storage + l.shared;
     for (uint32_t k = 0; k < c->nwarps; k++) {
         pl_warp *w = &c->warp[k];
+        uint8_t *at = c->storage + k * l.each;
         w->halves = (uint8_t)(c->grid->width / PL_LANES);
-        w->file_rows = (f->rows + 1u) & ~1u;
-        w->pred_rows = f->preds > 2 ? f->preds : 2;
-        w->file = aligned_alloc(64, (size_t)w->halves * w->file_rows * PL_LANES * 4);
-        w->predfile = malloc(w->halves * w->pred_rows * sizeof *w->predfile);
-        w->ncalls = 8;
-        w->call = calloc(w->ncalls, sizeof *w->call);
-        w->local_bytes = f->frame_bytes;
-        w->local = f->frame_bytes ? calloc(c->grid->width, f->frame_bytes) : NULL;
-        ok &= w->file && w->predfile && w->call && (w->local || !f->frame_bytes);
+        w->file_rows = l.rows;
+        w->pred_rows = l.npreds;
+        w->file = (uint32_t *)(void *)(at + l.file);
+        w->predfile = (uint32_t *)(void *)(at + l.preds);
+        w->ncalls = CALLS;
+        w->call = (pl_callnode *)(void *)(at + l.calls);
+        w->local_bytes = frame_bytes;
+        w->local = frame_bytes ? at + l.local : NULL;
+        w->split = w->few_splits;
+        w->conv = w->few_convs;
+        w->parted = &c->parted[k];
     }
-    return ok;
+    c->filled = true;
 }
 
 /* The entry function's frame in the registers of one half: the template, and what differs from block to block and lane to lane. */
@@ -616,8 +654,8 @@ pl_cta *pl_cta_take(pl_grid *g, uint32_t linear, uint32_t sm)
 bool pl_cta_begin(pl_cta *c)
 {
     const pl_grid *g = c->grid;
-    if (!c->warp && !fill_cta(c))
-        return false;
+    if (!c->filled)
+        fill_cta(c);
     memset(c->shared, 0, c->shared_end);
     for (size_t k = 0; k < g->program->vars.n; k++) { /* initialised shared variables of the module */
         const pl_prog_var *v = &g->program->vars.at[k];
@@ -683,7 +721,9 @@ pl_status pl_grid_open(pl_grid *g)
     p->nwarps = (p->nthreads + g->width - 1) / g->width;
     p->shared_bytes = f->static_shared + g->dynamic_shared;
     p->image = aligned_alloc(64, ((size_t)f->rows + 2) / 2 * 2 * PL_LANES * 4);
-    if (!p->image) {
+    p->storage = pl_arena_open();
+    p->sparse = pl_arena_open_sparse();
+    if (!p->image || !p->storage || !p->sparse) {
         pl_grid_close(g);
         return PL_NOMEM;
     }
@@ -723,6 +763,8 @@ void pl_grid_close(pl_grid *g)
     free(p->idle);
     free(p->cluster);
     free(p->image);
+    pl_arena_close(p->storage);
+    pl_arena_close(p->sparse);
     free(p);
     g->pool = NULL;
 }

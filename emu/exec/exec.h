@@ -19,6 +19,7 @@
 enum { PL_IDLE_STEP = 16, PL_IDLE_HANG = 64 * PL_IDLE_STEP }; /* a warp spins for nothing when its `idle` is so large */
 
 enum { PL_MAX_SPLITS = PL_LANES * PL_MAX_HALVES, PL_MAX_FRAMES = 64, PL_NAMED_BARRIERS = 16 };
+enum { PL_FEW_SPLITS = 3, PL_FEW_FRAMES = 4 }; /* enough for most warps */
 
 /* Lanes of a warp, a bit each; half h has bits h * PL_LANES and up. */
 typedef uint64_t pl_lanes;
@@ -80,6 +81,14 @@ typedef struct pl_conv {
     bool used;
 } pl_conv;
 
+/* Room for all splits and frames that a warp can have. */
+typedef struct pl_parted {
+    pl_split split[PL_MAX_SPLITS];
+    pl_conv conv[PL_MAX_FRAMES];
+} pl_parted;
+
+enum { PL_GROWN_FILE = 1, PL_GROWN_PREDS = 2, PL_GROWN_CALL = 4, PL_GROWN_LOCAL = 8 };
+
 /* An active call of some lanes. */
 typedef struct pl_callnode {
     uint32_t ret_pc, site;  /* call instruction */
@@ -126,10 +135,14 @@ typedef struct pl_warp {
     uint8_t current;  /* index of the current split */
     uint8_t nsplits;
     bool stop;        /* the run loop must look at the splits again */
-    pl_split split[PL_MAX_SPLITS];
-    pl_conv conv[PL_MAX_FRAMES];
+    pl_split *split; /* few_splits, or those of `parted` from when they were too few */
+    pl_conv *conv;   /* the same */
+    pl_split few_splits[PL_FEW_SPLITS];
+    pl_conv few_convs[PL_FEW_FRAMES];
+    struct pl_parted *parted; /* untouched memory until it is needed */
     pl_callnode *call; /* call[0] is the kernel */
     uint32_t ncalls;
+    uint8_t grown;    /* PL_GROWN_*: what is no longer part of the block's storage, but freed by itself */
     uint32_t carry;   /* condition-code carry flag, one bit a lane */
     uint32_t put_by[PL_MAX_HALVES]; /* carry of the halves whose turn it is not */
     uint64_t executed, lane_executed; /* instructions, thread instructions (as issued by the program) */
@@ -177,6 +190,9 @@ typedef struct pl_cta {
     uint32_t nthreads, live;    /* live: threads not exited */
     pl_warp *warp;              /* nwarps */
     uint8_t *shared;            /* from offset 0: the system's part comes first */
+    uint8_t *storage;           /* of the pool: warps with their registers, shared memory */
+    pl_parted *parted;          /* of the pool: for each warp */
+    bool filled;                /* the storage has been divided */
     uint32_t shared_start;      /* offset of the first byte that the kernel may use */
     uint32_t shared_end;        /* offset behind the last */
     uint64_t shared_base;       /* shared address of offset 0: cluster rank times PL_SHARED_SLICE */

@@ -91,9 +91,21 @@ static void remove_split(pl_warp *w, unsigned k)
         w->current = (uint8_t)k;
 }
 
+/* Splits or frames do not fit the warp's own few any more. */
+static void move_out(pl_warp *w)
+{
+    memcpy(w->parted->split, w->few_splits, sizeof w->few_splits);
+    memset(w->parted->conv, 0, sizeof w->parted->conv);
+    memcpy(w->parted->conv, w->few_convs, sizeof w->few_convs);
+    w->split = w->parted->split;
+    w->conv = w->parted->conv;
+}
+
 static unsigned add_split(pl_warp *w, pl_lanes mask, uint32_t pc, uint16_t frame, uint16_t call)
 {
     assert(w->nsplits < PL_MAX_SPLITS); /* every split holds at least one lane */
+    if (w->nsplits == PL_FEW_SPLITS && w->split == w->few_splits)
+        move_out(w);
     w->split[w->nsplits] = (pl_split){.pc = pc, .mask = mask, .frame = frame, .call = call,
                                       .cluster_arrived = w->split[w->current].cluster_arrived,
                                       .cluster_phase = w->split[w->current].cluster_phase,
@@ -105,13 +117,16 @@ static unsigned add_split(pl_warp *w, pl_lanes mask, uint32_t pc, uint16_t frame
 
 static uint16_t new_frame(pl_warp *w, uint32_t pc, pl_lanes members, uint16_t parent, uint16_t call)
 {
-    for (uint16_t k = 1; k < PL_MAX_FRAMES; k++)
+    for (uint16_t k = 1; k < PL_MAX_FRAMES; k++) {
+        if (k == PL_FEW_FRAMES && w->conv == w->few_convs)
+            move_out(w);
         if (!w->conv[k].used) {
             w->conv[k] = (pl_conv){.pc = pc, .members = members, .parent = parent, .call = call, .used = true};
             if (k >= w->conv_used)
                 w->conv_used = (uint16_t)(k + 1);
             return k;
         }
+    }
     return parent; /* too deep: the lanes meet at the enclosing point instead */
 }
 
@@ -377,6 +392,14 @@ bool pl_warp_groups(pl_warp *w, const pl_insn *i, unsigned k)
 
 /* ---- calls ---- */
 
+/* What was there before it grew is freed, unless it is part of the block's storage. */
+static void replace(pl_warp *w, uint8_t what, void *old)
+{
+    if (w->grown & what)
+        free(old);
+    w->grown |= what;
+}
+
 /* A free call node, and the end of all frames in use: rows and predicates. Frames of splits that have parted must not overlap,
  * since lane l of a 64-bit row pair is not where lane l of a 32-bit row is. Returns 0 when there is no memory. */
 static uint16_t new_node(pl_warp *w, uint32_t *row, uint32_t *pred)
@@ -404,10 +427,11 @@ static uint16_t new_node(pl_warp *w, uint32_t *row, uint32_t *pred)
     if (spare)
         return spare;
     uint32_t n = w->ncalls * 2;
-    pl_callnode *c = n <= 65536 ? realloc(w->call, n * sizeof *c) : NULL;
+    pl_callnode *c = n <= 65536 ? calloc(n, sizeof *c) : NULL;
     if (!c)
         return 0;
-    memset(c + w->ncalls, 0, (n - w->ncalls) * sizeof *c);
+    memcpy(c, w->call, w->ncalls * sizeof *c);
+    replace(w, PL_GROWN_CALL, w->call);
     w->call = c;
     spare = (uint16_t)w->ncalls;
     w->ncalls = n;
@@ -434,7 +458,7 @@ bool pl_warp_local(pl_warp *w, uint32_t bytes)
     }
     for (unsigned l = 0; w->local && l < lanes; l++)
         memcpy(p + (size_t)l * n, w->local + (size_t)l * w->local_bytes, w->local_bytes);
-    free(w->local);
+    replace(w, PL_GROWN_LOCAL, w->local);
     w->local = p;
     w->local_bytes = n;
     return true;
@@ -448,8 +472,6 @@ static uint32_t *grow_file(uint32_t *file, unsigned halves, uint32_t rows, uint3
         memcpy(p + h * more * unit, file + h * rows * unit, rows * unit * sizeof *p);
         memset(p + (h * more + rows) * unit, 0, (more - rows) * unit * sizeof *p);
     }
-    if (p)
-        free(file);
     return p;
 }
 
@@ -461,6 +483,7 @@ static bool grow_files(pl_warp *w, uint32_t rows, uint32_t preds)
         uint32_t *p = grow_file(w->file, w->halves, w->file_rows, n, PL_LANES);
         if (!p)
             return false;
+        replace(w, PL_GROWN_FILE, w->file);
         w->file = p;
         w->file_rows = n;
     }
@@ -469,6 +492,7 @@ static bool grow_files(pl_warp *w, uint32_t rows, uint32_t preds)
         uint32_t *p = grow_file(w->predfile, w->halves, w->pred_rows, n, 1);
         if (!p)
             return false;
+        replace(w, PL_GROWN_PREDS, w->predfile);
         w->predfile = p;
         w->pred_rows = n;
     }
