@@ -26,13 +26,16 @@ typedef struct record {
     uint32_t home_line;
 } record;
 
-/* What goes back to one node. Its own thread reads `due` and `landed` while another thread plays events, which adds to `made`. */
+/* What goes back to one node. Its own thread reads `due` and `landed` while another thread plays events, which adds to `made`: that lies in
+ * another cache line of the host. */
 typedef struct replies {
     _Alignas(64) pl_mem_reply *due; /* heap, the earliest on top */
     pl_mem_reply *landed;           /* handed over, not in the heap yet */
-    pl_mem_reply *made;             /* by pl_memsys_play since the last hand-over */
-    uint32_t ndue, nlanded, nmade, cap;
-    uint64_t first_landed;
+    uint32_t ndue, nlanded;
+    uint64_t first_due, first_landed; /* UINT64_MAX: there are none */
+    _Alignas(64) pl_mem_reply *made; /* by pl_memsys_play since the last hand-over */
+    uint32_t nmade, cap;
+    uint64_t first_made;
 } replies;
 
 /* A read under way that others may join: an entry of an open-addressed table, so that looking for one touches no record. */
@@ -118,7 +121,7 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *sparse, const pl_memsys_config 
         m->reply[n].due = pl_arena_array(sparse, pl_mem_reply, m->reply[n].cap);
         m->reply[n].landed = pl_arena_array(sparse, pl_mem_reply, m->reply[n].cap);
         m->reply[n].made = pl_arena_array(sparse, pl_mem_reply, m->reply[n].cap);
-        m->reply[n].first_landed = UINT64_MAX;
+        m->reply[n].first_due = m->reply[n].first_landed = m->reply[n].first_made = UINT64_MAX;
     }
     for (uint32_t g = 0; g < c->groups; g++) m->group_down[g].latency = c->xbar_latency;
     pl_dram_init(&m->dram, a, &c->dram);
@@ -221,6 +224,7 @@ static void make_reply(pl_memsys *m, replies *h, pl_mem_reply r)
         m->overflow = true;
         return;
     }
+    if (r.time < h->first_made) h->first_made = r.time;
     h->made[h->nmade++] = r;
 }
 
@@ -233,9 +237,7 @@ void pl_memsys_hand_over(pl_memsys *m)
             m->overflow = true;
             return;
         }
-        for (uint32_t k = 0; k < h->nmade; k++) {
-            if (h->made[k].time < h->first_landed) h->first_landed = h->made[k].time;
-        }
+        if (h->first_made < h->first_landed) h->first_landed = h->first_made;
         if (h->nlanded == 0) {
             pl_mem_reply *empty = h->landed;
             h->landed = h->made;
@@ -245,6 +247,7 @@ void pl_memsys_hand_over(pl_memsys *m)
         }
         h->nlanded += h->nmade;
         h->nmade = 0;
+        h->first_made = UINT64_MAX;
     }
 }
 
@@ -261,19 +264,20 @@ static void take_landed(replies *h)
     }
     h->nlanded = 0;
     h->first_landed = UINT64_MAX;
+    h->first_due = h->due[0].time;
 }
 
 uint64_t pl_memsys_reply_time(const pl_memsys *m, uint32_t node)
 {
     const replies *h = &m->reply[node];
-    return h->ndue && h->due[0].time < h->first_landed ? h->due[0].time : h->first_landed;
+    return h->first_due < h->first_landed ? h->first_due : h->first_landed;
 }
 
 bool pl_memsys_reply(pl_memsys *m, uint32_t node, uint64_t now, pl_mem_reply *out)
 {
     replies *h = &m->reply[node];
     if (h->nlanded) take_landed(h);
-    if (h->ndue == 0 || h->due[0].time > now) return false;
+    if (h->first_due > now) return false;
     *out = h->due[0];
     pl_mem_reply last = h->due[--h->ndue];
     uint32_t i = 0;
@@ -286,6 +290,7 @@ bool pl_memsys_reply(pl_memsys *m, uint32_t node, uint64_t now, pl_mem_reply *ou
         i = child;
     }
     if (h->ndue) h->due[i] = last;
+    h->first_due = h->ndue ? h->due[0].time : UINT64_MAX;
     return true;
 }
 

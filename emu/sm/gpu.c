@@ -39,6 +39,8 @@ typedef struct gpu {
     pl_arena *arena, *sparse; /* sparse: what has room for the worst case */
     pl_decoded dec;
     pl_sm *sm;
+    pl_sm_brief *brief;    /* by SM: how things stand between two windows */
+    pl_mem_outbox *sending; /* by SM: requests of the window before, on their way */
     pl_memsys *mem;
     part *part;            /* the row */
     uint32_t nparts;
@@ -105,18 +107,23 @@ static pl_status open_gpu(gpu *x)
     x->blocks = pl_grid_left(g);
     if (!pl_decode(&x->dec, x->arena, g->program, m)) return PL_NOMEM;
     x->sm = pl_arena_array(x->arena, pl_sm, m->sm.count);
+    x->brief = pl_arena_alloc_aligned(x->arena, m->sm.count * sizeof *x->brief, _Alignof(pl_sm_brief));
+    x->sending = pl_arena_array(x->arena, pl_mem_outbox, m->sm.count);
     x->used = pl_arena_array(x->arena, uint64_t, m->sm.count);
     x->place_after = pl_arena_array(x->arena, uint64_t, m->sm.count);
     x->cap_freed = m->sm.count * m->sm.blocks;
     x->freed = pl_arena_alloc(x->arena, x->cap_freed * sizeof *x->freed);
     x->unit = pl_arena_alloc(x->arena, m->sm.count * sizeof *x->unit);
     x->mem = pl_memsys_open(x->arena, x->sparse, &m->mem);
-    if (!x->sm || !x->mem || !pl_arena_ok(x->arena)) return PL_NOMEM;
+    if (!x->sm || !x->brief || !x->sending || !x->mem || !pl_arena_ok(x->arena)) return PL_NOMEM;
     pl_memsys_watch(x->mem, g->sink);
     uint64_t l1 = m->l1.size - m->l1.kept - carveout;
     for (uint32_t k = 0; k < m->sm.count; k++) {
-        if (!pl_sm_init(&x->sm[k], x->arena, x->sparse, m, &x->dec, g, k, l1)) return PL_NOMEM;
+        if (!pl_sm_init(&x->sm[k], &x->brief[k], x->arena, x->sparse, m, &x->dec, g, k, l1)) return PL_NOMEM;
+        x->sending[k].cap = x->sm[k].out.cap;
+        x->sending[k].at = pl_arena_array(x->sparse, pl_mem_req, x->sending[k].cap);
     }
+    if (!pl_arena_ok(x->sparse)) return PL_NOMEM;
     return PL_OK;
 }
 
@@ -157,9 +164,7 @@ static pl_status place(gpu *x, const part *p, uint32_t sm, uint64_t now)
     p->g->next_block++;
     pl_port_enter(&x->starting, at, (uint64_t)(c->nwarps * l->warp_interval * PL_FINE));
     x->used[sm] += p->share;
-    if (p->cluster == 1) return pl_sm_place_later(&x->sm[sm], c, at + l->block_start) ? PL_OK : PL_NOMEM;
-    /* others of its cluster may look at its shared memory as soon as they run */
-    return pl_cta_begin(c) && pl_sm_place(&x->sm[sm], c, at + l->block_start) ? PL_OK : PL_NOMEM;
+    return pl_sm_place(&x->sm[sm], c, at + l->block_start) ? PL_OK : PL_NOMEM;
 }
 
 /* Free places of SMs of one group, or of the whole GPU without clusters. */
@@ -224,11 +229,7 @@ static pl_status schedule(gpu *x, uint64_t now, uint64_t until)
 static uint64_t sm_event(const gpu *x, uint32_t k)
 {
     uint64_t at = pl_memsys_reply_time(x->mem, k);
-    for (uint32_t q = 0; q < x->sm[k].nsub; q++) {
-        if (x->sm[k].sub[q].next < at) at = x->sm[k].sub[q].next;
-    }
-    if (x->sm[k].land_at < at) at = x->sm[k].land_at;
-    return at;
+    return x->brief[k].next < at ? x->brief[k].next : at;
 }
 
 /* Earliest cycle at which an SM can do something or has room again. */
@@ -292,6 +293,8 @@ static bool retire(gpu *x)
     bool ok = true;
     for (uint32_t k = 0; k < x->m->sm.count; k++) {
         pl_sm *s = &x->sm[k];
+        if (!x->brief[k].ended) continue;
+        x->brief[k].ended = false;
         ok &= !s->no_memory;
         for (uint32_t e = 0; e < s->nended; e++) {
             const part *p = x->part;
@@ -317,7 +320,7 @@ static void memory(gpu *x)
 {
     if (x->unsent) {
         pl_memsys_from(x->mem, x->from);
-        for (uint32_t k = 0; k < x->m->sm.count; k++) pl_memsys_send(x->mem, &x->sm[k].sending);
+        for (uint32_t k = 0; k < x->m->sm.count; k++) pl_memsys_send(x->mem, &x->sending[k]);
         x->unsent = false;
     }
     pl_memsys_play(x->mem, x->until);
@@ -331,17 +334,25 @@ static void work(void *ctx, uint32_t job, uint32_t worker)
         return;
     }
     bool waits = x->team != NULL;
-    for (uint32_t k = x->unit[job - 1].first; k < x->unit[job - 1].last && !pl_failed(x->g); k++) {
+    const uint32_t first = x->unit[job - 1].first, last = x->unit[job - 1].last;
+    for (uint32_t k = first; k < last; k++) { /* all of them before one runs: blocks of a cluster look at each other's shared memory */
         pl_sm *s = &x->sm[k];
         s->team = x->team;
         s->job = job;
         s->in_turn = !waits;
         s->pc_stat = x->stat[worker];
-        if (x->clusters && s->live_warps) pl_sm_poll(s, x->now);
+        if (x->brief[k].starts) pl_sm_begin(s);
+        waits = !s->in_turn;
+    }
+    for (uint32_t k = first; k < last && !pl_failed(x->g); k++) {
+        pl_sm *s = &x->sm[k];
+        s->in_turn = !waits;
+        if (x->clusters) pl_sm_poll(s, x->now);
         pl_sm_run(s, x->mem, x->until);
         waits = !s->in_turn;
         s->in_turn = true;
     }
+    for (uint32_t k = first; k < last; k++) pl_sm_report(&x->sm[k]);
 }
 
 /* SMs with something to do. The blocks of a cluster touch each other's shared memory: with clusters the SMs of a group are one job. */
@@ -351,7 +362,7 @@ static void gather(gpu *x)
     x->nunit = 0;
     for (uint32_t q = 0; q < groups; q++) {
         uint32_t first = q * sms / groups, last = (q + 1) * sms / groups;
-        if (!x->clusters && sm_event(x, q) >= x->until && x->sm[q].nplaced == 0) continue;
+        if (!x->clusters && sm_event(x, q) >= x->until && !x->brief[q].starts) continue;
         x->unit[x->nunit].first = first;
         x->unit[x->nunit++].last = last;
     }
@@ -382,10 +393,12 @@ static void exchange(gpu *x)
     pl_memsys_hand_over(x->mem);
     for (uint32_t k = 0; k < x->m->sm.count; k++) {
         pl_sm *s = &x->sm[k];
-        if (s->writes_until) pl_lsu_let_go(s, sm_event(x, k) < x->until + x->m->mem.xbar_latency ? x->until : PL_NEVER);
+        if (!x->brief[k].sends) continue;
+        pl_lsu_let_go(s, sm_event(x, k) < x->until + x->m->mem.xbar_latency ? x->until : PL_NEVER);
+        x->brief[k].sends = s->writes_until;
         if (s->out.n == 0) continue;
-        pl_mem_outbox empty = s->sending;
-        s->sending = s->out;
+        pl_mem_outbox empty = x->sending[k];
+        x->sending[k] = s->out;
         s->out = empty;
         x->unsent = true;
         x->from = x->before;
@@ -396,7 +409,8 @@ static void exchange(gpu *x)
 static void poll(gpu *x, uint64_t now)
 {
     for (uint32_t k = 0; k < x->m->sm.count; k++) {
-        if (x->sm[k].live_warps) pl_sm_poll(&x->sm[k], now);
+        pl_sm_poll(&x->sm[k], now);
+        pl_sm_report(&x->sm[k]);
     }
 }
 

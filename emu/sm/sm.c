@@ -24,8 +24,11 @@ static void code_cache(pl_cache *c, pl_arena *a, const pl_machine *m, uint64_t s
     pl_cache_init(c, a, size, (uint32_t)line, ways, false);
 }
 
-bool pl_sm_init(pl_sm *s, pl_arena *a, pl_arena *sparse, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id, uint64_t l1_bytes)
+bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *sparse, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id,
+                uint64_t l1_bytes)
 {
+    s->brief = brief;
+    s->brief->next = PL_NEVER;
     s->m = m;
     s->dec = dec;
     s->g = g;
@@ -34,7 +37,6 @@ bool pl_sm_init(pl_sm *s, pl_arena *a, pl_arena *sparse, const pl_machine *m, co
     s->lands = g->async_mode == PL_ASYNC_TIMED;
     s->land_at = PL_NEVER;
     s->id = id;
-    s->next = PL_NEVER;
     s->nsub = m->sm.subcores;
     s->up = pl_up_costs_of(&m->mem);
     s->ncta = m->sm.blocks;
@@ -48,8 +50,6 @@ bool pl_sm_init(pl_sm *s, pl_arena *a, pl_arena *sparse, const pl_machine *m, co
     s->const_wait = pl_arena_alloc(sparse, PL_CONST_WAITS * sizeof *s->const_wait);
     s->out.cap = m->l1.misses + m->l1.stores + 2048;
     s->out.at = pl_arena_array(sparse, pl_mem_req, s->out.cap);
-    s->sending.cap = s->out.cap;
-    s->sending.at = pl_arena_array(sparse, pl_mem_req, s->out.cap);
     const uint32_t second = m->sm.lanes > PL_LANES ? PL_L1_BURST : 0; /* the access of a warp's other half */
     pl_l1_init(&s->l1, a, sparse, l1_bytes, (uint32_t)m->l1.line, (uint32_t)m->l1.sector, m->l1.ways, m->l1.misses + second,
                m->l1.misses * 8 + second);
@@ -80,7 +80,6 @@ static void set_ready(pl_sm *s, uint32_t warp, uint64_t at)
     pl_subcore *c = subcore_of(s, warp);
     c->ready[warp / s->nsub] = at;
     if (at < c->next) c->next = at;
-    if (at < s->next) s->next = at;
 }
 
 /* --- tokens --- */
@@ -754,19 +753,21 @@ static void subcore_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
     c->next = next > now ? next : now + 1;
 }
 
-/* Blocks that were placed since the last window get their storage and their slots. */
-static void settle_in(pl_sm *s)
+void pl_sm_report(pl_sm *s)
 {
-    for (uint32_t k = 0; k < s->nplaced; k++) {
-        if (pl_cta_begin(s->placed[k].cta) && pl_sm_place(s, s->placed[k].cta, s->placed[k].at)) continue;
-        s->no_memory = true;
+    pl_sm_brief *b = s->brief;
+    uint64_t next = s->land_at;
+    for (uint32_t k = 0; k < s->nsub; k++) {
+        if (s->sub[k].next < next) next = s->sub[k].next;
     }
-    s->nplaced = 0;
+    b->next = next;
+    b->starts = s->nplaced > 0;
+    b->sends = s->out.n > 0 || s->writes_until;
+    b->ended = s->nended > 0 || s->no_memory || s->advances;
 }
 
 void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
 {
-    settle_in(s);
     for (;;) {
         uint64_t now = pl_memsys_reply_time(mem, s->id);
         for (uint32_t k = 0; k < s->nsub; k++) {
@@ -774,10 +775,7 @@ void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
         }
         if (s->land_at < now) now = s->land_at;
         if (now < s->now) now = s->now;
-        if (now >= until || s->fault) {
-            s->next = now;
-            return;
-        }
+        if (now >= until || s->fault) return;
         s->now = now;
         pl_mem_reply r;
         while (pl_memsys_reply(mem, s->id, now, &r)) {
@@ -797,7 +795,7 @@ void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
 
 void pl_sm_poll(pl_sm *s, uint64_t now)
 {
-    for (uint32_t i = 0; i < s->m->sm.warps; i++) {
+    for (uint32_t i = 0; i < s->m->sm.warps && s->live_warps; i++) {
         pl_twarp *t = &s->warp[i];
         if (!t->w || t->block != PL_BK_BARRIER || (!t->w->cta->cluster && !t->w->grid->before)) continue;
         if (!pl_warp_poll(t->w, now)) {
@@ -811,15 +809,17 @@ void pl_sm_poll(pl_sm *s, uint64_t now)
     }
 }
 
-bool pl_sm_place_later(pl_sm *s, pl_cta *c, uint64_t at)
+bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at)
 {
     if (s->nplaced == s->ncta) return false;
     s->placed[s->nplaced].at = at;
     s->placed[s->nplaced++].cta = c;
+    s->brief->starts = true;
     return true;
 }
 
-bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at)
+/* The warps of a block get their slots. */
+static bool begin(pl_sm *s, pl_cta *c, uint64_t at)
 {
     pl_tcta *b = NULL;
     for (uint32_t k = 0; k < s->ncta && !b; k++) {
@@ -854,4 +854,13 @@ bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at)
         k++;
     }
     return k == c->nwarps;
+}
+
+void pl_sm_begin(pl_sm *s)
+{
+    for (uint32_t k = 0; k < s->nplaced; k++) {
+        if (pl_cta_begin(s->placed[k].cta) && begin(s, s->placed[k].cta, s->placed[k].at)) continue;
+        s->no_memory = true;
+    }
+    s->nplaced = 0;
 }

@@ -148,7 +148,16 @@ typedef struct pl_sm_stat {
     uint64_t load_bytes, store_bytes; /* that lanes asked for, global */
 } pl_sm_stat;
 
+/* What the launch asks of an SM between two windows: kept together for all SMs, because what else they consist of lies far apart. */
+typedef struct pl_sm_brief {
+    _Alignas(64) uint64_t next; /* earliest cycle with something to do, but for replies; PL_NEVER: idle */
+    bool starts;                /* blocks were placed */
+    bool sends;                 /* it has requests to send, or stores that others may still join */
+    bool ended;                 /* blocks have ended, or there was no memory for one */
+} pl_sm_brief;
+
 typedef struct pl_sm {
+    pl_sm_brief *brief;    /* not owned */
     const pl_machine *m;   /* not owned */
     const pl_decoded *dec; /* not owned */
     pl_grid *g;            /* not owned */
@@ -157,7 +166,6 @@ typedef struct pl_sm {
     uint32_t job;          /* of the team: the SM is part of it */
     bool in_turn;          /* all jobs before it are done */
     uint32_t id;
-    uint64_t next;         /* earliest cycle with something to do; PL_NEVER: idle */
     uint64_t now;
     pl_twarp warp[PL_SM_WARPS];
     pl_tcta *cta;          /* sm.blocks entries */
@@ -200,7 +208,6 @@ typedef struct pl_sm {
     uint32_t requests_out;       /* stores and atomics under way */
     uint64_t bulk_free;          /* copy engine */
     pl_mem_outbox out;           /* requests of this window */
-    pl_mem_outbox sending;       /* of the one before, on their way */
     pl_mem_req writes[PL_WRITES]; /* ring: stores that others may still join; no sectors: free */
     uint32_t writes_at;
     uint64_t writes_until;        /* when the last of them leaves */
@@ -222,13 +229,16 @@ typedef struct pl_sm {
 
 /* sm.c */
 /* s must be zeroed. */
-bool pl_sm_init(pl_sm *s, pl_arena *a, pl_arena *sparse, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id, uint64_t l1_bytes);
-/* A block starts; its warps may issue from cycle `at`. False: no room (the caller counts). */
+bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *sparse, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id,
+                uint64_t l1_bytes);
+/* A block starts when pl_sm_begin is called next; its warps may issue from cycle `at`. False: no room (the caller counts). */
 bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at);
-/* The same, later: pl_sm_run begins with it. */
-bool pl_sm_place_later(pl_sm *s, pl_cta *c, uint64_t at);
+/* Blocks that were placed get their storage and their slots: different SMs by different threads. */
+void pl_sm_begin(pl_sm *s);
 /* Simulates cycles before `until`. Replies are taken from `mem`. */
 void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until);
+/* Says in its brief how things stand. */
+void pl_sm_report(pl_sm *s);
 /* Looks again at warps that wait for other SMs (cluster barriers, the end of another grid); `now` is the start of a window. */
 void pl_sm_poll(pl_sm *s, uint64_t now);
 /* Returns when what other SMs did before this one in the order of their numbers is done. */
