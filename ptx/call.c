@@ -99,7 +99,7 @@ bool pl_call_check(pl_parse *p, const pl_form *form, pl_draft *op, pl_loc at)
                      *proto = operand_of(form, op, PL_K_PROTO);
     pl_draft *args = (pl_draft *)(uintptr_t)operand_of(form, op, PL_K_ARGS);
     pl_draft *rets = (pl_draft *)(uintptr_t)operand_of(form, op, PL_K_RETS);
-    if (!callee) return true;
+    if (!callee || p->doubtful) return true;
     const pl_func *f = callee->kind == PL_O_FUNC ? callee->func : NULL;
     if (!f) {
         if (!proto) {

@@ -307,7 +307,7 @@ uint32_t pl_node_call(pl_parse *p, uint32_t what, uint32_t arg, pl_loc at)
 {
     pl_node *w = node(p, what), *x = node(p, arg);
     if (x->kind != PL_N_NAME || x->not_ || x->minus || x->sel) return not_constant(p, arg, at);
-    if (w->kind == PL_N_NAME && !strcmp(w->sym->name, "generic")) {
+    if (w->kind == PL_N_NAME && !strcmp(w->sym->name, "generic") && !x->generic) {
         x->generic = true;
     } else if (w->kind == PL_N_INT) {
         x->mask = (uint64_t)w->value;

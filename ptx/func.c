@@ -26,7 +26,7 @@ void pl_func_begin(pl_parse *p, bool entry, pl_loc at)
     p->linkage_set = false;
     p->func = f;
     p->decl = (pl_decl){0};
-    p->doubtful = false;
+    p->doubtful = p->broken;
     p->in_rets = false;
     p->seen_perf = 0;
     pl_scope_open(p, at);
@@ -141,7 +141,7 @@ static void leave(pl_parse *p)
     settle_body(p);
     pl_scope_close(p);
     p->func = NULL;
-    p->doubtful = false;
+    p->doubtful = p->broken;
 }
 
 void pl_func_prototype(pl_parse *p, pl_loc at)
@@ -156,7 +156,7 @@ static void check_param_space(pl_parse *p)
 {
     const pl_func *f = p->func;
     uint64_t size = 0;
-    unsigned most = p->ast->ptx >= 81 ? 32764 : 4352;
+    unsigned most = p->ast->ptx >= 81 && p->ast->sm >= 70 ? 32764 : 4352;
     for (size_t k = 0; k < f->params.n; k++) {
         const pl_var *v = f->params.at[k];
         size = (size + v->align - 1) / v->align * v->align + v->size;
@@ -195,6 +195,7 @@ void pl_func_broken(pl_parse *p)
     p->doubtful = true;
     p->in_rets = false;
     p->func->prototype_only = true;
+    p->broken |= !*p->func->name; /* the mistake hides a name */
     pl_nodes_reset(p);
     if (*p->func->name && !module_binding(p->func_sym))
         pl_name_spoil(p, p->func_sym, 0, p->func->at);
@@ -215,6 +216,13 @@ void pl_func_abandon(pl_parse *p)
     p->linkage_set = p->in_rets = false;
     p->doubtful = true;
     pl_nodes_reset(p);
+}
+
+/* What the mistake was meant to declare, nobody knows. */
+void pl_module_abandon(pl_parse *p)
+{
+    pl_func_abandon(p);
+    p->broken = true;
 }
 
 /* The number behind the name of a pragma: one word of digits, hexadecimal ones too. */

@@ -265,6 +265,7 @@ typedef struct pl_parse {
 
     /* the module */
     bool seen_version, seen_target, seen_address_size, seen_texmode;
+    bool broken;        /* a syntax error was seen outside functions */
     bool begun;         /* something other than .version and .target was seen */
     bool debug_section; /* .debug_info or .debug_abbrev */
     pl_map section_labels, locs; /* labels of .section; places that .loc has named */
@@ -379,6 +380,7 @@ void pl_func_end(pl_parse *p, pl_loc at);
 /* After a syntax error in the head: the body is read all the same. */
 void pl_func_broken(pl_parse *p);
 void pl_func_abandon(pl_parse *p);
+void pl_module_abandon(pl_parse *p);
 void pl_func_pragma(pl_parse *p, const char *text, uint32_t n, pl_loc at);
 void pl_table_begin(pl_parse *p, pl_sym *label, int kind, pl_loc at);
 void pl_table_add(pl_parse *p, pl_sym *s, pl_loc at);

@@ -517,8 +517,39 @@ static bool lower_special_predicate(lower *c, const pl_insn *i, const pl_stmt *s
     return true;
 }
 
+static void lower_stmt(lower *c, const pl_stmt *s);
+
+/* A store that leaves elements of its vector out, `{%r1,_,%r3,_ ...}`: one of each element that is there. */
+static bool lower_sparse_store(lower *c, const pl_stmt *s)
+{
+    const pl_form *f = &pl_forms[s->what->form];
+    const pl_operand *data = f->noperands > 1 ? &s->op[1] : NULL;
+    bool sparse = false;
+    if (f->mnem != M_st || data->kind != PL_O_VEC)
+        return false;
+    for (uint16_t k = 0; k < data->n; k++)
+        sparse |= data->elem[k].kind == PL_O_SINK;
+    for (uint16_t k = 0; sparse && k < data->n; k++) {
+        pl_operand op[PL_INLINE_OPERANDS];
+        pl_choice what = *s->what;
+        pl_stmt one = *s;
+        if (data->elem[k].kind == PL_O_SINK)
+            continue;
+        memcpy(op, s->op, f->noperands * sizeof *op);
+        op[0].imm += k * (type_width(pl_operand_type(f, 1, what.mods)) / 8);
+        op[1] = data->elem[k];
+        what.mods[f->operand[1].vslot] = W_none;
+        one.what = &what;
+        one.op = op;
+        lower_stmt(c, &one);
+    }
+    return sparse;
+}
+
 static void lower_stmt(lower *c, const pl_stmt *s)
 {
+    if (lower_sparse_store(c, s))
+        return;
     if (pl_forms[s->what->form].unsupported) {
         c->unsupported = true;
         return;

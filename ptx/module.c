@@ -78,7 +78,7 @@ void pl_module_target(pl_parse *p, pl_sym *s, pl_loc at)
     const struct target *t = find_target(s->name);
     if (!a->target && !t && !strcmp(s->name, "debug")) pl_report(p->diags, PL_E0310, at, "an option", "the architecture");
     if (!p->seen_version) {
-        pl_report(p->diags, PL_E0310, at, ".target", ".version");
+        if (!p->broken) pl_report(p->diags, PL_E0310, at, ".target", ".version");
         p->seen_version = true;
         a->ptx = versions[sizeof versions / sizeof *versions - 1];
     }
@@ -142,10 +142,7 @@ bool pl_module_started(pl_parse *p, pl_loc at)
 {
     p->begun = true;
     if (p->seen_target) return true;
-    if (!p->seen_version)
-        pl_report(p->diags, PL_E0310, at, "this", ".version");
-    else
-        pl_report(p->diags, PL_E0310, at, "this", ".target");
+    if (!p->broken) pl_report(p->diags, PL_E0310, at, "this", p->seen_version ? ".target" : ".version");
     p->seen_version = p->seen_target = true;
     if (!p->ast->ptx) p->ast->ptx = versions[sizeof versions / sizeof *versions - 1];
     if (!p->ast->target) p->ast->target = "sm_90a";
@@ -200,11 +197,11 @@ void pl_module_alias(pl_parse *p, pl_sym *a, pl_loc a_at, pl_sym *b, pl_loc b_at
     pl_binding *x = pl_name_lookup(p, a), *y = pl_name_lookup(p, b);
     pl_module_needs(p, a_at, ".alias", 63, "sm_30");
     if (!x || x->kind != PL_B_FUNC || x->func->entry) {
-        pl_report(p->diags, PL_E0330, a_at, a->name);
+        if (x ? x->kind != PL_B_BAD : !p->broken) pl_report(p->diags, PL_E0330, a_at, a->name);
         return;
     }
     if (!y || y->kind != PL_B_FUNC || y->func->entry) {
-        pl_report(p->diags, PL_E0330, b_at, b->name);
+        if (y ? y->kind != PL_B_BAD : !p->broken) pl_report(p->diags, PL_E0330, b_at, b->name);
         return;
     }
     pl_func *second = y->func->alias_of ? y->func->alias_of : y->func;
@@ -259,7 +256,7 @@ const char *pl_parse_show_byte(pl_parse *p, unsigned char c)
 void pl_module_end(pl_parse *p)
 {
     pl_loc whole = {.file = p->ast->file};
-    if (!p->seen_version || !p->seen_target) pl_report(p->diags, PL_E0318, whole);
+    if (!p->broken && (!p->seen_version || !p->seen_target)) pl_report(p->diags, PL_E0318, whole);
     if (p->ast->debug && !p->debug_section) pl_report(p->diags, PL_E0388, p->target_at);
     for (const pl_loc_name *u = p->loc_names; u; u = u->next)
         if (!pl_map_get(&p->section_labels, u->name, u->n)) pl_report(p->diags, PL_E0302, u->at, u->name);

@@ -405,7 +405,10 @@ static bool in_space(pl_attempt *a, const pl_node *n, const pl_var *v, pl_word o
 {
     pl_word space = own;
     bool good;
-    if (own == W_b64 && !space_of(a, &space)) return true;
+    if (own == W_b64 && !space_of(a, &space)) {
+        if (a->opcode->mnem != M_cp) return true;
+        space = W_global; /* a tensor map's generic address stands in a register; a name must be of global memory */
+    }
     switch (space) {
     case W_const: good = v->space == PL_SP_CONST; break;
     case W_global: good = v->space == PL_SP_GLOBAL; break;
@@ -491,6 +494,14 @@ static bool stands_for_number(const pl_attempt *a, const pl_ospec *s, pl_word t,
     }
 }
 
+/* Of a vector of 32 bytes, some elements may stay as they are in memory: `_` in their place. */
+static bool stores_32_bytes(const pl_attempt *a, const pl_ospec *s)
+{
+    if (a->opcode->mnem != M_st || s->vslot < 0) return false;
+    pl_word vec = (pl_word)a->mods[s->vslot], type = (pl_word)a->mods[s->slot];
+    return (vec == W_v8 && pl_word_bits[type] == 32) || (vec == W_v4 && pl_word_bits[type] == 64);
+}
+
 static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, const pl_node *n,
                   pl_draft *o)
 {
@@ -505,7 +516,7 @@ static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, c
         /* Only atomics and pairs throw a whole result away; ld throws elements of a vector away. */
         o->kind = PL_O_SINK;
         if (s->joined ||
-            (in_vector ? s->written && !s->read
+            (in_vector ? (s->written && !s->read) || stores_32_bytes(a, s)
                        : s->sink_ok && (s->vslot < 0 || a->form->effects & PL_EF_ATOMIC)))
             return true;
         if (a->aloud) pl_report(p->diags, PL_E0207, n->at, pl_full_name(a->p, a->opcode));
@@ -686,7 +697,7 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
         return true;
     }
     if (n->kind == PL_N_NAME && !n->sel && n->sym->sreg >= 0 && !n->sym->binding &&
-        pl_sregs[n->sym->sreg].vector && count == 4) {
+        pl_sregs[n->sym->sreg].vector && count == 4 && (s->slot >= 0 || pl_word_bits[t] == 32)) {
         static const char *const names[] = {".x", ".y", ".z", ".w"}; /* mov.v4.u32 {...}, %tid */
         o->kind = PL_O_VEC;
         o->n = 4;
@@ -709,7 +720,9 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
         return one_element(a, s, t, n, o);
     }
     bool coordinate = is_surface(a) && !strcmp(s->name, "c");
-    bool longer = is_surface(a) && n->kind == PL_N_VEC && (coordinate || count == 1) && n->n > count && (n->n == 2 || n->n == 4);
+    bool sampled = (a->opcode->mnem == M_tex || a->opcode->mnem == M_tld4) && !strcmp(s->name, "c");
+    /* Coordinates beyond those of the geometry are ignored: nvcc once wrote four, whatever the texture. */
+    bool longer = (sampled || (is_surface(a) && (coordinate || count == 1))) && n->kind == PL_N_VEC && n->n > count && (n->n == 2 || n->n == 4);
     if (n->kind != PL_N_VEC || (n->n != count && !longer)) {
         if (a->aloud)
             pl_report(p->diags, PL_E0211, n->at, pl_full_name(a->p, a->opcode),
@@ -772,6 +785,30 @@ static bool tensor_address(pl_attempt *a, const pl_node *n, pl_draft *o)
     o->imm = n->value;
     o->reg = b->reg;
     return true;
+}
+
+/* A 32-bit register with an address of global memory: what it held was cut off. ptxas 13.0 takes the module for one of 32-bit
+ * addresses then, and refuses it as a whole. */
+static bool cuts_address(const pl_attempt *a, const pl_reg *r)
+{
+    pl_word space;
+    if (a->p->ast->address_size != 64 || pl_word_bits[r->type] != 32 || !space_of(a, &space)) return false;
+    switch (a->opcode->mnem) {
+    case M_mbarrier: return space == W_none;
+    case M_ld:
+    case M_ldu:
+    case M_st:
+    case M_atom:
+    case M_red:
+    case M_prefetch:
+    case M_prefetchu:
+    case M_discard:
+    case M_applypriority:
+    case M_multimem:
+        return (space == W_none || space == W_global) && !chosen(a, W_async, W_async) && !chosen(a, W_bulk, W_bulk) &&
+               !chosen(a, W_tensormap, W_tensormap);
+    default: return false;
+    }
 }
 
 /* Registers with addresses may be narrow, and are extended; not where ptxas 13.0 computes with them. */
@@ -839,6 +876,12 @@ static bool address(pl_attempt *a, pl_word own, const pl_node *n, pl_draft *o)
     if (kind == 'p' || kind == 'f' || pl_word_bits[b->reg->type] > 64 || b->reg->vec || n->sel || pl_word_bits[b->reg->type] < least_address(a)) {
         if (a->aloud)
             pl_report(p->diags, PL_E0228, n->at, b->reg->name, pl_word_text[b->reg->type]);
+        return false;
+    }
+    if (cuts_address(a, b->reg)) {
+        if (a->aloud)
+            pl_report(p->diags, PL_E0228, n->at, b->reg->name, pl_word_text[b->reg->type])->help =
+                "addresses of global memory and generic ones have 64 bits (.address_size 64): use a .b64 register";
         return false;
     }
     o->reg = b->reg;

@@ -2,7 +2,8 @@
  *
  * It knows directives and punctuation, and no instruction: an instruction is a name, dotted words and operands, whatever they
  * are called (PTX ISA 9.0, chapters 4, 5, 10 and 11). The actions call names.c, decl.c, func.c and stmt.c at once, so there is
- * no second tree to walk. Plain instructions, which most of a module are, pass it by (plain.c). After a syntax error parsing continues behind the next ';' or block. */
+ * no second tree to walk. Plain instructions, which most of a module are, pass it by (plain.c). After a syntax error parsing continues behind the next ';' or block,
+ * and outside functions at the next function. */
 %code top {
 #include "config.h"
 }
@@ -111,8 +112,10 @@ item
     | T_ALIAS T_NAME ',' T_NAME ';'     { pl_module_alias(p, $2, @2, $4, @4); }
     | linkages variable
     | function
-    | error ';'                         { pl_func_abandon(p); yyerrok; }
-    | error '}'                         { pl_func_abandon(p); }
+    | error ';'                         { pl_module_abandon(p); yyerrok; }
+    | error '}'                         { pl_module_abandon(p); }
+    | error T_TARGET                    { pl_module_abandon(p); yyerrok; }
+      targets                           { pl_module_target_done(p, @2); }
     ;
 
 targets
@@ -172,14 +175,19 @@ function
       body '}'                          { pl_func_end(p, @6); }
     | func error '{'                    { pl_func_broken(p); yyerrok; }
       body '}'                          { pl_func_end(p, @6); }
+    | head error ';'                    { pl_func_abandon(p); yyerrok; }
+    | head error '{'                    { pl_func_broken(p); yyerrok; }
+      body '}'                          { pl_func_end(p, @6); }
     ;
 
 entry
     : linkages T_ENTRY                  { pl_func_begin(p, true, @2); }
+    | error T_ENTRY                     { pl_module_abandon(p); yyerrok; pl_func_begin(p, true, @2); }
     ;
 
 func
     : linkages T_FUNC                   { pl_func_begin(p, false, @2); }
+    | error T_FUNC                      { pl_module_abandon(p); yyerrok; pl_func_begin(p, false, @2); }
     ;
 
 head

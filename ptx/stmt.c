@@ -136,6 +136,10 @@ static bool pair_agrees(const pl_attempt *a)
                 ->help = pl_syntax_help(a->p, a->form);
             return false;
         }
+        if (a->opcode->mnem == M_elect && a->out[k].kind == PL_O_SINK) {
+            pl_report(a->p->diags, PL_E0207, a->out[k].at, pl_full_name(a->p, a->opcode));
+            return false;
+        }
         if (a->out[k].kind == PL_O_SINK && a->out[k - 1].kind == PL_O_SINK) {
             pl_report(a->p->diags, PL_E0238, a->out[k].at);
             return false;
@@ -301,6 +305,27 @@ static bool constants_agree(const pl_attempt *a)
                       (long long)value);
             return false;
         }
+    }
+    return true;
+}
+
+/* Numbers that scale: a factor of wgmma is negated or not, and the accumulator of tcgen05.mma divided by a power of two only where
+ * it is read as a wide floating-point number. */
+static bool scale_agrees(const pl_attempt *a)
+{
+    for (unsigned k = 0; k < a->form->noperands; k++) {
+        const char *name = a->form->operand[k].name;
+        const pl_draft *o = &a->out[k];
+        if (a->opcode->mnem == M_wgmma && (!strcmp(name, "na") || !strcmp(name, "nb")) && o->imm == 0) {
+            pl_report(a->p->diags, PL_E0218, o->at, pl_full_name(a->p, a->opcode), "a factor is multiplied by 1 or by -1");
+            return false;
+        }
+        if (a->opcode->mnem != M_tcgen05 || strcmp(name, "scale") != 0 || o->kind == PL_O_NONE) continue;
+        if (has_word(a, "kind::f8f6f4")) {
+            pl_report(a->p->diags, PL_E0218, o->at, pl_full_name(a->p, a->opcode), "the accumulator of kind::f16 and kind::tf32 is scaled");
+            return false;
+        }
+        if (!has_word(a, "kind::i8") && !pl_module_needs(a->p, o->at, "a scaled accumulator", 86, "sm_100f")) return false;
     }
     return true;
 }
@@ -603,7 +628,7 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
     bool good = all_operands(&a);
     if (!good) undefined_names(&a);
     if (good && policy_agrees(&a) && mask_agrees(&a) && pair_agrees(&a) && mbarrier_agrees(&a) &&
-        texture_agrees(&a) && address_size_agrees(&a) &&
+        texture_agrees(&a) && address_size_agrees(&a) && pl_video_signs_agree(&a) && scale_agrees(&a) &&
         constants_agree(&a) && numbers_agree(&a) && pl_call_check(p, a.form, a.out, at) && (!guarded || g))
         keep(&a, best, g, neg);
     else

@@ -69,13 +69,20 @@ bool pl_video_part(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_draft 
     return good;
 }
 
-/* -%r1: one factor of vmad or its addend, and not together with .po, which adds one. */
+/* -%r1: factors of vmad, or its addend */
 bool pl_video_negates(const pl_attempt *a, const pl_ospec *s)
 {
-    if (strcmp(a->opcode->name, "vmad") || s->written) return false;
-    for (unsigned k = 0; k < a->form->nslots; k++)
-        if (a->mods[k] == W_po) return false;
-    for (ptrdiff_t k = s - a->form->operand - 1; k > 0; k--)
-        if (a->out[k].neg) return false;
-    return true;
+    return a->opcode->mnem == M_vmad && !s->written;
+}
+
+/* Two negated factors are a product as it was. A negated one excludes a negated addend, and either of them .po, which adds one. */
+bool pl_video_signs_agree(const pl_attempt *a)
+{
+    if (a->opcode->mnem != M_vmad) return true;
+    bool product = a->out[1].neg != a->out[2].neg, po = false;
+    for (unsigned k = 0; k < a->form->nslots; k++) po |= a->mods[k] == W_po;
+    unsigned wrong = a->out[3].neg && (product || po) ? 3 : product && po ? 1u + a->out[2].neg : 0;
+    if (wrong)
+        pl_report(a->p->diags, PL_E0213, a->out[wrong].at, pl_full_name(a->p, a->opcode), "-")->help = "negate it with neg first";
+    return !wrong;
 }
