@@ -22,6 +22,7 @@
 #define LARGEST_BLOCK ((size_t)1 << 23)
 #define MAPPED ((size_t)1 << 18)      /* from this size on: pages */
 #define HUGE ((size_t)1 << 21)        /* from this size on: large pages, where the system gives them; their size */
+#define FRONT ((size_t)1 << 16)       /* of a block in front of its large pages, so that its head touches none; whole pages on every system */
 #define LARGE_VECTOR ((size_t)1 << 18)
 #define RESERVE ((size_t)8192)
 #define DEFAULT_ALIGN ((size_t)16)
@@ -76,14 +77,18 @@ static size_t whole_pages(size_t bytes)
 #ifdef __linux__
 static block *get_pages(size_t bytes, bool huge)
 {
-    size_t pages = whole_pages(bytes), more = huge && pages >= HUGE ? HUGE - 4096 : 0;
+    size_t pages = whole_pages(bytes), more = 0;
+    if (huge && pages >= HUGE) {
+        pages += FRONT;
+        more = HUGE;
+    }
     unsigned char *start = mmap(NULL, pages + more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED) return NULL;
-    if (more) { /* begins at a large page; what lies in front of it and behind goes back */
-        unsigned char *at = align_up(start, HUGE), *end = at + pages;
+    if (more) { /* begins a little before a large page; what lies in front of it and behind goes back */
+        unsigned char *at = align_up(start + FRONT, HUGE) - FRONT, *end = at + pages;
         if (at > start) munmap(start, (size_t)(at - start));
         if (start + pages + more > end) munmap(end, (size_t)(start + pages + more - end));
-        madvise(at, pages, MADV_HUGEPAGE); /* a wish: without large pages it is as before */
+        madvise(at + FRONT, pages - FRONT, MADV_HUGEPAGE); /* a wish: without large pages it is as before */
         start = at;
     }
     block *b = (block *)(void *)start;
@@ -221,7 +226,7 @@ static block *new_block(pl_arena *a, size_t at_least)
     block *b = get_block(bytes, !a->sparse);
     if (!b) return NULL;
     if (a->sparse) keep_small(b);
-    b->size = bytes - sizeof *b;
+    b->size = (b->pages ? b->pages : bytes) - sizeof *b;
     if (a->next_size < LARGEST_BLOCK) a->next_size *= 2;
     return b;
 }
