@@ -333,6 +333,28 @@ static uint32_t press(pl_colour *c, start *order, uint32_t n, uint32_t most)
     return best;
 }
 
+/* No order comes to fewer: registers that hold something at one moment, and the stack pointer. 0: out of memory. */
+static uint32_t fewest(const pl_colour *c)
+{
+    uint32_t last = 0, n = 0, most = 0;
+    for (uint32_t k = 0; k < c->n; k++)
+        if (c->v[k].n && c->s[c->v[k].first + c->v[k].n - 1].to > last)
+            last = c->s[c->v[k].first + c->v[k].n - 1].to;
+    uint32_t *change = pl_arena_array(c->a, uint32_t, (size_t)last + 1);
+    if (!change || !pl_arena_ok(c->a))
+        return 0;
+    for (uint32_t k = 0; k < c->n; k++)
+        for (uint32_t t = 0; t < c->v[k].n; t++) {
+            change[c->s[c->v[k].first + t].from] += c->v[k].rows;
+            change[c->s[c->v[k].first + t].to] -= c->v[k].rows;
+        }
+    for (uint32_t at = 0; at < last; at++) {
+        n += change[at];
+        most = n > most ? n : most;
+    }
+    return most + 1;
+}
+
 /* The fewest that several orders come to: where registers abound, the first will do. */
 uint32_t pl_colour_count(pl_colour *c, bool thorough)
 {
@@ -353,7 +375,10 @@ uint32_t pl_colour_count(pl_colour *c, bool thorough)
         }
     put_in_order(order, n, FIRST_BORN, key, copy);
     uint32_t most = colour(c, order, n, SPREAD);
-    for (int by = FIRST_BORN; by <= (thorough ? LONGEST : FIRST_BORN) && most > SPREAD && (by < LONGEST || n < MOST_SORTED); by++) {
+    if (most <= SPREAD)
+        return most;
+    const uint32_t least = fewest(c), enough = least > SPREAD ? least : SPREAD;
+    for (int by = FIRST_BORN; by <= (thorough ? LONGEST : FIRST_BORN) && most > enough && (by < LONGEST || n < MOST_SORTED); by++) {
         if (by == LONGEST)
             put_in_order(order, n, FIRST_BORN, key, copy);
         if (by != FIRST_BORN)
@@ -361,5 +386,5 @@ uint32_t pl_colour_count(pl_colour *c, bool thorough)
         uint32_t other = colour(c, order, n, 0);
         most = other < most ? other : most;
     }
-    return thorough && most > SPREAD && n < MOST_SORTED ? press(c, order, n, most) : most;
+    return thorough && most > enough && n < MOST_SORTED ? press(c, order, n, most) : most;
 }
