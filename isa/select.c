@@ -221,7 +221,7 @@ static void sum_and_bound(const chooser *c, pl_insn *i)
     uint16_t m = pl_insn_mnem(i);
     pl_word t = pl_insn_type(i);
     uint64_t zero;
-    if (c->counting || (m != M_max && m != M_min) || (t != W_s32 && t != W_u32) || pl_insn_has(i, W_relu) || !pl_insn_pure(i))
+    if ((t != W_s32 && t != W_u32) || pl_insn_has(i, W_relu) || !pl_insn_pure(i))
         return;
     for (unsigned k = 1; k <= 2; k++) {
         pl_insn *w = source(c, i, k);
@@ -318,7 +318,7 @@ static unsigned input(logic *l, uint32_t row)
 static void merge_logic(const chooser *c, pl_insn *i)
 {
     logic l;
-    if (c->counting || !logic_of(i, &l))
+    if (!logic_of(i, &l))
         return;
     for (unsigned k = 0; k < l.n; k++) {
         unsigned at = 1;
@@ -361,7 +361,7 @@ static void merge_compare(const chooser *c, pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
     const pl_ir *x = c->x;
-    if (c->counting || i->guard != PL_PT || (m != M_and && m != M_or && m != M_xor) || pl_insn_type(i) != W_pred)
+    if (i->guard != PL_PT || (m != M_and && m != M_or && m != M_xor) || pl_insn_type(i) != W_pred)
         return;
     for (unsigned k = 1; k <= 2; k++) {
         const pl_ir_row *r = &x->pred_row[i->op[k]];
@@ -415,7 +415,7 @@ static void fold_address(const chooser *c, pl_insn *i)
     unsigned k = 0;
     while (k < f->noperands && f->operand[k].kind != PL_K_ADDR)
         k++;
-    if (c->counting || !(i->flags & PL_IF_MEM) || k >= f->noperands || k >= PL_INLINE_OPERANDS || i->op[k] == UINT32_MAX)
+    if (k >= f->noperands || k >= PL_INLINE_OPERANDS || i->op[k] == UINT32_MAX)
         return;
     bool narrow = i->sel[PL_M_FLAGS] & PL_MF_ADDR32;
     bank_index(c, i, k);
@@ -432,12 +432,11 @@ static void fold_address(const chooser *c, pl_insn *i)
     }
 }
 
-/* Negation and absolute value of a float are part of its reader. */
+/* Negation or absolute value of a float is part of its reader. */
 static void free_sign(const chooser *c, pl_insn *i)
 {
-    uint16_t m = pl_insn_mnem(i);
     pl_word t = pl_insn_type(i);
-    if (!c->counting && (m == M_neg || m == M_abs) && (t == W_f32 || t == W_f64) && i->guard == PL_PT && c->x->row[i->op[0]].defs == 1 &&
+    if ((t == W_f32 || t == W_f64) && i->guard == PL_PT && c->x->row[i->op[0]].defs == 1 &&
         c->takers[i->op[0]] >= c->x->row[i->op[0]].uses)
         i->cls = C_free;
 }
@@ -450,24 +449,22 @@ static void count_signs(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         c->takers[*row]++;
 }
 
+/* What the arithmetic of floats can take along. */
 static bool takes_signs(const pl_insn *i)
 {
-    uint16_t m = pl_insn_mnem(i);
     pl_word t = pl_insn_type(i);
-    return (t == W_f32 || t == W_f64) && (m == M_add || m == M_sub || m == M_mul || m == M_fma || m == M_mad || m == M_setp || m == M_min ||
-                                           m == M_max || m == M__fms || m == M__fnma || m == M_rcp || m == M_rsqrt || m == M_sqrt ||
-                                           m == M_lg2 || m == M_ex2 || m == M_sin || m == M_cos);
+    return t == W_f32 || t == W_f64;
 }
 
 /* A matrix unit does not look at the low bits of a tf32: nothing cuts them away for it. */
 static bool cuts_tf32(const pl_insn *i)
 {
-    return pl_insn_mnem(i) == M_mma && pl_insn_has(i, W_tf32);
+    return pl_insn_has(i, W_tf32);
 }
 
 static void round_tf32(const chooser *c, pl_insn *i)
 {
-    if (!c->counting && i->cls == C_cvt_tf32 && i->guard == PL_PT && c->x->row[i->op[0]].defs == 1 && c->takers[i->op[0]] >= c->x->row[i->op[0]].uses)
+    if (i->cls == C_cvt_tf32 && i->guard == PL_PT && c->x->row[i->op[0]].defs == 1 && c->takers[i->op[0]] >= c->x->row[i->op[0]].uses)
         i->cls = C_alu_x2;
 }
 
@@ -475,7 +472,7 @@ static void round_tf32(const chooser *c, pl_insn *i)
 static void test_bits(const chooser *c, pl_insn *i)
 {
     uint64_t zero;
-    if (c->counting || pl_insn_mnem(i) != M_setp || i->guard != PL_PT || !(pl_insn_has(i, W_eq) || pl_insn_has(i, W_ne)) ||
+    if (i->guard != PL_PT || !(pl_insn_has(i, W_eq) || pl_insn_has(i, W_ne)) ||
         !pl_ir_number(c->x, i->op[3], &zero) || zero || pl_type_bits(pl_insn_type(i)) != 32 || pl_type_kind(pl_insn_type(i)) == 'f')
         return;
     pl_insn *w = source(c, i, 2);
@@ -520,7 +517,8 @@ static void half_work(const chooser *c, pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
     uint64_t n;
-    if (c->counting || pl_type_bits(pl_insn_type(i)) != 64 || !pl_insn_pure(i))
+    const bool longer = i->cls == C_shift64 || i->cls == C_logic64 || i->cls == C_alu64 || i->cls == C_bfe64;
+    if (!longer || pl_type_bits(pl_insn_type(i)) != 64 || !pl_insn_pure(i))
         return;
     if ((m == M_shl || m == M_shr) && i->cls == C_shift64 && pl_ir_number(c->x, i->op[2], &n) && n >= 32)
         i->cls = C_alu;
@@ -547,14 +545,14 @@ static bool narrows(const pl_insn *i)
 /* Counts and searches in 64 bits of which the upper 32 are zero. */
 static void count_half(const chooser *c, pl_insn *i)
 {
-    if (!c->counting && i->cls == C_popc64 && (pl_insn_mnem(i) == M_popc || pl_insn_mnem(i) == M_clz) && zero_above(c, i->op[1]))
+    if (i->cls == C_popc64 && zero_above(c, i->op[1]))
         i->cls = pl_insn_mnem(i) == M_popc ? C_popc : C_clz;
 }
 
 /* The result of ex2 is no number that another ex2 would have to scale: it is not negative. */
 static void unscaled(const chooser *c, pl_insn *i)
 {
-    if (c->counting || pl_insn_mnem(i) != M_ex2 || i->cls != C_mufu_scaled)
+    if (i->cls != C_mufu_scaled)
         return;
     const pl_insn *w = source(c, i, 1);
     if (w && (pl_insn_mnem(w) == M_ex2 || pl_insn_mnem(w) == M_sqrt || pl_insn_mnem(w) == M_abs))
@@ -564,7 +562,7 @@ static void unscaled(const chooser *c, pl_insn *i)
 /* To bf16 and back at once: F2F, which rounds only, where it would be F2FP otherwise. */
 static void round_trip(const chooser *c, pl_insn *i)
 {
-    if (c->counting || pl_insn_mnem(i) != M_cvt || !pl_insn_has(i, W_bf16) || !pl_insn_has(i, W_f32) || !pl_insn_pure(i))
+    if (!pl_insn_has(i, W_bf16) || !pl_insn_has(i, W_f32) || !pl_insn_pure(i))
         return;
     pl_insn *w = source(c, i, 1);
     if (pl_insn_type(i) == W_f32 && w && single(c, i->op[1]) && pl_insn_mnem(w) == M_cvt && pl_insn_type(w) == W_bf16 && pl_insn_has(w, W_f32) &&
@@ -576,7 +574,7 @@ static void round_trip(const chooser *c, pl_insn *i)
 static void insert_field(const chooser *c, pl_insn *i)
 {
     uint64_t place, width, kept;
-    if (c->counting || pl_insn_mnem(i) != M_bfi || pl_insn_type(i) != W_b32 || !pl_ir_number(c->x, i->op[3], &place) ||
+    if (pl_insn_type(i) != W_b32 || !pl_ir_number(c->x, i->op[3], &place) ||
         !pl_ir_number(c->x, i->op[4], &width) || place > 31 || width > 32)
         return;
     uint32_t field = (uint32_t)(((1ull << width) - 1) << place);
@@ -590,8 +588,8 @@ static void insert_field(const chooser *c, pl_insn *i)
 static void lower_half(const chooser *c, pl_insn *i)
 {
     enum { NEAR = 64 };
-    const unsigned bits = plain_integer(i, 64) ? 64 : 32;
-    if (c->counting || pl_insn_mnem(i) != M_mul || !pl_insn_has(i, W_lo) || !plain_integer(i, bits) || i->guard != PL_PT)
+    const unsigned bits = pl_type_bits(pl_insn_type(i)) == 64 ? 64 : 32;
+    if (!pl_insn_has(i, W_lo) || !plain_integer(i, bits) || i->guard != PL_PT)
         return;
     for (unsigned k = 1; k <= 2; k++)
         if (i->op[k] == UINT32_MAX || c->x->row[i->op[k]].defs != 1)
@@ -610,7 +608,7 @@ static void lower_half(const chooser *c, pl_insn *i)
 /* The loads of 8 x 8 tiles at numbers behind one address compute it once. */
 static void near_tile(const chooser *c, pl_insn *i)
 {
-    if (c->counting || i->cls != C_wmma_load_1)
+    if (i->cls != C_wmma_load_1)
         return;
     const pl_irb *b = &c->x->b.at[c->block];
     for (uint32_t k = c->at; k-- > 0;) {
@@ -623,36 +621,103 @@ static void near_tile(const chooser *c, pl_insn *i)
     }
 }
 
+/* A sum: whether it became something else. */
+static bool sums(chooser *c, pl_insn *i)
+{
+    const bool add = pl_insn_mnem(i) == M_add;
+    for (unsigned bits = 32; bits <= 64; bits += 32)
+        if (plain_integer(i, bits) && pl_forms[i->form].noperands == 3) {
+            if ((add && (multiply_add(c, i, bits) || (bits == 32 && shift_add(c, i)))) || three_sums(c, i, bits))
+                return true;
+        }
+    return false;
+}
+
+/* The first walk: who could take over what. */
+static void look(chooser *c, pl_insn *i)
+{
+    bool takes = false;
+    switch (pl_insn_mnem(i)) {
+    case M_add:
+    case M_sub:
+        takes = takes_signs(i);
+        sums(c, i);
+        break;
+    case M_mul: case M_fma: case M_mad: case M__fms: case M__fnma: case M_min: case M_max: case M_setp:
+    case M_rcp: case M_rsqrt: case M_sqrt: case M_lg2: case M_ex2: case M_sin: case M_cos:
+        takes = takes_signs(i);
+        break;
+    case M_mma:
+        takes = cuts_tf32(i);
+        break;
+    case M_or:
+    case M_xor:
+        funnel(c, i);
+        break;
+    case M__narrow:
+    case M_cvt:
+        if (narrows(i))
+            c->low[i->op[1]]++;
+        break;
+    default: break;
+    }
+    if (takes)
+        pl_insn_uses_here(c->x->p, i, count_signs, c);
+}
+
+/* The second walk. */
+static void change(chooser *c, pl_insn *i)
+{
+    switch (pl_insn_mnem(i)) {
+    case M_add:
+    case M_sub:
+        if (sums(c, i))
+            return;
+        break;
+    case M_min:
+    case M_max: sum_and_bound(c, i); break;
+    case M_or:
+    case M_xor:
+        if (funnel(c, i))
+            return;
+        merge_logic(c, i);
+        merge_compare(c, i);
+        break;
+    case M_and:
+    case M_not:
+    case M_lop3:
+        merge_logic(c, i);
+        merge_compare(c, i);
+        break;
+    default: break;
+    }
+    half_work(c, i);
+    switch (pl_insn_mnem(i)) { /* as it is now */
+    case M_setp: test_bits(c, i); break;
+    case M_popc:
+    case M_clz: count_half(c, i); break;
+    case M_ex2: unscaled(c, i); break;
+    case M_cvt: round_trip(c, i); break;
+    case M_bfi: insert_field(c, i); break;
+    case M_mul: lower_half(c, i); break;
+    case M_neg:
+    case M_abs: free_sign(c, i); break;
+    default: break;
+    }
+    if (i->flags & PL_IF_MEM)
+        fold_address(c, i);
+    near_tile(c, i);
+    round_tf32(c, i);
+}
+
 static void visit(chooser *c, pl_insn *i)
 {
-    uint16_t m = pl_insn_mnem(i);
-    if (m == UINT16_MAX)
+    if (i->form == PL_IR_DEAD)
         return;
-    if (c->counting && (takes_signs(i) || cuts_tf32(i)))
-        pl_insn_uses_here(c->x->p, i, count_signs, c);
-    if (c->counting && narrows(i))
-        c->low[i->op[1]]++;
-    for (unsigned bits = 32; bits <= 64; bits += 32)
-        if ((m == M_add || m == M_sub) && plain_integer(i, bits) && pl_forms[i->form].noperands == 3) {
-            if ((m == M_add && (multiply_add(c, i, bits) || (bits == 32 && shift_add(c, i)))) || three_sums(c, i, bits))
-                return;
-        }
-    sum_and_bound(c, i);
-    if (funnel(c, i))
-        return;
-    merge_logic(c, i);
-    merge_compare(c, i);
-    test_bits(c, i);
-    half_work(c, i);
-    count_half(c, i);
-    unscaled(c, i);
-    round_trip(c, i);
-    insert_field(c, i);
-    fold_address(c, i);
-    near_tile(c, i);
-    lower_half(c, i);
-    round_tf32(c, i);
-    free_sign(c, i);
+    if (c->counting)
+        look(c, i);
+    else
+        change(c, i);
 }
 
 static bool walk(pl_ir *x, chooser *c)
