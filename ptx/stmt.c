@@ -124,8 +124,8 @@ static bool mask_agrees(const pl_attempt *a)
     return true;
 }
 
-/* d|p: elect and lop3 with a predicate operation always have p; not both results may be thrown
- * away. */
+/* d|p: elect and lop3 with a predicate operation always have p, those and textures never a sink in its place; of the others not both
+ * results may be thrown away. */
 static bool pair_agrees(const pl_attempt *a)
 {
     for (unsigned k = 1; k < a->form->noperands; k++) {
@@ -136,7 +136,8 @@ static bool pair_agrees(const pl_attempt *a)
                 ->help = pl_syntax_help(a->p, a->form);
             return false;
         }
-        if (a->opcode->mnem == M_elect && a->out[k].kind == PL_O_SINK) {
+        bool wanted = a->opcode->mnem == M_elect || a->opcode->mnem == M_lop3 || a->opcode->mnem == M_tex || a->opcode->mnem == M_tld4;
+        if (wanted && a->out[k].kind == PL_O_SINK) {
             pl_report(a->p->diags, PL_E0207, a->out[k].at, pl_full_name(a->p, a->opcode));
             return false;
         }
