@@ -12,12 +12,19 @@ void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, uint64_t bytes, uin
     while ((1u << shift) < line_bytes) shift++;
     for (uint32_t k = 0; k < n && pl_arena_ok(a); k++)
         c[k] = (pl_cache){.line = line + (size_t)k * ways, .low = low + (size_t)k * ways, .used = used + (size_t)k * ways,
-                          .sets = sets, .ways = ways, .stride = stride, .line_shift = shift, .hashed = hashed};
+                          .sets = sets, .ways = ways, .stride = stride, .line_shift = shift, .hashed = hashed,
+                          .by_sets = pl_divider_of(sets)};
 }
 
 void pl_cache_init(pl_cache *c, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed)
 {
     pl_cache_init_all(c, 1, a, bytes, line_bytes, ways, hashed);
+}
+
+void pl_cache_is_slice(pl_cache *c, uint32_t slices)
+{
+    c->slices = slices;
+    c->by_pieces = pl_divider_of(slices / pl_slices_together(slices));
 }
 
 /* First way of the set of a line. Neighbouring lines fill the sets one after the other; hashing begins each such row one set later, so that
@@ -26,12 +33,12 @@ static size_t set_of(const pl_cache *c, uint64_t number)
 {
     uint64_t index = number;
     if (c->slices) { /* the lines that this slice sees, without gaps */
-        uint32_t each = pl_slices_together(c->slices), pieces = c->slices / each;
-        uint64_t within = number % PL_PIECE_LINES;
-        index = number / PL_PIECE_LINES / pieces * (PL_PIECE_LINES / each) + (each == 1 ? within : (within >> 1 & 2) | (within & 1));
+        uint32_t each = pl_slices_together(c->slices);
+        uint64_t within = number % PL_PIECE_LINES, piece = pl_divide(number / PL_PIECE_LINES, &c->by_pieces);
+        index = each == 1 ? piece * PL_PIECE_LINES + within : piece * (PL_PIECE_LINES / 2) + ((within >> 1 & 2) | (within & 1));
     }
-    if (c->hashed) index += index / c->sets;
-    return (size_t)(index % c->sets) * c->stride;
+    if (c->hashed) index += pl_divide(index, &c->by_sets);
+    return (size_t)pl_remainder(index, &c->by_sets) * c->stride;
 }
 
 uint32_t pl_cache_find(pl_cache *c, uint64_t address)

@@ -6,6 +6,7 @@
 #define PL_MEMMODEL_CACHE_H
 
 #include "base/arena.h"
+#include "memmodel/divider.h"
 #include <stdint.h>
 
 #define PL_NO_LINE UINT32_MAX
@@ -26,6 +27,7 @@ typedef struct pl_cache {
     uint32_t sets, ways, line_shift;
     uint32_t stride; /* entries from a set to the next */
     uint32_t slices; /* it is one of so many, which share the lines as pl_slices_together says; 0: it sees all lines */
+    pl_divider by_sets, by_pieces; /* pieces: of memory that the slices have in turn */
     uint32_t clock;
     bool hashed; /* spread lines over sets by more than the low bits */
 } pl_cache;
@@ -34,6 +36,8 @@ typedef struct pl_cache {
 void pl_cache_init(pl_cache *c, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed);
 /* The same for n caches that are used alike: their first sets lie together, and so on, so that what touches few sets touches little memory. */
 void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed);
+/* The cache is one of so many slices. */
+void pl_cache_is_slice(pl_cache *c, uint32_t slices);
 /* Empties a line that has no fill pending. */
 void pl_cache_drop(pl_cache *c, size_t line);
 /* Index of the line that holds the address, or PL_NO_LINE. Marks it as used. */

@@ -4,6 +4,7 @@
 libptxloom_la_SOURCES += \
 	memmodel/cache.c memmodel/cache.h \
 	memmodel/coalesce.c memmodel/coalesce.h \
+	memmodel/divider.h \
 	memmodel/dram.c memmodel/dram.h \
 	memmodel/l1.c memmodel/l1.h \
 	memmodel/memsys.c memmodel/memsys.h \

@@ -71,6 +71,12 @@ struct pl_memsys {
     const pl_sink *sink;             /* hears about slices; NULL: nobody */
     pl_memsys_stat stat;
     uint64_t order;
+    struct {
+        uint16_t group, side, coalescer;
+    } *node;                         /* where it is */
+    uint16_t *distance;              /* by group and slice of a half */
+    uint32_t half, together, line_shift; /* slices of a half, and as pl_slices_together says */
+    pl_divider by_pairs, by_owner;
     pl_up_costs up_costs;
     uint32_t atomic_again, sector_cost, down_sector, group_sector, request_cost, partial_cost, l1_sector;
     uint32_t atomic_sector[PL_ALU_KINDS], atomic_turn[PL_ALU_KINDS], atomic_same[PL_ALU_KINDS], across_word;
@@ -85,6 +91,35 @@ pl_up_costs pl_up_costs_of(const pl_memsys_config *c)
                          .atomic = pl_port_cost(c->sector_bytes, c->up_atomic_bytes),
                          .packet = {pl_port_cost(c->atomic_packet, 1), pl_port_cost(c->reduce_packet, 1)},
                          .sector_bytes = c->sector_bytes};
+}
+
+/* Slices lie at different distances from a group of SMs: cycles beyond those to the nearest one. Neighbours in number are none in place. */
+static uint32_t distance_of(const pl_memsys *m, uint32_t group, uint32_t slice)
+{
+    uint32_t n = m->half, place = (slice * 101 + group * n / m->c->groups) % n, there = place < n - place ? place : n - place;
+    return there * 2 * m->c->spread / n;
+}
+
+/* What is asked of every request is worked out once. A node reads through one half: groups get blocks one after the other, and those of
+ * small grids lie in both halves (lts__t_sectors_op_red.sum of bloom_filter and sssp_relax, 36 and 32 blocks: half of the reductions cross). */
+static void place_nodes(pl_memsys *m, pl_arena *a)
+{
+    const pl_memsys_config *c = m->c;
+    m->half = c->slices / c->partitions;
+    m->together = pl_slices_together(m->half);
+    m->by_pairs = pl_divider_of(m->half / m->together);
+    m->by_owner = pl_divider_of(c->owner_bytes);
+    while ((1u << m->line_shift) < c->line_bytes) m->line_shift++;
+    m->node = pl_arena_alloc(a, c->nodes * sizeof *m->node);
+    m->distance = pl_arena_array(a, uint16_t, (size_t)c->groups * m->half);
+    if (!pl_arena_ok(a)) return;
+    for (uint32_t n = 0; n < c->nodes; n++) {
+        m->node[n].group = (uint16_t)(n * c->groups / c->nodes);
+        m->node[n].side = (uint16_t)(m->node[n].group % c->partitions);
+        m->node[n].coalescer = (uint16_t)(n * c->coalescers / c->nodes);
+    }
+    for (uint32_t g = 0; g < c->groups; g++)
+        for (uint32_t s = 0; s < m->half; s++) m->distance[g * m->half + s] = (uint16_t)distance_of(m, g, s);
 }
 
 pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *sparse, const pl_memsys_config *c)
@@ -106,12 +141,14 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *sparse, const pl_memsys_config 
     m->group_down = pl_arena_array(a, pl_port, c->groups);
     m->reply = pl_arena_alloc_aligned(a, sizeof *m->reply * c->nodes, _Alignof(replies));
     if (!pl_arena_ok(a)) return NULL;
+    place_nodes(m, a);
+    if (!pl_arena_ok(a)) return NULL;
     m->free = NONE;
     for (unsigned i = 0; i < WHEEL; i++) m->head[i] = NONE;
     m->beyond = NONE;
     pl_cache_init_all(m->l2, c->slices, a, c->l2_bytes / c->slices, c->line_bytes, c->l2_ways, true);
     for (uint32_t s = 0; s < c->slices; s++) {
-        m->l2[s].slices = c->slices / c->partitions;
+        pl_cache_is_slice(&m->l2[s], c->slices / c->partitions);
         m->slice[s].latency = c->l2_latency;
     }
     for (uint32_t n = 0; n < c->nodes; n++) {
@@ -303,38 +340,23 @@ static uint64_t scatter(uint64_t n)
     return n * 0x9E3779B97F4A7C15ull;
 }
 
-static uint32_t group_of(const pl_memsys *m, uint32_t node) { return node * m->c->groups / m->c->nodes; }
-
-/* The half that a node reads through. Groups get blocks one after the other, and those of small grids lie in both halves
- * (lts__t_sectors_op_red.sum of bloom_filter and sssp_relax, 36 and 32 blocks: half of the reductions cross). */
-static uint32_t side_of(const pl_memsys *m, uint32_t node) { return group_of(m, node) % m->c->partitions; }
+/* The half that a node reads through. */
+static uint32_t side_of(const pl_memsys *m, uint32_t node) { return m->node[node].side; }
 
 /* The half that owns a line: memory behind it, atomics on it. */
-static uint32_t owner_of(const pl_memsys *m, uint64_t line) { return (uint32_t)(scatter(line / m->c->owner_bytes) >> 20) % m->c->partitions; }
+static uint32_t owner_of(const pl_memsys *m, uint64_t line) { return (uint32_t)(scatter(pl_divide(line, &m->by_owner)) >> 20) % m->c->partitions; }
 
 /* The slice of a half that serves a line. A kilobyte lies in two slices, 256 bytes in each in turn (l2_slicemap.bin: lines 0, 1, 4 and 5 of
  * eight are equally far from every SM, and so are the others), and as many neighbouring kilobytes as there are pairs in all of them: a
  * footprint fills the cache evenly (mem_latency.csv: no miss at 28 MB of 30). */
 static uint32_t slice_of(const pl_memsys *m, uint64_t line, uint32_t partition)
 {
-    uint32_t n = m->c->slices / m->c->partitions, each = pl_slices_together(n);
-    uint64_t piece = line / m->c->line_bytes / PL_PIECE_LINES, row = piece / (n / each);
-    uint32_t pair = (uint32_t)((piece % (n / each) + (scatter(row) >> 32)) % (n / each));
-    return partition * n + pair * each + (uint32_t)(line / m->c->line_bytes >> 1) % each;
+    uint64_t number = line >> m->line_shift, piece = number / PL_PIECE_LINES, row = pl_divide(piece, &m->by_pairs);
+    uint32_t pair = (uint32_t)pl_remainder(piece - row * m->by_pairs.by + (scatter(row) >> 32), &m->by_pairs);
+    return partition * m->half + pair * m->together + ((uint32_t)(number >> 1) & (m->together - 1));
 }
 
-
-/* Slices lie at different distances from a group of SMs: cycles beyond those to the nearest one. Neighbours in number are none in place. */
-static uint32_t distance(const pl_memsys *m, uint32_t node, uint32_t slice)
-{
-    if (m->c->spread == 0) return 0;
-    uint32_t n = m->c->slices / m->c->partitions, place = (slice % n * 101 + node * m->c->groups / m->c->nodes * n / m->c->groups) % n;
-    uint32_t there = place < n - place ? place : n - place;
-    return there * 2 * m->c->spread / n;
-}
-
-
-static uint32_t coalescer_of(const pl_memsys *m, uint32_t node) { return node * m->c->coalescers / m->c->nodes; }
+static uint32_t coalescer_of(const pl_memsys *m, uint32_t node) { return m->node[node].coalescer; }
 
 /* --- reads that join others ---
  *
@@ -344,7 +366,7 @@ static uint32_t coalescer_of(const pl_memsys *m, uint32_t node) { return node * 
 
 static uint32_t read_hash(const pl_memsys *m, const pl_mem_req *r)
 {
-    return (uint32_t)((r->line / m->c->line_bytes + coalescer_of(m, r->node) * 0x51EDull) * 0x9E3779B97F4A7C15ull >> 32);
+    return (uint32_t)(((r->line >> m->line_shift) + coalescer_of(m, r->node) * 0x51EDull) * 0x9E3779B97F4A7C15ull >> 32);
 }
 
 /* A table of twice the size. Reads of one hash stay in their order: the search for one begins at a free place and goes round. */
@@ -433,7 +455,7 @@ static void answer(pl_memsys *m, uint32_t i, uint64_t at)
     uint32_t data = r->op == PL_MEM_READ ? (uint32_t)__builtin_popcount(r->sectors) : r->op == PL_MEM_ATOMIC ? 1u : 0;
     uint32_t follower = r->op == PL_MEM_READ ? x->followers : NONE;
     uint8_t level = x->level;
-    at = pl_port_pass_later(&m->group_down[group_of(m, r->node)], m->now, at, (uint64_t)m->group_sector * data);
+    at = pl_port_pass_later(&m->group_down[m->node[r->node].group], m->now, at, (uint64_t)m->group_sector * data);
     if (r->op == PL_MEM_READ) leave(m, i);
     reply(m, i, at, level);
     while (follower != NONE) {
@@ -458,13 +480,15 @@ void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box)
         record *x = &m->rec[i];
         x->r = box->at[k];
         x->stage = AT_SLICE;
-        x->slice = (uint16_t)slice_of(m, x->r.line, side_of(m, x->r.node));
+        const uint32_t side = side_of(m, x->r.node), slice = slice_of(m, x->r.line, side);
+        x->slice = (uint16_t)slice;
         x->level = PL_LV_L2;
         x->away = false;
         x->followers = NONE;
         x->sharers = 1;
         uint32_t cost = pl_up_cost(&m->up_costs, &x->r);
-        uint64_t at = pl_port_pass_later(&m->up[x->r.node], m->sent < x->r.time ? m->sent : x->r.time, x->r.time, cost) + distance(m, x->r.node, x->slice);
+        uint64_t at = pl_port_pass_later(&m->up[x->r.node], m->sent < x->r.time ? m->sent : x->r.time, x->r.time, cost) +
+                      m->distance[m->node[x->r.node].group * m->half + slice - side * m->half];
         if (x->r.op == PL_MEM_READ && join(m, i, read_hash(m, &x->r))) continue;
         file(m, i, at);
     }

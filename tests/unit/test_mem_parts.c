@@ -57,6 +57,23 @@ START_TEST(cache_never_evicts_a_line_that_is_on_its_way)
 }
 END_TEST
 
+/* Around multiples and around the largest number for which the multiplication is right. */
+START_TEST(a_divider_divides)
+{
+    static const uint64_t by[] = {1, 2, 3, 5, 7, 24, 48, 641, 682, 4096, 5119, 65537, 1u << 20, 0x123456789ull};
+    for (size_t k = 0; k < sizeof by / sizeof *by; k++) {
+        const pl_divider d = pl_divider_of(by[k]);
+        for (uint64_t n = 0; n < 3000; n++) {
+            const uint64_t some[] = {n, n * by[k], n * by[k] - 1, n * 0x9E3779B97F4A7C15ull >> 20, UINT64_MAX / by[k] - 1500 + n, UINT64_MAX - n};
+            for (size_t s = 0; s < sizeof some / sizeof *some; s++) {
+                ck_assert_uint_eq(pl_divide(some[s], &d), some[s] / by[k]);
+                ck_assert_uint_eq(pl_remainder(some[s], &d), some[s] % by[k]);
+            }
+        }
+    }
+}
+END_TEST
+
 static void strided(uint64_t *addr, uint64_t base, uint64_t stride)
 {
     for (uint64_t l = 0; l < 32; l++) addr[l] = base + l * stride;
@@ -168,6 +185,6 @@ START_TEST(l1_merges_loads_of_one_sector)
 }
 END_TEST
 
-UNIT_MAIN("memmodel parts", port_has_latency_and_width, port_keeps_fractions, cache_replaces_the_line_used_longest_ago,
+UNIT_MAIN("memmodel parts", port_has_latency_and_width, port_keeps_fractions, a_divider_divides, cache_replaces_the_line_used_longest_ago,
           cache_never_evicts_a_line_that_is_on_its_way, coalescing_counts_lines_and_sectors, atomics_count_lanes_with_one_address,
           bank_passes_are_those_measured, l1_merges_loads_of_one_sector)
