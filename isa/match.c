@@ -240,6 +240,26 @@ static void add_word(pl_match *r, uint16_t w)
     if (r->nwanted < PL_MAX_WANTED) r->wanted[r->nwanted++] = w;
 }
 
+/* Is it one word that lacks? Then each that would do is named: of cvt.f32.s32 .rn, and not the .rni of another form. */
+static bool one_word_short(pl_match *r, int mnem, const pl_match_word *words, unsigned n)
+{
+    pl_match_word more[MAX_WORDS + 1];
+    memcpy(more, words, n * sizeof *words);
+    for (unsigned k = 0; k < pl_mnems[mnem].count; k++) {
+        const pl_form *f = &pl_forms[pl_mnems[mnem].first + k];
+        for (unsigned s = 0; s < f->nslots && n < f->nslots; s++)
+            for (unsigned w = 0; w < f->slot[s].n; w++) {
+                uint16_t mods[PL_MAX_SLOTS] = {0};
+                uint8_t first[KINDS] = {0};
+                more[n].word = (pl_word)f->slot[s].word[w];
+                if (!fits(f, more, n + 1, 0, first, mods)) continue;
+                if (!r->nwanted) r->form = f;
+                add_word(r, f->slot[s].word[w]);
+            }
+    }
+    return r->nwanted > 0;
+}
+
 static void diagnose(pl_match *r, int mnem, const pl_match_word *words, unsigned n)
 {
     unsigned best = ~0u;
@@ -268,6 +288,7 @@ static void diagnose(pl_match *r, int mnem, const pl_match_word *words, unsigned
     } else if (d.empty >= 0) {
         r->fault = PL_FAULT_MISSING;
         r->index = (unsigned)d.empty;
+        if (one_word_short(r, mnem, words, n)) return;
         /* every form that is as near names what it would take */
         for (unsigned k = 0; k < pl_mnems[mnem].count; k++) {
             const pl_form *f = &pl_forms[pl_mnems[mnem].first + k];

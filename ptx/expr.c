@@ -266,6 +266,10 @@ uint32_t pl_node_binary(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at)
                             (long long)(op == '-' ? 0 - (uint64_t)y->value : (uint64_t)x->value));
         return wrong(p, a);
     }
+    if (op == '+' && x->kind == PL_N_NAME && y->kind == PL_N_NAME) {
+        pl_report(p->diags, PL_E0112, at)->help = "add the other name with an instruction first";
+        return wrong(p, a);
+    }
     if (op == '|' && (x->kind == PL_N_NAME || x->kind == PL_N_SINK) &&
         (y->kind == PL_N_NAME || y->kind == PL_N_SINK))
         return pl_node_pair(p, a, b, at);

@@ -390,6 +390,14 @@ void pl_label_refer(pl_parse *p, pl_sym *s, pl_loc at, pl_label **where)
 /* ---- names that do not exist
  * -------------------------------------------------------------------------------------------- */
 
+/* tid.x for %tid.x */
+static bool lacks_percent(const pl_sym *s)
+{
+    unsigned k = 0;
+    while (k < pl_nsregs && strcmp(pl_sregs[k].name, s->name) != 0) k++;
+    return k < pl_nsregs;
+}
+
 void pl_name_undefined(pl_parse *p, pl_sym *s, pl_loc at)
 {
     if (p->doubtful) return;
@@ -398,6 +406,8 @@ void pl_name_undefined(pl_parse *p, pl_sym *s, pl_loc at)
         d->help = pl_arena_printf(p->arena, "%s<%u> has the registers %s0 to %s%u", s->stem->name,
                                   s->stem->range->range->count, s->stem->name, s->stem->name,
                                   s->stem->range->range->count - 1);
+    } else if (lacks_percent(s)) {
+        d->help = pl_arena_printf(p->arena, "did you mean the special register '%%%s'?", s->name);
     } else {
         unsigned limit = pl_edit_reach(s->len), best = limit + 1;
         const pl_sym *near = NULL;

@@ -92,12 +92,16 @@ static const char *written(const pl_parse *p, const pl_node *n)
     }
 }
 
-static bool kind_error(pl_attempt *a, const pl_node *n, const char *wanted)
+static bool kind_instead(pl_attempt *a, const pl_node *n, const char *wanted, const char *given)
 {
     if (a->aloud)
-        pl_report(a->p->diags, PL_E0203, n->at, pl_full_name(a->p, a->opcode), wanted,
-                  written(a->p, n));
+        pl_report(a->p->diags, PL_E0203, n->at, pl_full_name(a->p, a->opcode), wanted, given)->help = pl_syntax_help(a->p, a->form);
     return false;
+}
+
+static bool kind_error(pl_attempt *a, const pl_node *n, const char *wanted)
+{
+    return kind_instead(a, n, wanted, written(a->p, n));
 }
 
 const char *pl_range_text(pl_arena *arena, int64_t low, int64_t high)
@@ -1037,14 +1041,7 @@ bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_draft *o)
     bool coordinate = s->kind == PL_K_OPAQUE || s->kind == PL_K_COORD ||
                       (s->kind == PL_K_VALUE && s->rule && s->read);
     if ((it->bracket && !brackets) || (it->inside && !coordinate))
-        return n->kind == PL_N_WRONG
-                   ? false
-                   : (a->aloud ? (void)pl_report(p->diags, PL_E0203, n->at,
-                                                 pl_full_name(a->p, a->opcode),
-                                                 s->written ? "a register" : "a value",
-                                                 "an address in brackets")
-                               : (void)0,
-                      false);
+        return n->kind == PL_N_WRONG ? false : kind_instead(a, n, s->written ? "a register" : "a value", "an address in brackets");
     if (s->kind == PL_K_VALUE && coordinate && !it->inside && !strcmp(s->name, "c"))
         return n->kind == PL_N_WRONG ? false : kind_error(a, n, "coordinates inside the brackets");
     if (s->kind == PL_K_ADDR && !it->bracket && !it->inside)
