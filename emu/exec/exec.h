@@ -24,6 +24,9 @@ enum { PL_FEW_SPLITS = 3, PL_FEW_FRAMES = 4 }; /* enough for most warps */
 /* Lanes of a warp, a bit each; half h has bits h * PL_LANES and up. */
 typedef uint64_t pl_lanes;
 
+/* How many there are: mostly all of a warp, which nobody needs to count. */
+static inline uint32_t pl_count_lanes(pl_lanes set) { return set == UINT32_MAX ? PL_LANES : (uint32_t)__builtin_popcountll(set); }
+
 typedef enum pl_warp_state {
     PL_WARP_READY,
     PL_WARP_BARRIER, /* every split waits at a block or cluster barrier, or for other lanes */

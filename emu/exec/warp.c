@@ -823,7 +823,7 @@ pl_warp_state pl_warp_step(pl_warp *w, pl_effect *fx)
         return (pl_warp_state)(w->state = (uint8_t)waiting_state(w));
     const pl_insn *i = &w->code[w->pc];
     w->executed++;
-    w->lane_executed += (unsigned)__builtin_popcountll(w->active);
+    w->lane_executed += pl_count_lanes(w->active);
     for (unsigned h = 0; fx && h < w->halves; h++)
         fx[h].mask = 0;
     w->fx = fx;
@@ -855,7 +855,7 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
         bool pause = false;
         uint64_t before = n;
         do { /* straight-line code of one split */
-            unsigned here = (unsigned)__builtin_popcountll(w->active);
+            uint32_t here = pl_count_lanes(w->active);
             n++;
             lanes += here;
             if (stat) {

@@ -27,38 +27,52 @@ static void ask(pl_sm *s, uint64_t address, uint64_t bytes, pl_mem_client client
     pl_sm_request(s, r);
 }
 
+/* Where a cache of instructions says when a line is there; *fresh: it was not, and is claimed. NULL: there is no room. */
+static uint64_t *code_line(pl_code_cache *c, uint64_t address, bool *fresh, uint32_t *entry)
+{
+    if (c->lines) {
+        uint64_t *when = &c->when[(address - PL_FETCH_BASE) >> c->shift];
+        *fresh = *when == 0;
+        return when;
+    }
+    *entry = line_of(&c->tags, address, fresh);
+    return *entry == PL_NO_LINE ? NULL : &c->when[*entry];
+}
+
 /* When the SM's instruction cache has a line; asks the L2 when it has not. */
 static uint64_t from_icache(pl_sm *s, uint64_t address, uint64_t now)
 {
     bool fresh;
-    uint32_t k = line_of(&s->icache, address, &fresh);
-    if (k == PL_NO_LINE) return PL_NEVER;
+    uint32_t k;
+    uint64_t *when = code_line(&s->icache, address, &fresh, &k);
+    if (!when) return PL_NEVER;
     if (fresh) {
         s->stat.code_misses++;
-        s->icache.line[k].pending = 1;
-        s->icache_when[k] = PL_NEVER;
+        if (!s->icache.lines) s->icache.tags.line[k].pending = 1;
+        *when = PL_NEVER;
         ask(s, address, s->m->fetch.line, PL_CL_CODE, now + s->m->fetch.l0_latency / 2);
     }
-    return s->icache_when[k];
+    return *when;
 }
 
 /* The line's cycle in the L0, asked for when it is not there. The L0 takes one line after the other. */
 static uint64_t into_l0(pl_sm *s, pl_subcore *c, uint64_t line, uint64_t now)
 {
     bool fresh;
-    uint32_t k = line_of(&c->l0, line, &fresh);
-    if (k == PL_NO_LINE) return now;
+    uint32_t k;
+    uint64_t *when = code_line(&c->l0, line, &fresh, &k);
+    if (!when) return now;
     if (fresh) {
-        c->l0_when[k] = PL_NEVER;
+        *when = PL_NEVER;
         s->stat.code_requests++; /* once, however often it is looked for until it is there */
     }
-    if (c->l0_when[k] == PL_NEVER) {
+    if (*when == PL_NEVER) {
         uint64_t there = from_icache(s, line, now);
         if (there == PL_NEVER) return PL_NEVER;
         uint64_t start = there > now ? there : now;
-        c->l0_when[k] = pl_port_enter(&c->fill, start, (uint64_t)s->m->fetch.l0_fill * PL_FINE) + s->m->fetch.l0_latency;
+        *when = pl_port_enter(&c->fill, start, (uint64_t)s->m->fetch.l0_fill * PL_FINE) + s->m->fetch.l0_latency;
     }
-    return c->l0_when[k];
+    return *when;
 }
 
 uint64_t pl_fetch(pl_sm *s, pl_subcore *c, uint64_t address, uint64_t now)
@@ -76,10 +90,12 @@ uint64_t pl_fetch(pl_sm *s, pl_subcore *c, uint64_t address, uint64_t now)
 void pl_fetch_reply(pl_sm *s, uint64_t line, uint64_t now)
 {
     for (uint64_t a = line; a < line + s->m->l1.line; a += s->m->fetch.line) {
-        uint32_t k = pl_cache_find(&s->icache, a);
-        if (k == PL_NO_LINE || s->icache_when[k] != PL_NEVER) continue;
-        s->icache.line[k].pending = 0;
-        s->icache_when[k] = now;
+        pl_code_cache *c = &s->icache;
+        const uint64_t number = (a - PL_FETCH_BASE) >> c->shift;
+        const uint32_t k = !c->lines ? pl_cache_find(&c->tags, a) : number < c->lines ? (uint32_t)number : PL_NO_LINE;
+        if (k == PL_NO_LINE || c->when[k] != PL_NEVER) continue;
+        if (!c->lines) c->tags.line[k].pending = 0;
+        c->when[k] = now;
     }
     for (uint32_t i = 0; i < s->m->sm.warps; i++) {
         if (s->warp[i].w && s->warp[i].block == PL_BK_FETCH) pl_sm_wake(s, i, now);

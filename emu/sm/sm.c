@@ -10,18 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A cache of instructions, with as many ways as a program of so many bytes can fill. */
-static void code_cache(pl_cache *c, pl_arena *a, const pl_machine *m, uint64_t size, uint32_t ways, uint64_t bytes)
+/* A cache for the instructions of a program of so many bytes. */
+static void code_cache(pl_code_cache *c, pl_arena *a, const pl_machine *m, uint64_t size, uint32_t ways, uint64_t bytes)
 {
-    const uint64_t line = m->fetch.line, all = size / line;
-    if (ways && ways < all) {
-        const uint64_t sets = all / ways, lines = (bytes + line - 1) / line, most = lines / sets + 1;
-        if (most < ways) {
-            ways = (uint32_t)most;
-            size = sets * most * line;
-        }
-    }
-    pl_cache_init(c, a, size, (uint32_t)line, ways, false);
+    const uint64_t line = m->fetch.line, lines = (bytes + line - 1) / line;
+    uint64_t all = size / line ? size / line : 1, each = ways == 0 || ways > all ? all : ways, sets = all / each;
+    *c = (pl_code_cache){.shift = (uint32_t)__builtin_ctzll(line)};
+    if (lines <= sets * each) c->lines = (uint32_t)lines; /* they follow each other, and so fill all sets alike */
+    else pl_cache_init(&c->tags, a, size, (uint32_t)line, ways, false);
+    c->when = pl_arena_array(a, uint64_t, c->lines ? c->lines : (size_t)c->tags.sets * c->tags.ways);
 }
 
 bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *sparse, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id,
@@ -58,7 +55,6 @@ bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *sparse, con
     pl_cache_init(&s->cconst, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways, false);
     pl_cache_init(&s->coperand, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways, false);
     pl_cache_init(&s->cmid, sparse, m->constant.mid_size, (uint32_t)m->constant.line, m->constant.mid_ways, false);
-    s->icache_when = pl_arena_array(a, uint64_t, (size_t)s->icache.sets * s->icache.ways);
     s->const_when = pl_arena_array(a, uint64_t, (size_t)s->cconst.sets * s->cconst.ways);
     s->operand_when = pl_arena_array(a, uint64_t, (size_t)s->coperand.sets * s->coperand.ways);
     s->mid_when = pl_arena_array(sparse, uint64_t, (size_t)s->cmid.sets * s->cmid.ways);
@@ -68,7 +64,6 @@ bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *sparse, con
         c->next = PL_NEVER;
         for (uint32_t p = 0; p < c->n; p++) c->ready[p] = PL_NEVER;
         code_cache(&c->l0, a, m, m->fetch.l0_size, m->fetch.l0_ways, dec->bytes);
-        c->l0_when = pl_arena_array(a, uint64_t, (size_t)c->l0.sets * c->l0.ways);
     }
     return pl_arena_ok(a) && pl_arena_ok(sparse);
 }
@@ -524,7 +519,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     if (d->ordered) pl_sm_turn(s);
     pl_warp_step(w, !d->wants_effect ? NULL : w->halves > 1 ? s->halves : &s->fx);
 
-    uint32_t lanes = (uint32_t)__builtin_popcountll(mask);
+    uint32_t lanes = pl_count_lanes(mask);
     s->stat.exchanges += d->exchange;
     s->stat.inst += p->issues;
     s->stat.thread_inst += (uint64_t)p->issues * lanes;
@@ -745,12 +740,12 @@ static void subcore_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
         issue(s, c, t, now);
         break;
     }
+    const uint64_t soonest = c->issue_free > now ? c->issue_free : now + 1;
     uint64_t next = PL_NEVER;
-    for (uint32_t p = 0; p < c->n; p++) {
+    for (uint32_t p = 0; p < c->n && next > soonest; p++) {
         if (c->ready[p] < next) next = c->ready[p];
     }
-    if (next < c->issue_free) next = c->issue_free;
-    c->next = next > now ? next : now + 1;
+    c->next = next > soonest ? next : soonest;
 }
 
 void pl_sm_report(pl_sm *s)
@@ -769,7 +764,8 @@ void pl_sm_report(pl_sm *s)
 void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
 {
     for (;;) {
-        uint64_t now = pl_memsys_reply_time(mem, s->id);
+        const uint64_t reply = pl_memsys_reply_time(mem, s->id);
+        uint64_t now = reply;
         for (uint32_t k = 0; k < s->nsub; k++) {
             if (s->sub[k].next < now) now = s->sub[k].next;
         }
@@ -778,7 +774,7 @@ void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
         if (now >= until || s->fault) return;
         s->now = now;
         pl_mem_reply r;
-        while (pl_memsys_reply(mem, s->id, now, &r)) {
+        while (reply <= now && pl_memsys_reply(mem, s->id, now, &r)) {
             switch (r.client) {
             case PL_CL_CODE: pl_fetch_reply(s, r.line, now); break;
             case PL_CL_CONST: pl_const_reply(s, r.line, now); break;

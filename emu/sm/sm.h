@@ -105,6 +105,14 @@ typedef struct pl_tcta {
     uint64_t fenced;        /* end of the last fence before an arrival at its cluster's barrier */
 } pl_tcta;
 
+/* A cache of instructions. A program that cannot push any of its own lines out is not looked up by tags. */
+typedef struct pl_code_cache {
+    pl_cache tags;
+    uint64_t *when; /* by entry, or by line of the program: when it is there, 0: never asked for, PL_NEVER: not known */
+    uint32_t lines; /* of the program, when it fits; 0: it does not */
+    uint32_t shift; /* log2 of their bytes */
+} pl_code_cache;
+
 typedef struct pl_subcore {
     uint64_t ready[PL_SM_WARPS]; /* by position: earliest cycle at which the warp may issue, PL_NEVER when unknown */
     uint32_t n;                  /* positions; position p of sub-core c is warp p * nsub + c of the SM */
@@ -116,8 +124,7 @@ typedef struct pl_subcore {
     pl_port fill;                /* of the L0 */
     uint64_t lg[PL_QUEUE], mio[PL_QUEUE]; /* rings: when the queued instructions leave the queue */
     uint32_t lg_at, mio_at;
-    pl_cache l0;
-    uint64_t *l0_when;           /* by line: when it is there */
+    pl_code_cache l0;
     uint64_t issues, active;
     uint64_t passed_over;        /* cycles that its warps were ready and another one issued */
     uint64_t busy_since, cycles_active; /* cycles with a warp */
@@ -185,8 +192,9 @@ typedef struct pl_sm {
     pl_up_costs up;
     pl_port remote;              /* accesses to the shared memory of other SMs */
     pl_l1 l1;
-    pl_cache icache, cconst, coperand, cmid; /* constants: indexed ones, operands of instructions, both */
-    uint64_t *icache_when, *const_when, *operand_when, *mid_when;
+    pl_code_cache icache;
+    pl_cache cconst, coperand, cmid; /* constants: indexed ones, operands of instructions, both */
+    uint64_t *const_when, *operand_when, *mid_when;
     uint64_t bank_when[65536 / PL_BANK_PIECE]; /* when this part of the driver's constant bank is there; 0: not asked for */
     uint64_t loaded_when[65536 / PL_BANK_PIECE]; /* the same for loads of it into registers, which have a cache of their own */
     pl_token *token;
