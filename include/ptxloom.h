@@ -10,6 +10,7 @@
  *     pl_launch l = { .kernel = "k", .grid = {1,1,1}, .block = {32,1,1}, .params = &x, .param_bytes = 8 };
  *     pl_result r;
  *     pl_launch_kernel(gpu, m, &l, &r);
+ *     pl_module_close(m);
  *     pl_gpu_close(gpu);
  */
 #ifndef PTXLOOM_H

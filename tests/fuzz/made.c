@@ -33,6 +33,7 @@ int main(int argc, char **argv)
         refused += st != PL_OK && pl_gpu_diag_count(gpu) > 0;
         other += st != PL_OK && pl_gpu_diag_count(gpu) == 0;
         if (st != PL_OK && pl_gpu_diag_count(gpu) == 0) tap_note("refused without a message:\n%s", g.at);
+        pl_module_close(module);
         pl_gpu_close(gpu);
     }
     grammar_free(&g);
