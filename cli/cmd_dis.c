@@ -58,7 +58,7 @@ static bool known(pl_gpu *gpu, pl_module *m, const char *file, const char *name)
     return found;
 }
 
-/* "B0--3--:W2:S04": scoreboards it waits for, the one its result ends, stall count. */
+/* "B0--3--:R-:W2:S04": scoreboards it waits for, those that end with the reading of its registers and with its result, stall count. */
 static void control(FILE *out, pl_module *m, uint32_t pc)
 {
     enum { SCOREBOARDS = 6 };
@@ -70,7 +70,7 @@ static void control(FILE *out, pl_module *m, uint32_t pc)
     char waits[SCOREBOARDS + 1] = "------";
     for (int k = 0; k < SCOREBOARDS; k++)
         if (c.waits >> k & 1) waits[k] = (char)('0' + k);
-    fprintf(out, "B%s:W%c:S%02u  ", waits, c.scoreboard < 0 ? '-' : '0' + c.scoreboard, c.stall);
+    fprintf(out, "B%s:R%c:W%c:S%02u  ", waits, c.frees < 0 ? '-' : '0' + c.frees, c.scoreboard < 0 ? '-' : '0' + c.scoreboard, c.stall);
 }
 
 static void listing(FILE *out, pl_module *m, const char *only, bool timed)

@@ -149,6 +149,7 @@ typedef struct pl_control_info {
     uint32_t stall;    /* cycles from its issue to the earliest issue of its warp's next instruction */
     uint8_t waits;     /* bit k: scoreboard k must be empty before it issues */
     int8_t scoreboard; /* that holds until its result is there; -1: none, its latency is fixed */
+    int8_t frees;      /* that holds until it has read its registers, which a later instruction writes; -1: none */
 } pl_control_info;
 /* False: no such instruction, no machine, or no memory. */
 bool pl_module_control(pl_module *m, uint32_t pc, pl_control_info *out);

@@ -71,6 +71,7 @@ typedef struct unit {
     uint32_t born;        /* position of the write that starts a unit of one block; UINT32_MAX: it starts with a read */
     uint8_t writes;       /* up to 2 */
     bool used;
+    bool late;            /* the instruction that reads it last does so some time after it has issued */
 } unit;
 
 typedef struct live {
@@ -334,11 +335,38 @@ static bool solve(live *l)
     return pl_arena_ok(l->a);
 }
 
-/* Linear scan: rows that are free again at a unit's start are used again. Returns the number of rows needed. */
+/* Memory instructions, shuffles and special functions wait in a queue before they read their registers. */
+static bool reads_late(const pl_insn *i)
+{
+    static const char *const classes[] = {"shfl", "mufu", "match", "redux", "popc", "cvt_f2i"};
+    const unsigned memory = PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC;
+    if (pl_forms[i->form].effects & memory)
+        return (i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] != PL_SP_PARAM;
+    for (size_t k = 0; k < sizeof classes / sizeof *classes; k++)
+        if (strncmp(pl_class_text[i->cls], classes[k], strlen(classes[k])) == 0)
+            return true;
+    return false;
+}
+
+static void note_late(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    live *l = ctx;
+    (void)rows;
+    if ((use & PL_USE_PRED) || !(use & PL_USE_READ) || *row >= l->fixed)
+        return;
+    unit *u = &l->u[l->unit_of[*row]];
+    u->late |= u->end == l->at;
+}
+
+/* Linear scan: rows that are free again at a unit's start are used again. Returns the number of rows needed. A row that an instruction may still
+ * have to read (who writes it would have to wait for that, emu/sm/control.c) is left alone for a while as far as the thread's registers go. */
 static uint32_t scan(live *l, pl_arena *a)
 {
+    enum { A_WHILE = 16, HOLES = 16 }; /* HOLES: an interval has no holes, so that there are more rows than registers */
+    const uint32_t enough = l->f->registers + HOLES;
     pl_key *order = pl_arena_array(a, pl_key, 2 * (size_t)l->n + 1);
     uint32_t *busy = pl_arena_array(a, uint32_t, l->fixed * 2 + 16), most = 0; /* per new row: first point at which it is free */
+    uint32_t *unread = pl_arena_array(a, uint32_t, l->fixed * 2 + 16); /* and at which it has been read */
     /* A row is used for one width only: lane 5 of a 64-bit pair is not lane 5 of a 32-bit row, and lanes that have parted may hold
      * different units in the same row. */
     uint8_t *width = pl_arena_array(a, uint8_t, l->fixed * 2 + 16);
@@ -351,17 +379,26 @@ static uint32_t scan(live *l, pl_arena *a)
     pl_sort_keys(order, n, order + n);
     for (uint32_t k = 0; k < n; k++) {
         unit *u = &l->u[order[k].what];
-        uint32_t step = u->rows >= 4 ? 4 : u->rows == 2 ? 2 : 1, row = 0;
+        uint32_t step = u->rows >= 4 ? 4 : u->rows == 2 ? 2 : 1, row = 0, first = UINT32_MAX;
         for (;; row += step) {
-            bool free_rows = true;
-            for (uint32_t r = 0; r < u->rows && free_rows; r++)
+            bool free_rows = true, read = true;
+            for (uint32_t r = 0; r < u->rows && free_rows; r++) {
                 free_rows = row + r >= most || (busy[row + r] <= u->start && (!width[row + r] || width[row + r] == u->rows));
-            if (free_rows)
+                read &= unread[row + r] <= u->start;
+            }
+            if (!free_rows)
+                continue;
+            if (first == UINT32_MAX)
+                first = row;
+            if (read || row + u->rows > enough)
                 break;
         }
+        if (row + u->rows > enough)
+            row = first;
         u->to = row;
         for (uint32_t r = 0; r < u->rows; r++) {
             busy[row + r] = u->end + 1;
+            unread[row + r] = u->end + 1 + (u->late ? A_WHILE : 0);
             width[row + r] = (uint8_t)u->rows;
         }
         if (row + u->rows > most)
@@ -551,6 +588,11 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
     uint32_t limit = pl_register_limit(p, f);
     if (f->registers > limit)
         f->registers = limit;
+    for (uint32_t k = 0; k < f->count; k++) {
+        l.at = k;
+        if (reads_late(&p->code.at[f->first + k]))
+            pl_insn_uses_here(p, &p->code.at[f->first + k], note_late, &l);
+    }
     uint32_t rows = scan(&l, a);
     if (!pl_arena_ok(a))
         return PL_NOMEM;

@@ -2,7 +2,7 @@
  *
  * Two passes over the basic blocks of each function. The first gives scoreboards to results of variable latency: those that one instruction
  * reads together share a scoreboard, and a scoreboard is free again behind the first instruction that waits for it, as in
- * machine code of ptxas for sm_90. The second follows what is on its way to each register, from block to block, until nothing
+ * machine code of ptxas for sm_90. An instruction whose registers are read late, and written again, gets another one for that. The second follows what is on its way to each register, from block to block, until nothing
  * changes: that says how many cycles must lie between two neighbours, and which scoreboards a reader waits for. */
 #include "emu/sm/control.h"
 #include "isa/cfg.h"
@@ -19,14 +19,16 @@ typedef struct entry {
     uint32_t ready;  /* cycle, counted from the start of the block, at which the reader nearest to its unit can issue */
     uint32_t stamp;  /* number of the instruction in the block, from 1; 0: before it */
     uint8_t mask;    /* scoreboards that end it */
+    uint8_t readers; /* scoreboards of those that have still to read it */
     uint8_t side;    /* pl_side of the producer */
+    uint32_t read;   /* number of the last of those readers, as stamp */
     const pl_price *price; /* of the producer, when others have to wait less than its own kind; else NULL */
 } entry;
 
 /* The same at the end of a block. */
 typedef struct carry {
     uint32_t slot, left; /* cycles from the first that the next block may issue in */
-    uint8_t mask, side;
+    uint8_t mask, readers, side;
 } carry;
 
 typedef struct block_end {
@@ -45,6 +47,11 @@ typedef struct control {
     uint32_t rows, slots, epoch;
     uint32_t *access;      /* by slot: next instruction that waits for it, while a block is gone through backwards */
     uint32_t *until;       /* by instruction of the function: first one that needs its result; UINT32_MAX: another block */
+    uint32_t *rewritten;   /* by instruction: first one that writes what it reads, if it must wait for that; UINT32_MAX: another block; 0: none */
+    uint32_t *change;      /* by slot: next instruction that writes it, while a block is gone through backwards */
+    uint32_t *last_write;  /* by slot: last instruction of the function that writes it */
+    uint32_t *low;         /* by block: first instruction that may follow its end */
+    uint8_t unread;        /* scoreboards that earlier blocks have left to those that have still to read their registers */
     uint32_t cleared[PL_SB_COUNT]; /* stamp of the last instruction that waited for it */
     uint32_t unit[PL_PIPE_COUNT];  /* cycle at which the pipe takes the warp's next instruction */
     block_end *end;        /* by block */
@@ -105,6 +112,76 @@ static void find_readers(control *x, const pl_block *b)
     }
 }
 
+/* --- registers that are read late --- */
+
+/* Which queue it waits in, with its registers unread: of the address unit for global and local memory, of all other exchanges; 0: none. */
+static unsigned queue_of(const pl_dec *d)
+{
+    if (!d->price->issues || d->slow) return 0;
+    switch ((pl_kind)d->kind) {
+    case PL_KIND_MEMORY:
+    case PL_KIND_COPY:
+    case PL_KIND_MATRIX_MEMORY: return pl_dec_is_lg(d) ? 1 : 2;
+    case PL_KIND_MATH: return d->price->variable ? 2 : 0;
+    default: return 0;
+    }
+}
+
+/* Finds for each block the first instruction that may follow its end, and for each slot the last one that writes it. */
+static void find_changes(control *x)
+{
+    uint32_t slot[128];
+    bool changed = true;
+    for (uint32_t k = 0; k < x->slots; k++) x->last_write[k] = 0;
+    for (uint32_t pc = x->f->first; pc < x->f->first + x->f->count; pc++) {
+        if (!x->dec->at[pc].price->issues) continue;
+        for (uint32_t n = slots_of(x, &x->dec->at[pc], 1, slot); n-- > 0;) x->last_write[slot[n]] = pc;
+    }
+    for (uint32_t b = 0; b < x->g.n; b++) x->low[b] = UINT32_MAX;
+    while (changed) {
+        changed = false;
+        for (uint32_t b = x->g.n; b-- > 0;) {
+            for (uint32_t k = 0; k < pl_cfg_successor_count(&x->g.b[b]); k++) {
+                uint32_t to = pl_cfg_successor(&x->g, &x->g.b[b], k);
+                if (to >= x->g.n) continue;
+                uint32_t low = x->g.b[to].first < x->low[to] ? x->g.b[to].first : x->low[to];
+                changed |= low < x->low[b];
+                if (low < x->low[b]) x->low[b] = low;
+            }
+        }
+    }
+}
+
+/* Finds for each instruction of block b that reads late the first one behind it that writes what it reads. There is nothing to wait for where its
+ * result is waited for until then, or where a later one of its queue is: a queue is first in, first out. */
+static void find_writers(control *x, uint32_t b)
+{
+    const pl_block *block = &x->g.b[b];
+    uint32_t slot[128], sooner[3] = {0, 0, 0}; /* by queue: what already waits for a later one of it; 0: nothing does */
+    for (uint32_t pc = block->end; pc-- > block->first;) {
+        const pl_dec *d = &x->dec->at[pc];
+        uint32_t n, *first = &x->rewritten[pc - x->f->first], queue = queue_of(d);
+        *first = 0;
+        if (queue) {
+            n = slots_of(x, d, 0, slot);
+            if (d->guarded) n--; /* is known when it issues */
+            for (uint32_t k = 0; k < n; k++) {
+                uint32_t at = x->change[slot[k]];
+                if (at == UINT32_MAX && x->last_write[slot[k]] < x->low[b]) continue;
+                if (!*first || at < *first) *first = at;
+            }
+            const bool awaited = d->nwrite + d->npwrite && x->until[pc - x->f->first] <= *first && x->until[pc - x->f->first] != UINT32_MAX;
+            if (awaited || (sooner[queue] && sooner[queue] <= *first)) *first = 0;
+            if (*first && (!sooner[queue] || *first < sooner[queue])) sooner[queue] = *first;
+        }
+        if (!d->price->issues) continue;
+        n = slots_of(x, d, 1, slot);
+        for (uint32_t k = 0; k < n; k++) x->change[slot[k]] = pc;
+    }
+    for (uint32_t pc = block->first; pc < block->end; pc++)
+        for (uint32_t k = slots_of(x, &x->dec->at[pc], 1, slot); k-- > 0;) x->change[slot[k]] = UINT32_MAX;
+}
+
 static uint32_t distance(uint32_t a, uint32_t b) { return a > b ? a - b : b - a; }
 
 /* How many results are on their way at once, at most, while that of instruction pc of block b is: where they outnumber the scoreboards, neighbours
@@ -128,33 +205,56 @@ static uint32_t most_open(const control *x, const pl_block *b, uint32_t pc, cons
     return most;
 }
 
+/* Scoreboards of the block that is gone through. */
+typedef struct given {
+    uint32_t until[PL_SCOREBOARDS]; /* first instruction that waits for it: before that it is taken */
+    bool old[PL_SCOREBOARDS];       /* an earlier block has left something that another one waits for */
+} given;
+
+/* A scoreboard for instruction pc, which instruction `end` waits for: one that nobody has, or that an earlier block may have left, or that ends
+ * about then. Where so many are needed that instructions `near` to each other must share, or the same waits for them, they do. `except`: not this. */
+static uint8_t take_scoreboard(given *x, uint32_t pc, uint32_t end, uint32_t near, uint8_t except)
+{
+    uint32_t best = except == 0;
+    bool shares = false, free = false, fresh = false;
+    for (uint32_t k = 0; k < PL_SCOREBOARDS && !shares; k++) {
+        if (k == except) continue;
+        bool taken = x->until[k] > pc;
+        if (taken && distance(x->until[k], end) <= near) {
+            best = k;
+            shares = true;
+        } else if (!taken && (!free || (!fresh && !x->old[k]))) {
+            best = k;
+            free = true;
+            fresh = !x->old[k];
+        } else if (!free && distance(x->until[k], end) < distance(x->until[best], end)) {
+            best = k;
+        }
+    }
+    if (!shares && (free || end < x->until[best])) x->until[best] = end;
+    x->old[best] &= shares || !free;
+    return (uint8_t)best;
+}
+
 static void give_scoreboards(control *x)
 {
-    uint32_t until[PL_SCOREBOARDS] = {0}; /* first instruction that waits for it: before that it is taken */
-    for (uint32_t k = 0; k < x->slots; k++) x->access[k] = UINT32_MAX;
+    given have = {0};
+    for (uint32_t k = 0; k < x->slots; k++) x->access[k] = x->change[k] = UINT32_MAX;
+    find_changes(x);
     for (uint32_t b = 0; b < x->g.n; b++) {
         find_readers(x, &x->g.b[b]);
+        find_writers(x, b);
+        for (unsigned k = 0; k < PL_SCOREBOARDS; k++) {
+            if (have.until[k] != UINT32_MAX) continue;
+            have.until[k] = 0;
+            have.old[k] = true;
+        }
         for (uint32_t pc = x->g.b[b].first; pc < x->g.b[b].end; pc++) {
             pl_dec *d = &x->dec->at[pc];
-            d->sets = PL_SB_NONE;
-            if (!variable(d)) continue;
-            uint32_t end = x->until[pc - x->f->first], best = 0;
-            bool shares = false, free = false;
-            uint32_t near = (most_open(x, &x->g.b[b], pc, until) - 1) / PL_SCOREBOARDS;
-            for (uint32_t k = 0; k < PL_SCOREBOARDS && !shares; k++) {
-                bool taken = until[k] > pc;
-                if (taken && distance(until[k], end) <= near) {
-                    best = k;
-                    shares = true;
-                } else if (!taken && !free) {
-                    best = k;
-                    free = true;
-                } else if (!free && distance(until[k], end) < distance(until[best], end)) {
-                    best = k;
-                }
-            }
-            if (!shares && (free || end < until[best])) until[best] = end;
-            d->sets = (uint8_t)best;
+            const uint32_t end = x->until[pc - x->f->first], rewritten = x->rewritten[pc - x->f->first];
+            d->sets = d->frees = PL_SB_NONE;
+            if (variable(d)) d->sets = take_scoreboard(&have, pc, end, (most_open(x, &x->g.b[b], pc, have.until) - 1) / PL_SCOREBOARDS, PL_SB_NONE);
+            if (rewritten) d->frees = take_scoreboard(&have, pc, rewritten, 0, d->sets);
         }
     }
 }
@@ -191,11 +291,21 @@ static uint8_t open_of(const control *x, const entry *e)
     return open;
 }
 
+/* Scoreboards of those that have still to read it. */
+static uint8_t unread_of(const control *x, const entry *e)
+{
+    uint8_t open = 0;
+    for (unsigned k = 0; k < PL_SCOREBOARDS; k++)
+        if (e->readers >> k & 1 && e->read >= x->cleared[k]) open |= (uint8_t)(1u << k);
+    return open;
+}
+
 /* Enters what the predecessors of block b leave. */
 static void begin_block(control *x, uint32_t b)
 {
     x->epoch++;
     x->touched.n = 0;
+    x->unread = 0;
     memset(x->cleared, 0, sizeof x->cleared);
     memset(x->unit, 0, sizeof x->unit);
     for (uint32_t k = x->g.pred_start[b]; k < x->g.pred_start[b + 1]; k++) {
@@ -207,6 +317,8 @@ static void begin_block(control *x, uint32_t b)
                 e->side = from->at[n].side;
             }
             e->mask |= from->at[n].mask;
+            e->readers |= from->at[n].readers;
+            x->unread |= from->at[n].readers;
         }
     }
 }
@@ -229,16 +341,17 @@ static bool end_block(control *x, uint32_t b, uint32_t next)
     x->out.n = 0;
     for (size_t k = 0; k < x->touched.n; k++) {
         const entry *e = &x->row[x->touched.at[k]];
-        uint8_t mask = open_of(x, e);
+        uint8_t mask = open_of(x, e), readers = unread_of(x, e);
         uint32_t left = e->ready > next ? e->ready - next : 0;
-        if (!mask && !left) continue;
+        if (!mask && !readers && !left) continue;
         carry *c = pl_push(x->tmp, &x->out);
         if (!pl_arena_ok(x->tmp)) return false;
-        *c = (carry){x->touched.at[k], left, mask, e->side};
+        *c = (carry){x->touched.at[k], left, mask, readers, e->side};
     }
     bool same = old->n == x->out.n;
     for (uint32_t k = 0; same && k < old->n; k++)
-        same = old->at[k].slot == x->out.at[k].slot && old->at[k].left == x->out.at[k].left && old->at[k].mask == x->out.at[k].mask;
+        same = old->at[k].slot == x->out.at[k].slot && old->at[k].left == x->out.at[k].left && old->at[k].mask == x->out.at[k].mask &&
+               old->at[k].readers == x->out.at[k].readers;
     if (same) return false;
     if (old->n < x->out.n) old->at = pl_arena_array(x->tmp, carry, x->out.n);
     old->n = pl_arena_ok(x->tmp) ? (uint32_t)x->out.n : 0;
@@ -298,15 +411,26 @@ static bool go_through(control *x, uint32_t b)
         n = slots_of(x, d, 1, slot);
         if (!free) {
             /* an older result must not come behind the newer one; two of variable latency keep their order */
-            for (uint32_t k = 0; d->sets == PL_SB_NONE && k < n; k++)
-                if (x->row[slot[k]].epoch == x->epoch) wait |= open_of(x, &x->row[slot[k]]);
+            for (uint32_t k = 0; k < n; k++) {
+                const entry *e = &x->row[slot[k]];
+                if (e->epoch != x->epoch) continue;
+                wait |= unread_of(x, e);
+                if (d->sets == PL_SB_NONE) wait |= open_of(x, e);
+            }
+            /* who uses a scoreboard again lets what is left of it end: else the writer would wait for this one, too */
+            for (unsigned turn = 0; turn < 2; turn++) {
+                uint8_t own = turn ? d->frees : d->sets;
+                if (own != PL_SB_NONE && x->unread >> own & 1) wait |= (uint8_t)(1u << own);
+            }
             if (d->joins) wait |= (1u << PL_SCOREBOARDS) - 1;
             t = take_units(x, d, t);
-            if (last && last->sets != PL_SB_NONE && wait >> last->sets & 1 && t < now + AFTER_VARIABLE) t = now + AFTER_VARIABLE;
+            const bool follows = last && ((last->sets != PL_SB_NONE && wait >> last->sets & 1) || (last->frees != PL_SB_NONE && wait >> last->frees & 1));
+            if (follows && t < now + AFTER_VARIABLE) t = now + AFTER_VARIABLE;
             if (last) last->stall = stall_of(t - now);
             else x->end[b].lead = t;
             for (unsigned k = 0; k < PL_SB_COUNT; k++)
                 if (wait >> k & 1) x->cleared[k] = stamp;
+            x->unread &= (uint8_t)~wait;
             d->waits = wait;
             last = d;
             now = t;
@@ -316,6 +440,7 @@ static bool go_through(control *x, uint32_t b)
         for (uint32_t k = 0; k < n; k++) {
             entry *e = at_slot(x, slot[k]);
             e->stamp = stamp;
+            if (!free) e->readers = 0;
             if (free) {
                 e->price = price;
                 e->ready = t;
@@ -332,6 +457,14 @@ static bool go_through(control *x, uint32_t b)
                 e->side = d->side;
                 e->price = d->kind == PL_KIND_MATH && d->price->others < d->price->latency ? d->price : NULL;
             }
+        }
+        if (free || d->frees == PL_SB_NONE) continue;
+        n = slots_of(x, d, 0, slot);
+        for (uint32_t k = 0; k + d->guarded < n; k++) {
+            entry *e = at_slot(x, slot[k]);
+            if (!unread_of(x, e)) e->readers = 0;
+            e->readers |= (uint8_t)(1u << d->frees);
+            e->read = stamp;
         }
     }
     if (last && last->kind == PL_KIND_BRANCH) next = now + x->m->issue.branch;
@@ -368,6 +501,10 @@ static bool control_function(control *x, const pl_program *p, const pl_prog_func
     x->row = pl_arena_array(x->tmp, entry, x->slots + 1);
     x->access = pl_arena_array(x->tmp, uint32_t, x->slots + 1);
     x->until = pl_arena_array(x->tmp, uint32_t, f->count);
+    x->rewritten = pl_arena_array(x->tmp, uint32_t, f->count);
+    x->change = pl_arena_array(x->tmp, uint32_t, x->slots + 1);
+    x->last_write = pl_arena_array(x->tmp, uint32_t, x->slots + 1);
+    x->low = pl_arena_array(x->tmp, uint32_t, x->g.n + 1);
     x->end = pl_arena_array(x->tmp, block_end, x->g.n + 1);
     x->out.at = NULL;
     x->touched.at = NULL;

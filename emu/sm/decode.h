@@ -71,6 +71,7 @@ typedef struct pl_dec {
     uint8_t side;       /* pl_side */
     uint8_t waits;      /* scoreboards that must be empty before it issues (control.h) */
     uint8_t sets;       /* scoreboard that its result ends, or PL_SB_NONE */
+    uint8_t frees;      /* scoreboard that it ends when it has read its registers, or PL_SB_NONE */
     bool joins;         /* a call or return: all scoreboards must be empty */
     uint16_t stall;     /* cycles from its issue to the earliest one of the warp's next instruction */
     bool jump;          /* a branch, call or return to an address in a register */
@@ -102,6 +103,12 @@ typedef struct pl_decoded {
 static inline uint32_t pl_dec_unit(const pl_dec *d, uint32_t pipe)
 {
     return d->multiplied && pipe == PL_PIPE_ALU ? PL_PIPE_HEAVY : pipe;
+}
+
+/* It waits in the queue for global and local memory; else, if its latency is variable, in that of all other exchanges. */
+static inline bool pl_dec_is_lg(const pl_dec *d)
+{
+    return d->kind == PL_KIND_COPY || d->kind == PL_KIND_BULK || (d->kind == PL_KIND_MEMORY && d->addresses && !d->shared);
 }
 
 /* False: out of memory. */

@@ -7,6 +7,7 @@
  *   constant        one access for each different address */
 #include "emu/exec/tma_operands.h"
 #include "emu/sm/sm.h"
+#include <assert.h>
 #include <string.h>
 
 /* The data of a load whose last sector has come at `at` pass the banks, and the link to its sub-core: the cycle at which they are there
@@ -19,17 +20,23 @@ uint64_t pl_lsu_pass(pl_sm *s, const pl_token *k, uint64_t at)
     return (start > at ? start : at) + k->passes - 1u;
 }
 
+enum { POLL = 4 }; /* cycles until a full table is looked at again that does not tell when it has room */
+
+/* The L1 can take an access of a warp. */
+static bool has_room(const pl_sm *s) { return pl_l1_room(&s->l1) && s->requests_out + PL_L1_BURST <= s->m->l1.stores; }
+
+/* So can the tables of the model. */
+static bool has_records(const pl_sm *s) { return s->used_tokens + 128 <= s->ntoken && s->out.n + 512 <= s->out.cap; }
+
 uint64_t pl_lsu_room(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint64_t now)
 {
-    const uint32_t poll = 4; /* cycles until a full table is looked at again */
-    const bool mio = d->shared || d->kind == PL_KIND_MATH || d->counted.ldc;
+    const bool mio = !pl_dec_is_lg(d);
     uint32_t n = mio ? s->m->issue.mio_queue : s->m->issue.lg_queue;
     uint64_t oldest = mio ? c->mio[c->mio_at % n] : c->lg[c->lg_at % n];
     if (oldest > now) return oldest;
     if (mio) return now;
-    if (!pl_l1_room(&s->l1) || s->requests_out + PL_L1_BURST > s->m->l1.stores || s->used_tokens + 128 > s->ntoken ||
-        s->out.n + 512 > s->out.cap)
-        return now + poll;
+    if (c->nqueue >= n || !has_records(s)) return now + POLL;
+    if (!s->queue && !has_room(s)) return now + POLL;
     return now;
 }
 
@@ -86,6 +93,26 @@ void pl_lsu_tell_rest(pl_sm *s)
 }
 
 static pl_pc_stat *stat_of(const pl_sm *s, uint32_t pc) { return s->pc_stat ? &s->pc_stat[pc] : NULL; }
+
+/* An access that leaves its queue at `start`, and holds the link to its sub-core for so many passes, has read its registers. */
+static uint64_t registers_read(const pl_sm *s, uint64_t start)
+{
+    uint32_t registers = s->fx.kind == PL_AC_STORE ? 1 + (s->fx.size + 3u) / 4 : 1;
+    return start + registers * s->m->shared.link_pass + s->m->issue.read;
+}
+
+static void read_registers(const pl_sm *s, pl_twarp *t, const pl_dec *d, uint64_t start, uint8_t kind)
+{
+    pl_sm_read(t, d, registers_read(s, start), kind);
+}
+
+/* The cycle at which an access that comes at `now` finds a place in the input of the L1, which it leaves when its tags are looked up:
+ * then its registers are read, and its place in the queue of its sub-core is free. */
+static uint64_t take_in(const pl_sm *s, uint64_t now)
+{
+    uint64_t left = s->input[s->input_at % s->m->l1.input];
+    return left > now ? left : now;
+}
 
 /* Passes that an access holds the link to its sub-core: those of its data; a store brings its addresses and its registers through it
  * (smem.csv: 4, 6 and 10 cycles for stores of 32, 64 and 128 bits without conflicts). */
@@ -149,6 +176,7 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     uint64_t link = pl_port_enter(&c->link, start, (uint64_t)link_passes(fx, passes) * m->link_pass * PL_FINE);
     if (link > start) start = link;
     queue_mio(s, c, start);
+    read_registers(s, t, d, start, PL_SB_SHORT);
     uint64_t latency = loop     ? m->atomic_latency + (uint64_t)rounds * round
                        : atomic ? m->atomic_latency + (uint64_t)(d->compare ? turns / 2 : turns - 1) * each
                               : m->latency + (uint64_t)(passes - 1) * m->pass_latency;
@@ -217,6 +245,7 @@ static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
         if (at > ready) ready = at;
     }
     queue_mio(s, c, start);
+    read_registers(s, t, d, start, PL_SB_SHORT);
     bool known = s->token[slot].remaining == 1;
     if (known) pl_sm_result(t, d, ready, PL_SB_SHORT);
     else pl_sm_result_later(t, d, &s->token[slot]);
@@ -315,10 +344,21 @@ void pl_lsu_let_go(pl_sm *s, uint64_t until)
     s->writes_until = latest;
 }
 
-static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
+/* A copy into shared memory is part of its warp's open group. */
+static void start_copy(pl_sm *s, pl_twarp *t, uint32_t slot)
+{
+    s->stat.exchanges++;
+    s->token[slot].copy = true;
+    s->token[slot].group = t->open_group;
+    t->copies[t->open_group]++;
+}
+
+/* queued: it comes from the queue; NULL: the warp issues it now. */
+static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq, const pl_queued *queued)
 {
     const pl_l1_config *m = &s->m->l1;
     const pl_effect *fx = &s->fx;
+    const uint64_t issued = queued ? queued->issued : now;
     bool is_local = fx->space == PL_SP_LOCAL || fx->space == PL_SP_PARAM;
     bool atomic = fx->kind == PL_AC_ATOMIC || fx->kind == PL_AC_REDUCTION, store = fx->kind == PL_AC_STORE;
     if (is_local) local_lines(s, t);
@@ -343,7 +383,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     uint8_t ask[PL_COALESCE_LINES];
     bool pending = false;
     if (load) {
-        slot = pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
+        slot = queued ? queued->token : pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
         for (uint32_t k = 0; k < lines->n; k++)
             fills += pl_l1_load(&s->l1, lines->at[k].line, lines->at[k].mask, slot, !beside, &request[k], &ask[k]);
         pending = fills > 0;
@@ -361,7 +401,12 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         uint64_t link = pl_port_enter(&c->link, start, (uint64_t)link_passes(fx, passes) * s->m->shared.link_pass * PL_FINE);
         if (link > start) start = link;
     }
-    queue_lg(s, c, start);
+    if (!queued) {
+        uint64_t in = take_in(s, now);
+        queue_lg(s, c, in);
+        read_registers(s, t, d, in, PL_SB_LONG);
+    }
+    s->input[s->input_at++ % m->input] = start;
     uint64_t ready = start + m->latency + (uint64_t)(passes - 1) * m->pass_latency + (lines->n - 1) / m->tags;
     if (store || fx->kind == PL_AC_REDUCTION) {
         for (uint32_t k = 0; k < lines->n; k++) {
@@ -374,11 +419,12 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             if (!store) pl_sm_request(s, r);
             t->stores++;
             s->requests_out++;
+            t->last_request = ++s->requests;
             t->left = pl_port_pass(&s->leaving, start, pl_up_cost(&s->up, &r));
         }
         if (!store) s->stat.l1_write_sectors += sectors;
     } else if (fx->kind == PL_AC_ATOMIC) {
-        slot = pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
+        slot = queued ? queued->token : pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
         s->token[slot].remaining = lines->n;
         for (uint32_t k = 0; k < lines->n; k++) {
             pl_mem_req r = {.time = start + m->miss + k, .line = lines->at[k].line, .token = slot, .op = PL_MEM_ATOMIC,
@@ -386,11 +432,12 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
                             .alu = d->alu, .depth = lines->at[k].chain, .turns = lines->at[k].depth};
             pl_sm_request(s, r);
             s->requests_out++;
+            s->requests++;
         }
         s->stat.l1_write_sectors += sectors;
         s->stat.l1_read_sectors += sectors;
         pending = true;
-        pl_sm_result_later(t, d, &s->token[slot]);
+        if (!queued) pl_sm_result_later(t, d, &s->token[slot]);
     } else {
         for (uint32_t k = 0; k < lines->n; k++) {
             if (!ask[k]) continue;
@@ -400,15 +447,14 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             s->stat.l1_read_sectors += (uint32_t)__builtin_popcount(ask[k]);
         }
         if (d->kind == PL_KIND_COPY) {
-            s->stat.exchanges++; /* its data go into shared memory */
-            s->token[slot].copy = true;
-            s->token[slot].group = t->open_group;
-            t->copies[t->open_group]++;
+            if (!queued) start_copy(s, t, slot);
             ready += s->m->async.copy;
         }
         s->token[slot].remaining = fills + 1;
-        if (pending) {
-            s->token[slot].passes = (uint8_t)passes;
+        if (pending) s->token[slot].passes = (uint8_t)passes;
+        if (queued) {
+            /* its scoreboard waits for the token already */
+        } else if (pending) {
             pl_sm_result_later(t, d, &s->token[slot]);
         } else {
             pl_sm_result(t, d, ready, PL_SB_LONG);
@@ -423,7 +469,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         st->sectors += sectors;
         st->wavefronts += turns;
         st->l1_hits += hits;
-        if (!pending && !store && !atomic) st->latency += ready - now;
+        if (!pending && !store && !atomic) st->latency += ready - issued;
     }
     if (is_local) {
         if (store) {
@@ -452,7 +498,73 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         s->stat.load_bytes += bytes;
         count_writebacks(s, d, tags > d->nwrite ? tags : d->nwrite); /* copy_strided_32: eight for 32 lines; saxpy4: four for 128 bits */
     }
-    emit(s, t, pc, now, seq, sectors, turns, pending || store || atomic ? PL_LV_L2 : PL_LV_L1, pending ? 0 : ready - now, slot);
+    emit(s, t, pc, issued, seq, sectors, turns, pending || store || atomic ? PL_LV_L2 : PL_LV_L1, pending ? 0 : ready - issued, slot);
+}
+
+/* --- accesses that wait for room ---
+ *
+ * Stores and reductions leave an SM no faster than the L2 takes them, and misses need a place in their table. Until there is room, what
+ * warps issue waits in front of the tags: l1.input accesses that have read their registers, and behind them those in the queues of the
+ * sub-cores, which take turns (behind.tsv.xz: a load waits for up to 50 stores or 60 reductions of a warp each that were issued before it). */
+
+static void wait_for_room(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
+{
+    const uint32_t input = s->m->l1.input, own = s->m->issue.lg_queue;
+    pl_queued q = {.fx = s->fx, .d = d, .issued = now, .seq = seq, .pc = pc, .token = PL_NO_TOKEN, .warp = (uint16_t)pl_warp_index(s, t)};
+    if (s->fx.kind != PL_AC_STORE && s->fx.kind != PL_AC_REDUCTION) {
+        q.token = pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
+        pl_sm_result_later(t, d, &s->token[q.token]);
+        if (d->kind == PL_KIND_COPY) start_copy(s, t, q.token);
+    }
+    t->queued++;
+    if (s->nqueue < input) {
+        s->queue[(s->queue_at + s->nqueue++) % input] = q;
+        read_registers(s, t, d, now, PL_SB_LONG);
+        return;
+    }
+    assert(c->nqueue < own && "pl_lsu_room was asked before the instruction issued");
+    c->queue[(c->queue_at + c->nqueue++) % own] = q;
+    if (d->frees == PL_SB_NONE) return;
+    t->sb[d->frees].pending++;
+    t->sb[d->frees].kind = PL_SB_LONG;
+}
+
+/* There is a place in the input: the sub-cores take turns. */
+static void take_next(pl_sm *s, uint64_t now)
+{
+    for (uint32_t k = 0; k < s->nsub; k++) {
+        pl_subcore *c = &s->sub[(s->queue_turn + k) % s->nsub];
+        if (c->nqueue == 0) continue;
+        const pl_queued *q = &s->queue[(s->queue_at + s->nqueue++) % s->m->l1.input];
+        s->queue[q - s->queue] = c->queue[c->queue_at];
+        c->queue_at = (c->queue_at + 1) % s->m->issue.lg_queue;
+        c->nqueue--;
+        s->queue_turn = (s->queue_turn + k + 1) % s->nsub;
+        s->fx = q->fx;
+        if (q->d->frees != PL_SB_NONE) pl_sm_end_wait(s, &s->warp[q->warp], q->d->frees, registers_read(s, now));
+        return;
+    }
+}
+
+/* The first in line goes on. */
+static void go_on(pl_sm *s, uint64_t now)
+{
+    const pl_queued *first = &s->queue[s->queue_at];
+    pl_twarp *t = &s->warp[first->warp];
+    s->fx = first->fx;
+    global(s, &s->sub[first->warp % s->nsub], t, first->d, first->pc, now, first->seq, first);
+    s->queue_at = (s->queue_at + 1) % s->m->l1.input;
+    s->nqueue--;
+    if (--t->queued == 0) pl_sm_unqueued(s, t, now);
+    take_next(s, now);
+}
+
+bool pl_lsu_left(const pl_sm *s, const pl_twarp *t) { return t->last_request <= s->requests - s->requests_out + s->m->l1.sent; }
+
+void pl_lsu_pump(pl_sm *s, uint64_t now)
+{
+    while (s->nqueue && has_room(s) && has_records(s)) go_on(s, now);
+    s->queue_next = s->nqueue && has_room(s) ? now + POLL : PL_NEVER;
 }
 
 /* --- bulk copies and mbarriers --- */
@@ -489,6 +601,7 @@ static void send_line(line_sender *x)
                     .client = x->load ? PL_CL_BULK : PL_CL_STORE, .sectors = x->sectors, .bytes = (uint8_t)(x->load ? 0 : x->line / 4)};
     pl_sm_request(s, r);
     s->requests_out += !x->load;
+    s->requests += !x->load;
     x->start += x->load ? s->m->async.bulk_line : s->m->async.bulk_store_line;
     x->sent++;
     x->sectors_sent += (uint32_t)__builtin_popcount(x->sectors);
@@ -588,7 +701,10 @@ static void access(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     switch ((pl_space)s->fx.space) {
     case PL_SP_SHARED: shared(s, c, t, d, pc, now, seq); break;
     case PL_SP_CONST: constant(s, c, t, d, pc, now, seq); break;
-    default: global(s, c, t, d, pc, now, seq); break;
+    default:
+        if (s->queue && (s->nqueue || !has_room(s))) wait_for_room(s, c, t, d, pc, now, seq);
+        else global(s, c, t, d, pc, now, seq, NULL);
+        break;
     }
 }
 
@@ -642,11 +758,13 @@ void pl_lsu_reply(pl_sm *s, const pl_mem_reply *r, uint64_t now)
     case PL_CL_ATOMIC:
         s->requests_out--;
         filled(&f, r->token);
+        if (s->leaves <= s->requests - s->requests_out + s->m->l1.sent) pl_sm_leave(s, now);
         break;
     case PL_CL_BULK: filled(&f, r->token); break;
     default: {
         pl_twarp *t = &s->warp[r->token & 0xff];
         s->requests_out--;
+        if (s->leaves <= s->requests - s->requests_out + s->m->l1.sent) pl_sm_leave(s, now);
         if (!t->w || (t->age & 0xffffff) != r->token >> 8) break;
         if (--t->stores == 0 && t->block == PL_BK_STORES) pl_sm_wake(s, r->token & 0xff, now);
         break;

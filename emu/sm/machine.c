@@ -65,6 +65,8 @@ static const pl_conf_key issue_keys[] = {
         "instructions of a sub-core that may wait for shared memory, special functions and exchanges"),
     KEY(pl_issue_config, lg_queue, "lg_queue", U32, "", 1, 64,
         "instructions of a sub-core that may wait for the global and local memory path"),
+    OPTIONAL(pl_issue_config, read, "read", U32, CY, 0, 100,
+             "cycles from leaving such a queue until an instruction has read its registers, less those of its way to the unit"),
 };
 static const pl_conf_key fetch_keys[] = {
     KEY(pl_fetch_config, instruction, "instruction", U32, "B", 4, 64, "size of a machine instruction"),
@@ -135,6 +137,8 @@ static const pl_conf_key l1_keys[] = {
     KEY(pl_l1_config, fill, "fill", U32, CY, 1, 1000, "cycles from the arrival of data until the waiting warp can use it"),
     KEY(pl_l1_config, misses, "misses", U32, "", 1, 65536, "line requests of an SM that can be under way"),
     KEY(pl_l1_config, stores, "stores", U32, "", 1, 65536, "store and atomic requests of an SM that can be under way"),
+    KEY(pl_l1_config, sent, "sent", U32, "", 1, 65536, "of those, how many have left the SM at most: a warp ends when its own have"),
+    KEY(pl_l1_config, input, "input", U32, "", 1, 64, "accesses in front of the tags that have read their registers"),
     KEY(pl_l1_config, writes, "writes", U32, "", 1, 64, "lines that wait for further stores of their warp"),
     KEY(pl_l1_config, tags, "tags", U32, "", 1, 64, "lines of a warp's access that are looked up in a cycle"),
     KEY(pl_l1_config, pass_latency, "pass_latency", U32, CY, 0, 100, "further cycles of latency for each further pass through the banks"),

@@ -89,7 +89,7 @@ typedef struct pl_sm_config {
 
 typedef struct pl_issue_config {
     int policy; /* 0 youngest, 1 oldest, 2 round robin; always greedy first */
-    uint32_t width, guard_latency, cross, far, queued, branch, jump, jump_each, jump_parts, divergence, memory, mio_queue, lg_queue;
+    uint32_t width, guard_latency, cross, far, queued, branch, jump, jump_each, jump_parts, divergence, memory, mio_queue, lg_queue, read;
 } pl_issue_config;
 
 typedef struct pl_fetch_config {
@@ -114,7 +114,7 @@ enum { PL_L1_SECTORS, PL_L1_LINES, PL_L1_BYPASS };
 
 typedef struct pl_l1_config {
     uint64_t size, kept, line, sector;
-    uint32_t ways, latency, miss, fill, misses, stores, writes, tags, pass_latency, width;
+    uint32_t ways, latency, miss, fill, misses, stores, sent, input, writes, tags, pass_latency, width;
     int global; /* PL_L1_* */
 } pl_l1_config;
 

@@ -45,6 +45,8 @@ bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *sparse, con
     if (g->sink && g->sink->mem) s->late = pl_arena_array(sparse, pl_late_event, s->ntoken);
     s->free_tokens = pl_arena_array(sparse, uint32_t, s->ntoken);
     s->const_wait = pl_arena_alloc(sparse, PL_CONST_WAITS * sizeof *s->const_wait);
+    if (m->sm.lanes <= PL_LANES) s->queue = pl_arena_array(sparse, pl_queued, m->l1.input);
+    s->queue_next = s->leaves = PL_NEVER;
     s->out.cap = m->l1.misses + m->l1.stores + 2048;
     s->out.at = pl_arena_array(sparse, pl_mem_req, s->out.cap);
     const uint32_t second = m->sm.lanes > PL_LANES ? PL_L1_BURST : 0; /* the access of a warp's other half */
@@ -64,6 +66,7 @@ bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *sparse, con
         c->next = PL_NEVER;
         for (uint32_t p = 0; p < c->n; p++) c->ready[p] = PL_NEVER;
         code_cache(&c->l0, a, m, m->fetch.l0_size, m->fetch.l0_ways, dec->bytes);
+        if (s->queue) c->queue = pl_arena_array(sparse, pl_queued, m->issue.lg_queue);
     }
     return pl_arena_ok(a) && pl_arena_ok(sparse);
 }
@@ -112,6 +115,13 @@ static void end_warp(pl_sm *s, pl_twarp *t, uint64_t now)
 {
     pl_tcta *b = t->cta;
     uint32_t index = pl_warp_index(s, t);
+    if (t->queued || !pl_lsu_left(s, t)) {
+        t->block = PL_BK_QUEUED;
+        t->next = NULL;
+        if (!t->queued && t->last_request < s->leaves) s->leaves = t->last_request;
+        set_ready(s, index, PL_NEVER);
+        return;
+    }
     now += drain(s, t, now);
     s->stat.warp_cycles += now + 1 - t->started;
     t->w = NULL;
@@ -126,6 +136,30 @@ static void end_warp(pl_sm *s, pl_twarp *t, uint64_t now)
     s->ended[s->nended].time = now + 1;
     s->ended[s->nended++].cta = b->cta;
     b->cta = NULL;
+}
+
+void pl_sm_unqueued(pl_sm *s, pl_twarp *t, uint64_t now)
+{
+    if (t->block == PL_BK_STORES && !t->stores) pl_sm_wake(s, pl_warp_index(s, t), now);
+    if (t->block != PL_BK_QUEUED) return;
+    if (!pl_lsu_left(s, t)) {
+        if (t->last_request < s->leaves) s->leaves = t->last_request;
+        return;
+    }
+    /* it ended long ago: all that came after counts as its way out */
+    const uint64_t cycles = now - t->issued + drain(s, t, now) - drain(s, t, t->issued);
+    s->stat.stall[PL_STALL_DRAIN] += cycles;
+    if (s->pc_stat) s->pc_stat[t->ended].stall[PL_STALL_DRAIN] += cycles;
+    end_warp(s, t, now);
+}
+
+void pl_sm_leave(pl_sm *s, uint64_t now)
+{
+    s->leaves = PL_NEVER;
+    for (uint32_t k = 0; k < s->m->sm.warps; k++) {
+        pl_twarp *t = &s->warp[k];
+        if (t->w && t->block == PL_BK_QUEUED && !t->queued) pl_sm_unqueued(s, t, now);
+    }
 }
 
 /* Warps of a block that the functional model has released from a barrier go on at cycle `at`; tells whether there were any. */
@@ -197,7 +231,7 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
                             : 0;
         if (done > t->operands) t->operands = done;
         t->why = PL_STALL_MATH_PIPE;
-    } else if (d->fence && t->stores) {
+    } else if (d->fence && (t->stores || t->queued)) {
         t->block = PL_BK_STORES;
         t->drained = true;
         t->why = PL_STALL_MEMBAR;
@@ -325,8 +359,7 @@ void pl_sm_wake(pl_sm *s, uint32_t warp, uint64_t now)
     if (t->w && t->next) settle(s, t, now);
 }
 
-/* One of the results that a scoreboard counts is there. */
-static void end_wait(pl_sm *s, pl_twarp *t, uint8_t scoreboard, uint64_t ready)
+void pl_sm_end_wait(pl_sm *s, pl_twarp *t, uint8_t scoreboard, uint64_t ready)
 {
     pl_scoreboard *sb = &t->sb[scoreboard];
     sb->pending--;
@@ -354,10 +387,10 @@ void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
         pl_twarp *v = &s->warp[w];
         if (!v->w || v->copy != k->id) continue;
         v->copy = 0;
-        end_wait(s, v, v->copy_sb, k->ready);
+        pl_sm_end_wait(s, v, v->copy_sb, k->ready);
     }
     if (!t->w || t->age != k->age) return;
-    if (k->scoreboard != PL_SB_NONE) end_wait(s, t, k->scoreboard, k->ready);
+    if (k->scoreboard != PL_SB_NONE) pl_sm_end_wait(s, t, k->scoreboard, k->ready);
     if (k->copy && t->block == PL_BK_COPIES) settle(s, t, s->now);
     if (k->copy && t->block == PL_BK_NONE && t->next && t->next->kind == PL_KIND_COPY_WAIT && k->ready > t->hold) {
         t->hold = k->ready;
@@ -426,7 +459,7 @@ static uint64_t structural(const pl_sm *s, const pl_subcore *c, const pl_dec *d,
         uint64_t room = pl_lsu_room(s, c, d, now);
         if (room > at) {
             at = room;
-            *why = d->kind == PL_KIND_MEMORY && !d->shared ? PL_STALL_LG_THROTTLE : PL_STALL_MIO_THROTTLE;
+            *why = pl_dec_is_lg(d) ? PL_STALL_LG_THROTTLE : PL_STALL_MIO_THROTTLE;
         }
     }
     return at;
@@ -529,6 +562,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         st->lanes += (uint64_t)p->issues * lanes;
     }
     if (w->state == PL_WARP_DONE) {
+        t->ended = pc;
         const uint64_t resolved = s->m->op[PL_OP_BRANCH].latency, wait = s->m->issue.branch <= resolved ? s->m->issue.branch - 1 : resolved;
         const uint64_t spent[][2] = {{PL_STALL_WAIT, wait}, {PL_STALL_BRANCH, resolved - wait}, {PL_STALL_DRAIN, drain(s, t, now) - resolved}};
         for (size_t k = 0; k < sizeof spent / sizeof *spent; k++) {
@@ -575,6 +609,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     if (d->bank) read_bank(s, t, d, now);
     if (p->variable && d->kind == PL_KIND_MATH) {
         pl_sm_result(t, d, start + latency, PL_SB_SHORT);
+        pl_sm_read(t, d, start + s->m->issue.read, PL_SB_SHORT);
         c->mio[c->mio_at % s->m->issue.mio_queue] = start;
         c->mio_at++;
     }
@@ -770,6 +805,7 @@ void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
             if (s->sub[k].next < now) now = s->sub[k].next;
         }
         if (s->land_at < now) now = s->land_at;
+        if (s->queue_next < now) now = s->queue_next;
         if (now < s->now) now = s->now;
         if (now >= until || s->fault) return;
         s->now = now;
@@ -781,6 +817,7 @@ void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
             default: pl_lsu_reply(s, &r, now); break;
             }
         }
+        if (s->nqueue) pl_lsu_pump(s, now);
         if (s->land_at <= now) land(s, now);
         for (uint32_t k = 0; k < s->nsub; k++) {
             if (s->sub[k].next <= now) subcore_cycle(s, &s->sub[k], now);

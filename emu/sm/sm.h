@@ -62,10 +62,19 @@ typedef struct pl_late_event {
     uint64_t addr[PL_LANES];
 } pl_late_event;
 
+/* An access to global or local memory that the warp has issued and the L1 has no room for: lsu.c goes on with it when there is. */
+typedef struct pl_queued {
+    pl_effect fx;
+    const pl_dec *d;
+    uint64_t issued, seq;
+    uint32_t pc, token; /* PL_NO_TOKEN: it returns nothing */
+    uint16_t warp;
+} pl_queued;
+
 struct pl_tcta;
 
 /* What a warp waits for when its next instruction's cycle is not known. */
-typedef enum pl_block { PL_BK_NONE, PL_BK_TOKEN, PL_BK_BARRIER, PL_BK_SLEEP, PL_BK_STORES, PL_BK_COPIES, PL_BK_FETCH, PL_BK_CONSTANT, PL_BK_DONE } pl_block;
+typedef enum pl_block { PL_BK_NONE, PL_BK_TOKEN, PL_BK_BARRIER, PL_BK_SLEEP, PL_BK_STORES, PL_BK_QUEUED, PL_BK_COPIES, PL_BK_FETCH, PL_BK_CONSTANT, PL_BK_DONE } pl_block;
 
 /* A resident warp as the scheduler sees it. */
 typedef struct pl_twarp {
@@ -85,7 +94,10 @@ typedef struct pl_twarp {
     uint64_t line;          /* instruction line it fetched last */
     uint64_t wgmma_done, wgmma_group[PL_GROUPS];
     uint32_t stores;        /* stores and reductions not acknowledged */
-    uint64_t left;          /* when the last of them has left the SM */
+    uint32_t queued;        /* accesses that wait for room in the memory system (pl_queued) */
+    uint32_t ended;         /* PL_BK_QUEUED: instruction that ended it */
+    uint64_t left;          /* when the last of them has left the SM, if nothing is in the way */
+    uint64_t last_request;  /* its number among those of the SM */
     uint64_t remote_done;   /* when its accesses to other SMs of the cluster are done */
     uint32_t age;           /* order of arrival on the SM */
     uint32_t copies[PL_GROUPS]; /* cp.async under way by group */
@@ -124,6 +136,8 @@ typedef struct pl_subcore {
     pl_port fill;                /* of the L0 */
     uint64_t lg[PL_QUEUE], mio[PL_QUEUE]; /* rings: when the queued instructions leave the queue */
     uint32_t lg_at, mio_at;
+    pl_queued *queue;            /* ring of issue.lg_queue: accesses for which pl_sm.queue has no place; they have not read their registers */
+    uint32_t queue_at, nqueue;
     pl_code_cache l0;
     uint64_t issues, active;
     uint64_t passed_over;        /* cycles that its warps were ready and another one issued */
@@ -214,6 +228,13 @@ typedef struct pl_sm {
     bool lands;                  /* --async timed: operations happen when their tokens are done */
     uint64_t land_at;            /* when the next one does, PL_NEVER: not known */
     uint32_t requests_out;       /* stores and atomics under way */
+    uint64_t requests;           /* all of them so far */
+    uint64_t leaves;             /* the first number that a warp's end waits for, PL_NEVER: none does */
+    pl_queued *queue;            /* ring of l1.input: accesses that wait for room; NULL: those of a warp of 64 lanes do not issue */
+    uint32_t queue_at, nqueue, queue_turn; /* queue_turn: sub-core whose turn it is when there is a place */
+    uint64_t queue_next;         /* when to look at it again if no reply comes, PL_NEVER: not before one does */
+    uint64_t input[PL_QUEUE];    /* ring: when the accesses that the L1 took last have left its input */
+    uint32_t input_at;
     uint64_t bulk_free;          /* copy engine */
     pl_mem_outbox out;           /* requests of this window */
     pl_mem_req writes[PL_WRITES]; /* ring: stores that others may still join; no sectors: free */
@@ -269,6 +290,21 @@ static inline void pl_sm_result_later(pl_twarp *t, const pl_dec *d, pl_token *k)
     t->sb[d->sets].kind = k->kind;
 }
 
+/* At cycle `at` d has read its registers. */
+static inline void pl_sm_read(pl_twarp *t, const pl_dec *d, uint64_t at, uint8_t kind)
+{
+    if (d->frees == PL_SB_NONE) return;
+    pl_scoreboard *sb = &t->sb[d->frees];
+    if (at > sb->ready) sb->ready = at;
+    sb->kind = kind;
+}
+
+/* One of the results that a scoreboard counts is there. */
+void pl_sm_end_wait(pl_sm *s, pl_twarp *t, uint8_t scoreboard, uint64_t ready);
+/* The last of its accesses in pl_sm.queue has gone on: it may be what the warp's end or a fence waits for. */
+void pl_sm_unqueued(pl_sm *s, pl_twarp *t, uint64_t now);
+/* Ends warps whose stores have left. */
+void pl_sm_leave(pl_sm *s, uint64_t now);
 /* A warp's next instruction or wait is worked out anew (lsu.c and fetch.c call it when something they waited for has come). */
 void pl_sm_wake(pl_sm *s, uint32_t warp, uint64_t now);
 
@@ -277,6 +313,10 @@ void pl_lsu_issue(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_
 /* When the data of a load whose last sector has come at `at` are in registers. */
 uint64_t pl_lsu_pass(pl_sm *s, const pl_token *k, uint64_t at);
 void pl_lsu_reply(pl_sm *s, const pl_mem_reply *r, uint64_t now);
+/* Whether what a warp has stored has left the SM. */
+bool pl_lsu_left(const pl_sm *s, const pl_twarp *t);
+/* Goes on with accesses that waited for room. */
+void pl_lsu_pump(pl_sm *s, uint64_t now);
 /* The memory event that was kept for this token; those of all tokens that never got done. */
 void pl_lsu_tell(pl_sm *s, uint32_t token);
 void pl_lsu_tell_rest(pl_sm *s);

@@ -142,6 +142,7 @@ START_TEST(six_scoreboards_serve_eight_results)
             ck_assert_int_ge(p.c[k].scoreboard, 0);
             ck_assert_int_lt(p.c[k].scoreboard, 6);
             used |= 1u << p.c[k].scoreboard;
+            if (p.c[k].frees >= 0) used |= 1u << p.c[k].frees; /* %r20 may take the register of one that is still to be read */
             n++;
         }
         if (strstr(p.text[k], "mad.lo")) waited |= p.c[k].waits;
@@ -166,5 +167,34 @@ START_TEST(waits_cross_blocks)
 }
 END_TEST
 
+/* A store reads its registers after it has issued: who writes one of them again waits, here in the next round of the loop, too. */
+START_TEST(writers_wait_until_a_store_has_read)
+{
+    program p = assemble("mov.u32 %r20, 0; mov.u32 %r8, %r1;\n"
+                         "again: add.u32 %r20, %r20, %r2; st.shared.u32 [%r8], %r20; add.u32 %r8, %r8, %r2; setp.lt.u32 %p1, %r8, %r3; @%p1 bra again;");
+    unsigned store = find(&p, find(&p, 0, "bar.sync"), "st.shared"), next = find(&p, store, "add"), sum = store;
+    ck_assert_int_eq(p.c[store].scoreboard, -1);
+    ck_assert_int_ge(p.c[store].frees, 0);
+    ck_assert_msg(p.c[next].waits >> p.c[store].frees & 1, "%s does not wait for %s", p.text[next], p.text[store]);
+    ck_assert_uint_ge(cycles_between(&p, store, next), 2);
+    while (sum > 0 && !strstr(p.text[sum], "add")) sum--;
+    ck_assert_uint_eq(p.c[sum].waits >> p.c[store].frees & 1, 0); /* the address was written before it, and has waited */
+}
+END_TEST
+
+/* Nobody has to wait where the result is waited for first, where the last of several is, and where nothing is written again. */
+START_TEST(what_is_read_in_time_needs_no_scoreboard)
+{
+    program p = assemble("ld.shared.u32 %r6, [%r1]; add.u32 %r1, %r6, 4; ld.shared.u32 %r7, [%r1]; add.u32 %r20, %r6, %r7;");
+    unsigned load = find(&p, find(&p, 0, "bar.sync"), "ld.shared");
+    ck_assert_int_eq(p.c[load].frees, -1);
+    p = assemble("mov.u32 %r8, %r1;\nagain: st.shared.u32 [%r8], %r2; st.shared.u32 [%r8+4], %r3; add.u32 %r8, %r8, %r4; setp.lt.u32 %p1, %r8, %r3; @%p1 bra again;");
+    unsigned first = find(&p, find(&p, 0, "bar.sync"), "st.shared"), second = find(&p, first + 1, "st.shared");
+    ck_assert_int_eq(p.c[first].frees, -1);
+    ck_assert_int_ge(p.c[second].frees, 0);
+    ck_assert_int_eq(p.c[find(&p, second, "st.global")].frees, -1);
+}
+END_TEST
+
 UNIT_MAIN("control", distances_are_those_of_ptxas, guards_doubles_and_memory, loads_read_together_share_a_scoreboard,
-          six_scoreboards_serve_eight_results, waits_cross_blocks)
+          six_scoreboards_serve_eight_results, waits_cross_blocks, writers_wait_until_a_store_has_read, what_is_read_in_time_needs_no_scoreboard)
