@@ -417,6 +417,7 @@ static bool go_through(control *x, uint32_t b)
                 wait |= unread_of(x, e);
                 if (d->sets == PL_SB_NONE) wait |= open_of(x, e);
             }
+            if (last && last->acquires && last->sets != PL_SB_NONE) wait |= (uint8_t)(1u << last->sets);
             /* who uses a scoreboard again lets what is left of it end: else the writer would wait for this one, too */
             for (unsigned turn = 0; turn < 2; turn++) {
                 uint8_t own = turn ? d->frees : d->sets;

@@ -81,6 +81,8 @@ typedef struct pl_dec {
     bool load;          /* reads memory and does not change it */
     bool compare;       /* atomic compare-and-swap */
     bool fence;         /* of gpu scope or wider: waits for the warp's stores */
+    bool releases;      /* an access that begins with a fence of its own: st.release and atomics that release at gpu scope or wider */
+    bool acquires;      /* nothing behind it issues before its result is there */
     bool addresses;     /* goes through the address unit: a warp's next one keeps a distance */
     bool shared;        /* certainly an access to shared memory */
     bool exchange;      /* a warp's worth of data goes through the exchange unit: shuffles, special registers that differ by lane */

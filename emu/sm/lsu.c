@@ -766,7 +766,8 @@ void pl_lsu_reply(pl_sm *s, const pl_mem_reply *r, uint64_t now)
         s->requests_out--;
         if (s->leaves <= s->requests - s->requests_out + s->m->l1.sent) pl_sm_leave(s, now);
         if (!t->w || (t->age & 0xffffff) != r->token >> 8) break;
-        if (--t->stores == 0 && t->block == PL_BK_STORES) pl_sm_wake(s, r->token & 0xff, now);
+        if (--t->stores == 0) t->answered = now;
+        if (t->stores == 0 && t->block == PL_BK_STORES) pl_sm_wake(s, r->token & 0xff, now);
         break;
     }
     }

@@ -231,12 +231,16 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
                             : 0;
         if (done > t->operands) t->operands = done;
         t->why = PL_STALL_MATH_PIPE;
-    } else if (d->fence && (t->stores || t->queued)) {
+    } else if (d->fence && !t->released && (t->stores || t->queued)) {
         t->block = PL_BK_STORES;
         t->drained = true;
         t->why = PL_STALL_MEMBAR;
         set_ready(s, index, PL_NEVER);
         return;
+    }
+    if (t->drained && t->answered > t->operands) {
+        t->operands = t->answered;
+        t->why = PL_STALL_MEMBAR;
     }
     uint64_t at = t->operands > t->hold ? t->operands : t->hold;
     if (at < t->issued + 1) at = t->issued + 1;
@@ -506,9 +510,35 @@ static uint64_t fence_gpu(pl_sm *s, pl_twarp *t, uint64_t now)
     return at;
 }
 
+/* The fence in front of an access that releases: MEMBAR, ERRBAR, CGAERRBAR. */
+static void issue_release(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
+{
+    enum { FENCE = 3 };
+    const uint32_t pc = t->w->pc, lanes = (uint32_t)__builtin_popcountll(pl_guarded(t->w, &t->w->code[pc]));
+    const uint64_t from = t->issued + 1, known = t->operands > t->hold ? t->operands : t->hold;
+    const uint8_t why = t->operands >= t->hold ? t->why : t->hold_why;
+    s->stat.stall[why] += known > from && now > from ? (known < now ? known : now) - from : 0;
+    s->stat.inst += FENCE;
+    s->stat.thread_inst += (uint64_t)FENCE * lanes;
+    c->issues += FENCE;
+    if (s->pc_stat) s->pc_stat[pc].issues += FENCE;
+    c->issue_free = now + FENCE;
+    t->issued = now + FENCE - 1;
+    t->stall = 0;
+    t->hold = fence_gpu(s, t, now);
+    t->hold_why = PL_STALL_MEMBAR;
+    t->released = true;
+    settle(s, t, now);
+}
+
 static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
 {
     const pl_dec *d = t->next;
+    if (d->releases && !t->released) {
+        issue_release(s, c, t, now);
+        return;
+    }
+    t->released = false;
     const pl_price *p = d->price;
     pl_warp *w = t->w;
     const uint32_t pc = w->pc;

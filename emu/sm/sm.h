@@ -106,7 +106,9 @@ typedef struct pl_twarp {
     uint8_t open_group;     /* cp.async group being filled */
     uint8_t why, hold_why, throttle; /* pl_stall: operands, control flow, units */
     uint8_t block;          /* pl_block */
+    uint64_t answered;      /* when the last of those stores was acknowledged */
     bool drained;           /* its fence has waited for stores */
+    bool released;          /* the fence of its next instruction, an access that releases, is over when that can issue */
 } pl_twarp;
 
 /* A resident block. */

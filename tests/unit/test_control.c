@@ -196,5 +196,17 @@ START_TEST(what_is_read_in_time_needs_no_scoreboard)
 }
 END_TEST
 
+/* Nothing behind a load that acquires at gpu scope issues before it has its data (machine code for sm_90: CCTL, which waits for them). */
+START_TEST(what_follows_an_acquire_waits)
+{
+    program p = assemble("ld.acquire.gpu.global.u32 %r6, [%d0+512]; mul.lo.u32 %r7, %r1, %r2; st.volatile.global.u32 [%d0+516], %r7; mov.b32 %r20, %r6;");
+    unsigned load = find(&p, find(&p, 0, "bar.sync"), "ld.acquire"), next = load + 1;
+    while (next < p.n && !p.c[next].issues) next++;
+    ck_assert_int_ge(p.c[load].scoreboard, 0);
+    ck_assert_msg(p.c[next].waits >> p.c[load].scoreboard & 1, "%s does not wait", p.text[next]);
+}
+END_TEST
+
 UNIT_MAIN("control", distances_are_those_of_ptxas, guards_doubles_and_memory, loads_read_together_share_a_scoreboard,
-          six_scoreboards_serve_eight_results, waits_cross_blocks, writers_wait_until_a_store_has_read, what_is_read_in_time_needs_no_scoreboard)
+          six_scoreboards_serve_eight_results, waits_cross_blocks, writers_wait_until_a_store_has_read, what_is_read_in_time_needs_no_scoreboard,
+          what_follows_an_acquire_waits)
