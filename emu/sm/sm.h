@@ -31,7 +31,7 @@ enum { PL_SB_SHORT, PL_SB_LONG, PL_SB_BANK };
 typedef struct pl_scoreboard {
     uint64_t ready;   /* when the last of its results whose cycle is known is there */
     uint32_t pending; /* results whose cycle is not known yet */
-    uint8_t kind;     /* PL_SB_* of the latest */
+    uint8_t kind;     /* PL_SB_* of the one that is there last, as far as that is known */
 } pl_scoreboard;
 
 /* Something whose end is not known when it starts: a load, an atomic, a copy. */
@@ -274,13 +274,19 @@ void pl_sm_report(pl_sm *s);
 void pl_sm_poll(pl_sm *s, uint64_t now);
 /* Returns when what other SMs did before this one in the order of their numbers is done. */
 void pl_sm_turn(pl_sm *s);
+/* Something that a scoreboard counts is there at cycle `ready`. */
+static inline void pl_sb_until(pl_scoreboard *sb, uint64_t ready, uint8_t kind)
+{
+    if (ready <= sb->ready) return;
+    sb->ready = ready;
+    if (!sb->pending) sb->kind = kind;
+}
+
 /* What d writes is there at cycle `ready`. */
 static inline void pl_sm_result(pl_twarp *t, const pl_dec *d, uint64_t ready, uint8_t kind)
 {
     if (d->sets == PL_SB_NONE) return;
-    pl_scoreboard *sb = &t->sb[d->sets];
-    if (ready > sb->ready) sb->ready = ready;
-    sb->kind = kind;
+    pl_sb_until(&t->sb[d->sets], ready, kind);
 }
 
 /* What d writes is there when the token is done, which it is not yet. */
@@ -296,9 +302,7 @@ static inline void pl_sm_result_later(pl_twarp *t, const pl_dec *d, pl_token *k)
 static inline void pl_sm_read(pl_twarp *t, const pl_dec *d, uint64_t at, uint8_t kind)
 {
     if (d->frees == PL_SB_NONE) return;
-    pl_scoreboard *sb = &t->sb[d->frees];
-    if (at > sb->ready) sb->ready = at;
-    sb->kind = kind;
+    pl_sb_until(&t->sb[d->frees], at, kind);
 }
 
 /* One of the results that a scoreboard counts is there. */
