@@ -19,7 +19,7 @@ static uint64_t fold(uint64_t x)
 
 uint32_t pl_dram_channel_of(const pl_dram *d, uint64_t address)
 {
-    return (uint32_t)(fold(address >> 8) % d->config->channels);
+    return (uint32_t)((fold(address >> 8) * 0x9E3779B97F4A7C15ull >> 32) % d->config->channels);
 }
 
 uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sectors, uint32_t sector_bytes, bool write)
@@ -31,16 +31,19 @@ uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sec
     pl_dram_bank *bank = &d->bank[(size_t)ch * c->banks + fold(row) % c->banks];
     uint64_t wait = 0; /* of the bank; other banks use the bus meanwhile */
     if (c->refresh_interval) {
-        /* banks are refreshed one after the other, not all at once */
+        /* A part of the memory is refreshed in all channels at once (refresh.tsv), at a time that differs from launch to launch. Here every
+         * bank has a time of its own: each launch sees what launches see on average. */
         uint64_t place = (uint64_t)(bank - d->bank), all = (uint64_t)c->channels * c->banks;
         uint64_t phase = (now + place * 7919 % all * c->refresh_interval / all) % c->refresh_interval;
         if (phase < c->refresh_time) wait = c->refresh_time - phase;
     }
+    uint64_t over = now + wait; /* the refresh */
     if (bank->row == row + 1) {
         d->row_hits++;
     } else {
         d->row_misses++;
-        uint64_t open = now + wait > bank->ready ? now + wait : bank->ready;
+        uint64_t open = over > bank->ready ? over : bank->ready, turn = pl_port_enter(&channel->open, now, pl_port_cost(c->activate, 1));
+        if (open < turn) open = turn;
         bank->row = row + 1;
         bank->ready = open + c->row_cycle;
         wait = open - now + c->row_miss;

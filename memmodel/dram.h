@@ -18,7 +18,8 @@ typedef struct pl_dram_config {
     uint32_t latency;           /* controller and column access, SM cycles */
     uint32_t row_miss;          /* further cycles to close and open a row */
     uint32_t row_cycle;         /* cycles between two openings of one bank */
-    uint32_t refresh_interval, refresh_time; /* all banks of a channel stand still */
+    double activate;            /* cycles between two openings of rows in one channel */
+    uint32_t refresh_interval, refresh_time; /* SM cycles; so long a bank stands still */
     uint32_t turnaround;        /* bus cycles lost between reads and writes */
 } pl_dram_config;
 
@@ -29,6 +30,7 @@ typedef struct pl_dram_bank {
 
 typedef struct pl_dram_channel {
     pl_port bus;
+    pl_port open; /* one row after the other */
     bool writing;
 } pl_dram_channel;
 

@@ -198,7 +198,8 @@ static const pl_conf_key dram_keys[] = {
     MEM(dram.latency, "latency", U32, CY, 1, 5000, "cycles from a slice to the data of an open row and back"),
     MEM(dram.row_miss, "row_miss", U32, CY, 0, 1000, "further cycles to close and open a row"),
     MEM(dram.row_cycle, "row_cycle", U32, CY, 0, 1000, "cycles between two openings in one bank"),
-    MEM(dram.refresh_interval, "refresh_interval", U32, CY, 0, 1000000, "cycles between refreshes of a channel; 0: none"),
+    MEM(dram.activate, "activate", F64, CY, 0, 1000, "cycles between two openings of rows in one channel"),
+    MEM(dram.refresh_interval, "refresh_interval", U32, CY, 0, 1000000, "cycles between refreshes of a bank; 0: none"),
     MEM(dram.refresh_time, "refresh_time", U32, CY, 0, 100000, "cycles of a refresh"),
     MEM(dram.turnaround, "turnaround", U32, CY, 0, 1000, "bus cycles lost between reading and writing"),
 };
