@@ -476,3 +476,44 @@ bool pl_pass_fold(pl_ir *x)
     }
     return pl_ir_ok(x);
 }
+
+/* ---- numbers in variables ---- */
+
+typedef struct holds {
+    uint32_t *number, *block; /* by row: the number that it holds, and the block, plus one, where that is known */
+    uint32_t now;
+} holds;
+
+static void forget(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    holds *h = ctx;
+    for (unsigned k = 0; (use & PL_USE_WRITE) && !(use & PL_USE_PRED) && k < rows; k++)
+        h->block[*row + k] = 0;
+}
+
+bool pl_pass_numbers(pl_ir *x)
+{
+    holds h = {pl_arena_array(x->tmp, uint32_t, x->f->rows + 4), pl_arena_array(x->tmp, uint32_t, x->f->rows + 4), 0};
+    if (!h.number || !h.block || !pl_ir_ready(x))
+        return false;
+    bool any = false;
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        h.now = b + 1;
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            const bool copy = pl_insn_mnem(i) == M_mov && is_copy(i);
+            if (copy && h.block[i->op[1]] == h.now) {
+                i->op[1] = h.number[i->op[1]];
+                any = true;
+            }
+            pl_insn_uses_here(x->p, i, forget, &h);
+            if (!copy || x->row[i->op[1]].kind != PL_ROW_INIT)
+                continue;
+            h.number[i->op[0]] = i->op[1];
+            h.block[i->op[0]] = h.now;
+        }
+    }
+    if (!any)
+        pl_ir_same(x);
+    return true;
+}

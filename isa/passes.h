@@ -8,6 +8,8 @@
 
 /* fold.c: copies and constants are passed on, equal computations are done once, unused results disappear. */
 bool pl_pass_fold(pl_ir *x);
+/* fold.c: a copy of a variable that has just got a number is that number. */
+bool pl_pass_numbers(pl_ir *x);
 /* fold.c: unused results disappear. */
 bool pl_pass_clean(pl_ir *x);
 /* webs.c: unrelated values of one register get registers of their own. */
