@@ -1,11 +1,12 @@
 /* predicate.c - short bodies of branches become guarded instructions, and blocks that follow each other become one.
  *
  * A branch costs ptxas three instructions where lanes may part (BSSY, BRA, BSYNC) and some twenty cycles, so it guards a body of a few
- * instructions instead. Only what takes a guard and does not stop the warp may be in such a body; ptxas does not guard atomic operations
- * either. */
+ * instructions instead. Only what takes a guard and does not stop the warp may be in such a body, and barriers where its lanes stay together;
+ * ptxas does not guard atomic operations either. */
 #include <string.h>
 
 #include "isa/passes.h"
+#include "isa/plan.h"
 #include "isa/varies.h"
 
 /* Instructions of a guarded body of ptxas 13.0 for sm_90 (bodies of one instruction repeated, 2026-11): 8 with the branch that ends it; 20 when
@@ -32,11 +33,17 @@ static bool copies(const pl_insn *i)
     return i->cls == C_cp_async && pl_insn_effects(i) == (PL_EF_LOAD | PL_EF_ASYNC);
 }
 
+/* Barriers of a block without a result: ptxas guards them, in a warp that may part behind a WARPSYNC that we do not have. */
+static bool meets(const pl_insn *i)
+{
+    return i->cls == C_barrier && !(pl_forms[i->form].noperands && pl_forms[i->form].operand[0].written);
+}
+
 /* Also arrivals at an mbarrier. together: the lanes of a warp do the same there. */
 static bool can_guard(const pl_insn *i, bool together)
 {
     uint32_t e = pl_insn_effects(i);
-    if (i->guard == PL_PT && ((copies(i) && together) || (i->cls == C_mbarrier && e == PL_EF_ATOMIC)))
+    if (i->guard == PL_PT && (((copies(i) || meets(i)) && together) || (i->cls == C_mbarrier && e == PL_EF_ATOMIC)))
         return true;
     return i->guard == PL_PT && !(e & (PL_EF_ATOMIC | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_BARRIER | PL_EF_CONVERGE | PL_EF_ASYNC | PL_EF_FENCE)) &&
            i->cls != C_sleep && i->cls != C_alloca;
@@ -80,47 +87,71 @@ static unsigned fetches(const pl_ir *x, const uint8_t *private, const pl_insn *i
     return n;
 }
 
-static bool writes_row(const pl_irb *b, uint32_t row)
+/* What is known of the function. */
+typedef struct facts {
+    pl_ir *x;
+    const uint8_t *private;   /* by row: a parameter that is read once */
+    const pl_varies *varies;  /* found only where something asks for it, else NULL */
+    uint32_t *row, *pred;     /* by row, by predicate: number of the question whose body decides it */
+    uint32_t question;
+    bool hit;
+} facts;
+
+static void decides(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    for (size_t k = 0; k < b->code.n; k++)
-        if (pl_forms[b->code.at[k].form].noperands && pl_forms[b->code.at[k].form].operand[0].written && b->code.at[k].op[0] == row)
-            return true;
-    return false;
+    facts *a = ctx;
+    for (unsigned k = 0; (use & PL_USE_WRITE) && k < (use & PL_USE_PRED ? 1 : rows); k++)
+        (use & PL_USE_PRED ? a->pred : a->row)[*row + k] = a->question;
 }
 
-/* A store that does not wait for the body's results, but cannot be done before the body has loaded. */
+static void waits_for(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    facts *a = ctx;
+    for (unsigned k = 0; (use & PL_USE_READ) && k < (use & PL_USE_PRED ? 1 : rows); k++)
+        a->hit |= (use & PL_USE_PRED ? a->pred : a->row)[*row + k] == a->question;
+}
+
+/* Does the instruction behind the body wait for its results, be it through others? Asked from the first one on. */
+static bool needs_results(facts *a, pl_insn *i)
+{
+    a->hit = false;
+    pl_insn_uses_here(a->x->p, i, waits_for, a);
+    if (a->hit)
+        pl_insn_uses_here(a->x->p, i, decides, a);
+    return a->hit;
+}
+
+/* A store that cannot be done before the body has loaded. */
 static bool must_follow(const pl_irb *body, const pl_insn *i)
 {
     bool any = false;
     for (size_t k = 0; k < body->code.n && !any; k++)
         any = waits(&body->code.at[k]) && body->code.at[k].op[1] != i->op[0];
-    return any && stores(i, false) && i->sel[PL_M_COUNT] == 1 && !writes_row(body, i->op[1]);
+    return any && stores(i, false) && i->sel[PL_M_COUNT] == 1;
 }
 
 /* While the body waits for memory: is there something that the block in front of it waits for too, or that the block behind it can begin? */
-static bool meanwhile(const pl_irb *head, const pl_irb *body, const pl_irb *join)
+static bool meanwhile(facts *a, const pl_irb *head, const pl_irb *body, const pl_irb *join)
 {
     bool any = false, keeps = false, barrier = false; /* keeps: loads stay behind its stores */
     for (size_t k = head->code.n; k-- > 0 && !any && !(pl_insn_effects(&head->code.at[k]) & PL_EF_BARRIER);)
         any = loads(&head->code.at[k]);
-    for (size_t k = 0; k < body->code.n; k++)
+    a->question++;
+    for (size_t k = 0; k < body->code.n; k++) {
         keeps |= stores(&body->code.at[k], false);
+        pl_insn_uses_here(a->x->p, &body->code.at[k], decides, a);
+    }
     for (size_t k = 0; k < join->code.n && !any; k++) {
-        const pl_insn *i = &join->code.at[k];
+        pl_insn *i = &join->code.at[k];
+        const bool later = needs_results(a, i);
         barrier |= (pl_insn_effects(i) & PL_EF_BARRIER) != 0;
-        any = (!barrier && (stores(i, true) || (!keeps && waits(i)))) || must_follow(body, i);
+        any = (!barrier && (stores(i, true) || (!keeps && waits(i)))) || (!later && must_follow(body, i));
     }
     return any;
 }
 
-/* What is known of the function. */
-typedef struct facts {
-    const uint8_t *private;   /* by row: a parameter that is read once */
-    const pl_varies *varies;  /* found only where something asks for it, else NULL */
-} facts;
-
 /* The body is one block with one way in, behind `head`, which goes on at `join`. */
-static bool short_body(const pl_ir *x, const facts *a, uint32_t head, uint32_t body, uint32_t join)
+static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, uint32_t join)
 {
     const pl_irb *b = &x->b.at[body];
     const pl_insn *last = pl_ir_branch(x, body);
@@ -141,7 +172,7 @@ static bool short_body(const pl_ir *x, const facts *a, uint32_t head, uint32_t b
         copying |= copies(i);
         n += weight(i) + fetches(x, a->private, i);
     }
-    if (n > (far || copying ? MOST_WAITING : MOST) || (far && !meanwhile(&x->b.at[head], b, &x->b.at[join])))
+    if (n > (far || copying ? MOST_WAITING : MOST) || (far && !meanwhile(a, &x->b.at[head], b, &x->b.at[join])))
         return false;
     return true;
 }
@@ -215,7 +246,7 @@ static uint32_t only_successor(const pl_ir *x, uint32_t b)
 }
 
 /* if (p) body, if (p) body else other */
-static bool guard_arms(pl_ir *x, const facts *a, uint32_t b)
+static bool guard_arms(pl_ir *x, facts *a, uint32_t b)
 {
     pl_insn *branch = pl_ir_branch(x, b);
     if (!branch || branch->guard <= PL_PF || pl_forms[branch->form].noperands != 1 || x->b.at[b].next == PL_IR_NONE)
@@ -297,10 +328,13 @@ bool pl_pass_predicate(pl_ir *x)
             return false;
         find_private(x, private);
         pl_varies varies;
-        bool ask = pl_ir_any(x, copies);
+        bool ask = pl_ir_any(x, copies) || pl_ir_any(x, meets);
         if (ask && !pl_varies_find(&varies, x))
             return false;
-        const facts a = {private, ask ? &varies : NULL};
+        facts a = {.x = x, .private = private, .varies = ask ? &varies : NULL, .row = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
+                   .pred = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1)};
+        if (!a.row || !a.pred)
+            return false;
         for (uint32_t j = 0; j < x->nrpo; j++)
             changed |= guard_arms(x, &a, x->rpo[j]);
     }
