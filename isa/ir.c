@@ -315,6 +315,21 @@ bool pl_ir_dominates(const pl_ir *x, uint32_t a, uint32_t b)
     return x->b.at[b].pre - x->b.at[a].pre < x->b.at[a].size;
 }
 
+uint32_t pl_ir_common_dominator(const pl_ir *x, uint32_t a, uint32_t b)
+{
+    if (a == PL_IR_NONE)
+        return b;
+    if (pl_ir_dominates(x, a, b))
+        return a;
+    while (a != b) {
+        while (x->b.at[a].order > x->b.at[b].order)
+            a = x->b.at[a].idom;
+        while (x->b.at[b].order > x->b.at[a].order)
+            b = x->b.at[b].idom;
+    }
+    return a;
+}
+
 /* The natural loop of each head, inner heads first, so that a block keeps the innermost one. `outer` is, by head, the loop around it. */
 static void loops(pl_ir *x, uint32_t *stack, uint32_t *outer)
 {

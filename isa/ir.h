@@ -94,6 +94,8 @@ void pl_ir_sweep(pl_ir *x);
 
 /* Is a on every path to b? */
 bool pl_ir_dominates(const pl_ir *x, uint32_t a, uint32_t b);
+/* The last block that dominates both; a: PL_IR_NONE is no block yet. */
+uint32_t pl_ir_common_dominator(const pl_ir *x, uint32_t a, uint32_t b);
 
 /* The instruction that wrote a row last, NULL for one that no instruction writes. */
 pl_insn *pl_ir_writer(const pl_ir *x, uint32_t row);

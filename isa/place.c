@@ -2,12 +2,10 @@
  *
  * Machine code of ptxas 13.0 for sm_90 (2026-11): a parameter is read from the constant bank (LDC, ULDC) in the first block that needs
  * it, inside a loop only under the guard of what needs it; %tid and %ctaid take S2R or S2UR, %ntid and its like are words of the constant bank. A kernel begins
- * with the stack pointer; global accesses need a descriptor (ULDC.64), shared ones the base of the window (S2UR, UMOV, ULEA).
- * A branch that may part a warp stands between BSSY and BSYNC, which name the place where its lanes meet. */
+ * with the stack pointer; global accesses need a descriptor (ULDC.64), shared ones the base of the window (S2UR, UMOV, ULEA). */
 #include <string.h>
 
 #include "isa/passes.h"
-#include "isa/varies.h"
 #include "isa/plan.h"
 
 typedef struct fetch {
@@ -23,21 +21,6 @@ typedef struct place {
     struct { fetch *at; size_t n, cap; } fetches;
     uint32_t block;
 } place;
-
-static uint32_t common_dominator(const pl_ir *x, uint32_t a, uint32_t b)
-{
-    if (a == PL_IR_NONE)
-        return b;
-    if (pl_ir_dominates(x, a, b))
-        return a;
-    while (a != b) {
-        while (x->b.at[a].order > x->b.at[b].order)
-            a = x->b.at[a].idom;
-        while (x->b.at[b].order > x->b.at[a].order)
-            b = x->b.at[b].idom;
-    }
-    return a;
-}
 
 static uint32_t out_of_loops(const pl_ir *x, uint32_t b)
 {
@@ -71,7 +54,7 @@ static void reach(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     for (unsigned k = 0; k < rows; k++)
         if (p->of[*row + k]) {
             fetch *f = &p->fetches.at[p->of[*row + k] - 1];
-            f->block = common_dominator(p->x, f->block, p->block);
+            f->block = pl_ir_common_dominator(p->x, f->block, p->block);
         }
 }
 
@@ -200,7 +183,7 @@ static uint32_t before_global(const pl_ir *x)
             any = s == PL_SP_GLOBAL || s == PL_SP_GENERIC;
         }
         if (any)
-            at = common_dominator(x, at, x->rpo[j]);
+            at = pl_ir_common_dominator(x, at, x->rpo[j]);
     }
     return at == PL_IR_NONE ? at : out_of_loops(x, at);
 }
@@ -242,7 +225,7 @@ static uint32_t before_shared(const pl_ir *x)
             w.any |= (i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] == PL_SP_SHARED;
         }
         if (w.any)
-            at = common_dominator(x, at, x->rpo[j]);
+            at = pl_ir_common_dominator(x, at, x->rpo[j]);
     }
     return at == PL_IR_NONE ? at : out_of_loops(x, at);
 }
@@ -304,194 +287,5 @@ bool pl_pass_place(pl_ir *x)
             return false;
     }
     pl_ir_sweep(x);
-    return pl_ir_ok(x);
-}
-
-/* ---- convergence ---- */
-
-/* An integer reduction in global memory, or an atomic operation without a reader, whose address is the same in all lanes: one lane does it for
- * its warp. */
-static bool combines(const pl_ir *x, const pl_varies *v, const pl_insn *i)
-{
-    static const uint16_t ops[] = {W_add, W_min, W_max, W_and, W_or, W_xor};
-    pl_word t = pl_insn_type(i);
-    bool atom = pl_insn_mnem(i) == M_atom;
-    unsigned address = atom ? 1 : 0;
-    if ((!atom && pl_insn_mnem(i) != M_red) || i->sel[PL_M_SPACE] != PL_SP_GLOBAL || i->op[address] == UINT32_MAX || v->row[i->op[address]] ||
-        (atom && x->row[i->op[0]].uses) || pl_type_bits(t) != 32 || pl_type_kind(t) == 'f' || pl_forms[i->form].operand[address].kind != PL_K_ADDR)
-        return false;
-    for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
-        if (pl_insn_has(i, (pl_word)ops[k]))
-            return true;
-    return false;
-}
-
-static bool combine_atomics(pl_ir *x, const pl_varies *v)
-{
-    for (uint32_t b = 0; b < x->b.n; b++) {
-        bool leader = false;
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            pl_insn red = x->b.at[b].code.at[k];
-            if (!combines(x, v, &red))
-                continue;
-            for (int part = leader ? 1 : 0; part < 2; part++) {
-                pl_insn *i = pl_ir_later(x, b, k);
-                if (!i || !pl_insn_make(i, part ? M__gather : M__leader, 0, NULL, 0))
-                    return false;
-                i->line = red.line;
-                i->guard = red.guard;
-                i->flags |= (uint16_t)(red.flags & PL_IF_GUARD_NEG);
-            }
-            leader = true;
-        }
-    }
-    return pl_ir_settle(x);
-}
-
-/* Immediate post-dominators: dominators of the reversed graph, with block number n behind all ends. PL_IR_NONE: no end is reached. */
-static uint32_t *post_dominators(pl_ir *x)
-{
-    uint32_t n = (uint32_t)x->b.n, depth = 0, count = 0;
-    uint32_t *ipdom = pl_arena_array(x->tmp, uint32_t, n + 1), *number = pl_arena_array(x->tmp, uint32_t, n + 1);
-    uint32_t *order = pl_arena_array(x->tmp, uint32_t, n + 1), *stack = pl_arena_array(x->tmp, uint32_t, n + 1);
-    uint32_t *edge = pl_arena_array(x->tmp, uint32_t, n + 1);
-    if (!ipdom || !number || !order || !stack || !edge)
-        return NULL;
-    memset(ipdom, 0xff, (n + 1) * sizeof *ipdom);
-    memset(number, 0xff, (n + 1) * sizeof *number);
-    for (uint32_t end = 0; end < n; end++) { /* postorder from each end */
-        if (x->b.at[end].order == PL_IR_NONE || pl_ir_successors(x, end) || number[end] != PL_IR_NONE)
-            continue;
-        number[end] = 0;
-        stack[depth++] = end;
-        while (depth) {
-            uint32_t k = stack[depth - 1];
-            if (edge[k] < x->b.at[k].npred) {
-                uint32_t q = x->preds[x->b.at[k].pred + edge[k]++];
-                if (number[q] == PL_IR_NONE) {
-                    number[q] = 0;
-                    stack[depth++] = q;
-                }
-            } else {
-                number[k] = count;
-                order[count++] = k;
-                depth--;
-            }
-        }
-    }
-    number[n] = count;
-    ipdom[n] = n;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t j = count; j-- > 0;) {
-            uint32_t b = order[j], best = PL_IR_NONE, edges = pl_ir_successors(x, b);
-            for (uint32_t s = 0; s < (edges ? edges : 1); s++) {
-                uint32_t q = edges ? pl_ir_successor(x, b, s) : n;
-                if (ipdom[q] == PL_IR_NONE)
-                    continue;
-                while (best != PL_IR_NONE && q != best) {
-                    while (number[q] < number[best])
-                        q = ipdom[q];
-                    while (number[best] < number[q])
-                        best = ipdom[best];
-                }
-                best = q;
-            }
-            changed |= best != ipdom[b];
-            ipdom[b] = best;
-        }
-    }
-    return ipdom;
-}
-
-/* Do some lanes leave the function in this block, or take the slow path of a division, while others go on? */
-static bool leaves_apart(const pl_varies *v, const pl_irb *b)
-{
-    for (size_t k = 0; k < b->code.n; k++) {
-        const pl_insn *i = &b->code.at[k];
-        bool leaves = (pl_insn_effects(i) & PL_EF_EXIT) || pl_insn_mnem(i) == M_ret;
-        if (pl_insn_mnem(i) == M__slow || (leaves && i->guard > PL_PF && v->pred[i->guard]))
-            return true;
-    }
-    return false;
-}
-
-/* Marks the blocks that lanes may reach apart because a call through a pointer sent them to different functions; its own block too. */
-static uint8_t *behind_pointers(pl_ir *x)
-{
-    uint8_t *apart = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
-    uint32_t *stack = pl_arena_array(x->tmp, uint32_t, x->b.n + 1), depth = 0;
-    if (!apart || !stack)
-        return NULL;
-    for (uint32_t j = 0; j < x->nrpo; j++) {
-        const pl_irb *b = &x->b.at[x->rpo[j]];
-        for (size_t k = 0; k < b->code.n && !apart[x->rpo[j]]; k++)
-            if ((pl_insn_effects(&b->code.at[k]) & PL_EF_CALL) && x->p->calls.at[b->code.at[k].target].callee == UINT32_MAX) {
-                apart[x->rpo[j]] = 1;
-                stack[depth++] = x->rpo[j];
-            }
-    }
-    while (depth) {
-        uint32_t b = stack[--depth];
-        for (uint32_t k = 0; k < pl_ir_successors(x, b); k++) {
-            uint32_t to = pl_ir_successor(x, b, k);
-            if (!apart[to]) {
-                apart[to] = 1;
-                stack[depth++] = to;
-            }
-        }
-    }
-    return apart;
-}
-
-bool pl_pass_converge(pl_ir *x)
-{
-    pl_varies v;
-    pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_count(x) || !pl_varies_find(&v, x))
-        return false;
-    if (x->f->entry && !combine_atomics(x, &v))
-        return false;
-    uint32_t *ipdom = post_dominators(x), n = (uint32_t)x->b.n;
-    uint32_t *from = pl_arena_array(x->tmp, uint32_t, n + 1); /* by meeting block: where its lanes part first */
-    const uint8_t *apart = behind_pointers(x);
-    if (!ipdom || !from || !apart)
-        return false;
-    memset(from, 0xff, (n + 1) * sizeof *from);
-    for (uint32_t j = 0; j < x->nrpo; j++) {
-        uint32_t b = x->rpo[j];
-        const pl_insn *i = pl_ir_branch(x, b);
-        bool parts = i && ((i->guard > PL_PF && (v.pred[i->guard] || apart[b])) || (pl_forms[i->form].noperands == 2 && v.row[i->op[0]]));
-        x->parts |= parts || leaves_apart(&v, &x->b.at[b]);
-        uint32_t meet = parts ? ipdom[b] : PL_IR_NONE;
-        if (meet == PL_IR_NONE || meet == n)
-            continue;
-        const pl_irb *m = &x->b.at[meet];
-        if (m->code.n && pl_forms[m->code.at[0].form].effects & PL_EF_EXIT) /* nothing left to do together */
-            continue;
-        if (x->f->entry && m->code.n == 1 && pl_insn_mnem(&m->code.at[0]) == M_ret)
-            continue;
-        from[meet] = common_dominator(x, from[meet], b);
-    }
-    for (uint32_t m = 0; m < n; m++) {
-        uint32_t b = from[m];
-        if (b == PL_IR_NONE)
-            continue;
-        /* outside of loops that the meeting place is not in */
-        while (x->b.at[b].loop != PL_IR_NONE && x->b.at[b].depth > x->b.at[m].depth)
-            b = x->b.at[x->b.at[b].loop].idom;
-        size_t at = x->b.at[b].code.n;
-        uint32_t line = x->b.at[m].code.n ? x->b.at[m].code.at[0].line : 0;
-        if (at && pl_ir_branch(x, b))
-            at--;
-        pl_insn *i = pl_ir_insert(x, b, at);
-        if (!i || !pl_insn_make(i, M__bssy, 0, NULL, 0))
-            return false;
-        i->line = at ? x->b.at[b].code.at[at - 1].line : line;
-        i = pl_ir_insert(x, m, 0);
-        if (!i || !pl_insn_make(i, M__bsync, 0, NULL, 0))
-            return false;
-        i->line = line;
-    }
     return pl_ir_ok(x);
 }

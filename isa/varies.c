@@ -51,28 +51,53 @@ static bool own_difference(const pl_insn *i)
            i->sel[PL_M_SPACE] != PL_SP_GLOBAL;
 }
 
-bool pl_varies_find(pl_varies *v, pl_ir *x)
+static bool begin(pl_varies *v, const pl_ir *x)
 {
-    finder f = {.v = v};
     v->row = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
     v->pred = pl_arena_array(x->tmp, uint8_t, x->f->preds + 1);
-    if (!v->row || !v->pred)
-        return false;
-    for (uint32_t r = 0; r < x->f->rows; r++)
-        v->row[r] = (uint8_t)(x->row[r].pinned || differs_between_lanes(pl_ir_special(x, r)));
-    for (uint32_t r = 0; r < x->f->preds; r++)
-        v->pred[r] = x->pred_row[r].pinned;
+    return v->row && v->pred;
+}
+
+/* Follows what `brings` brings in, and what is marked already. */
+static void spread(pl_varies *v, pl_ir *x, bool (*brings)(const pl_insn *i))
+{
+    finder f = {.v = v};
     do {
         f.changed = false;
         for (uint32_t j = 0; j < x->nrpo; j++)
             for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
                 pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
-                f.any = own_difference(i);
+                f.any = brings(i);
                 if (!f.any)
                     pl_insn_uses_here(x->p, i, sees, &f);
                 if (f.any)
                     pl_insn_uses_here(x->p, i, spreads, &f);
             }
     } while (f.changed);
+}
+
+bool pl_varies_find(pl_varies *v, pl_ir *x)
+{
+    if (!begin(v, x))
+        return false;
+    for (uint32_t r = 0; r < x->f->rows; r++)
+        v->row[r] = (uint8_t)(x->row[r].pinned || differs_between_lanes(pl_ir_special(x, r)));
+    for (uint32_t r = 0; r < x->f->preds; r++)
+        v->pred[r] = x->pred_row[r].pinned;
+    spread(v, x, own_difference);
+    return true;
+}
+
+bool pl_varies_polled(const pl_insn *i)
+{
+    uint32_t e = pl_insn_effects(i);
+    return i->cls != C_mbarrier && i->cls != C_mbarrier_wait && ((e & PL_EF_ATOMIC) || (e & (PL_EF_LOAD | PL_EF_VOLATILE)) == (PL_EF_LOAD | PL_EF_VOLATILE));
+}
+
+bool pl_varies_find_polled(pl_varies *v, pl_ir *x)
+{
+    if (!begin(v, x))
+        return false;
+    spread(v, x, pl_varies_polled);
     return true;
 }

@@ -10,6 +10,10 @@ typedef struct pl_varies {
     uint8_t *row, *pred; /* by row, by predicate */
 } pl_varies;
 
+/* What depends on what others may change while the warp looks: strong loads and atomic operations. */
+bool pl_varies_polled(const pl_insn *i);
+bool pl_varies_find_polled(pl_varies *v, pl_ir *x);
+
 /* After pl_ir_graph and pl_ir_count; memory comes from the pass's arena. False: out of memory. */
 bool pl_varies_find(pl_varies *v, pl_ir *x);
 

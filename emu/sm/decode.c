@@ -32,7 +32,9 @@ static const struct {
     {"cp_commit", PL_KIND_COMMIT},
     {"cp_wait", PL_KIND_COPY_WAIT},
     {"cp_bulk", PL_KIND_BULK},
+    {"cp_bulk_each", PL_KIND_BULK},
     {"tma", PL_KIND_BULK},
+    {"tma_each", PL_KIND_BULK},
     {"mbarrier", PL_KIND_MBARRIER},
     {"mbarrier_wait", PL_KIND_MBARRIER_WAIT},
     {"wgmma", PL_KIND_WGMMA},
@@ -49,6 +51,9 @@ static const struct {
     {"call", PL_KIND_BRANCH},
     {"ret", PL_KIND_BRANCH},
     {"bsync", PL_KIND_BRANCH},
+    {"bra_div", PL_KIND_BRANCH},
+    {"bra_mask", PL_KIND_BRANCH},
+    {"yield", PL_KIND_BRANCH},
     {"sleep", PL_KIND_SLEEP},
     {"sreg_clock", PL_KIND_CLOCK},
     {"sreg_clock32", PL_KIND_CLOCK},
@@ -381,9 +386,11 @@ static pl_counted counted_as(const pl_insn *i, const pl_dec *d, bool ends)
     const uint16_t mnem = pl_forms[i->form].mnem;
     const char *cls = pl_class_text[i->cls];
     const uint8_t branches = (uint8_t)d->price->branches;
-    if (d->kind == PL_KIND_EXIT || (ends && mnem == M_ret) || mnem == M__bssy || mnem == M__bsync) return (pl_counted){.cbu = 1};
-    if (d->kind == PL_KIND_BRANCH) return (pl_counted){.targets = 1, .cbu = mnem != M_bra};
+    if (d->kind == PL_KIND_EXIT || (ends && mnem == M_ret) || mnem == M__bssy || strcmp(cls, "bsync") == 0 || strcmp(cls, "yield") == 0) return (pl_counted){.cbu = 1};
+    if (d->kind == PL_KIND_BRANCH) return (pl_counted){.targets = 1, .cbu = mnem != M_bra && mnem != M__apart && mnem != M__agree};
     if (d->slow) return (pl_counted){.targets = branches, .cbu = 2};              /* called, and returns */
+    if (d->kind == PL_KIND_BULK) return (pl_counted){.targets = branches, .lsu = -1}; /* a round for each lane; the copy engine's own queue */
+    if (d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT) return (pl_counted){.adu = 1, .lsu = -1};
     if (branches) return (pl_counted){.targets = branches / 2, .cbu = branches}; /* BSSY, the branch to the rare case, BSYNC */
     if (d->kind == PL_KIND_BARRIER) return (pl_counted){.adu = 1};
     if (strcmp(cls, "param") == 0) {
@@ -455,6 +462,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
             start_variance(&lanes, &p->funcs.at[k]);
             start_constants(&module, p, &p->funcs.at[k]);
         }
+        d->tries = d->kind == PL_KIND_MBARRIER_WAIT && pl_insn_has(i, W_try_wait);
         d->ordered = is_ordered(p, i, f, (pl_kind)d->kind);
         out->late_atomics |= (f->effects & PL_EF_ATOMIC) != 0 && (f->effects & PL_EF_ASYNC) != 0;
         bool formal = i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX;

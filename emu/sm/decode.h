@@ -86,6 +86,7 @@ typedef struct pl_dec {
     bool addresses;     /* goes through the address unit: a warp's next one keeps a distance */
     bool shared;        /* certainly an access to shared memory */
     bool exchange;      /* a warp's worth of data goes through the exchange unit: shuffles, special registers that differ by lane */
+    bool tries;         /* mbarrier.try_wait: the hardware holds the warp until the phase has passed */
     bool ordered;       /* may order what different SMs do: atomics, strong accesses to global memory, fences, the driver's functions */
     bool uniform;       /* integer atomic whose address is the same for all lanes of a block */
     uint8_t wait_n;     /* groups that may stay open at a wait */

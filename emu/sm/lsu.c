@@ -659,25 +659,29 @@ static void bulk(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t
     emit(s, t, pc, now, seq, x.sectors_sent, x.sent, PL_LV_L2, 0, slot);
 }
 
+void pl_lsu_passed(pl_sm *s, pl_twarp *t, const pl_dec *d, uint64_t now)
+{
+    pl_sm_result(t, d, now + s->m->sync.mbarrier, PL_SB_LONG);
+    if (!s->fx.mask || t->copy || d->sets == PL_SB_NONE) return;
+    uint32_t barrier = in_block(s->fx.addr[__builtin_ctz(s->fx.mask)]);
+    for (uint32_t k = 0; k < s->fresh_token && s->used_tokens; k++) { /* the youngest copy that this barrier counts is still under way */
+        const pl_token *x = &s->token[k];
+        if (x->bulk && x->remaining && x->barrier == barrier && x->id > t->copy && s->warp[x->warp].cta == t->cta) t->copy = x->id;
+    }
+    if (!t->copy) return;
+    t->copy_sb = d->sets;
+    t->sb[d->sets].pending++;
+    t->sb[d->sets].kind = PL_SB_LONG;
+}
+
 static void mbarrier(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
 {
     bool wait = d->kind == PL_KIND_MBARRIER_WAIT;
     uint64_t hold = wait ? 1 : s->m->sync.mbarrier_arrive;
-    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, hold * PL_FINE), ready = start + s->m->sync.mbarrier;
+    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, hold * PL_FINE);
     queue_mio(s, c, start);
-    pl_sm_result(t, d, ready, PL_SB_SHORT);
-    if (wait && s->fx.mask && !t->copy && d->sets != PL_SB_NONE) {
-        uint32_t barrier = in_block(s->fx.addr[__builtin_ctz(s->fx.mask)]);
-        for (uint32_t k = 0; k < s->fresh_token && s->used_tokens; k++) { /* the youngest copy that this barrier counts is still under way */
-            const pl_token *x = &s->token[k];
-            if (x->bulk && x->remaining && x->barrier == barrier && x->id > t->copy && s->warp[x->warp].cta == t->cta) t->copy = x->id;
-        }
-        if (t->copy) {
-            t->copy_sb = d->sets;
-            t->sb[d->sets].pending++;
-            t->sb[d->sets].kind = PL_SB_LONG;
-        }
-    }
+    if (wait) pl_lsu_passed(s, t, d, start);
+    else pl_sm_result(t, d, start + s->m->sync.mbarrier, PL_SB_SHORT);
     if (s->fx.mask) emit(s, t, pc, now, seq, 0, 1, PL_LV_SHARED, s->m->sync.mbarrier, PL_NO_TOKEN);
 }
 

@@ -299,9 +299,43 @@ static void execute_free(pl_sm *s, pl_twarp *t, const pl_dec *d, uint32_t pc, ui
     if (d->bank) read_bank(s, t, d, now);
 }
 
+/* A wait for the phase of an mbarrier has failed: the hardware holds the warp, and the instruction is executed again and again without being
+ * issued. Only where no other lanes of the warp can go on meanwhile. */
+static bool try_again(pl_sm *s, pl_twarp *t, const pl_dec *d, uint32_t pc, pl_lanes lanes, uint64_t now)
+{
+    pl_warp *w = t->w;
+    const pl_insn *i = &w->code[pc];
+    if (!d->tries || w->halves > 1 || w->state != PL_WARP_READY || w->pc != pc + 1 || i->guard == i->op[0] || pl_guarded(w, i) != lanes) return false;
+    if (!((uint32_t)lanes & ~w->pred[i->op[0]])) return false;
+    w->pc = pc;
+    t->next = NULL;
+    t->block = PL_BK_TRY;
+    set_ready(s, pl_warp_index(s, t), now + s->m->sync.mbarrier);
+    return true;
+}
+
+/* Looks at the phase again; true: the warp goes on. */
+static bool tried(pl_sm *s, pl_twarp *t, uint64_t now)
+{
+    pl_warp *w = t->w;
+    const pl_insn *i = pl_warp_peek(w);
+    if (!i) return true;
+    const uint32_t pc = (uint32_t)(i - w->code);
+    const pl_dec *d = &s->dec->at[pc];
+    const pl_lanes lanes = pl_guarded(w, i);
+    w->clock = now;
+    s->fx.mask = 0;
+    pl_warp_step(w, &s->fx);
+    if (try_again(s, t, d, pc, lanes, now)) return false;
+    pl_lsu_passed(s, t, d, now);
+    return true;
+}
+
 static void advance(pl_sm *s, pl_twarp *t, uint64_t now)
 {
     pl_warp *w = t->w;
+    if (t->block == PL_BK_TRY && !tried(s, t, now)) return;
+    t->block = PL_BK_NONE;
     for (;;) {
         w->clock = now;
         const pl_insn *i = pl_warp_peek(w);
@@ -630,7 +664,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         if (in > start) start = in;
     }
     if (p->again) t->again = start + p->again;
-    if (d->counted.adu && d->kind != PL_KIND_BARRIER && d->kind != PL_KIND_MEMORY) { /* those are counted where they wait */
+    if (d->counted.adu && d->kind != PL_KIND_BARRIER && d->kind != PL_KIND_MEMORY && d->kind != PL_KIND_MBARRIER && d->kind != PL_KIND_MBARRIER_WAIT) { /* those are counted where they wait */
         uint64_t in = pl_port_enter(&s->const_port, now, (uint64_t)s->m->constant.pass * PL_FINE);
         if (in > start) start = in;
     }
@@ -750,7 +784,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     if (s->lands && w->async && w->async->n) wait_to_land(s, t, now);
     if (st) st->latency += latency;
     emit(s, t, pc, mask, now, seq, main_why, waited, latency);
-    advance(s, t, now);
+    if (!try_again(s, t, d, pc, mask, now)) advance(s, t, now);
 }
 
 /* When the constant that the warp's next instruction has as an operand is there; PL_NEVER: the reply wakes the warp. */

@@ -74,7 +74,7 @@ typedef struct pl_queued {
 struct pl_tcta;
 
 /* What a warp waits for when its next instruction's cycle is not known. */
-typedef enum pl_block { PL_BK_NONE, PL_BK_TOKEN, PL_BK_BARRIER, PL_BK_SLEEP, PL_BK_STORES, PL_BK_QUEUED, PL_BK_COPIES, PL_BK_FETCH, PL_BK_CONSTANT, PL_BK_DONE } pl_block;
+typedef enum pl_block { PL_BK_NONE, PL_BK_TOKEN, PL_BK_BARRIER, PL_BK_SLEEP, PL_BK_STORES, PL_BK_QUEUED, PL_BK_COPIES, PL_BK_FETCH, PL_BK_CONSTANT, PL_BK_TRY, PL_BK_DONE } pl_block;
 
 /* A resident warp as the scheduler sees it. */
 typedef struct pl_twarp {
@@ -315,6 +315,8 @@ void pl_sm_leave(pl_sm *s, uint64_t now);
 void pl_sm_wake(pl_sm *s, uint32_t warp, uint64_t now);
 
 /* lsu.c: the memory part of an instruction that warp `t` issues at `now`; s->fx says what it touched, of a warp of 64 lanes s->halves. */
+/* The scoreboard of a wait for an mbarrier's phase, which has passed `now`: the bytes that it counts may still be under way. */
+void pl_lsu_passed(pl_sm *s, pl_twarp *t, const pl_dec *d, uint64_t now);
 void pl_lsu_issue(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq);
 /* When the data of a load whose last sector has come at `at` are in registers. */
 uint64_t pl_lsu_pass(pl_sm *s, const pl_token *k, uint64_t at);

@@ -264,6 +264,75 @@ START_TEST(copies_and_arrivals_are_guarded)
 }
 END_TEST
 
+/* As ptxas 13.0 does for sm_90 (2026-11): barriers where the lanes of a warp agree. */
+START_TEST(barriers_are_guarded_where_lanes_agree)
+{
+    assemble("mov.u32 %r4, %ctaid.x;\nsetp.gt.s32 %p1, %r4, %r1;\n@%p1 bra L;\nbar.arrive 1, 64;\nL:\nst.global.u32 [%d2], %r4;");
+    ck_assert_uint_eq(count("bra"), 0);
+    ck_assert_uint_eq(count("@!P0 bar.arrive") + count("@!P1 bar.arrive"), 1);
+    assemble("setp.gt.s32 %p1, %r2, %r1;\n@%p1 bra L;\nbar.arrive 1, 64;\nL:\nst.global.u32 [%d2], %r2;");
+    ck_assert_uint_eq(count("bra"), 1);
+}
+END_TEST
+
+/* As ptxas 13.0 does for sm_90 (2026-11): WARPSYNC in front of the first barrier, BRA.DIV of the first shuffle, from where lanes part to where they
+ * meet; nothing where they are together, or have just met. */
+START_TEST(lanes_that_may_be_apart_are_asked_for)
+{
+    static const char *const shuffles = "shfl.sync.bfly.b32 %r4, %r2, 1, 31, -1;\nshfl.sync.bfly.b32 %r5, %r4, 2, 31, -1;\nst.global.u32 [%d1], %r5;\n";
+    static const char *const barriers = "st.shared.u32 [s], %r2;\nbar.sync 0;\nst.shared.u32 [s+4], %r2;\nbar.sync 0;\n";
+    static const struct { const char *skip; bool barrier; unsigned leaves, waits; } cases[] = {
+        {"setp.gt.u32 %p1, %r2, %r1;", false, 1, 0},
+        {"setp.gt.u32 %p1, %r2, %r1;", true, 0, 1},
+        {"setp.gt.u32 %p1, %r1, 5;", false, 0, 0}, /* all lanes skip it, or none */
+        {"setp.gt.u32 %p1, %r1, 5;", true, 0, 0},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char body[1024];
+        snprintf(body, sizeof body, "%s\n@%%p1 bra L;\n%s%sL:\nld.global.u32 %%r6, [%%d2];\nst.global.u32 [%%d2+4], %%r6;", cases[k].skip,
+                 cases[k].barrier ? barriers : shuffles, cases[k].barrier ? "st.global.u32 [%d1], %r2;\n" : "");
+        assemble(body);
+        ck_assert_uint_eq(count("~apart"), cases[k].leaves);
+        ck_assert_uint_eq(count("~warpsync"), cases[k].waits);
+    }
+    char own[512]; /* each half of the warp names itself */
+    snprintf(own, sizeof own, "and.b32 %%r7, %%r2, 16;\nmov.u32 %%r8, 0xffff;\nshl.b32 %%r8, %%r8, %%r7;\n"
+             "shfl.sync.bfly.b32 %%r4, %%r2, 1, 31, %%r8;\nshfl.sync.bfly.b32 %%r5, %%r4, 2, 31, %%r8;\nst.global.u32 [%%d1], %%r5;");
+    assemble(own);
+    ck_assert_uint_eq(count("~agree"), 1);
+}
+END_TEST
+
+/* As ptxas 13.0 does for sm_90 (2026-11): in loops that end when memory says so, for lanes one by one, and that do not sleep. */
+START_TEST(loops_that_poll_yield)
+{
+    static const struct { const char *round; unsigned yields; } cases[] = {
+        {"atom.global.add.u32 %r3, [%d1], 1;\nsetp.lt.u32 %p1, %r3, %r1;", 1},
+        {"atom.global.add.u32 %r3, [%d1], 1;\nnanosleep.u32 20;\nsetp.lt.u32 %p1, %r3, %r1;", 0},
+        {"atom.global.add.u32 %r3, [%d1], 1;\nst.global.u32 [%d2], %r3;\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, %r2;", 0},
+        {"ld.volatile.global.u32 %r3, [%d3];\nsetp.lt.u32 %p1, %r3, %r1;", 1},
+        {"ld.volatile.global.u32 %r3, [%d1];\nsetp.lt.u32 %p1, %r3, %r1;", 0}, /* the same in all lanes */
+        {"ld.global.u32 %r3, [%d3];\nst.global.u32 [%d2], %r2;\nsetp.lt.u32 %p1, %r3, %r1;", 0},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char body[512];
+        snprintf(body, sizeof body, "mov.u32 %%r4, 0;\nmad.wide.u32 %%d3, %%r2, 4, %%d1;\nL:\n%s\n@%%p1 bra L;\nst.global.u32 [%%d2+8], %%r4;", cases[k].round);
+        assemble(body);
+        ck_assert_uint_eq(count("~yield"), cases[k].yields);
+    }
+}
+END_TEST
+
+/* %r5 differs between lanes later on; %r6 never does. */
+START_TEST(a_copy_of_a_number_is_the_number)
+{
+    assemble("mov.u32 %r5, 0;\nmov.u32 %r6, %r5;\nL:\nadd.u32 %r5, %r5, %r2;\nst.global.u32 [%d2], %r5;\nadd.u32 %r6, %r6, 1;\nsetp.lt.u32 %p1, %r6, %r1;\n"
+             "@%p1 bra L;\nst.global.u32 [%d1], %r5;");
+    ck_assert_uint_ge(count("bra"), 1);
+    ck_assert_uint_eq(count("~bssy"), 0);
+}
+END_TEST
+
 START_TEST(the_first_arm_is_guarded_around_a_long_one)
 {
     char body[1024] = "ld.global.u32 %r3, [%d1];\nsetp.gt.s32 %p1, %r3, %r1;\n@%p1 bra L;\nmad.lo.s32 %r3, %r3, %r2, %r1;\nbra M;\nL:\n";
@@ -298,6 +367,10 @@ START_TEST(loading_bodies_are_guarded_where_they_join_loads)
     assemble("mul.wide.u32 %d3, %r2, 4;\nadd.u64 %d4, %d2, %d3;\nsetp.lt.u32 %p1, %r2, %r1;\nld.global.u32 %r3, [%d4+256];\n@%p1 bra L;\n"
              "ld.global.u32 %r4, [%d4];\nadd.u32 %r3, %r4, 3;\nmul.hi.u32 %r3, %r3, %r3;\nL:\nst.global.u32 [%d1], %r3;");
     ck_assert_uint_eq(count("bra"), 0);
+    /* its join stores what comes of the load: nothing to do meanwhile */
+    assemble("setp.lt.u32 %p1, %r2, %r1;\nmov.u32 %r3, 1;\n@%p1 bra L;\nld.global.u32 %r4, [%d2];\nsetp.ne.u32 %p2, %r4, 0;\nselp.u32 %r3, %r4, 3, %p2;\n"
+             "L:\nmul.lo.u32 %r5, %r3, 7;\nst.global.u32 [%d1], %r5;");
+    ck_assert_uint_eq(count("bra"), 1);
     assemble("setp.lt.u32 %p1, %r2, %r1;\nmov.u32 %r3, 1;\n@%p1 bra L;\nld.global.u32 %r4, [%d2];\nadd.u32 %r3, %r4, 3;\nmul.hi.u32 %r3, %r3, %r3;\n"
              "L:\nst.global.u32 [%d1], %r3;");
     ck_assert_uint_eq(count("bra"), 1);
@@ -470,5 +543,5 @@ UNIT_MAIN("opt", the_middle_of_two_registers_is_one_shift, product_and_sum_are_o
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
-          parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, short_bodies_are_guarded, loading_bodies_are_guarded_where_they_join_loads, shared_words_are_joined, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
+          parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads, shared_words_are_joined, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
           unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)

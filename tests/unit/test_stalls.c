@@ -6,8 +6,8 @@
 
 #include "include/ptxloom.h"
 
-/* Cycles of a launch of one warp that runs `body`, in a module with `declarations`; what it computes goes to %f0 or %r0. */
-static uint64_t cycles_of(const char *declarations, const char *body)
+/* A launch of a block that runs `body`, in a module with `declarations`; what it computes goes to %f0 or %r0. */
+static pl_result launch(const char *declarations, const char *body, uint32_t threads)
 {
     static char text[16384];
     static const unsigned char zero[4096];
@@ -23,14 +23,19 @@ static uint64_t cycles_of(const char *declarations, const char *body)
     ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, strlen(text), NULL, &m), PL_OK);
     ck_assert_int_eq(pl_alloc_device(gpu, sizeof zero, "p", &out), PL_OK);
     ck_assert_int_eq(pl_copy_to_device(gpu, out, zero, sizeof zero), PL_OK);
-    pl_launch l = {.kernel = "k", .grid = {1, 1, 1}, .block = {32, 1, 1}, .params = &out, .param_bytes = sizeof out, .mode = PL_MODE_TIMING, .threads = 1};
+    pl_launch l = {.kernel = "k", .grid = {1, 1, 1}, .block = {threads, 1, 1}, .params = &out, .param_bytes = sizeof out, .mode = PL_MODE_TIMING, .threads = 1};
     pl_result r = {.status = PL_INVALID};
     ck_assert_int_eq(pl_launch_kernel(gpu, m, &l, &r), PL_OK);
     ck_assert_int_eq(r.status, PL_OK);
-    uint64_t cycles = r.cycles;
     pl_module_close(m);
     pl_gpu_close(gpu);
-    return cycles;
+    return r;
+}
+
+/* Of one warp. */
+static uint64_t cycles_of(const char *declarations, const char *body)
+{
+    return launch(declarations, body, 32).cycles;
 }
 
 /* A constant at a known place is an operand; the first reader of its neighbourhood waits for it (metrics.tsv imc_miss of launches with and without
@@ -178,5 +183,36 @@ START_TEST(loads_wait_behind_stores)
 }
 END_TEST
 
+/* try_wait: the hardware holds the warp until the phase has passed (metrics.tsv inst_executed_op_branch of tma1d_pipeline, whose 31,680 waits fail
+ * three times at most); test_wait answers at once. */
+START_TEST(waiting_for_an_mbarrier_issues_nothing)
+{
+    enum { FEW = 16, MANY = 400 };
+    static const char *const how[] = {"try_wait", "test_wait"};
+    uint64_t more[2][2]; /* instructions, cycles */
+    for (unsigned h = 0; h < 2; h++) {
+        pl_result r[2];
+        for (unsigned k = 0; k < 2; k++) {
+            char text[1024];
+            snprintf(text, sizeof text,
+                     "setp.ge.u32 %%p1, %%r0, 32; mov.u32 %%r1, 0; mov.u32 %%r3, 0; @%%p1 bra other;\n"
+                     "wait: mbarrier.%s.parity.shared.b64 %%p2, [bar], 0; @!%%p2 bra wait; bra both;\n"
+                     "other: ld.volatile.shared.u32 %%r2, [v]; mad.lo.u32 %%r1, %%r1, 7, %%r2; ld.volatile.shared.u32 %%r4, [v]; add.u32 %%r3, %%r3, 1; setp.lt.u32 %%p3, %%r3, %d; @%%p3 bra other;\n"
+                     "mbarrier.arrive.shared.b64 _, [bar];\nboth:\n", how[h], k ? MANY : FEW);
+            char body[1200];
+            snprintf(body, sizeof body, "mbarrier.init.shared.b64 [bar], 32; bar.sync 0;\n%s", text);
+            r[k] = launch(".shared .align 8 .b64 bar; .shared .align 4 .b32 v;", body, 64);
+        }
+        more[h][0] = r[1].inst_executed - r[0].inst_executed;
+        more[h][1] = r[1].cycles - r[0].cycles;
+    }
+    ck_assert_uint_ge(more[0][1], 5 * (MANY - FEW));
+    ck_assert_uint_le(more[0][0], 3 * (MANY - FEW)); /* those of the other warp */
+    ck_assert_uint_le(more[0][0] + 300, more[1][0]);
+    ck_assert_uint_le(more[0][1], more[1][1] + 100);
+}
+END_TEST
+
 UNIT_MAIN("stalls", the_first_constant_is_waited_for, so_is_the_first_address, arriving_at_a_clusters_barrier_is_a_fence,
-          lanes_that_part_take_both_sides, addresses_in_registers_cost_more, a_release_begins_with_a_fence, loads_wait_behind_stores)
+          lanes_that_part_take_both_sides, addresses_in_registers_cost_more, a_release_begins_with_a_fence, loads_wait_behind_stores,
+          waiting_for_an_mbarrier_issues_nothing)

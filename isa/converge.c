@@ -1,0 +1,394 @@
+/* converge.c - what it costs that the lanes of a warp may part.
+ *
+ * Machine code of ptxas 13.0 for sm_90 (2026-11). A branch that may part a warp stands between BSSY and BSYNC, which name the place where its lanes
+ * meet. Between the two nobody knows whether all lanes of the warp are together: what needs them all (barriers, shuffles, votes) asks first: a
+ * WARPSYNC waits for them, and a BRA.DIV leaves for another version of the code if they are not. A loop there that looks at memory until somebody
+ * else has changed it lets other lanes run (YIELD). */
+#include <string.h>
+
+#include "isa/passes.h"
+#include "isa/plan.h"
+#include "isa/varies.h"
+
+/* An integer reduction in global memory, or an atomic operation without a reader, whose address is the same in all lanes: one lane does it for
+ * its warp. */
+static bool combines(const pl_ir *x, const pl_varies *v, const pl_insn *i)
+{
+    static const uint16_t ops[] = {W_add, W_min, W_max, W_and, W_or, W_xor};
+    pl_word t = pl_insn_type(i);
+    bool atom = pl_insn_mnem(i) == M_atom;
+    unsigned address = atom ? 1 : 0;
+    if ((!atom && pl_insn_mnem(i) != M_red) || i->sel[PL_M_SPACE] != PL_SP_GLOBAL || i->op[address] == UINT32_MAX || v->row[i->op[address]] ||
+        (atom && x->row[i->op[0]].uses) || pl_type_bits(t) != 32 || pl_type_kind(t) == 'f' || pl_forms[i->form].operand[address].kind != PL_K_ADDR)
+        return false;
+    for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
+        if (pl_insn_has(i, (pl_word)ops[k]))
+            return true;
+    return false;
+}
+
+static bool combine_atomics(pl_ir *x, const pl_varies *v)
+{
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        bool leader = false;
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn red = x->b.at[b].code.at[k];
+            if (!combines(x, v, &red))
+                continue;
+            for (int part = leader ? 1 : 0; part < 2; part++) {
+                pl_insn *i = pl_ir_later(x, b, k);
+                if (!i || !pl_insn_make(i, part ? M__gather : M__leader, 0, NULL, 0))
+                    return false;
+                i->line = red.line;
+                i->guard = red.guard;
+                i->flags |= (uint16_t)(red.flags & PL_IF_GUARD_NEG);
+            }
+            leader = true;
+        }
+    }
+    return pl_ir_settle(x);
+}
+
+/* Immediate post-dominators: dominators of the reversed graph, with block number n behind all ends. PL_IR_NONE: no end is reached. The nearer
+ * to the ends, the larger is a block's number. */
+typedef struct ends {
+    uint32_t *ipdom, *number;
+} ends;
+
+static bool post_dominators(pl_ir *x, ends *to)
+{
+    uint32_t n = (uint32_t)x->b.n, depth = 0, count = 0;
+    uint32_t *ipdom = pl_arena_array(x->tmp, uint32_t, n + 1), *number = pl_arena_array(x->tmp, uint32_t, n + 1);
+    uint32_t *order = pl_arena_array(x->tmp, uint32_t, n + 1), *stack = pl_arena_array(x->tmp, uint32_t, n + 1);
+    uint32_t *edge = pl_arena_array(x->tmp, uint32_t, n + 1);
+    if (!ipdom || !number || !order || !stack || !edge)
+        return false;
+    *to = (ends){ipdom, number};
+    memset(ipdom, 0xff, (n + 1) * sizeof *ipdom);
+    memset(number, 0xff, (n + 1) * sizeof *number);
+    for (uint32_t end = 0; end < n; end++) { /* postorder from each end */
+        if (x->b.at[end].order == PL_IR_NONE || pl_ir_successors(x, end) || number[end] != PL_IR_NONE)
+            continue;
+        number[end] = 0;
+        stack[depth++] = end;
+        while (depth) {
+            uint32_t k = stack[depth - 1];
+            if (edge[k] < x->b.at[k].npred) {
+                uint32_t q = x->preds[x->b.at[k].pred + edge[k]++];
+                if (number[q] == PL_IR_NONE) {
+                    number[q] = 0;
+                    stack[depth++] = q;
+                }
+            } else {
+                number[k] = count;
+                order[count++] = k;
+                depth--;
+            }
+        }
+    }
+    number[n] = count;
+    ipdom[n] = n;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t j = count; j-- > 0;) {
+            uint32_t b = order[j], best = PL_IR_NONE, edges = pl_ir_successors(x, b);
+            for (uint32_t s = 0; s < (edges ? edges : 1); s++) {
+                uint32_t q = edges ? pl_ir_successor(x, b, s) : n;
+                if (ipdom[q] == PL_IR_NONE)
+                    continue;
+                while (best != PL_IR_NONE && q != best) {
+                    while (number[q] < number[best])
+                        q = ipdom[q];
+                    while (number[best] < number[q])
+                        best = ipdom[best];
+                }
+                best = q;
+            }
+            changed |= best != ipdom[b];
+            ipdom[b] = best;
+        }
+    }
+    return true;
+}
+
+/* Do some lanes leave the function in this block, or take the slow path of a division, while others go on? */
+static bool leaves_apart(const pl_varies *v, const pl_irb *b)
+{
+    for (size_t k = 0; k < b->code.n; k++) {
+        const pl_insn *i = &b->code.at[k];
+        bool leaves = (pl_insn_effects(i) & PL_EF_EXIT) || pl_insn_mnem(i) == M_ret;
+        if (pl_insn_mnem(i) == M__slow || (leaves && i->guard > PL_PF && v->pred[i->guard]))
+            return true;
+    }
+    return false;
+}
+
+/* Marks the blocks that lanes may reach apart because a call through a pointer sent them to different functions; its own block too. */
+static uint8_t *behind_pointers(pl_ir *x)
+{
+    uint8_t *apart = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
+    uint32_t *stack = pl_arena_array(x->tmp, uint32_t, x->b.n + 1), depth = 0;
+    if (!apart || !stack)
+        return NULL;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        const pl_irb *b = &x->b.at[x->rpo[j]];
+        for (size_t k = 0; k < b->code.n && !apart[x->rpo[j]]; k++)
+            if ((pl_insn_effects(&b->code.at[k]) & PL_EF_CALL) && x->p->calls.at[b->code.at[k].target].callee == UINT32_MAX) {
+                apart[x->rpo[j]] = 1;
+                stack[depth++] = x->rpo[j];
+            }
+    }
+    while (depth) {
+        uint32_t b = stack[--depth];
+        for (uint32_t k = 0; k < pl_ir_successors(x, b); k++) {
+            uint32_t to = pl_ir_successor(x, b, k);
+            if (!apart[to]) {
+                apart[to] = 1;
+                stack[depth++] = to;
+            }
+        }
+    }
+    return apart;
+}
+
+/* ---- lanes that may be apart ---- */
+
+/* Does this branch send lanes of a warp different ways? */
+static bool parts_lanes(pl_ir *x, const pl_varies *v, const uint8_t *pointers, uint32_t b)
+{
+    const pl_insn *i = pl_ir_branch(x, b);
+    return i && ((i->guard > PL_PF && (v->pred[i->guard] || pointers[b])) || (pl_forms[i->form].noperands == 2 && v->row[i->op[0]]));
+}
+
+/* Marks the blocks that some lanes of a warp reach while others are elsewhere: those that depend on a branch that parts lanes, or on any branch in
+ * such a block. A branch decides about the blocks from where it leads to on the way to its post-dominator; those marked are skipped. */
+static uint8_t *reached_apart(pl_ir *x, const pl_varies *v, const uint8_t *pointers, const ends *e)
+{
+    uint32_t n = (uint32_t)x->b.n, depth = 0;
+    uint8_t *apart = pl_arena_array(x->tmp, uint8_t, n + 1);
+    uint32_t *up = pl_arena_array(x->tmp, uint32_t, n + 1), *stack = pl_arena_array(x->tmp, uint32_t, 2 * (size_t)n + 1);
+    if (!apart || !up || !stack)
+        return NULL;
+    for (uint32_t b = 0; b <= n; b++)
+        up[b] = b;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        if (parts_lanes(x, v, pointers, x->rpo[j]))
+            stack[depth++] = x->rpo[j];
+    while (depth) {
+        uint32_t b = stack[--depth], stop = e->ipdom[b];
+        for (uint32_t k = 0; stop != PL_IR_NONE && k < pl_ir_successors(x, b); k++)
+            for (uint32_t to = pl_ir_successor(x, b, k); e->ipdom[to] != PL_IR_NONE;) {
+                while (up[to] != to) /* the nearest one that is not marked */
+                    to = up[to] = up[up[to]];
+                if (to == n || e->number[to] >= e->number[stop])
+                    break;
+                apart[to] = 1;
+                up[to] = e->ipdom[to];
+                stack[depth++] = to;
+            }
+    }
+    return apart;
+}
+
+/* Needs all lanes of the warp. */
+static bool needs_all(const pl_insn *i)
+{
+    return i->cls == C_barrier || i->cls == C_shfl || i->cls == C_vote || i->cls == C_match || i->cls == C_redux || i->cls == C_warp_sync;
+}
+
+/* The first such instruction of a block, without a guard; or where the block ends. */
+static size_t first_meeting(const pl_irb *b)
+{
+    size_t k = 0;
+    while (k < b->code.n && !(needs_all(&b->code.at[k]) && b->code.at[k].guard == PL_PT))
+        k++;
+    return k;
+}
+
+/* The lanes that a shuffle or a vote names, where they are not the same for all lanes; PL_IR_NONE: they are. */
+static uint32_t own_mask(const pl_varies *v, const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS && (i->cls == C_shfl || i->cls == C_vote); k++)
+        if (strcmp(f->operand[k].name, "mask") == 0 && v->row[i->op[k]])
+            return i->op[k];
+    return PL_IR_NONE;
+}
+
+/* Once for all that name the same ones. */
+static bool ask_for_masks(pl_ir *x, const pl_varies *v)
+{
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        uint32_t b = x->rpo[j], asked = PL_IR_NONE;
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            uint32_t mask = own_mask(v, &x->b.at[b].code.at[k]);
+            if (mask == PL_IR_NONE || mask == asked)
+                continue;
+            const uint32_t line = x->b.at[b].code.at[k].line;
+            pl_insn *i = pl_ir_insert(x, b, k++);
+            if (!i || !pl_insn_make(i, M__agree, 0, NULL, 0))
+                return false;
+            i->line = line;
+            asked = mask;
+        }
+    }
+    return true;
+}
+
+/* Shuffles and votes leave for another version of themselves if lanes are missing, others wait for them. */
+static bool ask_for_lanes(pl_ir *x, uint32_t b, size_t k)
+{
+    pl_insn *at = &x->b.at[b].code.at[k];
+    const uint32_t line = at->line;
+    const bool leaves = at->cls == C_shfl || at->cls == C_vote;
+    if (at->cls == C_warp_sync) {
+        at->cls = C_bsync;
+        return true;
+    }
+    pl_insn *i = pl_ir_insert(x, b, k);
+    if (!i || !pl_insn_make(i, leaves ? M__apart : M__warpsync, 0, NULL, 0))
+        return false;
+    i->line = line;
+    return true;
+}
+
+/* From where lanes part to where they meet, the first instruction on each path that needs them all asks for them. */
+static bool ask_where_apart(pl_ir *x, const pl_varies *v, const uint8_t *pointers, const uint8_t *apart)
+{
+    uint8_t *unknown = pl_arena_array(x->tmp, uint8_t, x->b.n + 1); /* by block: lanes may be missing when it begins */
+    uint32_t *stack = pl_arena_array(x->tmp, uint32_t, x->b.n + 1), depth = 0;
+    if (!unknown || !stack)
+        return false;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (uint32_t b = x->rpo[j], k = 0; parts_lanes(x, v, pointers, b) && k < pl_ir_successors(x, b); k++) {
+            uint32_t to = pl_ir_successor(x, b, k);
+            if (!apart[to] || unknown[to])
+                continue;
+            unknown[to] = 1;
+            stack[depth++] = to;
+        }
+    while (depth) {
+        uint32_t b = stack[--depth];
+        const size_t meets = first_meeting(&x->b.at[b]);
+        if (meets < x->b.at[b].code.n) {
+            if (!ask_for_lanes(x, b, meets))
+                return false;
+            continue;
+        }
+        for (uint32_t k = 0; k < pl_ir_successors(x, b); k++) {
+            uint32_t to = pl_ir_successor(x, b, k);
+            if (!apart[to] || unknown[to])
+                continue;
+            unknown[to] = 1;
+            stack[depth++] = to;
+        }
+    }
+    return true;
+}
+
+/* Does the block leave its loop as soon as memory says so? */
+static bool polls(pl_ir *x, const pl_varies *polled, uint32_t b)
+{
+    const pl_insn *i = pl_ir_branch(x, b);
+    const pl_irb *k = &x->b.at[b];
+    if (k->loop == PL_IR_NONE || !i || i->guard <= PL_PF || !polled->pred[i->guard])
+        return false;
+    bool leaves = false;
+    for (uint32_t s = 0; s < pl_ir_successors(x, b); s++) {
+        const pl_irb *to = &x->b.at[pl_ir_successor(x, b, s)];
+        leaves |= to->depth <= k->depth && to->loop != k->loop;
+    }
+    return leaves;
+}
+
+/* A loop that looks at memory, and does not sleep meanwhile. */
+static bool yield_in_loops(pl_ir *x, const pl_varies *v, const uint8_t *apart)
+{
+    uint8_t *state = pl_arena_array(x->tmp, uint8_t, x->b.n + 1); /* by head of a loop: 1: polls, 2: sleeps, 4: has its YIELD */
+    pl_varies polled;
+    if (!state)
+        return false;
+    if (!pl_ir_any(x, pl_varies_polled))
+        return true;
+    if (!pl_varies_find_polled(&polled, x))
+        return false;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        uint32_t b = x->rpo[j], loop = x->b.at[b].loop;
+        if (loop == PL_IR_NONE)
+            continue;
+        if ((apart[b] || v->pred[pl_ir_branch(x, b) ? pl_ir_branch(x, b)->guard : PL_PT]) && polls(x, &polled, b))
+            state[loop] |= 1;
+        for (size_t k = 0; k < x->b.at[b].code.n; k++)
+            if (x->b.at[b].code.at[k].cls == C_sleep)
+                state[loop] |= 2;
+    }
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        uint32_t b = x->rpo[j], loop = x->b.at[b].loop;
+        for (size_t k = 0; loop != PL_IR_NONE && k < x->b.at[b].code.n && state[loop] == 1; k++) {
+            if (!pl_varies_polled(&x->b.at[b].code.at[k]))
+                continue;
+            const uint32_t line = x->b.at[b].code.at[k].line;
+            pl_insn *i = pl_ir_insert(x, b, k + 1);
+            if (!i || !pl_insn_make(i, M__yield, 0, NULL, 0))
+                return false;
+            i->line = line;
+            state[loop] |= 4;
+        }
+    }
+    return true;
+}
+
+bool pl_pass_converge(pl_ir *x)
+{
+    pl_varies v;
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_count(x) || !pl_varies_find(&v, x))
+        return false;
+    if (x->f->entry && !combine_atomics(x, &v))
+        return false;
+    ends e;
+    uint32_t n = (uint32_t)x->b.n;
+    uint32_t *from = pl_arena_array(x->tmp, uint32_t, n + 1); /* by meeting block: where its lanes part first */
+    const uint8_t *pointers = behind_pointers(x);
+    if (!from || !pointers || !post_dominators(x, &e))
+        return false;
+    const uint8_t *apart = reached_apart(x, &v, pointers, &e);
+    if (!apart || !yield_in_loops(x, &v, apart) || !ask_for_masks(x, &v) || !ask_where_apart(x, &v, pointers, apart))
+        return false;
+    memset(from, 0xff, (n + 1) * sizeof *from);
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        uint32_t b = x->rpo[j];
+        bool parts = parts_lanes(x, &v, pointers, b);
+        x->parts |= parts || leaves_apart(&v, &x->b.at[b]);
+        uint32_t meet = parts ? e.ipdom[b] : PL_IR_NONE;
+        if (meet == PL_IR_NONE || meet == n)
+            continue;
+        const pl_irb *m = &x->b.at[meet];
+        if (m->code.n && pl_forms[m->code.at[0].form].effects & PL_EF_EXIT) /* nothing left to do together */
+            continue;
+        if (x->f->entry && m->code.n == 1 && pl_insn_mnem(&m->code.at[0]) == M_ret)
+            continue;
+        from[meet] = pl_ir_common_dominator(x, from[meet], b);
+    }
+    for (uint32_t m = 0; m < n; m++) {
+        uint32_t b = from[m];
+        if (b == PL_IR_NONE)
+            continue;
+        /* outside of loops that the meeting place is not in */
+        while (x->b.at[b].loop != PL_IR_NONE && x->b.at[b].depth > x->b.at[m].depth)
+            b = x->b.at[x->b.at[b].loop].idom;
+        size_t at = x->b.at[b].code.n;
+        uint32_t line = x->b.at[m].code.n ? x->b.at[m].code.at[0].line : 0;
+        if (at && pl_ir_branch(x, b))
+            at--;
+        pl_insn *i = pl_ir_insert(x, b, at);
+        if (!i || !pl_insn_make(i, M__bssy, 0, NULL, 0))
+            return false;
+        i->line = at ? x->b.at[b].code.at[at - 1].line : line;
+        i = pl_ir_insert(x, m, 0);
+        if (!i || !pl_insn_make(i, M__bsync, 0, NULL, 0))
+            return false;
+        i->line = line;
+    }
+    return pl_ir_ok(x);
+}
