@@ -249,7 +249,7 @@ static bool reducible(uint8_t type, int op)
 const char *pl_tma_wrong(const pl_tma_copy *c)
 {
     const pl_tensormap *m = &c->map;
-    if (!m->interleave && ((int64_t)c->coord[0] << m->log2) % PIECE)
+    if (!m->interleave && (int64_t)c->coord[0] * (1 << m->log2) % PIECE)
         return "the first coordinate is not at a multiple of 16 bytes";
     for (unsigned k = 0; k < (c->rows4 ? PL_TENSOR_DIMS : m->rank) && c->kind != PL_TMA_LOAD; k++)
         if (c->coord[k] < 0)

@@ -78,8 +78,9 @@ static bool variable(const pl_dec *d)
 /* Registers and predicates of d as slots, read (how = 0) or written (1); the last one read is the guard when d->guarded. */
 static uint32_t slots_of(const control *x, const pl_dec *d, unsigned how, uint32_t out[128])
 {
-    const uint32_t *r = x->dec->rows + d->rows + (how ? d->nread : 0);
     uint32_t n = 0;
+    if (!x->dec->rows) return 0; /* a program without registers */
+    const uint32_t *r = x->dec->rows + d->rows + (how ? d->nread : 0);
     for (uint32_t k = 0; k < (how ? d->nwrite : d->nread); k++)
         if (r[k] < x->rows) out[n++] = r[k];
     r = x->dec->rows + d->rows + d->nread + d->nwrite + (how ? d->npread : 0);

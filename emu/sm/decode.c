@@ -453,6 +453,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->scale = d->kind == PL_KIND_WGMMA ? shape_scale(i, f) : 1;
         if (f->noperands && f->operand[0].kind == PL_K_IMM) d->wait_n = i->op[0] > 255 ? 255 : (uint8_t)i->op[0];
         d->size_operand = named(f, "size");
+        if (d->size_operand != UINT8_MAX && f->operand[d->size_operand].kind == PL_K_IMM) d->size_operand = UINT8_MAX; /* no register */
         d->barrier_operand = named(f, "mbar");
         d->tensor = named(f, "map") != UINT8_MAX;
         for (size_t k = 0; k < p->funcs.n; k++) {
