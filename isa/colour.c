@@ -50,7 +50,7 @@ struct pl_colour {
     pl_arena *a;
     value *v;
     uint32_t n;
-    struct { life *at; size_t n, cap; } lives;
+    struct { life *at; size_t n, cap; } lives, tails;
     struct { apart *at; size_t n, cap; } aparts;
     stretch *s; /* by value */
     reg *r;
@@ -124,6 +124,12 @@ void pl_colour_life(pl_colour *c, uint32_t v, uint32_t from, uint32_t to)
     *pl_push(c->a, &c->lives) = (life){v, {from, to}};
 }
 
+void pl_colour_tail(pl_colour *c, uint32_t v, uint32_t from, uint32_t to)
+{
+    if (from < to && c->v[v].rows)
+        *pl_push(c->a, &c->tails) = (life){v, {from, to}};
+}
+
 /* The stretches by where they begin (counting sort): numbers of `lives`. */
 static uint32_t *by_start(pl_colour *c)
 {
@@ -149,6 +155,8 @@ static bool gather(pl_colour *c)
     c->s = pl_arena_array(c->a, stretch, c->lives.n + 1);
     if (!order || !c->s || !pl_arena_ok(c->a))
         return false;
+    for (uint32_t v = 0; v < c->n; v++)
+        c->v[v].n = 0;
     for (size_t k = 0; k < c->lives.n; k++)
         c->v[c->lives.at[k].value].n++;
     for (uint32_t v = 0, at = 0; v < c->n; v++) {
@@ -268,8 +276,9 @@ static void begin_again(pl_colour *c)
         c->r[r].done = c->until[r] = 0;
 }
 
-/* Takes registers in this order; values of one register spread over the first `spread` to be apart from what is read with them. */
-static uint32_t colour(pl_colour *c, const start *order, uint32_t n, uint32_t spread)
+/* Takes registers in this order; values of one register spread over the first `spread` to be apart from what is read with them. Ends as soon as
+ * it takes more than `enough`. */
+static uint32_t colour(pl_colour *c, const start *order, uint32_t n, uint32_t spread, uint32_t enough)
 {
     uint32_t most = STACK + 1;
     for (uint32_t r = 0; r < c->used; r++)
@@ -277,7 +286,7 @@ static uint32_t colour(pl_colour *c, const start *order, uint32_t n, uint32_t sp
     begin_again(c);
     for (uint32_t k = 0; k < c->n; k++)
         c->v[k].at = NONE;
-    for (uint32_t k = 0; k < n; k++) {
+    for (uint32_t k = 0; k < n && most <= enough; k++) {
         uint32_t group = order[k].group, rows = 0, step = 1, base = 0, best = NONE, fewest = NONE;
         if (k && order[k].at < order[k - 1].at)
             begin_again(c);
@@ -327,7 +336,7 @@ static uint32_t press(pl_colour *c, start *order, uint32_t n, uint32_t most)
             memmove(order + first + 1, order + first, (k - first) * sizeof *order);
             order[first++] = high;
         }
-        most = colour(c, order, n, 0);
+        most = colour(c, order, n, 0, MOST);
         best = most < best ? most : best;
     }
     return best;
@@ -355,14 +364,10 @@ static uint32_t fewest(const pl_colour *c)
     return most + 1;
 }
 
-/* The fewest that several orders come to: where registers abound, the first will do. */
-uint32_t pl_colour_count(pl_colour *c, bool thorough)
+/* Values in the order in which they begin to live, wide ones first; returns how many. */
+static uint32_t list_starts(const pl_colour *c, start *order, pl_key *key, start *copy)
 {
     uint32_t n = 0;
-    start *order = pl_arena_array(c->a, start, c->n + 1), *copy = pl_arena_array(c->a, start, c->n + 1);
-    pl_key *key = pl_arena_array(c->a, pl_key, 2 * (size_t)c->n + 1);
-    if (!order || !copy || !key || !gather(c))
-        return 0;
     for (uint32_t k = 0; k < c->n; k++)
         if (c->v[k].group == k && c->v[k].start != NONE) {
             uint32_t rows = 0, length = 0;
@@ -374,16 +379,47 @@ uint32_t pl_colour_count(pl_colour *c, bool thorough)
             order[n++] = (start){c->v[k].start, k, rows > 4 ? 4 : rows, length};
         }
     put_in_order(order, n, FIRST_BORN, key, copy);
-    uint32_t most = colour(c, order, n, SPREAD);
+    return n;
+}
+
+/* With registers kept for those who have still to read them; 0: out of memory. */
+static uint32_t with_tails(pl_colour *c, start *order, pl_key *key, start *copy)
+{
+    size_t lives = c->lives.n;
+    for (size_t k = 0; k < c->tails.n; k++)
+        *pl_push(c->a, &c->lives) = c->tails.at[k];
+    if (!pl_arena_ok(c->a) || !gather(c))
+        return 0;
+    uint32_t n = list_starts(c, order, key, copy);
+    c->lives.n = lives;
+    return colour(c, order, n, SPREAD, SPREAD);
+}
+
+/* The fewest that several orders come to: where registers abound, the first will do, and readers in queues are heeded. */
+uint32_t pl_colour_count(pl_colour *c, bool thorough)
+{
+    start *order = pl_arena_array(c->a, start, c->n + 1), *copy = pl_arena_array(c->a, start, c->n + 1);
+    pl_key *key = pl_arena_array(c->a, pl_key, 2 * (size_t)c->n + 1);
+    if (!order || !copy || !key)
+        return 0;
+    bool tails = thorough && c->tails.n;
+    if (tails) {
+        uint32_t most = with_tails(c, order, key, copy);
+        if (most <= SPREAD)
+            return most;
+    }
+    if (!gather(c))
+        return 0;
+    uint32_t n = list_starts(c, order, key, copy), most = colour(c, order, n, SPREAD, MOST);
     if (most <= SPREAD)
-        return most;
+        return tails ? SPREAD : most;
     const uint32_t least = fewest(c), enough = least > SPREAD ? least : SPREAD;
     for (int by = FIRST_BORN; by <= (thorough ? LONGEST : FIRST_BORN) && most > enough && (by < LONGEST || n < MOST_SORTED); by++) {
         if (by == LONGEST)
             put_in_order(order, n, FIRST_BORN, key, copy);
         if (by != FIRST_BORN)
             put_in_order(order, n, by, key, copy);
-        uint32_t other = colour(c, order, n, 0);
+        uint32_t other = colour(c, order, n, 0, MOST);
         most = other < most ? other : most;
     }
     return thorough && most > enough && n < MOST_SORTED ? press(c, order, n, most) : most;

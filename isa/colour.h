@@ -21,6 +21,8 @@ void pl_colour_vector(pl_colour *c, const uint32_t *values, uint32_t n);
 void pl_colour_apart(pl_colour *c, uint32_t a, uint32_t b);
 /* The value lives from position `from` to before `to`. */
 void pl_colour_life(pl_colour *c, uint32_t value, uint32_t from, uint32_t to);
+/* From `from` to before `to` its registers had better not be given to another value: an instruction that waits in a queue has still to read them. */
+void pl_colour_tail(pl_colour *c, uint32_t value, uint32_t from, uint32_t to);
 /* Registers needed, from 0 to the highest that is used; 0: out of memory. thorough: the fewest of several orders, which takes longer. */
 uint32_t pl_colour_count(pl_colour *c, bool thorough);
 

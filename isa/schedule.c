@@ -38,6 +38,10 @@ static const struct { const char *class_name; uint16_t cycles; } latencies[] = {
     {"popc", 18}, {"clz", 22}, {"brev", 22}, {"cvt_f2i", 24}, {"cvt_rnd", 24}, {"cvt_64", 24}, {"fp64", 8}, {"imad_wide", 6}, {"imad_hi", 6},
     {"mul64", 17}, {"half", 6}, {"atom", FAR_LOAD}, {"mapa", 20}, {"vote", 12}};
 
+/* Results that take so long are waited for (the others come in time); what else takes a register stands no further in front of where it is needed
+ * than this: between loads and their readers ptxas leaves time unused rather than compute an address or a constant for later. */
+enum { WAITED = 20, AHEAD = 8 };
+
 /* Units that take an instruction every second cycle or less, and the cycles between two (h200/micro, 2026-11): the assembler puts other work in
  * between. Additions, copies and shifts by a number go to whichever integer unit is free. By the start of the class's name, as above. */
 enum { ON_ALU, ON_HEAVY, ON_FP64, ON_XU, UNITS };
@@ -123,6 +127,7 @@ typedef struct list {
     uint32_t *order, *best;  /* instructions in the order that is being made; in the best so far */
     uint32_t window;         /* how far ahead of the first that is not placed */
     cost *cost;              /* by class */
+    uint32_t end;            /* where the stretch can end: distance from its start */
     uint32_t free[UNITS + 1]; /* distance from the start of the stretch at which the unit takes another instruction */
     struct { edge *at; size_t n, cap; } edges;
     struct { use *at; size_t n, cap; } uses;
@@ -395,6 +400,21 @@ static int pressure(const list *l, uint32_t at)
     return d;
 }
 
+/* When it should come: what takes a register is done when it is needed, not when there is time for it. Results that are waited for are asked for
+ * as soon as possible. when: it cannot come earlier. */
+static uint32_t wanted(const list *l, const candidate *c, uint32_t when, uint32_t cycle)
+{
+    uint32_t latest = l->end - c->urgent;
+    if (latest <= cycle + AHEAD || latest <= when + AHEAD || l->node[c->at].cycles >= WAITED || pressure(l, c->at) <= 0)
+        return when;
+    return latest - AHEAD;
+}
+
+static uint64_t rank_of(const candidate *c, uint32_t when, uint32_t cycle)
+{
+    return (uint64_t)(when <= cycle ? 0 : when) << 32 | (UINT32_MAX - c->urgent);
+}
+
 /* Which of the ready instructions comes next: index in `ready`. */
 static uint32_t pick_longest(const list *l, uint32_t cycle)
 {
@@ -403,7 +423,10 @@ static uint32_t pick_longest(const list *l, uint32_t cycle)
     for (uint32_t k = 0; k < l->nready; k++) {
         const candidate *c = &l->ready[k];
         uint32_t when = possible(l, c);
-        uint64_t rank = (uint64_t)(when <= cycle ? 0 : when) << 32 | (UINT32_MAX - c->urgent);
+        uint64_t rank = rank_of(c, when, cycle);
+        if (rank > least || (rank == least && c->at > best_at))
+            continue;
+        rank = rank_of(c, wanted(l, c, when, cycle), cycle);
         if (rank < least || (rank == least && c->at < best_at)) {
             best = k;
             best_at = c->at;
@@ -423,7 +446,7 @@ static uint32_t pick_least(const list *l, uint32_t cycle, int room)
         const candidate *c = &l->ready[k], *o = &l->ready[best];
         int d = pressure(l, c->at), spare = l->node[c->at].spare;
         bool fits = (d <= 0 && !spare) || d + spare <= room, better = best == PL_IR_NONE;
-        uint32_t when = possible(l, c);
+        uint32_t when = wanted(l, c, possible(l, c), cycle);
         when = when <= cycle ? 0 : when;
         if (!better) {
             if (fits != best_fits)
@@ -462,6 +485,7 @@ static void make_ready(list *l, uint32_t at)
 {
     const node *n = &l->node[at];
     l->ready[l->nready++] = (candidate){at, n->earliest, n->urgent, n->unit};
+    l->end = n->earliest + n->urgent > l->end ? n->earliest + n->urgent : l->end;
 }
 
 /* The window begins at the oldest instruction that is not placed: what comes into it may be ready. */
@@ -486,7 +510,7 @@ static outcome arrange(list *l, int most, const bound *b, bool *fails)
     uint32_t cycle = 0, oldest = 0;
     int live = l->many;
     outcome o = {.most = live};
-    l->nready = l->covered = 0;
+    l->nready = l->covered = l->end = 0;
     memset(l->free, 0, sizeof l->free);
     for (uint32_t at = 0; at < l->n; at++) {
         node *n = &l->node[at];
@@ -503,6 +527,7 @@ static outcome arrange(list *l, int most, const bound *b, bool *fails)
         node *n = &l->node[at];
         l->ready[k] = l->ready[--l->nready];
         cycle = least > cycle ? least : cycle;
+        l->end = cycle + n->urgent > l->end ? cycle + n->urgent : l->end;
         if (n->unit != UNITS)
             l->free[n->unit] = cycle + n->busy;
         l->order[placed] = at;
