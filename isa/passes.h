@@ -20,6 +20,8 @@ bool pl_pass_unroll(pl_ir *x);
 bool pl_pass_predicate(pl_ir *x);
 /* predicate.c: blocks that only follow each other become one. */
 bool pl_pass_merge(pl_ir *x);
+/* bases.c: distances of variables of shared memory go from addresses into accesses. */
+bool pl_pass_bases(pl_ir *x);
 /* select.c: chains become the machine instructions that do several steps at once. */
 bool pl_pass_select(pl_ir *x);
 /* divide.c: 32-bit division in two parts, the divisor's done once. */
