@@ -53,10 +53,10 @@ static const struct { const char *class_name; uint8_t unit, cycles; } units[] = 
 /* Registers that a stretch may take. FULL make 32 with the stack pointer and what live.c adds, the most with which an SM of sm_90 holds all
  * its warps; ptxas keeps to that where it can (of 780 functions compared, 80 take 32, and none 33 to 37). An order that starts too much takes
  * more than it may: then it is made with LESS, down to FREE. Where that does not suffice for one stretch, all of the function take
- * the registers to the end of the UNIT, in which they are given out, that this one needs in the order of the text; a UNIT more where loads that
- * run ahead make it shorter by a part that is WORTH it, a UNIT less where it gets only a LITTLE longer by that. With less than ROOM left, what has
- * begun goes before what has not. */
-enum { FREE = 21, FULL = 28, GAPS = 3, LESS = 1, UNIT = 8, LONG = 100, WORTH = 2, LITTLE = 8, EARLY = 8, ROOM = 2 };
+ * the registers to the end of the UNIT, in which they are given out, that this one needs in the order of the text and BESIDE it; a UNIT less where it
+ * gets only a LITTLE longer by that. ptxas takes no more for the sake of loads that could run ahead. With less than ROOM left, what has begun goes
+ * before what has not, and something that comes SOON before something else. */
+enum { FREE = 21, FULL = 28, GAPS = 3, LESS = 1, UNIT = 8, LONG = 100, LITTLE = 8, EARLY = 8, BESIDE = 2, ROOM = 4, SOON = 6 };
 
 /* Instructions looked ahead: less where registers do not suffice, since what is begun early holds its registers. */
 static const uint32_t windows[] = {256, 64, 24};
@@ -436,7 +436,7 @@ static uint32_t pick_longest(const list *l, uint32_t cycle)
     return best;
 }
 
-/* The same where few registers are left, `room`. */
+/* The same where few registers are left, `room`: what has begun is waited for, if it comes soon, rather than begin something else. */
 static uint32_t pick_least(const list *l, uint32_t cycle, int room)
 {
     uint32_t best = PL_IR_NONE, best_when = 0;
@@ -447,7 +447,7 @@ static uint32_t pick_least(const list *l, uint32_t cycle, int room)
         int d = pressure(l, c->at), spare = l->node[c->at].spare;
         bool fits = (d <= 0 && !spare) || d + spare <= room, better = best == PL_IR_NONE;
         uint32_t when = wanted(l, c, possible(l, c), cycle);
-        when = when <= cycle ? 0 : when;
+        when = when <= cycle + SOON ? 0 : when;
         if (!better) {
             if (fits != best_fits)
                 better = fits;
@@ -594,14 +594,9 @@ static int within(const list *l, int most)
 /* What a stretch needs that does not do with FULL. */
 static void measure(list *l, int text)
 {
-    int used = 32 - FULL, step = (text + used + UNIT - 1) / UNIT * UNIT - used;
-    uint32_t next = try_windows(l, within(l, step + UNIT), INT_MAX).cycles, cycles = try_windows(l, within(l, step), INT_MAX).cycles;
-    if (cycles > next + next / WORTH)
-        step += UNIT;
-    else {
-        outcome less = try_windows(l, within(l, step - UNIT), INT_MAX);
-        step -= less.most <= step - UNIT && less.cycles <= cycles + cycles / LITTLE ? UNIT : 0;
-    }
+    int used = 32 - FULL, step = (text + BESIDE + used + UNIT - 1) / UNIT * UNIT - used;
+    outcome here = try_windows(l, within(l, step), INT_MAX), less = try_windows(l, within(l, step - UNIT), INT_MAX);
+    step -= less.most <= step - UNIT && less.cycles <= here.cycles + here.cycles / LITTLE ? UNIT : 0;
     l->needed = step > l->needed ? step : l->needed;
 }
 

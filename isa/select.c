@@ -113,6 +113,8 @@ static bool multiply_add(chooser *c, pl_insn *i, unsigned bits)
             r.op[1] = w->op[1];
             r.op[2] = w->op[2];
         } else if (pl_insn_mnem(w) == M_mul && pl_insn_has(w, W_lo) && plain_integer(w, bits)) {
+            if (x->row[row].block != c->block) /* ptxas leaves this one where it is, outside of a loop for instance, but none of the others */
+                continue;
             if (!vanishes(c, row) || !pl_insn_make(&r, M_mad, 4, words, 2))
                 continue;
             r.op[1] = w->op[1];

@@ -37,7 +37,7 @@ static bool takes(const pl_insn *i, unsigned k)
     pl_word type = pl_operand_type(f, k, i->mods);
     int bits = pl_type_bits(type);
     if (bits == 64)
-        return able & WIDE ? m != M__lea || k == 3 : (able & DOUBLES) && type == W_f64;
+        return (able & WIDE) || ((able & DOUBLES) && type == W_f64);
     return (able & NARROW) && bits == 32 && !((m == M_shl || m == M_shr) && k == 1);
 }
 

@@ -112,6 +112,27 @@ START_TEST(what_is_read_together_keeps_apart)
 }
 END_TEST
 
+/* What a queue has still to read keeps its register, where that costs no occupancy. */
+START_TEST(readers_in_queues_keep_registers)
+{
+    bench b = open_with(2);
+    add(&b, 0, 1, 0, 4);
+    add(&b, 1, 1, 5, 9);
+    pl_colour_tail(b.c, 0, 4, 6);
+    ck_assert_uint_eq(finish(&b), 3); /* 0 and 2, with the stack pointer between them */
+    enum { MANY = 40 };
+    for (unsigned live = 10; live <= MANY; live += 10) {
+        b = open_with(2 * MANY);
+        for (uint32_t k = 0; k < live; k++) {
+            add(&b, k, 1, 0, 10);
+            pl_colour_tail(b.c, k, 10, 30);
+            add(&b, live + k, 1, 10, 20);
+        }
+        ck_assert_uint_eq(finish(&b), live == 10 ? 21 : live == 20 ? 30 : live + 1); /* a thread with 30 and two more costs nothing */
+    }
+}
+END_TEST
+
 /* n values of one row, or of up to `widest` = 2, that live through short stretches of `time`; returns how many rows live at once at most. */
 static uint32_t add_at_random(bench *b, uint32_t n, uint32_t time, uint32_t widest, uint32_t *seed)
 {
@@ -159,6 +180,6 @@ START_TEST(pairs_cost_little)
 }
 END_TEST
 
-UNIT_MAIN("colour", values_that_follow_each_other_share, values_that_live_together_do_not, a_value_lives_in_the_hole_of_another,
+UNIT_MAIN("colour", readers_in_queues_keep_registers, values_that_follow_each_other_share, values_that_live_together_do_not, a_value_lives_in_the_hole_of_another,
           pairs_begin_at_even_registers, parts_of_vectors_stand_side_by_side, a_value_is_part_of_one_vector, what_is_read_together_keeps_apart,
           single_values_need_what_lives_at_once, pairs_cost_little)

@@ -539,7 +539,51 @@ START_TEST(constant_doubles_take_no_register)
 }
 END_TEST
 
-UNIT_MAIN("opt", the_middle_of_two_registers_is_one_shift, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
+/* ptxas 13.0 leaves a product outside of the loop that adds it; a shift goes into the sum. */
+START_TEST(products_of_other_blocks_stay_there)
+{
+    static const char loop[] = "L:\nmul.wide.u32 %d3, %r6, 4;\nadd.s64 %d4, %d1, %d3;\nld.global.u32 %r7, [%d4];\nadd.u32 %r7, %r7, %r3;\n"
+                               "st.global.u32 [%d4], %r7;\nadd.u32 %r6, %r6, %r5;\nsetp.lt.u32 %p1, %r6, %r1;\n@%p1 bra L;";
+    char body[1024];
+    snprintf(body, sizeof body, "ld.global.u32 %%r3, [%%d1];\nld.global.u32 %%r4, [%%d1+4];\nmul.lo.u32 %%r5, %%r3, %%r4;\nmov.u32 %%r6, %%r2;\n%s", loop);
+    assemble(body);
+    ck_assert_uint_eq(count("mad.lo"), 0);
+    ck_assert_uint_eq(count("mul.lo"), 1);
+    snprintf(body, sizeof body, "ld.global.u32 %%r3, [%%d1];\nshl.b32 %%r5, %%r3, 3;\nmov.u32 %%r6, %%r2;\n%s", loop);
+    assemble(body);
+    ck_assert_uint_eq(count("~lea.u32"), 1);
+}
+END_TEST
+
+/* Two variables, one offset: one register, and the distance between them in the access. */
+START_TEST(shared_variables_have_one_base)
+{
+    static const char *const both = ".shared .align 16 .b8 t[1024];\nmov.u32 %r3, s;\nmov.u32 %r4, t;\nshl.b32 %r5, %r2, 2;\n"
+                                    "add.u32 %r6, %r3, %r5;\nadd.u32 %r7, %r4, %r5;\nst.shared.u32 [%r6], %r1;\nst.shared.u32 [%r7+4], %r1;\n";
+    char body[1024];
+    assemble(both);
+    ck_assert_uint_eq(count("~lea.u32") + count("add.u32"), 1);
+    ck_assert_uint_eq(count("+1028]"), 1);
+    /* where the address itself is a result, it stays one */
+    snprintf(body, sizeof body, "%sst.global.u32 [%%d1], %%r7;", both);
+    assemble(body);
+    ck_assert_uint_eq(count("+1028]"), 0);
+}
+END_TEST
+
+/* What takes a register and is not needed before a load is there comes behind it: seven constants for the sum of as many. */
+START_TEST(what_is_needed_late_comes_late)
+{
+    char body[2048] = "ld.global.u32 %r3, [%d1];\nmov.u32 %r4, %r3;\n";
+    for (unsigned k = 0; k < 7; k++)
+        snprintf(body + strlen(body), sizeof body - strlen(body), "add.u32 %%r%u, %%r2, %u;\nmul.hi.u32 %%r4, %%r4, %%r%u;\n", 10 + k, 77777 * (k + 1), 10 + k);
+    strcat(body, "st.global.u32 [%d1], %r4;");
+    assemble(body);
+    ck_assert_uint_le(registers, 12); /* the address, tid, the product and a sum at a time */
+}
+END_TEST
+
+UNIT_MAIN("opt", products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
