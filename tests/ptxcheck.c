@@ -509,6 +509,7 @@ static const way ways[] = {
     {.name = "timed", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .timed = true},
     {.name = "weak-1", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .weak = true, .seed = 1},
     {.name = "weak-2", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .weak = true, .seed = 2},
+    {.name = "weak-5", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .weak = true, .seed = 5},
     {.name = "timing-timed", .mode = PL_MODE_TIMING, .opt_level = 2, .timed = true},
     {.name = "random-1", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .seed = 1},
     {.name = "random-2", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .seed = 2},

@@ -47,6 +47,7 @@ static const struct {
     {"fence_gpu", PL_KIND_FENCE_GPU},
     {"fence_sys", PL_KIND_FENCE_SYS},
     {"fence_proxy", PL_KIND_FENCE_PROXY},
+    {"fence_view", PL_KIND_FENCE_VIEW},
     {"branch", PL_KIND_BRANCH},
     {"call", PL_KIND_BRANCH},
     {"ret", PL_KIND_BRANCH},

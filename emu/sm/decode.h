@@ -31,6 +31,7 @@ typedef enum pl_kind {
     PL_KIND_FENCE_GPU,
     PL_KIND_FENCE_SYS,
     PL_KIND_FENCE_PROXY,
+    PL_KIND_FENCE_VIEW, /* between the proxies of a block's shared memory, or of global memory within a thread */
     PL_KIND_BRANCH,
     PL_KIND_SLEEP,
     PL_KIND_CLOCK,   /* reads the time: not before what stands before it */

@@ -726,8 +726,9 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     }
     case PL_KIND_WGMMA_COMMIT: t->wgmma_group[t->wgmma_open++ % PL_GROUPS] = t->wgmma_done; break;
     case PL_KIND_FENCE_CTA:
+    case PL_KIND_FENCE_VIEW: /* a fence of the block and one of the view */
         t->hold = pl_port_enter(&s->fence_port, now, (uint64_t)(s->m->sync.fence_cta_each * PL_FINE)) + s->m->sync.fence_cta;
-        t->hold_why = PL_STALL_MEMBAR;
+        t->hold_why = d->kind == PL_KIND_FENCE_CTA ? PL_STALL_MEMBAR : PL_STALL_SHORT_SCOREBOARD;
         break;
     case PL_KIND_FENCE_GPU:
         t->hold = fence_gpu(s, t, now);
