@@ -50,7 +50,7 @@ static void check_use(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if (use & PL_USE_PRED) {
         if (*row >= c->f->preds)
             bad(c, "an instruction names a predicate outside its function's");
-        if ((use & PL_USE_WRITE) && *row <= PL_PT + 1)
+        if ((use & PL_USE_WRITE) && *row <= PL_PF)
             bad(c, "an instruction writes a predicate that never changes");
     } else if (*row > c->f->rows || rows > c->f->rows - *row)
         bad(c, "an instruction names a register outside its function's");
@@ -202,8 +202,6 @@ static bool check_insn(check *c, pl_insn *i)
         return bad(c, "an instruction has a class that it cannot have");
     if (i->line >= c->p->lines.n)
         return bad(c, "an instruction has no line");
-    if (i->guard >= c->f->preds) /* the walk over operands takes one of them for an operand that is not there */
-        return bad(c, "an instruction names a predicate outside its function's");
     if (i->reconv != UINT32_MAX && (i->reconv < c->f->first || i->reconv > c->f->first + c->f->count))
         return bad(c, "lanes meet again outside their function");
     if ((pl_forms[i->form].effects & PL_EF_CALL) && !check_call(c, i))
@@ -211,6 +209,7 @@ static bool check_insn(check *c, pl_insn *i)
     if (!check_operands(c, i) || !check_memory(c, i))
         return false;
     pl_insn_uses(c->p, i, check_use, c);
+    check_use(c, &i->guard, 1, PL_USE_READ | PL_USE_PRED); /* the walk takes UINT32_MAX for an operand that is not there */
     return !c->why;
 }
 

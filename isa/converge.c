@@ -10,6 +10,16 @@
 #include "isa/plan.h"
 #include "isa/varies.h"
 
+/* Puts an instruction without operands in front of instruction `at` of the block. */
+static bool put(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, uint32_t line)
+{
+    pl_insn *i = pl_ir_insert(x, b, at);
+    if (!i || !pl_insn_make(i, mnem, 0, NULL, 0))
+        return false;
+    i->line = line;
+    return true;
+}
+
 /* An integer reduction in global memory, or an atomic operation without a reader, whose address is the same in all lanes: one lane does it for
  * its warp. */
 static bool combines(const pl_ir *x, const pl_varies *v, const pl_insn *i)
@@ -224,11 +234,9 @@ static bool ask_for_masks(pl_ir *x, const pl_varies *v)
             uint32_t mask = own_mask(v, &x->b.at[b].code.at[k]);
             if (mask == PL_IR_NONE || mask == asked)
                 continue;
-            const uint32_t line = x->b.at[b].code.at[k].line;
-            pl_insn *i = pl_ir_insert(x, b, k++);
-            if (!i || !pl_insn_make(i, M__agree, 0, NULL, 0))
+            if (!put(x, b, k, M__agree, x->b.at[b].code.at[k].line))
                 return false;
-            i->line = line;
+            k++;
             asked = mask;
         }
     }
@@ -239,17 +247,25 @@ static bool ask_for_masks(pl_ir *x, const pl_varies *v)
 static bool ask_for_lanes(pl_ir *x, uint32_t b, size_t k)
 {
     pl_insn *at = &x->b.at[b].code.at[k];
-    const uint32_t line = at->line;
     const bool leaves = at->cls == C_shfl || at->cls == C_vote;
     if (at->cls == C_warp_sync) {
         at->cls = C_bsync;
         return true;
     }
-    pl_insn *i = pl_ir_insert(x, b, k);
-    if (!i || !pl_insn_make(i, leaves ? M__apart : M__warpsync, 0, NULL, 0))
-        return false;
-    i->line = line;
-    return true;
+    return put(x, b, k, leaves ? M__apart : M__warpsync, at->line);
+}
+
+/* Marks the successors of a block that lanes reach apart, and puts those on the stack that were not marked; returns its depth. */
+static uint32_t mark_successors(const pl_ir *x, uint32_t b, const uint8_t *apart, uint8_t *mark, uint32_t *stack, uint32_t depth)
+{
+    for (uint32_t k = 0; k < pl_ir_successors(x, b); k++) {
+        uint32_t to = pl_ir_successor(x, b, k);
+        if (!apart[to] || mark[to])
+            continue;
+        mark[to] = 1;
+        stack[depth++] = to;
+    }
+    return depth;
 }
 
 /* From where lanes part to where they meet, the first instruction on each path that needs them all asks for them. */
@@ -260,13 +276,8 @@ static bool ask_where_apart(pl_ir *x, const pl_varies *v, const uint8_t *pointer
     if (!unknown || !stack)
         return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
-        for (uint32_t b = x->rpo[j], k = 0; parts_lanes(x, v, pointers, b) && k < pl_ir_successors(x, b); k++) {
-            uint32_t to = pl_ir_successor(x, b, k);
-            if (!apart[to] || unknown[to])
-                continue;
-            unknown[to] = 1;
-            stack[depth++] = to;
-        }
+        if (parts_lanes(x, v, pointers, x->rpo[j]))
+            depth = mark_successors(x, x->rpo[j], apart, unknown, stack, depth);
     while (depth) {
         uint32_t b = stack[--depth];
         const size_t meets = first_meeting(&x->b.at[b]);
@@ -275,13 +286,7 @@ static bool ask_where_apart(pl_ir *x, const pl_varies *v, const uint8_t *pointer
                 return false;
             continue;
         }
-        for (uint32_t k = 0; k < pl_ir_successors(x, b); k++) {
-            uint32_t to = pl_ir_successor(x, b, k);
-            if (!apart[to] || unknown[to])
-                continue;
-            unknown[to] = 1;
-            stack[depth++] = to;
-        }
+        depth = mark_successors(x, b, apart, unknown, stack, depth);
     }
     return true;
 }
@@ -327,11 +332,8 @@ static bool yield_in_loops(pl_ir *x, const pl_varies *v, const uint8_t *apart)
         for (size_t k = 0; loop != PL_IR_NONE && k < x->b.at[b].code.n && state[loop] == 1; k++) {
             if (!pl_varies_polled(&x->b.at[b].code.at[k]))
                 continue;
-            const uint32_t line = x->b.at[b].code.at[k].line;
-            pl_insn *i = pl_ir_insert(x, b, k + 1);
-            if (!i || !pl_insn_make(i, M__yield, 0, NULL, 0))
+            if (!put(x, b, k + 1, M__yield, x->b.at[b].code.at[k].line))
                 return false;
-            i->line = line;
             state[loop] |= 4;
         }
     }
@@ -381,14 +383,8 @@ bool pl_pass_converge(pl_ir *x)
         uint32_t line = x->b.at[m].code.n ? x->b.at[m].code.at[0].line : 0;
         if (at && pl_ir_branch(x, b))
             at--;
-        pl_insn *i = pl_ir_insert(x, b, at);
-        if (!i || !pl_insn_make(i, M__bssy, 0, NULL, 0))
+        if (!put(x, b, at, M__bssy, at ? x->b.at[b].code.at[at - 1].line : line) || !put(x, m, 0, M__bsync, line))
             return false;
-        i->line = at ? x->b.at[b].code.at[at - 1].line : line;
-        i = pl_ir_insert(x, m, 0);
-        if (!i || !pl_insn_make(i, M__bsync, 0, NULL, 0))
-            return false;
-        i->line = line;
     }
     return pl_ir_ok(x);
 }

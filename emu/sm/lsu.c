@@ -559,7 +559,10 @@ static void go_on(pl_sm *s, uint64_t now)
     take_next(s, now);
 }
 
-bool pl_lsu_left(const pl_sm *s, const pl_twarp *t) { return t->last_request <= s->requests - s->requests_out + s->m->l1.sent; }
+/* The last request of the SM that counts as sent: as many as `sent` may still be under way. */
+static uint64_t last_sent(const pl_sm *s) { return s->requests - s->requests_out + s->m->l1.sent; }
+
+bool pl_lsu_left(const pl_sm *s, const pl_twarp *t) { return t->last_request <= last_sent(s); }
 
 void pl_lsu_pump(pl_sm *s, uint64_t now)
 {
@@ -580,7 +583,6 @@ static uint64_t operand_value(const pl_twarp *t, const pl_insn *i, uint32_t k, u
 /* Shared addresses without the cluster rank. */
 static uint32_t in_block(uint64_t address) { return (uint32_t)(address & 0xffffff); }
 
-/* A bulk copy: the engine of the SM sends one request for each line; an mbarrier may count its bytes. */
 /* Stands for the warp in a request whose end no warp waits for: slot 0 in an age that it never has. */
 #define NOBODY 0xffffff00u
 
@@ -762,13 +764,13 @@ void pl_lsu_reply(pl_sm *s, const pl_mem_reply *r, uint64_t now)
     case PL_CL_ATOMIC:
         s->requests_out--;
         filled(&f, r->token);
-        if (s->leaves <= s->requests - s->requests_out + s->m->l1.sent) pl_sm_leave(s, now);
+        if (s->leaves <= last_sent(s)) pl_sm_leave(s, now);
         break;
     case PL_CL_BULK: filled(&f, r->token); break;
     default: {
         pl_twarp *t = &s->warp[r->token & 0xff];
         s->requests_out--;
-        if (s->leaves <= s->requests - s->requests_out + s->m->l1.sent) pl_sm_leave(s, now);
+        if (s->leaves <= last_sent(s)) pl_sm_leave(s, now);
         if (!t->w || (t->age & 0xffffff) != r->token >> 8) break;
         if (--t->stores == 0) t->answered = now;
         if (t->stores == 0 && t->block == PL_BK_STORES) pl_sm_wake(s, r->token & 0xff, now);

@@ -548,7 +548,7 @@ static uint64_t fence_gpu(pl_sm *s, pl_twarp *t, uint64_t now)
 static void issue_release(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
 {
     enum { FENCE = 3 };
-    const uint32_t pc = t->w->pc, lanes = (uint32_t)__builtin_popcountll(pl_guarded(t->w, &t->w->code[pc]));
+    const uint32_t pc = t->w->pc, lanes = pl_count_lanes(pl_guarded(t->w, &t->w->code[pc]));
     const uint64_t from = t->issued + 1, known = t->operands > t->hold ? t->operands : t->hold;
     const uint8_t why = t->operands >= t->hold ? t->why : t->hold_why;
     s->stat.stall[why] += known > from && now > from ? (known < now ? known : now) - from : 0;
@@ -848,14 +848,20 @@ static void subcore_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
     c->next = next > soonest ? next : soonest;
 }
 
-void pl_sm_report(pl_sm *s)
+/* When the SM has something to do of itself, without a reply. */
+static uint64_t next_event(const pl_sm *s)
 {
-    pl_sm_brief *b = s->brief;
-    uint64_t next = s->land_at;
+    uint64_t next = s->land_at < s->queue_next ? s->land_at : s->queue_next;
     for (uint32_t k = 0; k < s->nsub; k++) {
         if (s->sub[k].next < next) next = s->sub[k].next;
     }
-    b->next = next;
+    return next;
+}
+
+void pl_sm_report(pl_sm *s)
+{
+    pl_sm_brief *b = s->brief;
+    b->next = next_event(s);
     b->starts = s->nplaced > 0;
     b->sends = s->out.n > 0 || s->writes_until;
     b->ended = s->nended > 0 || s->no_memory || s->advances;
@@ -864,13 +870,8 @@ void pl_sm_report(pl_sm *s)
 void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
 {
     for (;;) {
-        const uint64_t reply = pl_memsys_reply_time(mem, s->id);
-        uint64_t now = reply;
-        for (uint32_t k = 0; k < s->nsub; k++) {
-            if (s->sub[k].next < now) now = s->sub[k].next;
-        }
-        if (s->land_at < now) now = s->land_at;
-        if (s->queue_next < now) now = s->queue_next;
+        const uint64_t reply = pl_memsys_reply_time(mem, s->id), own = next_event(s);
+        uint64_t now = reply < own ? reply : own;
         if (now < s->now) now = s->now;
         if (now >= until || s->fault) return;
         s->now = now;
