@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs launch files on a GPU through CUDA's driver, for record.sh to profile, and makes tables of what the profiler wrote.
 
-    record.py outputs CUBINS CASE...     a row a launch: registers, memory, whether two runs agree, SHA-256 of each output
+    record.py outputs CUBINS CASE...     a row a launch: registers, memory, whether two runs agree, SHA-256 of each output that does
     record.py launch TIMES CUBINS CASE...  only launches, each TIMES times with fresh buffers
     record.py table OUTPUTS COLD.csv WARM.csv METRICS.csv METRIC,...   writes results.tsv and metrics.tsv
 
@@ -126,7 +126,7 @@ def outputs(cubins, cases):
         for _ in range(2):
             l.run()
             seen.append(l.outputs())
-        sums = ",".join("arg%d=%s" % (i, hashlib.sha256(b).hexdigest()) for i, b in seen[0].items())
+        sums = ",".join("arg%d=%s" % (i, hashlib.sha256(b).hexdigest()) for i, b in seen[0].items() if b == seen[1][i])
         print(l.name, "OK" if seen[0] == seen[1] else "OK_NONDET", cuda.attribute(l.f, 4), cuda.attribute(l.f, 1), l.case["dynamic_shared"],
               cuda.attribute(l.f, 3), sums, sep="\t", flush=True)
         if os.environ.get("KEEP"):
