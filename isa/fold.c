@@ -452,8 +452,10 @@ bool pl_pass_fold(pl_ir *x)
         memset(f.pred_to, 0xff, (x->f->preds + 1) * sizeof *f.pred_to);
         for (uint32_t j = 0; j < x->nrpo; j++)
             for (uint32_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
-                const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k], before = *i;
+                const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+                pl_insn before = *i;
                 visit(&f, x->rpo[j], k);
+                before.plan = i->plan; /* that it is known now is no change */
                 f.edited = f.edited || memcmp(&before, i, sizeof before) != 0;
             }
         /* uses in blocks that come earlier in the order */

@@ -215,6 +215,7 @@ static bool fuse(pl_insn *i, const char *mnemonic, pl_word type)
             continue;
         i->form = (uint16_t)(pl_mnems[m].first + n);
         memcpy(i->mods, mods, sizeof i->mods);
+        i->plan = 0;
         i->cls = f->cls(mods);
         return true;
     }

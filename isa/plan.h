@@ -25,9 +25,9 @@ typedef struct pl_plan {
     pl_plan_use use[1 + PL_INLINE_OPERANDS]; /* the guard first */
 } pl_plan;
 
-enum { PL_PLANS = 1024 };
+enum { PL_PLANS = 2048 };
 struct pl_plans {
-    pl_plan at[PL_PLANS]; /* by hash; a newer plan takes the place of an older one */
+    pl_plan at[PL_PLANS]; /* by hash; what stands here stays */
 };
 
 static_assert(sizeof(((pl_plan *)0)->mods) == sizeof(((pl_insn *)0)->mods), "modifiers are compared as four numbers");
@@ -40,21 +40,19 @@ static inline uint64_t pl_plan_key(const pl_insn *i)
 
 /* Makes the plan for an instruction. */
 void pl_plan_make(pl_plan *p, const pl_insn *i);
+/* Finds the plan for an instruction that does not know it yet. */
+const pl_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_plan *own);
 
-/* The plan for an instruction: one that the program keeps, or one that is made in *own. */
-static inline const pl_plan *pl_plan_of(const pl_program *p, const pl_insn *i, pl_plan *own)
+/* The plan for an instruction: one that the program keeps, or one that is made in *own. An instruction remembers its plan, as do its copies: who
+ * changes what the plan depends on sets `plan` to 0, as pl_insn_make does. A sanitizer build looks whether that was done. */
+static inline const pl_plan *pl_plan_of(const pl_program *p, pl_insn *i, pl_plan *own)
 {
-    uint64_t m[4], key = pl_plan_key(i);
-    if (!p->plans) {
-        pl_plan_make(own, i);
-        return own;
-    }
-    memcpy(m, i->mods, sizeof m);
-    uint64_t h = (key ^ m[0] ^ m[1] * 3 ^ m[2] * 5 ^ m[3] * 7) * 0x9e3779b97f4a7c15ull;
-    pl_plan *t = &p->plans->at[h >> 54];
-    static_assert(PL_PLANS == 1 << (64 - 54), "the hash has as many bits");
-    if ((t->key ^ key) | (t->mods[0] ^ m[0]) | (t->mods[1] ^ m[1]) | (t->mods[2] ^ m[2]) | (t->mods[3] ^ m[3]))
-        pl_plan_make(t, i);
+    if (!i->plan || !p->plans)
+        return pl_plan_find(p, i, own);
+    const pl_plan *t = &p->plans->at[i->plan - 1u];
+#ifdef __SANITIZE_ADDRESS__
+    assert(t->key == pl_plan_key(i) && memcmp(t->mods, i->mods, sizeof t->mods) == 0);
+#endif
     return t;
 }
 

@@ -731,8 +731,9 @@ static bool walk(pl_ir *x, chooser *c)
             if (c->counting || c->changed) /* counting changes nothing; one change is as good as many */
                 visit(c, &b->code.at[c->at]);
             else {
-                const pl_insn before = b->code.at[c->at];
+                pl_insn before = b->code.at[c->at];
                 visit(c, &b->code.at[c->at]);
+                before.plan = b->code.at[c->at].plan; /* that it is known now is no change */
                 c->changed = memcmp(&before, &b->code.at[c->at], sizeof before) != 0;
             }
             if (b->code.at[c->at].form != PL_IR_DEAD)

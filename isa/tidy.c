@@ -12,6 +12,7 @@ void pl_insn_finish(pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     i->cls = f->cls(i->mods);
+    i->plan = 0; /* the flags below are part of what it is looked up by */
     uint32_t e = f->effects;
     if (e & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC))
         i->flags |= PL_IF_MEM;
@@ -70,6 +71,7 @@ void pl_insn_shape(pl_insn *i)
             }
     i->sel[PL_M_SPACE] = (uint8_t)space;
     i->sel[PL_M_FLAGS] = (uint8_t)flags;
+    i->plan = 0;
 }
 
 static void tidy_pool(pl_program *p)
@@ -131,8 +133,10 @@ static void tidy_calls(pl_program *p)
 
 void pl_program_tidy(pl_program *p)
 {
-    for (size_t k = 0; k < p->code.n; k++)
-        p->code.at[k].flags &= (uint16_t)~PL_IF_NOUNROLL; /* a note between passes */
+    for (size_t k = 0; k < p->code.n; k++) { /* notes between passes */
+        p->code.at[k].flags &= (uint16_t)~PL_IF_NOUNROLL;
+        p->code.at[k].plan = 0;
+    }
     tidy_pool(p);
     tidy_lines(p);
     tidy_calls(p);

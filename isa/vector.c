@@ -218,6 +218,7 @@ static bool merge(joiner *j, uint32_t at, unsigned n, bool store)
     wide.imm = b->code.at[member[0]].imm;
     wide.sel[PL_M_COUNT] = (uint8_t)n;
     wide.sel[PL_M_FLAGS] &= (uint8_t)~PL_MF_SIGNED;
+    wide.plan = 0;
     wide.more = (uint32_t)x->p->pool.n;
     wide.nmore = (uint16_t)n;
     wide.op[data] = 0;
