@@ -74,17 +74,12 @@ typedef struct use {
 
 /* What a register holds from one write to the next. */
 typedef struct held {
-    uint32_t reads, left; /* in this stretch; of these not placed yet */
+    uint32_t reads;         /* in this stretch */
+    uint32_t readers, sum;  /* instructions that read it, where that may be for the last time; exclusive or of their positions: of one, it is its own */
+    uint32_t left, last;    /* the same of those not placed yet */
     int rows;
-    bool behind;    /* it lives behind the stretch */
+    bool behind;            /* it lives behind the stretch */
 } held;
-
-/* An instruction is among the readers of what a register holds. */
-typedef struct reading {
-    uint32_t held;
-    uint32_t times; /* it names it so often */
-    int rows;
-} reading;
 
 typedef struct reader {
     uint32_t at, next;
@@ -97,7 +92,7 @@ typedef struct node {
     uint32_t urgent;           /* the same, and EARLY more for loads: their addresses need not all be there first */
     uint32_t uses, nuses;      /* range in list.uses */
     uint32_t readings, nreadings; /* range in list.readings: what may cease to be needed behind it */
-    int gain;                  /* registers that begin to be needed with it */
+    int gain, change;          /* registers more or less with it: if it came first; if it came now */
     uint32_t cycles;           /* until its result */
     int spare;                 /* registers that it needs while it runs */
     uint8_t unit, busy;        /* unit that it holds for so many cycles; UNITS: none */
@@ -133,7 +128,7 @@ typedef struct list {
     struct { use *at; size_t n, cap; } uses;
     struct { reader *at; size_t n, cap; } readers;
     struct { held *at; size_t n, cap; } held;
-    struct { reading *at; size_t n, cap; } readings;
+    struct { uint32_t *at; size_t n, cap; } readings; /* index in `held` */
     pl_memorder *memory;
     uint32_t *writer, *read; /* by slot: last write in this stretch; first of the readers since then; PL_IR_NONE */
     uint32_t *holds;         /* by slot: what it holds, index in `held` */
@@ -368,7 +363,7 @@ static bool find_readings(list *l)
         n->readings = (uint32_t)l->readings.n;
         for (uint32_t k = n->uses; k < n->uses + n->nuses; k++) {
             const use *u = &l->uses.at[k];
-            const held *h = u->held == PL_IR_NONE ? NULL : &l->held.at[u->held];
+            held *h = u->held == PL_IR_NONE ? NULL : &l->held.at[u->held];
             if (!h || !h->rows)
                 continue;
             if (u->starts) {
@@ -376,36 +371,42 @@ static bool find_readings(list *l)
                 continue;
             }
             size_t r = n->readings;
-            while (r < l->readings.n && l->readings.at[r].held != u->held)
+            while (r < l->readings.n && l->readings.at[r] != u->held)
                 r++;
-            if (r == l->readings.n && !h->behind)
-                *pl_push(l->x->tmp, &l->readings) = (reading){u->held, 1, h->rows};
-            else if (!h->behind)
-                l->readings.at[r].times++;
+            if (r < l->readings.n || h->behind)
+                continue;
+            *pl_push(l->x->tmp, &l->readings) = u->held;
+            h->readers++;
+            h->sum ^= at;
         }
         n->nreadings = (uint32_t)l->readings.n - n->readings;
     }
+    for (size_t k = 0; k < l->held.n; k++)
+        if (l->held.at[k].readers == 1)
+            l->node[l->held.at[k].sum].gain -= l->held.at[k].rows;
     return pl_arena_ok(l->x->tmp);
 }
 
-/* Registers more or less when instruction `at` is placed. */
-static int pressure(const list *l, uint32_t at)
+/* Instruction `at` is placed: what only one reader is left of ceases to be needed with that one. Here, because candidates are compared far more
+ * often than placed. Returns the registers more or less. */
+static int place(list *l, uint32_t at)
 {
     const node *n = &l->node[at];
-    int d = n->gain;
     for (uint32_t k = n->readings; k < n->readings + n->nreadings; k++) {
-        const reading *r = &l->readings.at[k];
-        d -= l->held.at[r->held].left == r->times ? r->rows : 0;
+        held *h = &l->held.at[l->readings.at[k]];
+        h->last ^= at;
+        if (--h->left == 1)
+            l->node[h->last].change -= h->rows;
     }
-    return d;
+    return n->change;
 }
 
 /* When it should come: what takes a register is done when it is needed, not when there is time for it. Results that are waited for are asked for
  * as soon as possible. when: it cannot come earlier. */
-static uint32_t wanted(const list *l, const candidate *c, uint32_t when, uint32_t cycle)
+static inline uint32_t wanted(const list *l, const candidate *c, uint32_t when, uint32_t cycle)
 {
     uint32_t latest = l->end - c->urgent;
-    if (latest <= cycle + AHEAD || latest <= when + AHEAD || l->node[c->at].cycles >= WAITED || pressure(l, c->at) <= 0)
+    if (latest <= cycle + AHEAD || latest <= when + AHEAD || l->node[c->at].cycles >= WAITED || l->node[c->at].change <= 0)
         return when;
     return latest - AHEAD;
 }
@@ -444,7 +445,7 @@ static uint32_t pick_least(const list *l, uint32_t cycle, int room)
     bool best_fits = true;
     for (uint32_t k = 0; k < l->nready; k++) {
         const candidate *c = &l->ready[k], *o = &l->ready[best];
-        int d = pressure(l, c->at), spare = l->node[c->at].spare;
+        int d = l->node[c->at].change, spare = l->node[c->at].spare;
         bool fits = (d <= 0 && !spare) || d + spare <= room, better = best == PL_IR_NONE;
         uint32_t when = wanted(l, c, possible(l, c), cycle);
         when = when <= cycle + SOON ? 0 : when;
@@ -516,9 +517,12 @@ static outcome arrange(list *l, int most, const bound *b, bool *fails)
         node *n = &l->node[at];
         n->wait = n->before;
         n->earliest = 0;
+        n->change = n->gain;
     }
-    for (size_t k = 0; k < l->held.n; k++)
-        l->held.at[k].left = l->held.at[k].reads;
+    for (size_t k = 0; k < l->held.n; k++) {
+        l->held.at[k].left = l->held.at[k].readers;
+        l->held.at[k].last = l->held.at[k].sum;
+    }
     cover(l, 0);
     *fails = false;
     for (uint32_t placed = 0; placed < l->n; placed++) {
@@ -532,9 +536,7 @@ static outcome arrange(list *l, int most, const bound *b, bool *fails)
             l->free[n->unit] = cycle + n->busy;
         l->order[placed] = at;
         n->wait = PL_IR_NONE;
-        live += pressure(l, at);
-        for (uint32_t r = n->readings; r < n->readings + n->nreadings; r++)
-            l->held.at[l->readings.at[r].held].left -= l->readings.at[r].times;
+        live += place(l, at);
         o.tight |= most - live < ROOM;
         o.most = live + n->spare > o.most ? live + n->spare : o.most;
         for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
