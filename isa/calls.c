@@ -76,7 +76,7 @@ static void look(caller *c)
         pl_flow_end(&c->f, b);
         for (uint32_t at = (uint32_t)x->b.at[b].code.n; at-- > 0;) {
             const pl_insn *i = pl_flow_visit(&c->f, b, at);
-            pl_insn_uses_here(x->p, &x->b.at[b].code.at[at], leave, c);
+            pl_insn_writes_here(x->p, &x->b.at[b].code.at[at], leave, c);
             if (is_call(i)) {
                 pl_flow_mark(&c->f);
                 c->across = c->f.weight > c->across ? c->f.weight : c->across;

@@ -121,7 +121,7 @@ static bool choose(pl_ir *x, reading *n, uint32_t block, size_t at)
         r.line = i->line;
         n->block = block;
         n->at = (uint32_t)at;
-        pl_insn_uses_here(x->p, &r, note_read, n); /* it moves here */
+        pl_insn_reads_here(x->p, &r, note_read, n); /* it moves here */
         pl_insn_uses_here(x->p, &r, visit, &c);
         r.op[0] = to;
         w->form = PL_IR_DEAD;
@@ -153,7 +153,7 @@ bool pl_pass_choose(pl_ir *x)
         n.by_row[r].block = PL_IR_NONE;
     for (n.block = 0; n.block < x->b.n; n.block++)
         for (n.at = 0; n.at < x->b.at[n.block].code.n; n.at++)
-            pl_insn_uses_here(x->p, &x->b.at[n.block].code.at[n.at], note_read, &n);
+            pl_insn_reads_here(x->p, &x->b.at[n.block].code.at[n.at], note_read, &n);
     bool any = false;
     for (uint32_t b = 0; b < x->b.n; b++)
         if (x->b.at[b].order != PL_IR_NONE)

@@ -211,7 +211,7 @@ static bool round_of(pl_ir *x, bool *any)
         for (size_t k = 0; k < x->b.at[c.block].code.n && x->b.at[c.block].order != PL_IR_NONE; k++) {
             pl_insn *i = &x->b.at[c.block].code.at[k];
             c.guarded = i->guard != PL_PT;
-            pl_insn_uses_twice(x->p, i, summarise_reads, summarise_writes, &c);
+            pl_insn_reads_writes(x->p, i, summarise_reads, summarise_writes, &c);
         }
     if (!pl_liveset_solve(&c.sets) || !pl_liveset_walk(&c.sets))
         return false;
@@ -223,7 +223,8 @@ static bool round_of(pl_ir *x, bool *any)
             pl_insn *i = &x->b.at[b].code.at[k];
             c.guarded = i->guard != PL_PT;
             c.skip = register_copy(&c, i) ? i->op[1] : PL_IR_NONE;
-            pl_insn_uses_twice(x->p, i, check, kill, &c);
+            pl_insn_writes_here(x->p, i, check, &c);
+            pl_insn_writes_here(x->p, i, kill, &c);
             pl_insn_uses_here(x->p, i, revive, &c);
         }
     }

@@ -138,7 +138,7 @@ bool pl_flow_live(pl_flow *f)
     for (uint32_t b = 0; b < x->b.n; b++)
         for (uint32_t k = 0; k < x->b.at[b].code.n && x->b.at[b].order != PL_IR_NONE; k++) {
             pl_flow_visit(f, b, k);
-            pl_insn_uses_twice(x->p, &x->b.at[b].code.at[k], reads, writes, &t);
+            pl_insn_reads_writes(x->p, &x->b.at[b].code.at[k], reads, writes, &t);
         }
     return pl_liveset_solve(&f->sets) && pl_liveset_walk(&f->sets);
 }

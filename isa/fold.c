@@ -303,7 +303,7 @@ static void visit(fold *f, uint32_t block, uint32_t at)
     pl_insn *i = &x->b.at[block].code.at[at];
     if (i->form == PL_IR_DEAD)
         return;
-    pl_insn_uses(x->p, i, substitute, f);
+    pl_insn_reads_here(x->p, i, substitute, f);
     if (is_copy(i)) {
         /* special registers stay instructions: the hardware has to fetch them */
         if (is_value(x, i->op[0]) && is_value(x, i->op[1]) && i->op[0] != i->op[1] && !pl_ir_special(x, i->op[1])) {
@@ -414,10 +414,10 @@ bool pl_pass_clean(pl_ir *x)
                 if (i->form == PL_IR_DEAD || !removable(i))
                     continue;
                 c.any = c.used = false;
-                pl_insn_uses_here(x->p, i, look, &c);
+                pl_insn_writes_here(x->p, i, look, &c);
                 if (!c.any || c.used)
                     continue;
-                pl_insn_uses(x->p, i, release, &c);
+                pl_insn_reads_here(x->p, i, release, &c);
                 i->form = PL_IR_DEAD;
                 same = false;
             }
@@ -462,7 +462,7 @@ bool pl_pass_fold(pl_ir *x)
         for (uint32_t b = 0; b < x->b.n; b++)
             for (size_t k = 0; k < x->b.at[b].code.n; k++)
                 if (x->b.at[b].code.at[k].form != PL_IR_DEAD)
-                    pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], substitute, &f);
+                    pl_insn_reads_here(x->p, &x->b.at[b].code.at[k], substitute, &f);
         for (size_t k = 0; k < x->f->result.n; k++)
             if (x->f->result.at[k].reg)
                 substitute(&f, &x->f->result.at[k].from, 1, PL_USE_READ | (x->f->result.at[k].pred ? PL_USE_PRED : 0));
@@ -508,7 +508,7 @@ bool pl_pass_numbers(pl_ir *x)
                 i->op[1] = h.number[i->op[1]];
                 any = true;
             }
-            pl_insn_uses_here(x->p, i, forget, &h);
+            pl_insn_writes_here(x->p, i, forget, &h);
             if (!copy || x->row[i->op[1]].kind != PL_ROW_INIT)
                 continue;
             h.number[i->op[0]] = i->op[1];

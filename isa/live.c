@@ -443,7 +443,7 @@ static void note_vectors(live *l, pl_insn *i)
     enum { LONGEST = 8 };
     pl_plan own;
     const pl_plan *t = pl_plan_of(l->p, i, &own);
-    for (const pl_plan_use *u = t->use; u < t->end; u++) {
+    for (const pl_plan_use *u = t->use; u < t->use + t->n; u++) {
         uint32_t part[LONGEST], n = 0, first = ((const uint32_t *)(const void *)i)[u->at];
         if (u->count < 2 || u->count > LONGEST || first == UINT32_MAX || (u->use & PL_USE_PRED))
             continue;
@@ -473,10 +473,14 @@ static uint32_t needed(live *l)
             pl_insn *i = &l->p->code.at[pc];
             l->at = pc - l->f->first;
             l->guarded = i->guard != PL_PT;
-            pl_insn_uses_twice(l->p, i, kill, revive, l);
+            pl_insn_writes_here(l->p, i, kill, l);
+            if (l->guarded) /* the lanes that the guard excludes keep what they have */
+                pl_insn_uses_here(l->p, i, revive, l);
+            else
+                pl_insn_reads_here(l->p, i, revive, l);
             note_vectors(l, i);
             together t3 = {.l = l};
-            pl_insn_uses_here(l->p, i, note_together, &t3);
+            pl_insn_reads_here(l->p, i, note_together, &t3);
             for (uint32_t x = 0; t3.n <= 3 && x < t3.n; x++)
                 for (uint32_t y = x + 1; y < t3.n; y++)
                     pl_colour_apart(l->colour, t3.unit[x], t3.unit[y]);
@@ -535,9 +539,9 @@ static void find_same(live *l)
         if ((i->cls != C_free && i->cls != C_cvt_int64 && !parts) || f->mnem == M__mov || (i->flags & PL_IF_MEM) || i->guard != PL_PT)
             continue;
         carried c = {l, UINT32_MAX, false};
-        pl_insn_uses(l->p, i, note_read, &c);
+        pl_insn_reads_here(l->p, i, note_read, &c);
         if (!c.several)
-            pl_insn_uses(l->p, i, note_same, &c);
+            pl_insn_writes_here(l->p, i, note_same, &c);
     }
 }
 
@@ -562,7 +566,7 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
             l.at = pc - f->first;
             l.elsewhere = pl_forms[p->code.at[pc].form].mnem == M__umov || (p->code.at[pc].flags & PL_IF_ELSEWHERE);
             p->code.at[pc].flags &= (uint16_t)~PL_IF_ELSEWHERE;
-            pl_insn_uses_twice(p, &p->code.at[pc], locate_read, locate_write, &l);
+            pl_insn_reads_writes(p, &p->code.at[pc], locate_read, locate_write, &l);
         }
     if (!number_across(&l))
         return PL_NOMEM;
@@ -571,7 +575,7 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
             pl_insn *i = &p->code.at[pc];
             l.guarded = i->guard != PL_PT;
             l.at = pc - f->first;
-            pl_insn_uses_twice(p, i, summarise_reads, summarise_writes, &l);
+            pl_insn_reads_writes(p, i, summarise_reads, summarise_writes, &l);
             pl_insn_uses_here(p, i, reach, &l);
         }
     if (!pl_arena_ok(a))
@@ -605,7 +609,7 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
     for (uint32_t k = 0; k < f->count; k++) {
         l.at = k;
         if (reads_late(&p->code.at[f->first + k]))
-            pl_insn_uses_here(p, &p->code.at[f->first + k], note_late, &l);
+            pl_insn_reads_here(p, &p->code.at[f->first + k], note_late, &l);
     }
     uint32_t rows = scan(&l, a);
     if (!pl_arena_ok(a))

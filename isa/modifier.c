@@ -155,7 +155,7 @@ bool pl_pass_modifiers(pl_ir *x)
             pl_insn *i = &x->b.at[b].code.at[k];
             uint32_t address = shared_address(i);
             f.i = i;
-            pl_insn_uses_here(x->p, i, note_reader, &f);
+            pl_insn_reads_here(x->p, i, note_reader, &f);
             if (address != PL_IR_NONE && f.address[address] < UINT8_MAX)
                 f.address[address]++;
             note_accumulator(&f, i);

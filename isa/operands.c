@@ -21,10 +21,10 @@ void pl_plan_make(pl_plan *p, const pl_insn *i)
     static const uint8_t narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
     const pl_form *f = &pl_forms[i->form];
     uint8_t flags = i->sel[PL_M_FLAGS];
-    unsigned addresses = 0, n = 0;
+    unsigned addresses = 0;
     *p = (pl_plan){.key = pl_plan_key(i), .calls = (f->effects & PL_EF_CALL) != 0};
     memcpy(p->mods, i->mods, sizeof p->mods);
-    p->use[n++] = (pl_plan_use){.at = PLACE(guard), .use = PL_USE_READ | PL_USE_PRED, .rows = 1};
+    p->use[p->n++] = (pl_plan_use){.at = PLACE(guard), .use = PL_USE_READ | PL_USE_PRED, .rows = 1};
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
         const pl_ospec *s = &f->operand[k];
         pl_plan_use u = {.at = (uint8_t)(PLACE(op) + k), .use = (uint8_t)((s->read ? PL_USE_READ : 0) | (s->written ? PL_USE_WRITE : 0)), .rows = 2};
@@ -32,7 +32,9 @@ void pl_plan_make(pl_plan *p, const pl_insn *i)
         case PL_K_VALUE:
         case PL_K_VAR: {
             pl_word type = pl_operand_type(f, k, i->mods);
-            u.count = (uint16_t)pl_operand_count(f, k, i->mods);
+            int count = pl_operand_count(f, k, i->mods);
+            assert(count <= UINT8_MAX);
+            u.count = (uint8_t)count;
             u.rows = rows_of(pl_word_bits[type]);
             if (type == W_pred)
                 u.use |= PL_USE_PRED;
@@ -52,9 +54,15 @@ void pl_plan_make(pl_plan *p, const pl_insn *i)
         default:
             continue;
         }
-        p->use[n++] = u;
+        assert(u.use & (PL_USE_READ | PL_USE_WRITE));
+        p->use[p->n++] = u;
     }
-    p->end = p->use + n;
+    for (unsigned k = 0; k < p->n; k++) {
+        if (p->use[k].use & PL_USE_READ)
+            p->reads[p->nreads++] = p->use[k];
+        if (p->use[k].use & PL_USE_WRITE)
+            p->writes[p->nwrites++] = p->use[k];
+    }
 }
 
 const pl_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_plan *own)
@@ -92,11 +100,13 @@ static void visit_moves(pl_program *p, uint32_t first, uint32_t n, bool results,
     }
 }
 
-void pl_call_uses(pl_program *p, const pl_insn *i, pl_use_fn *fn, void *ctx)
+void pl_call_uses(pl_program *p, const pl_insn *i, unsigned which, pl_use_fn *fn, void *ctx)
 {
     const pl_prog_call *c = &p->calls.at[i->target];
-    visit_moves(p, c->first_arg, c->nargs, false, fn, ctx);
-    visit_moves(p, c->first_ret, c->nrets, true, fn, ctx);
+    if (which & PL_USE_READ)
+        visit_moves(p, c->first_arg, c->nargs, false, fn, ctx);
+    if (which & PL_USE_WRITE)
+        visit_moves(p, c->first_ret, c->nrets, true, fn, ctx);
 }
 
 void pl_insn_uses(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)

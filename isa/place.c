@@ -91,7 +91,7 @@ static void fetch_under_guards(place *p)
             if (i->form == PL_IR_DEAD || i->guard == PL_PT || !(i->flags & PL_IF_MEM))
                 continue;
             own_fetch o = {.p = p, .to = PL_IR_NONE};
-            pl_insn_uses(x->p, i, reads_fetch, &o);
+            pl_insn_reads_here(x->p, i, reads_fetch, &o);
             if (o.to == PL_IR_NONE)
                 continue;
             pl_insn f = p->fetches.at[p->of[o.row] - 1].i;
@@ -241,7 +241,7 @@ bool pl_pass_place(pl_ir *x)
         p.block = x->rpo[j];
         for (size_t k = 0; k < x->b.at[p.block].code.n; k++)
             if (x->b.at[p.block].code.at[k].form != PL_IR_DEAD)
-                pl_insn_uses_here(x->p, &x->b.at[p.block].code.at[k], reach, &p);
+                pl_insn_reads_here(x->p, &x->b.at[p.block].code.at[k], reach, &p);
     }
     uint32_t *wanted = pl_arena_array(x->tmp, uint32_t, x->b.n + 1); /* by block: the first fetch there, plus one */
     if (!wanted)
@@ -262,7 +262,7 @@ bool pl_pass_place(pl_ir *x)
         needs n = {.p = &p};
         for (; n.at < k->code.n; n.at++)
             if (k->code.at[n.at].form != PL_IR_DEAD)
-                pl_insn_uses_here(x->p, &k->code.at[n.at], emit_needed, &n);
+                pl_insn_reads_here(x->p, &k->code.at[n.at], emit_needed, &n);
         emit_rest(&p, k->code.n - (pl_ir_branch(x, b) ? 1 : 0), wanted[b]);
     }
     if (!pl_ir_settle(x))

@@ -14,15 +14,16 @@
 typedef struct pl_plan_use {
     uint8_t at;     /* where the instruction holds it, in units of four bytes */
     uint8_t use, rows;
-    uint16_t count; /* of a vector, 0: a scalar */
+    uint8_t count;  /* of a vector, 0: a scalar */
 } pl_plan_use;
 
 typedef struct pl_plan {
     uint64_t key;     /* form, flags and whether it touches memory, as pl_plan_key gives them; 0: not made yet */
     uint64_t mods[4]; /* of the instruction */
-    const pl_plan_use *end;
     bool calls;
+    uint8_t n, nreads, nwrites;
     pl_plan_use use[1 + PL_INLINE_OPERANDS]; /* the guard first */
+    pl_plan_use reads[1 + PL_INLINE_OPERANDS], writes[PL_INLINE_OPERANDS]; /* those among them; an operand that is both is in both */
 } pl_plan;
 
 enum { PL_PLANS = 2048 };
@@ -56,12 +57,12 @@ static inline const pl_plan *pl_plan_of(const pl_program *p, pl_insn *i, pl_plan
     return t;
 }
 
-/* What a call passes and receives in registers. */
-void pl_call_uses(pl_program *p, const pl_insn *i, pl_use_fn *fn, void *ctx);
+/* What a call passes (read) and receives (written) in registers. */
+void pl_call_uses(pl_program *p, const pl_insn *i, unsigned which, pl_use_fn *fn, void *ctx);
 
-static inline void pl_plan_walk(pl_program *p, pl_insn *i, const pl_plan *t, pl_use_fn *fn, void *ctx)
+static inline void pl_plan_visit(pl_program *p, pl_insn *i, const pl_plan_use *u, const pl_plan_use *end, pl_use_fn *fn, void *ctx)
 {
-    for (const pl_plan_use *u = t->use + (i->guard == PL_PT); u < t->end; u++) {
+    for (; u < end; u++) {
         uint32_t *op = (uint32_t *)(void *)i + u->at, n = 1;
         if (*op == UINT32_MAX)
             continue;
@@ -73,23 +74,51 @@ static inline void pl_plan_walk(pl_program *p, pl_insn *i, const pl_plan *t, pl_
             fn(ctx, op++, u->rows, u->use);
         while (--n);
     }
+}
+
+static inline void pl_plan_reads(pl_program *p, pl_insn *i, const pl_plan *t, pl_use_fn *fn, void *ctx)
+{
+    pl_plan_visit(p, i, t->reads + (i->guard == PL_PT), t->reads + t->nreads, fn, ctx);
     if (t->calls)
-        pl_call_uses(p, i, fn, ctx);
+        pl_call_uses(p, i, PL_USE_READ, fn, ctx);
+}
+
+static inline void pl_plan_writes(pl_program *p, pl_insn *i, const pl_plan *t, pl_use_fn *fn, void *ctx)
+{
+    pl_plan_visit(p, i, t->writes, t->writes + t->nwrites, fn, ctx);
+    if (t->calls)
+        pl_call_uses(p, i, PL_USE_WRITE, fn, ctx);
 }
 
 static inline void pl_insn_uses_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
 {
     pl_plan own;
-    pl_plan_walk(p, i, pl_plan_of(p, i, &own), fn, ctx);
+    const pl_plan *t = pl_plan_of(p, i, &own);
+    pl_plan_visit(p, i, t->use + (i->guard == PL_PT), t->use + t->n, fn, ctx);
+    if (t->calls)
+        pl_call_uses(p, i, PL_USE_READ | PL_USE_WRITE, fn, ctx);
 }
 
-/* Two walks over one instruction. */
-static inline void pl_insn_uses_twice(pl_program *p, pl_insn *i, pl_use_fn *first, pl_use_fn *second, void *ctx)
+/* Only what it reads, or only what it writes; an operand that is both comes with both flags. */
+static inline void pl_insn_reads_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
+{
+    pl_plan own;
+    pl_plan_reads(p, i, pl_plan_of(p, i, &own), fn, ctx);
+}
+
+static inline void pl_insn_writes_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
+{
+    pl_plan own;
+    pl_plan_writes(p, i, pl_plan_of(p, i, &own), fn, ctx);
+}
+
+/* First what it reads, then what it writes: an operand that is both comes twice. */
+static inline void pl_insn_reads_writes(pl_program *p, pl_insn *i, pl_use_fn *read, pl_use_fn *written, void *ctx)
 {
     pl_plan own;
     const pl_plan *t = pl_plan_of(p, i, &own);
-    pl_plan_walk(p, i, t, first, ctx);
-    pl_plan_walk(p, i, t, second, ctx);
+    pl_plan_reads(p, i, t, read, ctx);
+    pl_plan_writes(p, i, t, written, ctx);
 }
 
 #endif

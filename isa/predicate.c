@@ -115,9 +115,9 @@ static void waits_for(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static bool needs_results(facts *a, pl_insn *i)
 {
     a->hit = false;
-    pl_insn_uses_here(a->x->p, i, waits_for, a);
+    pl_insn_reads_here(a->x->p, i, waits_for, a);
     if (a->hit)
-        pl_insn_uses_here(a->x->p, i, decides, a);
+        pl_insn_writes_here(a->x->p, i, decides, a);
     return a->hit;
 }
 
@@ -139,7 +139,7 @@ static bool meanwhile(facts *a, const pl_irb *head, const pl_irb *body, const pl
     a->question++;
     for (size_t k = 0; k < body->code.n; k++) {
         keeps |= stores(&body->code.at[k], false);
-        pl_insn_uses_here(a->x->p, &body->code.at[k], decides, a);
+        pl_insn_writes_here(a->x->p, &body->code.at[k], decides, a);
     }
     for (size_t k = 0; k < join->code.n && !any; k++) {
         pl_insn *i = &join->code.at[k];
@@ -200,7 +200,7 @@ static bool keeps_predicate(pl_ir *x, uint32_t body, uint32_t pred)
 {
     writes w = {pred, false};
     for (size_t k = 0; k < x->b.at[body].code.n; k++)
-        pl_insn_uses(x->p, &x->b.at[body].code.at[k], writes_pred, &w);
+        pl_insn_writes_here(x->p, &x->b.at[body].code.at[k], writes_pred, &w);
     return !w.hit;
 }
 

@@ -738,7 +738,8 @@ static bool lists(list *l, uint32_t b)
         l->stretch++;
         for (; at > 0 && !wall(l, &k->code.at[at - 1]); at--) {
             pl_flow_visit(&l->f, b, (uint32_t)at - 1);
-            pl_insn_uses_twice(l->x->p, &k->code.at[at - 1], leave, enter, l);
+            pl_insn_writes_here(l->x->p, &k->code.at[at - 1], leave, l);
+            pl_insn_uses_here(l->x->p, &k->code.at[at - 1], enter, l);
             text = (int)l->f.weight > text ? (int)l->f.weight : text;
         }
         l->many = (int)l->f.weight;
@@ -749,7 +750,8 @@ static bool lists(list *l, uint32_t b)
             return false;
         if (at > 0) {
             pl_flow_visit(&l->f, b, (uint32_t)--at);
-            pl_insn_uses_twice(l->x->p, &k->code.at[at], leave, enter, l);
+            pl_insn_writes_here(l->x->p, &k->code.at[at], leave, l);
+            pl_insn_uses_here(l->x->p, &k->code.at[at], enter, l);
         }
         end = at;
     }

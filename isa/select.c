@@ -664,7 +664,7 @@ static void look(chooser *c, pl_insn *i)
     default: break;
     }
     if (takes)
-        pl_insn_uses_here(c->x->p, i, count_signs, c);
+        pl_insn_reads_here(c->x->p, i, count_signs, c);
 }
 
 /* The second walk. */
@@ -737,7 +737,7 @@ static bool walk(pl_ir *x, chooser *c)
                 c->changed = memcmp(&before, &b->code.at[c->at], sizeof before) != 0;
             }
             if (b->code.at[c->at].form != PL_IR_DEAD)
-                pl_insn_uses_here(x->p, &b->code.at[c->at], note_write, c);
+                pl_insn_writes_here(x->p, &b->code.at[c->at], note_write, c);
         }
     }
     return pl_ir_ok(x);

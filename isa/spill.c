@@ -192,7 +192,8 @@ static uint32_t measure(spiller *s)
         for (s->at = (uint32_t)x->b.at[s->block].code.n; s->at-- > 0;) {
             pl_insn *i = &x->b.at[s->block].code.at[s->at];
             pl_flow_visit(&s->f, s->block, s->at);
-            pl_insn_uses_twice(x->p, i, leave_live, enter_live, s);
+            pl_insn_writes_here(x->p, i, leave_live, s);
+            pl_insn_uses_here(x->p, i, enter_live, s);
             uint32_t rows = s->f.weight + temporaries(s, i);
             here = rows > here ? rows : here;
         }

@@ -176,7 +176,7 @@ bool pl_pass_uniform(pl_ir *x)
                     continue;
                 if (result)
                     refuse(&c, i->op[0], x->row[i->op[0]].rows);
-                pl_insn_uses_here(x->p, i, read_by_thread, &c);
+                pl_insn_reads_here(x->p, i, read_by_thread, &c);
                 share(&c);
             }
     }

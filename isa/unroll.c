@@ -14,6 +14,7 @@
 
 #include "isa/opt.h"
 #include "isa/passes.h"
+#include "isa/plan.h"
 
 /* What ptxas unrolls, read off its code for 2,000 loops made for it, whose bodies differ in one instruction each (2026-11). A body has a price,
  * where what only steps by a number is free. Where the number of rounds is not known, it must be no dearer than SHORT and FOR_SHARED
@@ -79,7 +80,7 @@ static unsigned writes_in(pl_ir *x, uint32_t block, uint32_t row)
 {
     writes w = {row, 0};
     for (size_t k = 0; k < x->b.at[block].code.n; k++)
-        pl_insn_uses(x->p, &x->b.at[block].code.at[k], count_writes, &w);
+        pl_insn_writes_here(x->p, &x->b.at[block].code.at[k], count_writes, &w);
     return w.n;
 }
 
@@ -313,8 +314,8 @@ static void append(unroller *u, uint32_t to, unsigned copy, unsigned copies)
             for (unsigned r = 0; r < rows; r++)
                 u->row_to[v + r] = i.op[0] + r;
         } else {
-            pl_insn_uses(x->p, &i, rename_reads, u);
-            pl_insn_uses(x->p, &i, rename_writes, u);
+            pl_insn_reads_here(x->p, &i, rename_reads, u);
+            pl_insn_writes_here(x->p, &i, rename_writes, u);
         }
         *pl_push(x->a, &x->b.at[to].code) = i;
     }

@@ -69,9 +69,9 @@ static void spread(pl_varies *v, pl_ir *x, bool (*brings)(const pl_insn *i))
                 pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
                 f.any = brings(i);
                 if (!f.any)
-                    pl_insn_uses_here(x->p, i, sees, &f);
+                    pl_insn_reads_here(x->p, i, sees, &f);
                 if (f.any)
-                    pl_insn_uses_here(x->p, i, spreads, &f);
+                    pl_insn_writes_here(x->p, i, spreads, &f);
             }
     } while (f.changed);
 }

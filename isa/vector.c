@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "isa/passes.h"
+#include "isa/plan.h"
 
 enum { MOST_BYTES = 16, WINDOW = 256, MOST_ALIGNED = 31, ROUNDS = 12 };
 
@@ -96,7 +97,7 @@ static bool find_alignment(joiner *j)
                 const pl_form *f = &pl_forms[i->form];
                 j->i = i;
                 j->vector = f->noperands && pl_operand_count(f, 0, i->mods) != 0;
-                pl_insn_uses(x->p, i, meet, j);
+                pl_insn_writes_here(x->p, i, meet, j);
             }
     }
     return true;

@@ -194,7 +194,7 @@ static void walk(webs *w, bool renaming)
             if (i->form == PL_IR_DEAD)
                 continue;
             w->guarded = i->guard != PL_PT;
-            pl_insn_uses_twice(x->p, i, step_read, step_write, w);
+            pl_insn_reads_writes(x->p, i, step_read, step_write, w);
         }
 }
 
