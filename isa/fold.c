@@ -43,17 +43,14 @@ static void substitute(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 typedef struct operation {
     uint16_t mnem;
     unsigned bits;
-    bool is_signed, simple; /* simple: integer arithmetic without further modifiers */
+    bool is_signed, simple; /* simple: integer arithmetic without further modifiers; else nothing more is known */
 } operation;
 
 static operation operation_of(const pl_insn *i)
 {
-    pl_word t = pl_insn_type(i);
-    char kind = pl_type_kind(t);
-    operation o = {pl_insn_mnem(i), (unsigned)pl_type_bits(t), kind == 's', false};
-    o.simple = i->guard == PL_PT && (kind == 'u' || kind == 's' || kind == 'b') && (o.bits == 32 || o.bits == 64) && !pl_insn_has(i, W_sat) &&
-               !pl_insn_has(i, W_cc) && !pl_insn_has(i, W_u16x2) && !pl_insn_has(i, W_s16x2) && pl_insn_pure(i);
-    return o;
+    if (i->guard != PL_PT || !(pl_insn_traits(i) & PL_TRAIT_INTEGER) || !pl_insn_pure(i))
+        return (operation){.mnem = pl_insn_mnem(i)};
+    return (operation){pl_insn_mnem(i), pl_insn_traits(i) & PL_TRAIT_WIDE ? 64 : 32, pl_type_kind(pl_insn_type(i)) == 's', true};
 }
 
 static uint64_t cut(uint64_t v, unsigned bits)
@@ -216,9 +213,19 @@ static bool simplify(fold *f, pl_insn *i, operation o)
     return false;
 }
 
-static bool all_values(const pl_ir *x, const pl_insn *i)
+static bool all_values(const pl_ir *x, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
+    if (pl_insn_traits(i) & PL_TRAIT_SCALARS) {
+        pl_plan own;
+        const pl_plan *t = pl_plan_of(x->p, i, &own);
+        for (const pl_plan_use *u = t->use + 1; u < t->use + t->n; u++) {
+            uint32_t row = ((const uint32_t *)(const void *)i)[u->at];
+            if (row != UINT32_MAX && (u->use & PL_USE_PRED ? x->pred_row : x->row)[row].defs != 1)
+                return false;
+        }
+        return true;
+    }
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
         const pl_ospec *s = &f->operand[k];
         if (s->kind == PL_K_IMM || i->op[k] == UINT32_MAX)
@@ -393,7 +400,7 @@ static void release(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static bool removable(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
-    return (f->effects & ~(uint32_t)PL_EF_LOAD) == 0 && !(i->flags & PL_IF_CONTROL) && pl_insn_mnem(i) != M__sreg && !pl_insn_has(i, W_cc) &&
+    return (f->effects & ~(uint32_t)PL_EF_LOAD) == 0 && !(i->flags & PL_IF_CONTROL) && pl_insn_mnem(i) != M__sreg && !(pl_insn_traits(i) & PL_TRAIT_CARRY) &&
            !(f->effects && (i->sel[PL_M_FLAGS] & PL_MF_POLL)) && f->noperands && f->operand[0].written;
 }
 
@@ -453,10 +460,15 @@ bool pl_pass_fold(pl_ir *x)
         for (uint32_t j = 0; j < x->nrpo; j++)
             for (uint32_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
                 const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+                if (f.edited) { /* one change is as good as many */
+                    visit(&f, x->rpo[j], k);
+                    continue;
+                }
                 pl_insn before = *i;
                 visit(&f, x->rpo[j], k);
-                before.plan = i->plan; /* that it is known now is no change */
-                f.edited = f.edited || memcmp(&before, i, sizeof before) != 0;
+                before.plan = i->plan; /* that they are known now is no change */
+                before.traits = i->traits;
+                f.edited = memcmp(&before, i, sizeof before) != 0;
             }
         /* uses in blocks that come earlier in the order */
         for (uint32_t b = 0; b < x->b.n; b++)

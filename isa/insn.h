@@ -82,6 +82,7 @@ typedef struct pl_insn {
     uint8_t sel[7];        /* memory instructions: PL_M_*; video: byte/half selectors of operands */
     uint16_t mods[PL_MAX_MODS]; /* words by slot */
     uint16_t plan;         /* while it is assembled: number of its plan (isa/plan.h); 0: not looked up since form, modifiers, flags or sel changed */
+    uint16_t traits;       /* with a plan: what pl_insn_traits says (isa/operands.h) */
 } pl_insn;
 
 #endif

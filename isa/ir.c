@@ -757,13 +757,6 @@ pl_word pl_insn_type(const pl_insn *i)
     return W_none;
 }
 
-bool pl_insn_pure(const pl_insn *i)
-{
-    return i->form != PL_IR_DEAD && !pl_forms[i->form].effects && pl_insn_mnem(i) != M_activemask && !(i->flags & (PL_IF_CONTROL | PL_IF_MEM)) &&
-           pl_insn_mnem(i) != M__sreg && pl_insn_mnem(i) != M__s2ur &&
-           !pl_insn_has(i, W_cc) && pl_insn_mnem(i) != M_addc && pl_insn_mnem(i) != M_subc && pl_insn_mnem(i) != M_madc;
-}
-
 bool pl_insn_make(pl_insn *i, uint16_t mnem, unsigned noperands, const pl_word *words, unsigned n)
 {
     for (unsigned v = 0; v < pl_mnems[mnem].count; v++) {

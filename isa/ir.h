@@ -168,7 +168,17 @@ static inline uint32_t pl_ir_successor(const pl_ir *x, uint32_t block, uint32_t 
 /* Its only type word; of several the first. */
 pl_word pl_insn_type(const pl_insn *i);
 /* Nothing but its result depends on it. */
-bool pl_insn_pure(const pl_insn *i);
+static inline bool pl_insn_pure(const pl_insn *i)
+{
+    return i->form != PL_IR_DEAD && !(i->flags & (PL_IF_CONTROL | PL_IF_MEM)) && (pl_insn_traits(i) & PL_TRAIT_PURE);
+}
+
+/* Integer arithmetic of so many bits, 32 or 64, without further modifiers. */
+static inline bool pl_insn_is_integer(const pl_insn *i, unsigned bits)
+{
+    const unsigned traits = PL_TRAIT_INTEGER | PL_TRAIT_PURE;
+    return pl_insn_pure(i) && (pl_insn_traits(i) & (traits | PL_TRAIT_WIDE)) == (bits == 64 ? traits | PL_TRAIT_WIDE : traits);
+}
 /* Makes *i an instruction of this mnemonic with exactly these words; false: the table has none. */
 bool pl_insn_make(pl_insn *i, uint16_t mnem, unsigned noperands, const pl_word *words, unsigned n);
 

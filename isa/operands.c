@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "isa/ir.h"
 #include "isa/types.h"
 
 static uint8_t rows_of(unsigned bits)
@@ -16,13 +17,45 @@ static uint8_t rows_of(unsigned bits)
 
 #define PLACE(member) ((uint8_t)(offsetof(pl_insn, member) / 4))
 
+/* Every operand is a number or names one register, which is read or written. */
+static bool scalars(const pl_form *f, const uint16_t *mods)
+{
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
+        const pl_ospec *s = &f->operand[k];
+        if (s->kind != PL_K_IMM && ((s->kind != PL_K_VALUE && s->kind != PL_K_VAR) || (s->read && s->written) || pl_operand_count(f, k, mods)))
+            return false;
+    }
+    return true;
+}
+
+unsigned pl_traits_find(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    const uint16_t m = f->mnem;
+    const pl_word t = pl_insn_type(i);
+    const bool carry = pl_insn_has(i, W_cc), carries = m == M_addc || m == M_subc || m == M_madc;
+    const bool integer = (pl_word_kind[t] == 'u' || pl_word_kind[t] == 's' || pl_word_kind[t] == 'b') && (pl_word_bits[t] == 32 || pl_word_bits[t] == 64);
+    unsigned traits = 0;
+    if (!f->effects && m != M_activemask && m != M__sreg && m != M__s2ur && !carry && !carries)
+        traits |= PL_TRAIT_PURE;
+    if (carry)
+        traits |= PL_TRAIT_CARRY;
+    if (integer && !carry && !pl_insn_has(i, W_sat) && !pl_insn_has(i, W_u16x2) && !pl_insn_has(i, W_s16x2))
+        traits |= PL_TRAIT_INTEGER;
+    if (pl_word_bits[t] == 64)
+        traits |= PL_TRAIT_WIDE;
+    if (scalars(f, i->mods))
+        traits |= PL_TRAIT_SCALARS;
+    return traits;
+}
+
 void pl_plan_make(pl_plan *p, const pl_insn *i)
 {
     static const uint8_t narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
     const pl_form *f = &pl_forms[i->form];
     uint8_t flags = i->sel[PL_M_FLAGS];
     unsigned addresses = 0;
-    *p = (pl_plan){.key = pl_plan_key(i), .calls = (f->effects & PL_EF_CALL) != 0};
+    *p = (pl_plan){.key = pl_plan_key(i), .calls = (f->effects & PL_EF_CALL) != 0, .traits = (uint16_t)pl_traits_find(i)};
     memcpy(p->mods, i->mods, sizeof p->mods);
     p->use[p->n++] = (pl_plan_use){.at = PLACE(guard), .use = PL_USE_READ | PL_USE_PRED, .rows = 1};
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
@@ -79,6 +112,7 @@ const pl_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_plan *own)
         else if ((t->key ^ key) | (t->mods[0] ^ m[0]) | (t->mods[1] ^ m[1]) | (t->mods[2] ^ m[2]) | (t->mods[3] ^ m[3]))
             continue;
         i->plan = (uint16_t)(at + 1);
+        i->traits = t->traits;
         return t;
     }
     pl_plan_make(own, i); /* more kinds of instructions than any module has */

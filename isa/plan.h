@@ -21,6 +21,7 @@ typedef struct pl_plan {
     uint64_t key;     /* form, flags and whether it touches memory, as pl_plan_key gives them; 0: not made yet */
     uint64_t mods[4]; /* of the instruction */
     bool calls;
+    uint16_t traits;
     uint8_t n, nreads, nwrites;
     pl_plan_use use[1 + PL_INLINE_OPERANDS]; /* the guard first */
     pl_plan_use reads[1 + PL_INLINE_OPERANDS], writes[PL_INLINE_OPERANDS]; /* those among them; an operand that is both is in both */
@@ -52,7 +53,7 @@ static inline const pl_plan *pl_plan_of(const pl_program *p, pl_insn *i, pl_plan
         return pl_plan_find(p, i, own);
     const pl_plan *t = &p->plans->at[i->plan - 1u];
 #ifdef __SANITIZE_ADDRESS__
-    assert(t->key == pl_plan_key(i) && memcmp(t->mods, i->mods, sizeof t->mods) == 0);
+    assert(t->key == pl_plan_key(i) && memcmp(t->mods, i->mods, sizeof t->mods) == 0 && t->traits == i->traits);
 #endif
     return t;
 }

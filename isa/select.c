@@ -65,14 +65,6 @@ static pl_insn *source(const chooser *c, const pl_insn *i, unsigned k)
     return w;
 }
 
-static bool plain_integer(const pl_insn *i, unsigned bits)
-{
-    pl_word t = pl_insn_type(i);
-    char k = pl_type_kind(t);
-    return (unsigned)pl_type_bits(t) == bits && (k == 'u' || k == 's' || k == 'b') && !pl_insn_has(i, W_sat) && !pl_insn_has(i, W_cc) &&
-           t != W_u16x2 && t != W_s16x2 && pl_insn_pure(i);
-}
-
 /* All uses of the row can take its computation over, so that nothing is done twice for nothing. */
 static bool vanishes(chooser *c, uint32_t row)
 {
@@ -112,14 +104,14 @@ static bool multiply_add(chooser *c, pl_insn *i, unsigned bits)
             r.cls = C_imad_wide; /* of a mad.wide in the text ptxas makes a product and a sum */
             r.op[1] = w->op[1];
             r.op[2] = w->op[2];
-        } else if (pl_insn_mnem(w) == M_mul && pl_insn_has(w, W_lo) && plain_integer(w, bits)) {
+        } else if (pl_insn_mnem(w) == M_mul && pl_insn_has(w, W_lo) && pl_insn_is_integer(w, bits)) {
             if (x->row[row].block != c->block) /* ptxas leaves this one where it is, outside of a loop for instance, but none of the others */
                 continue;
             if (!vanishes(c, row) || !pl_insn_make(&r, M_mad, 4, words, 2))
                 continue;
             r.op[1] = w->op[1];
             r.op[2] = w->op[2];
-        } else if (pl_insn_mnem(w) == M_shl && plain_integer(w, bits) && log2_operand(x, w->op[2], &n)) {
+        } else if (pl_insn_mnem(w) == M_shl && pl_insn_is_integer(w, bits) && log2_operand(x, w->op[2], &n)) {
             words[0] = bits == 64 ? W_u64 : W_u32;
             if (!vanishes(c, row) || !pl_insn_make(&r, M__lea, 4, words, 1))
                 continue;
@@ -141,7 +133,7 @@ static bool shift_add(chooser *c, pl_insn *i)
     for (unsigned k = 1; k <= 2; k++) {
         pl_insn *w = source(c, i, k), r = *i;
         uint64_t n;
-        if (!w || !plain_integer(w, 32))
+        if (!w || !pl_insn_is_integer(w, 32))
             continue;
         uint32_t other = i->op[3 - k], row = i->op[k];
         bool right = pl_insn_mnem(w) == M_shr, window = pl_insn_mnem(w) == M_shf && pl_insn_has(w, W_l);
@@ -167,12 +159,12 @@ static bool funnel(chooser *c, pl_insn *i)
 {
     pl_ir *x = c->x;
     uint16_t m = pl_insn_mnem(i);
-    if ((m != M_or && m != M_xor) || !plain_integer(i, 32))
+    if ((m != M_or && m != M_xor) || !pl_insn_is_integer(i, 32))
         return false;
     for (unsigned k = 1; k <= 2; k++) {
         pl_insn *up = source(c, i, k), *down = source(c, i, 3 - k), r = *i;
         uint64_t n, rest;
-        if (!up || !down || pl_insn_mnem(up) != M_shl || pl_insn_mnem(down) != M_shr || !plain_integer(up, 32) || !plain_integer(down, 32) ||
+        if (!up || !down || pl_insn_mnem(up) != M_shl || pl_insn_mnem(down) != M_shr || !pl_insn_is_integer(up, 32) || !pl_insn_is_integer(down, 32) ||
             pl_type_kind(pl_insn_type(down)) == 's' || !log2_operand(x, up->op[2], &n) || !log2_operand(x, down->op[2], &rest) || n + rest != 32)
             continue;
         bool first = vanishes(c, i->op[k]), second = vanishes(c, i->op[3 - k]);
@@ -197,7 +189,7 @@ static bool three_sums(const chooser *c, pl_insn *i, unsigned bits)
     bool sub = pl_insn_mnem(i) == M_sub;
     for (unsigned k = 1; k <= 2; k++) {
         pl_insn *w = source(c, i, k);
-        if (!w || !single(c, i->op[k]) || !plain_integer(w, bits) || pl_forms[w->form].noperands != 3)
+        if (!w || !single(c, i->op[k]) || !pl_insn_is_integer(w, bits) || pl_forms[w->form].noperands != 3)
             continue;
         bool inner = pl_insn_mnem(w) == M_sub;
         if (!inner && pl_insn_mnem(w) != M_add)
@@ -230,7 +222,7 @@ static void sum_and_bound(const chooser *c, pl_insn *i)
         if (!w || !single(c, i->op[k]))
             continue;
         pl_insn r = *i;
-        if (pl_insn_mnem(w) == M_add && plain_integer(w, 32) && pl_forms[w->form].noperands == 3) {
+        if (pl_insn_mnem(w) == M_add && pl_insn_is_integer(w, 32) && pl_forms[w->form].noperands == 3) {
             if (!pl_insn_make(&r, M__addmax, 4, (const pl_word[]){m == M_max ? W_max : W_min, t}, 2))
                 continue;
             r.op[3] = i->op[3 - k];
@@ -424,7 +416,7 @@ static void fold_address(const chooser *c, pl_insn *i)
     for (unsigned depth = 0; depth < 8; depth++) {
         pl_insn *w = source(c, i, k);
         uint64_t n;
-        if (!w || pl_insn_mnem(w) != M_add || !plain_integer(w, narrow ? 32 : 64) || !pl_ir_number(x, w->op[2], &n))
+        if (!w || pl_insn_mnem(w) != M_add || !pl_insn_is_integer(w, narrow ? 32 : 64) || !pl_ir_number(x, w->op[2], &n))
             return;
         int64_t sum = i->imm + (narrow ? (int64_t)(int32_t)(uint32_t)n : (int64_t)n);
         if (!fits(sum))
@@ -591,7 +583,7 @@ static void lower_half(const chooser *c, pl_insn *i)
 {
     enum { NEAR = 64 };
     const unsigned bits = pl_type_bits(pl_insn_type(i)) == 64 ? 64 : 32;
-    if (!pl_insn_has(i, W_lo) || !plain_integer(i, bits) || i->guard != PL_PT)
+    if (!pl_insn_has(i, W_lo) || !pl_insn_is_integer(i, bits) || i->guard != PL_PT)
         return;
     for (unsigned k = 1; k <= 2; k++)
         if (i->op[k] == UINT32_MAX || c->x->row[i->op[k]].defs != 1)
@@ -599,7 +591,7 @@ static void lower_half(const chooser *c, pl_insn *i)
     const pl_irb *b = &c->x->b.at[c->block];
     for (size_t k = c->at > NEAR ? c->at - NEAR : 0; k < b->code.n && k < c->at + NEAR; k++) {
         const pl_insn *o = &b->code.at[k];
-        bool upper = pl_insn_mnem(o) == M_mul && pl_insn_has(o, W_hi) && plain_integer(o, bits) && o->guard == PL_PT;
+        bool upper = pl_insn_mnem(o) == M_mul && pl_insn_has(o, W_hi) && pl_insn_is_integer(o, bits) && o->guard == PL_PT;
         if (upper && ((o->op[1] == i->op[1] && o->op[2] == i->op[2]) || (o->op[1] == i->op[2] && o->op[2] == i->op[1]))) {
             i->cls = C_free;
             return;
@@ -628,7 +620,7 @@ static bool sums(chooser *c, pl_insn *i)
 {
     const bool add = pl_insn_mnem(i) == M_add;
     for (unsigned bits = 32; bits <= 64; bits += 32)
-        if (plain_integer(i, bits) && pl_forms[i->form].noperands == 3) {
+        if (pl_insn_is_integer(i, bits) && pl_forms[i->form].noperands == 3) {
             if ((add && (multiply_add(c, i, bits) || (bits == 32 && shift_add(c, i)))) || three_sums(c, i, bits))
                 return true;
         }
@@ -733,7 +725,8 @@ static bool walk(pl_ir *x, chooser *c)
             else {
                 pl_insn before = b->code.at[c->at];
                 visit(c, &b->code.at[c->at]);
-                before.plan = b->code.at[c->at].plan; /* that it is known now is no change */
+                before.plan = b->code.at[c->at].plan; /* that they are known now is no change */
+                before.traits = b->code.at[c->at].traits;
                 c->changed = memcmp(&before, &b->code.at[c->at], sizeof before) != 0;
             }
             if (b->code.at[c->at].form != PL_IR_DEAD)
