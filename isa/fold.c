@@ -15,6 +15,7 @@ typedef struct value {
 typedef struct fold {
     pl_ir *x;
     uint32_t *to;      /* by row: the row that holds the same value, PL_IR_NONE: itself */
+    uint32_t room;     /* for so many rows */
     uint32_t *pred_to; /* the same for predicates */
     uint32_t *bucket, mask;
     struct { value *at; size_t n, cap; } values;
@@ -36,6 +37,28 @@ static void substitute(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     uint32_t *to = use & PL_USE_PRED ? f->pred_to : f->to;
     while (to[*row] != PL_IR_NONE)
         *row = to[*row];
+}
+
+static bool to_room(fold *f, uint32_t rows)
+{
+    pl_ir *x = f->x;
+    uint32_t *to = pl_arena_array(x->tmp, uint32_t, rows);
+    if (!to)
+        return false;
+    if (f->room)
+        memcpy(to, f->to, f->room * sizeof *to);
+    memset(to + f->room, 0xff, (rows - f->room) * sizeof *to);
+    f->to = to;
+    f->room = rows;
+    return true;
+}
+
+/* The row that holds this number, with all that is known of rows; where memory is short, just any. */
+static uint32_t constant(fold *f, uint64_t bits, unsigned width)
+{
+    pl_ir *x = f->x;
+    uint32_t row = pl_ir_constant(x, bits, width), rows = x->f->rows;
+    return pl_ir_describe(x) && (rows <= f->room || to_room(f, 2 * rows)) ? row : 0;
 }
 
 /* ---- what is known about integer instructions ---- */
@@ -149,7 +172,7 @@ static void combine(fold *f, pl_insn *i, operation o)
     if (o.mnem == M_sub && pl_ir_number(x, i->op[2], &c)) {
         pl_word t = pl_insn_type(i);
         if (pl_insn_make(i, M_add, 3, &t, 1)) {
-            i->op[2] = pl_ir_constant(x, 0 - c, o.bits);
+            i->op[2] = constant(f, 0 - c, o.bits);
             o.mnem = M_add;
         }
     }
@@ -168,7 +191,7 @@ static void combine(fold *f, pl_insn *i, operation o)
     operation p = operation_of(w);
     if (p.simple && p.bits == o.bits && is_value(x, w->op[1]) && pl_ir_number(x, w->op[2], &d)) {
         i->op[1] = w->op[1];
-        i->op[2] = pl_ir_constant(x, c + d, o.bits);
+        i->op[2] = constant(f, c + d, o.bits);
         f->changed = true;
     }
 }
@@ -208,7 +231,7 @@ static bool simplify(fold *f, pl_insn *i, operation o)
     if (o.mnem == M_mul && lo && log2_exact(b) > 0) {
         pl_word t = o.bits == 64 ? W_b64 : W_b32;
         if (pl_insn_make(i, M_shl, 3, &t, 1))
-            i->op[2] = pl_ir_constant(x, (uint64_t)log2_exact(b), 32);
+            i->op[2] = constant(f, (uint64_t)log2_exact(b), 32);
     }
     return false;
 }
@@ -337,7 +360,7 @@ static void visit(fold *f, uint32_t block, uint32_t at)
         for (unsigned k = 1; k < fm->noperands; k++)
             known += fm->operand[k].kind == PL_K_VALUE && pl_operand_type(fm, k, i->mods) != W_pred && pl_ir_number(x, i->op[k], &v[k - 1]);
         if (known + 1u == fm->noperands && evaluate(i, o, v, &r, &width) && width / 32u == x->row[i->op[0]].rows) {
-            replace_by(f, i, pl_ir_constant(x, r, width));
+            replace_by(f, i, constant(f, r, width));
             return;
         }
         combine(f, i, o);
@@ -440,22 +463,19 @@ bool pl_pass_fold(pl_ir *x)
 {
     for (unsigned round = 0; round < 4; round++) {
         fold f = {.x = x};
-        uint32_t size = 64, spare = 0;
+        uint32_t size = 64;
+        size_t insns = 0;
         for (size_t b = 0; b < x->b.n; b++)
-            spare += (uint32_t)x->b.at[b].code.n;
-        while (size < spare)
+            insns += x->b.at[b].code.n;
+        while (size < insns)
             size *= 2;
-        spare *= 4; /* room for the constants that folding makes */
-        if (!pl_ir_graph(x) || !pl_ir_count_with(x, spare))
+        if (!pl_ir_graph(x) || !pl_ir_count(x))
             return false;
         f.mask = size - 1;
         f.bucket = pl_arena_array(x->tmp, uint32_t, size);
-        uint32_t rows = x->f->rows + spare + 4;
-        f.to = pl_arena_array(x->tmp, uint32_t, rows);
         f.pred_to = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1);
-        if (!f.bucket || !f.to || !f.pred_to)
+        if (!f.bucket || !f.pred_to || !to_room(&f, x->f->rows + x->f->rows / 8 + 16))
             return false;
-        memset(f.to, 0xff, rows * sizeof *f.to);
         memset(f.pred_to, 0xff, (x->f->preds + 1) * sizeof *f.pred_to);
         for (uint32_t j = 0; j < x->nrpo; j++)
             for (uint32_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {

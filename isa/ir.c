@@ -495,29 +495,38 @@ static bool row_room(pl_ir *x, size_t rows, size_t preds)
 }
 
 /* Rows from `first` on that nothing is known of yet. */
-static void describe(pl_ir *x, uint32_t first, size_t more)
+static void describe(pl_ir *x, uint32_t first)
 {
     static const uint8_t defs[] = {[PL_ROW_REG] = 0, [PL_ROW_INIT] = 1, [PL_ROW_SINK] = 2};
     uint32_t rows = x->f->rows;
     for (uint32_t r = first; r < rows; r++)
         x->row[r] = (pl_ir_row){.kind = x->kind.at[r], .init = x->init.at[r], .block = PL_IR_NONE, .defs = defs[x->kind.at[r]]};
-    for (size_t r = rows; r < rows + more; r++)
-        x->row[r] = (pl_ir_row){.kind = PL_ROW_INIT, .init = PL_IR_NONE, .block = PL_IR_NONE, .defs = 1};
     x->described = rows;
 }
 
-bool pl_ir_count_with(pl_ir *x, size_t more)
+bool pl_ir_describe(pl_ir *x)
+{
+    const pl_ir_row *old = x->row;
+    if (!row_room(x, x->f->rows + 4, 0))
+        return false;
+    if (x->row != old)
+        memcpy(x->row, old, x->described * sizeof *old);
+    describe(x, x->described);
+    return true;
+}
+
+bool pl_ir_count(pl_ir *x)
 {
     pl_prog_func *f = x->f;
-    bool known = x->counted && f->rows + more + 4 <= x->row_room;
+    bool known = x->counted && f->rows + 4 <= x->row_room;
     x->counted = false;
     if (known) {
-        describe(x, x->described, more);
+        describe(x, x->described);
         return true;
     }
-    if (!row_room(x, f->rows + more + 4, f->preds + 1))
+    if (!row_room(x, f->rows + 4, f->preds + 1))
         return false;
-    describe(x, 0, more);
+    describe(x, 0);
     for (uint32_t r = 0; r < f->preds; r++)
         x->pred_row[r] = (pl_ir_row){.block = PL_IR_NONE};
     x->pred_row[PL_PT].defs = x->pred_row[PL_PF].defs = 1;
@@ -528,11 +537,6 @@ bool pl_ir_count_with(pl_ir *x, size_t more)
                 pl_insn_uses_here(x->p, &x->b.at[c.block].code.at[c.at], count, &c);
     interface(x, pin, x);
     return true;
-}
-
-bool pl_ir_count(pl_ir *x)
-{
-    return pl_ir_count_with(x, 0);
 }
 
 bool pl_ir_ready(pl_ir *x)

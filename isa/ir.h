@@ -85,8 +85,8 @@ static inline void pl_ir_same(pl_ir *x)
 }
 /* What most passes begin with: dead instructions go, then graph and count. False: out of memory. */
 bool pl_ir_ready(pl_ir *x);
-/* pl_ir_count, with descriptions of `more` rows to come: constants that a pass makes while it works. */
-bool pl_ir_count_with(pl_ir *x, size_t more);
+/* Describes rows that have come since: constants that a pass makes while it works. Pointers to descriptions do not outlive this. */
+bool pl_ir_describe(pl_ir *x);
 /* Is there such an instruction? Passes that look for a rare one ask before they analyse the function. */
 bool pl_ir_any(const pl_ir *x, bool (*wanted)(const pl_insn *i));
 /* Takes out instructions whose form is PL_IR_DEAD. */
