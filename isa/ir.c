@@ -129,12 +129,12 @@ static void interface(pl_ir *x, pl_use_fn *fn, void *ctx)
             fn(ctx, &f->result.at[k].from, f->result.at[k].bytes > 4 ? 2 : 1, PL_USE_READ | (f->result.at[k].pred ? PL_USE_PRED : 0));
 }
 
-static void every_instruction(pl_ir *x, pl_use_fn *fn, void *ctx)
+static inline void every_instruction(pl_ir *x, pl_use_fn *fn, void *ctx)
 {
     for (size_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++)
             if (x->b.at[b].code.at[k].form != PL_IR_DEAD)
-                pl_insn_uses(x->p, &x->b.at[b].code.at[k], fn, ctx);
+                pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], fn, ctx);
 }
 
 /* Registers first, then the rows that a frame starts with; what nobody uses disappears. */
@@ -454,18 +454,23 @@ typedef struct counting {
     uint32_t block, at;
 } counting;
 
-static inline void count(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void count_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     counting *c = ctx;
-    pl_ir_row *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row, *end = r + (use & PL_USE_PRED ? 1 : rows);
-    for (; r < end; r++) {
-        r->uses += use & PL_USE_READ;
-        if (use & PL_USE_WRITE) {
-            r->defs++;
-            r->block = c->block;
-            r->at = c->at;
-            r->rows = (uint8_t)rows;
-        }
+    pl_ir_row *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row;
+    for (unsigned k = 0; k < rows; k++)
+        r[k].uses++;
+}
+
+static inline void count_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    counting *c = ctx;
+    pl_ir_row *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row;
+    for (unsigned k = 0; k < rows; k++) {
+        r[k].defs++;
+        r[k].block = c->block;
+        r[k].at = c->at;
+        r[k].rows = (uint8_t)rows;
     }
 }
 
@@ -531,10 +536,12 @@ bool pl_ir_count(pl_ir *x)
         x->pred_row[r] = (pl_ir_row){.block = PL_IR_NONE};
     x->pred_row[PL_PT].defs = x->pred_row[PL_PF].defs = 1;
     counting c = {.x = x};
-    for (c.block = 0; c.block < x->b.n; c.block++)
-        for (c.at = 0; c.at < x->b.at[c.block].code.n; c.at++)
-            if (x->b.at[c.block].code.at[c.at].form != PL_IR_DEAD)
-                pl_insn_uses_here(x->p, &x->b.at[c.block].code.at[c.at], count, &c);
+    for (c.block = 0; c.block < x->b.n; c.block++) {
+        const pl_irb *b = &x->b.at[c.block];
+        for (c.at = 0; c.at < b->code.n; c.at++)
+            if (b->code.at[c.at].form != PL_IR_DEAD)
+                pl_insn_reads_writes(x->p, &b->code.at[c.at], count_read, count_write, &c);
+    }
     interface(x, pin, x);
     return true;
 }

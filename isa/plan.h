@@ -10,6 +10,9 @@
 
 #include "isa/operands.h"
 
+/* The visiting function is known where these are called: it is to be written out there, not called through a pointer for each operand. */
+#define PL_IN_LINE static inline __attribute__((always_inline))
+
 /* The guard, or one operand that names registers. */
 typedef struct pl_plan_use {
     uint8_t at;     /* where the instruction holds it, in units of four bytes */
@@ -47,7 +50,7 @@ const pl_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_plan *own);
 
 /* The plan for an instruction: one that the program keeps, or one that is made in *own. An instruction remembers its plan, as do its copies: who
  * changes what the plan depends on sets `plan` to 0, as pl_insn_make does. A sanitizer build looks whether that was done. */
-static inline const pl_plan *pl_plan_of(const pl_program *p, pl_insn *i, pl_plan *own)
+PL_IN_LINE const pl_plan *pl_plan_of(const pl_program *p, pl_insn *i, pl_plan *own)
 {
     if (!i->plan || !p->plans)
         return pl_plan_find(p, i, own);
@@ -61,7 +64,7 @@ static inline const pl_plan *pl_plan_of(const pl_program *p, pl_insn *i, pl_plan
 /* What a call passes (read) and receives (written) in registers. */
 void pl_call_uses(pl_program *p, const pl_insn *i, unsigned which, pl_use_fn *fn, void *ctx);
 
-static inline void pl_plan_visit(pl_program *p, pl_insn *i, const pl_plan_use *u, const pl_plan_use *end, pl_use_fn *fn, void *ctx)
+PL_IN_LINE void pl_plan_visit(pl_program *p, pl_insn *i, const pl_plan_use *u, const pl_plan_use *end, pl_use_fn *fn, void *ctx)
 {
     for (; u < end; u++) {
         uint32_t *op = (uint32_t *)(void *)i + u->at, n = 1;
@@ -77,21 +80,21 @@ static inline void pl_plan_visit(pl_program *p, pl_insn *i, const pl_plan_use *u
     }
 }
 
-static inline void pl_plan_reads(pl_program *p, pl_insn *i, const pl_plan *t, pl_use_fn *fn, void *ctx)
+PL_IN_LINE void pl_plan_reads(pl_program *p, pl_insn *i, const pl_plan *t, pl_use_fn *fn, void *ctx)
 {
     pl_plan_visit(p, i, t->reads + (i->guard == PL_PT), t->reads + t->nreads, fn, ctx);
     if (t->calls)
         pl_call_uses(p, i, PL_USE_READ, fn, ctx);
 }
 
-static inline void pl_plan_writes(pl_program *p, pl_insn *i, const pl_plan *t, pl_use_fn *fn, void *ctx)
+PL_IN_LINE void pl_plan_writes(pl_program *p, pl_insn *i, const pl_plan *t, pl_use_fn *fn, void *ctx)
 {
     pl_plan_visit(p, i, t->writes, t->writes + t->nwrites, fn, ctx);
     if (t->calls)
         pl_call_uses(p, i, PL_USE_WRITE, fn, ctx);
 }
 
-static inline void pl_insn_uses_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
+PL_IN_LINE void pl_insn_uses_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
 {
     pl_plan own;
     const pl_plan *t = pl_plan_of(p, i, &own);
@@ -101,20 +104,20 @@ static inline void pl_insn_uses_here(pl_program *p, pl_insn *i, pl_use_fn *fn, v
 }
 
 /* Only what it reads, or only what it writes; an operand that is both comes with both flags. */
-static inline void pl_insn_reads_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
+PL_IN_LINE void pl_insn_reads_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
 {
     pl_plan own;
     pl_plan_reads(p, i, pl_plan_of(p, i, &own), fn, ctx);
 }
 
-static inline void pl_insn_writes_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
+PL_IN_LINE void pl_insn_writes_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
 {
     pl_plan own;
     pl_plan_writes(p, i, pl_plan_of(p, i, &own), fn, ctx);
 }
 
 /* First what it reads, then what it writes: an operand that is both comes twice. */
-static inline void pl_insn_reads_writes(pl_program *p, pl_insn *i, pl_use_fn *read, pl_use_fn *written, void *ctx)
+PL_IN_LINE void pl_insn_reads_writes(pl_program *p, pl_insn *i, pl_use_fn *read, pl_use_fn *written, void *ctx)
 {
     pl_plan own;
     const pl_plan *t = pl_plan_of(p, i, &own);
