@@ -388,5 +388,7 @@ bool pl_pass_coalesce(pl_ir *x)
             if (pl_operand_type(f, 0, i->mods) != W_pred && (bits == 32 || bits == 64))
                 pl_insn_make(i, M__mov, 2, &(pl_word){bits == 64 ? W_b64 : W_b32}, 1);
         }
+    if (!any) /* in the last round, which began by counting; ~mov reads and writes the same */
+        pl_ir_same(x);
     return true;
 }

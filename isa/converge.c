@@ -344,7 +344,7 @@ bool pl_pass_converge(pl_ir *x)
 {
     pl_varies v;
     pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_count(x) || !pl_varies_find(&v, x))
+    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !pl_varies_find(&v, x))
         return false;
     if (x->f->entry && !combine_atomics(x, &v))
         return false;

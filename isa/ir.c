@@ -520,13 +520,50 @@ bool pl_ir_describe(pl_ir *x)
     return true;
 }
 
-bool pl_ir_count(pl_ir *x)
+static inline void note_place(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    counting *c = ctx;
+    pl_ir_row *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row;
+    for (unsigned k = 0; k < rows; k++) {
+        r[k].block = c->block;
+        r[k].at = c->at;
+    }
+}
+
+/* Where each row is written last. */
+static void find_places(pl_ir *x)
+{
+    counting c = {.x = x};
+    for (; c.block < x->b.n; c.block++) {
+        const pl_irb *b = &x->b.at[c.block];
+        for (c.at = 0; c.at < b->code.n; c.at++)
+            if (b->code.at[c.at].form != PL_IR_DEAD)
+                pl_insn_writes_here(x->p, &b->code.at[c.at], note_place, &c);
+    }
+}
+
+static void count_all(pl_ir *x)
+{
+    counting c = {.x = x};
+    for (; c.block < x->b.n; c.block++) {
+        const pl_irb *b = &x->b.at[c.block];
+        for (c.at = 0; c.at < b->code.n; c.at++)
+            if (b->code.at[c.at].form != PL_IR_DEAD)
+                pl_insn_reads_writes(x->p, &b->code.at[c.at], count_read, count_write, &c);
+    }
+}
+
+static bool count(pl_ir *x, bool places)
 {
     pl_prog_func *f = x->f;
     bool known = x->counted && f->rows + 4 <= x->row_room;
     x->counted = false;
     if (known) {
         describe(x, x->described);
+        if (places && x->displaced) {
+            find_places(x);
+            x->displaced = false;
+        }
         return true;
     }
     if (!row_room(x, f->rows + 4, f->preds + 1))
@@ -535,15 +572,20 @@ bool pl_ir_count(pl_ir *x)
     for (uint32_t r = 0; r < f->preds; r++)
         x->pred_row[r] = (pl_ir_row){.block = PL_IR_NONE};
     x->pred_row[PL_PT].defs = x->pred_row[PL_PF].defs = 1;
-    counting c = {.x = x};
-    for (c.block = 0; c.block < x->b.n; c.block++) {
-        const pl_irb *b = &x->b.at[c.block];
-        for (c.at = 0; c.at < b->code.n; c.at++)
-            if (b->code.at[c.at].form != PL_IR_DEAD)
-                pl_insn_reads_writes(x->p, &b->code.at[c.at], count_read, count_write, &c);
-    }
+    count_all(x);
     interface(x, pin, x);
+    x->displaced = false;
     return true;
+}
+
+bool pl_ir_count(pl_ir *x)
+{
+    return count(x, true);
+}
+
+bool pl_ir_uses(pl_ir *x)
+{
+    return count(x, false);
 }
 
 bool pl_ir_ready(pl_ir *x)

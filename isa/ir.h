@@ -61,7 +61,8 @@ typedef struct pl_ir {
     bool parts;           /* pl_pass_converge: there are branches where lanes may part, ends of some lanes, slow paths */
     size_t row_room, pred_room;
     uint32_t described;   /* rows that have been */
-    bool counted;         /* nothing has changed since: pl_ir_same */
+    bool counted;         /* nothing has changed since: pl_ir_same, pl_ir_moved */
+    bool displaced;       /* but `block` and `at` of rows are not right */
 } pl_ir;
 
 pl_status pl_ir_open(pl_ir *x, pl_program *p, pl_prog_func *f, uint32_t sink, pl_arena *scratch, pl_arena *tmp);
@@ -83,6 +84,13 @@ static inline void pl_ir_same(pl_ir *x)
 {
     x->counted = true;
 }
+/* The same when instructions have moved, or some have come or gone that read and write nothing. */
+static inline void pl_ir_moved(pl_ir *x)
+{
+    x->counted = x->displaced = true;
+}
+/* pl_ir_count for passes that do not ask where rows are written. */
+bool pl_ir_uses(pl_ir *x);
 /* What most passes begin with: dead instructions go, then graph and count. False: out of memory. */
 bool pl_ir_ready(pl_ir *x);
 /* Describes rows that have come since: constants that a pass makes while it works. Pointers to descriptions do not outlive this. */

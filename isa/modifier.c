@@ -170,5 +170,6 @@ bool pl_pass_modifiers(pl_ir *x)
             if (pair || based(&f, i) || carried(&f, i) || saturates(x, i))
                 i->cls = C_free;
         }
+    pl_ir_same(x);
     return true;
 }

@@ -234,8 +234,9 @@ bool pl_pass_place(pl_ir *x)
 {
     place p = {.x = x};
     pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_count(x) || !collect(&p))
+    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !collect(&p))
         return false;
+    uint32_t rows = x->f->rows;
     fetch_under_guards(&p);
     for (uint32_t j = 0; j < x->nrpo; j++) {
         p.block = x->rpo[j];
@@ -287,5 +288,7 @@ bool pl_pass_place(pl_ir *x)
             return false;
     }
     pl_ir_sweep(x);
+    if (x->f->rows == rows) /* no fetch has a register of its own; those that nobody reads are gone, and nobody asks about them */
+        pl_ir_moved(x);
     return pl_ir_ok(x);
 }

@@ -218,7 +218,7 @@ static void move_guarded(pl_ir *x, uint32_t to, uint32_t body, uint32_t guard, b
     x->b.at[body].code.n = 0;
 }
 
-/* A branch to the end of a kernel is a guarded exit. */
+/* A branch to the end of a kernel is a guarded exit. It reads what the branch read. */
 static void exits(pl_ir *x, uint32_t b)
 {
     pl_insn *branch = pl_ir_branch(x, b);
@@ -337,6 +337,8 @@ bool pl_pass_predicate(pl_ir *x)
             return false;
         for (uint32_t j = 0; j < x->nrpo; j++)
             changed |= guard_arms(x, &a, x->rpo[j]);
+        if (!changed)
+            pl_ir_same(x);
     }
     for (uint32_t j = 0; j < x->nrpo; j++)
         exits(x, x->rpo[j]);

@@ -763,7 +763,8 @@ bool pl_pass_schedule(pl_ir *x)
 {
     size_t most = 0;
     list l = {.x = x};
-    if (!pl_ir_ready(x) || !pl_flow_values(&l.f, x) || !pl_flow_live(&l.f))
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !pl_flow_values(&l.f, x) || !pl_flow_live(&l.f))
         return false;
     for (size_t b = 0; b < x->b.n; b++)
         most = x->b.at[b].code.n > most ? x->b.at[b].code.n : most;
@@ -792,5 +793,6 @@ bool pl_pass_schedule(pl_ir *x)
     for (size_t k = 0; k < C_count; k++)
         spare = l.cost[k].spare > spare ? l.cost[k].spare : spare;
     x->most_live = (uint32_t)l.most + spare;
+    pl_ir_moved(x);
     return true;
 }

@@ -144,7 +144,8 @@ bool pl_pass_uniform(pl_ir *x)
 {
     chooser c = {.x = x};
     size_t insns = 0;
-    if (!pl_ir_ready(x))
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_uses(x))
         return false;
     c.may = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
     for (size_t b = 0; b < x->b.n; b++)

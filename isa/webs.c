@@ -92,19 +92,21 @@ static uint32_t new_node(webs *w)
 }
 
 /* Finds the variables: rows with several writes, always used with the same width. */
-static void survey(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void survey(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     webs *w = ctx;
     bool pred = (use & PL_USE_PRED) != 0;
     pl_ir *x = w->x;
     const pl_ir_row *info = pred ? x->pred_row : x->row;
     unsigned n = pred ? 1 : rows;
+    uint32_t have = w->of[pred][*row];
+    if (!have && info[*row].defs < 2) /* nearly all */
+        return;
     bool eligible = true;
     for (unsigned k = 0; k < n; k++)
         eligible &= !info[*row + k].pinned && info[*row + k].kind == PL_ROW_REG && !(pred && *row <= PL_PF);
-    uint32_t have = w->of[pred][*row];
     if (!have) {
-        if (!eligible || info[*row].defs < 2)
+        if (!eligible)
             return;
         *pl_push(x->tmp, &w->v) = (var){.row = *row, .rows = n, .pred = pred, .n = 1};
         if (!pl_ir_ok(x))
