@@ -54,23 +54,6 @@ bool pl_flow_values(pl_flow *f, pl_ir *x)
     return true;
 }
 
-const pl_insn *pl_flow_visit(pl_flow *f, uint32_t block, uint32_t at)
-{
-    const pl_insn *i = &f->x->b.at[block].code.at[at];
-    f->block = block;
-    f->at = at;
-    f->guarded = i->guard != PL_PT;
-    return i;
-}
-
-bool pl_flow_starts(const pl_flow *f, uint32_t k, unsigned rows, unsigned use)
-{
-    const pl_flow_value *v = &f->v[k];
-    if (!(use & PL_USE_WRITE) || (use & PL_USE_READ) || rows != v->rows)
-        return false;
-    return !f->guarded || (v->block == f->block && v->born == f->at);
-}
-
 typedef struct touching {
     pl_flow *f;
     uint32_t *seen; /* by number of a value among those that may live across: the last block that touches it, plus one */

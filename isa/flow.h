@@ -50,9 +50,23 @@ bool pl_flow_live(pl_flow *f);
 /* Goes to the end of a block. */
 void pl_flow_end(pl_flow *f, uint32_t block);
 /* Says which instruction comes next; pl_flow_starts asks about it. */
-const pl_insn *pl_flow_visit(pl_flow *f, uint32_t block, uint32_t at);
+static inline const pl_insn *pl_flow_visit(pl_flow *f, uint32_t block, uint32_t at)
+{
+    const pl_insn *i = &f->x->b.at[block].code.at[at];
+    f->block = block;
+    f->at = at;
+    f->guarded = i->guard != PL_PT;
+    return i;
+}
+
 /* Does this access start value k anew, whatever its register held? */
-bool pl_flow_starts(const pl_flow *f, uint32_t k, unsigned rows, unsigned use);
+static inline bool pl_flow_starts(const pl_flow *f, uint32_t k, unsigned rows, unsigned use)
+{
+    const pl_flow_value *v = &f->v[k];
+    if (!(use & PL_USE_WRITE) || (use & PL_USE_READ) || rows != v->rows)
+        return false;
+    return !f->guarded || (v->block == f->block && v->born == f->at);
+}
 
 /* The value of an operand, plus one; 0: none. */
 static inline uint32_t pl_flow_of(const pl_flow *f, uint32_t row, unsigned use)

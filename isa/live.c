@@ -75,6 +75,12 @@ typedef struct unit {
     bool late;            /* the instruction that reads it last does so some time after it has issued */
 } unit;
 
+/* An instruction reads or writes a unit. Made once: the walks below go over these instead of decoding operands every time. */
+typedef struct ref {
+    uint32_t unit;
+    uint8_t rows, use; /* PL_USE_READ, PL_USE_WRITE */
+} ref;
+
 typedef struct live {
     pl_program *p;
     pl_arena *a;
@@ -84,6 +90,8 @@ typedef struct live {
     uint32_t *unit_of;  /* by old row */
     unit *u;
     uint32_t n;         /* units */
+    struct { ref *at; size_t n, cap; } refs; /* of all instructions, one after the other */
+    uint32_t *ref;      /* by instruction: its first one */
     pl_liveset sets;    /* of the units that may live from block to block; touches in the order of the blocks */
     uint32_t *across;   /* by unit: its number among these */
     uint32_t *across_unit; /* and by that number the unit */
@@ -91,10 +99,9 @@ typedef struct live {
     bool *out;          /* by touch: live at the end of the block */
     uint32_t *until;    /* by unit: position behind its last read, seen from here; 0: it is not live */
     pl_colour *colour;
-    uint8_t *temporary; /* by class: rows that its steps need, plus one; 0: not looked up yet */
     uint32_t at;        /* instruction being visited */
     uint32_t block;
-    bool guarded, elsewhere;
+    bool guarded;
     uint32_t delta;     /* how far fixed rows move down */
 } live;
 
@@ -107,10 +114,26 @@ static void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         l->unit_of[*row + k] = 1;
 }
 
-/* Where is it touched, and how first? Reads come before writes within one instruction. */
-static void locate(live *l, uint32_t row, bool write)
+static void note_ref(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    unit *u = &l->u[l->unit_of[row]];
+    live *l = ctx;
+    if (!(use & PL_USE_PRED) && *row < l->fixed)
+        *pl_push(l->a, &l->refs) = (ref){l->unit_of[*row], (uint8_t)rows, (uint8_t)use};
+}
+
+static const ref *refs_of(const live *l, uint32_t at)
+{
+    return l->refs.at + l->ref[at];
+}
+
+static const ref *refs_end(const live *l, uint32_t at)
+{
+    return l->refs.at + l->ref[at + 1];
+}
+
+/* Where is it touched, and how first? */
+static void locate(live *l, unit *u, bool write)
+{
     if (!u->used) {
         u->used = true;
         u->block = l->block;
@@ -119,58 +142,42 @@ static void locate(live *l, uint32_t row, bool write)
         u->block = UINT32_MAX;
 }
 
-static void locate_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+/* Reads come before writes within one instruction. */
+static void locate_all(live *l, bool elsewhere)
 {
-    live *l = ctx;
-    (void)rows;
-    if (!(use & PL_USE_PRED) && (use & PL_USE_READ) && *row < l->fixed)
-        locate(l, *row, false);
-}
-
-static void locate_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    live *l = ctx;
-    if (!(use & PL_USE_PRED) && (use & PL_USE_WRITE) && *row < l->fixed)
-        locate(l, *row, rows == l->u[l->unit_of[*row]].rows);
-    if (!(use & PL_USE_PRED) && (use & PL_USE_WRITE) && *row < l->fixed && l->u[l->unit_of[*row]].writes < 2)
-        l->u[l->unit_of[*row]].writes++;
-    if (l->elsewhere && !(use & PL_USE_PRED) && (use & PL_USE_WRITE) && *row < l->fixed)
-        l->u[l->unit_of[*row]].elsewhere = true;
+    const ref *first = refs_of(l, l->at), *end = refs_end(l, l->at);
+    for (const ref *r = first; r < end; r++)
+        if (r->use & PL_USE_READ)
+            locate(l, &l->u[r->unit], false);
+    for (const ref *r = first; r < end; r++) {
+        unit *u = &l->u[r->unit];
+        if (!(r->use & PL_USE_WRITE))
+            continue;
+        locate(l, u, r->rows == u->rows);
+        if (u->writes < 2)
+            u->writes++;
+        u->elsewhere |= elsewhere;
+    }
 }
 
 /* Does this write start the value anew? Under a guard it does when nothing before it, in the only block that knows the unit, has
  * written or read it: other lanes hold nothing worth keeping. */
-static bool starts(const live *l, uint32_t u, unsigned rows, unsigned use)
+static bool starts(const live *l, const ref *r)
 {
-    if (!(use & PL_USE_WRITE) || (use & PL_USE_READ) || rows != l->u[u].rows)
+    const unit *u = &l->u[r->unit];
+    if (!(r->use & PL_USE_WRITE) || (r->use & PL_USE_READ) || r->rows != u->rows)
         return false;
-    return !l->guarded || (l->u[u].block == l->block && l->u[u].born == l->at);
+    return !l->guarded || (u->block == l->block && u->born == l->at);
 }
 
 /* The first access in a block decides. */
-static void summarise(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void summarise(live *l, const ref *r)
 {
-    live *l = ctx;
-    if ((use & PL_USE_PRED) || *row >= l->fixed)
-        return;
-    uint32_t u = l->unit_of[*row], k = l->across[u];
+    uint32_t k = l->across[r->unit];
     if (k == UINT32_MAX || l->seen[k] == l->block + 1)
         return;
     l->seen[k] = l->block + 1;
-    pl_liveset_touch(&l->sets, k, l->block, !starts(l, u, rows, use));
-}
-
-/* Reads come before writes within one instruction. */
-static void summarise_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    if (use & PL_USE_READ)
-        summarise(ctx, row, rows, use);
-}
-
-static void summarise_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    if ((use & PL_USE_WRITE) && !(use & PL_USE_READ))
-        summarise(ctx, row, rows, use);
+    pl_liveset_touch(&l->sets, k, l->block, !starts(l, r));
 }
 
 static void extend(unit *u, uint32_t at)
@@ -181,12 +188,18 @@ static void extend(unit *u, uint32_t at)
         u->end = at;
 }
 
-static void reach(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+/* Reads come before writes within one instruction. */
+static void summarise_all(live *l)
 {
-    live *l = ctx;
-    (void)rows;
-    if (!(use & PL_USE_PRED) && *row < l->fixed)
-        extend(&l->u[l->unit_of[*row]], l->at);
+    const ref *first = refs_of(l, l->at), *end = refs_end(l, l->at);
+    for (const ref *r = first; r < end; r++) {
+        extend(&l->u[r->unit], l->at);
+        if (r->use & PL_USE_READ)
+            summarise(l, r);
+    }
+    for (const ref *r = first; r < end; r++)
+        if (!(r->use & PL_USE_READ))
+            summarise(l, r);
 }
 
 static uint32_t weight(const unit *u)
@@ -195,16 +208,13 @@ static uint32_t weight(const unit *u)
 }
 
 /* Backward step over one instruction, which stands at positions 2 at (it reads) and 2 at + 1 (it writes). */
-static void kill(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void kill(live *l, const ref *r)
 {
-    live *l = ctx;
-    if ((use & PL_USE_PRED) || *row >= l->fixed)
+    uint32_t *until = &l->until[r->unit];
+    if (!starts(l, r))
         return;
-    uint32_t u = l->unit_of[*row];
-    if (!starts(l, u, rows, use))
-        return;
-    pl_colour_life(l->colour, l->u[u].same, 2 * l->at + 1, l->until[u] ? l->until[u] : 2 * l->at + 2);
-    l->until[u] = 0;
+    pl_colour_life(l->colour, l->u[r->unit].same, 2 * l->at + 1, *until ? *until : 2 * l->at + 2);
+    *until = 0;
 }
 
 /* Instructions behind this one until its registers have been read: accesses to memory wait in a queue, and who writes such a register earlier has
@@ -217,19 +227,15 @@ static uint32_t queue_of(const live *l, const pl_insn *i)
     return pl_forms[i->form].effects & (PL_EF_STORE | PL_EF_ATOMIC) ? STORE_QUEUE : LOAD_QUEUE;
 }
 
-static void revive(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void revive(live *l, const ref *r)
 {
-    live *l = ctx;
-    if ((use & PL_USE_PRED) || *row >= l->fixed)
+    if (!(r->use & PL_USE_READ) && (!l->guarded || starts(l, r)))
         return;
-    uint32_t u = l->unit_of[*row];
-    if (!(use & PL_USE_READ) && (!l->guarded || starts(l, u, rows, use)))
+    if (l->until[r->unit])
         return;
-    if (l->until[u])
-        return;
-    l->until[u] = 2 * l->at + 1;
-    uint32_t queue = use & PL_USE_READ ? queue_of(l, &l->p->code.at[l->f->first + l->at]) : 0, end = l->g.b[l->block].end - l->f->first;
-    pl_colour_tail(l->colour, l->u[u].same, 2 * l->at + 1, 2 * (l->at + queue < end ? l->at + queue : end));
+    l->until[r->unit] = 2 * l->at + 1;
+    uint32_t queue = r->use & PL_USE_READ ? queue_of(l, &l->p->code.at[l->f->first + l->at]) : 0, end = l->g.b[l->block].end - l->f->first;
+    pl_colour_tail(l->colour, l->u[r->unit].same, 2 * l->at + 1, 2 * (l->at + queue < end ? l->at + queue : end));
 }
 
 static void renumber(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -260,13 +266,18 @@ static void make_units(live *l, pl_arena *a)
     if (!pl_arena_ok(a))
         return;
     for (uint32_t r = 0; r < l->fixed; r++) {
-        if (!l->unit_of[r])
-            {
+        if (!l->unit_of[r]) {
             l->u[l->n] = (unit){.row = r, .start = UINT32_MAX, .same = l->n};
             l->n++;
         }
         l->unit_of[r] = l->n - 1;
         l->u[l->n - 1].rows++;
+    }
+    l->ref = pl_arena_array(a, uint32_t, l->f->count + 1);
+    for (uint32_t k = 0; k < l->f->count && l->ref; k++) {
+        l->ref[k] = (uint32_t)l->refs.n;
+        pl_insn_uses_here(l->p, &l->p->code.at[l->f->first + k], note_ref, l);
+        l->ref[k + 1] = (uint32_t)l->refs.n;
     }
 }
 
@@ -349,27 +360,43 @@ static bool solve(live *l)
     return pl_arena_ok(l->a);
 }
 
-/* Memory instructions, shuffles and special functions wait in a queue before they read their registers. */
-static bool reads_late(const pl_insn *i)
+/* Does it wait in a queue before it reads its registers? */
+static bool class_reads_late(uint16_t cls)
 {
     static const char *const classes[] = {"shfl", "mufu", "match", "redux", "popc", "cvt_f2i"};
-    const unsigned memory = PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC;
-    if (pl_forms[i->form].effects & memory)
-        return (i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] != PL_SP_PARAM;
     for (size_t k = 0; k < sizeof classes / sizeof *classes; k++)
-        if (strncmp(pl_class_text[i->cls], classes[k], strlen(classes[k])) == 0)
+        if (strncmp(pl_class_text[cls], classes[k], strlen(classes[k])) == 0)
             return true;
     return false;
 }
 
-static void note_late(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+/* What the class of the instruction says. */
+static const pl_class_needs *needs_of(const live *l, const pl_insn *i)
 {
-    live *l = ctx;
-    (void)rows;
-    if ((use & PL_USE_PRED) || !(use & PL_USE_READ) || *row >= l->fixed)
-        return;
-    unit *u = &l->u[l->unit_of[*row]];
-    u->late |= u->end == l->at;
+    pl_class_needs *n = &l->p->plans->needs[i->cls];
+    if (!n->known)
+        *n = (pl_class_needs){.known = true, .late = class_reads_late(i->cls), .temporaries = pl_live_temporaries(i->cls)};
+    return n;
+}
+
+/* Memory instructions, shuffles and special functions wait in a queue before they read their registers. */
+static bool reads_late(const live *l, const pl_insn *i)
+{
+    const unsigned memory = PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC;
+    if (pl_forms[i->form].effects & memory)
+        return (i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] != PL_SP_PARAM;
+    return needs_of(l, i)->late;
+}
+
+static void find_late(live *l)
+{
+    for (uint32_t at = 0; at < l->f->count; at++) {
+        if (!reads_late(l, &l->p->code.at[l->f->first + at]))
+            continue;
+        for (const ref *r = refs_of(l, at); r < refs_end(l, at); r++)
+            if (r->use & PL_USE_READ)
+                l->u[r->unit].late |= l->u[r->unit].end == at;
+    }
 }
 
 /* Linear scan: rows that are free again at a unit's start are used again. Returns the number of rows needed. A row that an instruction may still
@@ -421,20 +448,21 @@ static uint32_t scan(live *l, pl_arena *a)
     return most;
 }
 
-typedef struct together {
-    live *l;
-    uint32_t unit[3], n;
-} together;
-
-static void note_together(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+/* Two or three values that an instruction reads had better be in different banks. */
+static void note_together(live *l)
 {
-    together *t = ctx;
-    (void)rows;
-    if ((use & PL_USE_PRED) || !(use & PL_USE_READ) || *row >= t->l->fixed || t->l->u[t->l->unit_of[*row]].elsewhere)
-        return;
-    if (t->n < 3)
-        t->unit[t->n] = t->l->u[t->l->unit_of[*row]].same;
-    t->n++;
+    uint32_t same[3], n = 0;
+    for (const ref *r = refs_of(l, l->at); r < refs_end(l, l->at); r++) {
+        const unit *u = &l->u[r->unit];
+        if (!(r->use & PL_USE_READ) || u->elsewhere)
+            continue;
+        if (n == 3)
+            return;
+        same[n++] = u->same;
+    }
+    for (uint32_t x = 0; x < n; x++)
+        for (uint32_t y = x + 1; y < n; y++)
+            pl_colour_apart(l->colour, same[x], same[y]);
 }
 
 /* Operands that name several values stand in neighbouring registers. */
@@ -443,7 +471,7 @@ static void note_vectors(live *l, pl_insn *i)
     enum { LONGEST = 8 };
     pl_plan own;
     const pl_plan *t = pl_plan_of(l->p, i, &own);
-    for (const pl_plan_use *u = t->use; u < t->use + t->n; u++) {
+    for (const pl_plan_use *u = t->use; t->vectors && u < t->use + t->n; u++) {
         uint32_t part[LONGEST], n = 0, first = ((const uint32_t *)(const void *)i)[u->at];
         if (u->count < 2 || u->count > LONGEST || first == UINT32_MAX || (u->use & PL_USE_PRED))
             continue;
@@ -473,20 +501,15 @@ static uint32_t needed(live *l)
             pl_insn *i = &l->p->code.at[pc];
             l->at = pc - l->f->first;
             l->guarded = i->guard != PL_PT;
-            pl_insn_writes_here(l->p, i, kill, l);
-            if (l->guarded) /* the lanes that the guard excludes keep what they have */
-                pl_insn_uses_here(l->p, i, revive, l);
-            else
-                pl_insn_reads_here(l->p, i, revive, l);
+            const ref *r1 = refs_of(l, l->at), *r2 = refs_end(l, l->at);
+            for (const ref *r = r1; r < r2; r++)
+                kill(l, r);
+            for (const ref *r = r1; r < r2; r++)
+                revive(l, r);
             note_vectors(l, i);
-            together t3 = {.l = l};
-            pl_insn_reads_here(l->p, i, note_together, &t3);
-            for (uint32_t x = 0; t3.n <= 3 && x < t3.n; x++)
-                for (uint32_t y = x + 1; y < t3.n; y++)
-                    pl_colour_apart(l->colour, t3.unit[x], t3.unit[y]);
-            if (!l->temporary[i->cls])
-                l->temporary[i->cls] = (uint8_t)(pl_live_temporaries(i->cls) + 1u);
-            for (uint32_t k = 0; k + 1 < l->temporary[i->cls]; k++)
+            note_together(l);
+            const unsigned temporary = needs_of(l, i)->temporaries;
+            for (uint32_t k = 0; k < temporary; k++)
                 pl_colour_life(l->colour, l->n + k, 2 * l->at, 2 * l->at + 2);
         }
         for (size_t k = first; k < t; k++) {
@@ -499,49 +522,37 @@ static uint32_t needed(live *l)
     return pl_colour_count(l->colour, l->p->opt_level > 0);
 }
 
-typedef struct carried {
-    live *l;
-    uint32_t from;        /* the only unit that is read; UINT32_MAX: none */
-    bool several;
-} carried;
-
-static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+/* What the instruction writes is in the register of what it reads, as far as it reads one unit only. */
+static void carry(live *l, uint32_t at)
 {
-    carried *c = ctx;
-    (void)rows;
-    if ((use & PL_USE_PRED) || !(use & PL_USE_READ) || *row >= c->l->fixed)
-        return;
-    uint32_t u = c->l->unit_of[*row];
-    c->several |= c->from != UINT32_MAX && c->from != u;
-    c->from = u;
-}
-
-static void note_same(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    carried *c = ctx;
-    (void)rows;
-    if ((use & PL_USE_PRED) || !(use & PL_USE_WRITE) || *row >= c->l->fixed)
-        return;
-    unit *u = &c->l->u[c->l->unit_of[*row]];
-    if (u->writes == 1 && c->from != UINT32_MAX)
-        u->same = c->l->u[c->from].same;
-    else if (u->writes == 1)
-        u->elsewhere = true;
+    uint32_t from = UINT32_MAX;
+    for (const ref *r = refs_of(l, at); r < refs_end(l, at); r++)
+        if (r->use & PL_USE_READ) {
+            if (from != UINT32_MAX && from != r->unit)
+                return;
+            from = r->unit;
+        }
+    for (const ref *r = refs_of(l, at); r < refs_end(l, at); r++) {
+        unit *u = &l->u[r->unit];
+        if (!(r->use & PL_USE_WRITE) || u->writes != 1)
+            continue;
+        if (from != UINT32_MAX)
+            u->same = l->u[from].same;
+        else
+            u->elsewhere = true;
+    }
 }
 
 /* What costs no instruction has no register of its own: the low half of a 64-bit value, its extension, a sign that the reader takes along. */
 static void find_same(live *l)
 {
     for (uint32_t k = 0; k < l->f->count; k++) {
-        pl_insn *i = &l->p->code.at[l->f->first + k];
+        const pl_insn *i = &l->p->code.at[l->f->first + k];
         const pl_form *f = &pl_forms[i->form];
         bool parts = f->mnem == M_mov && f->noperands == 2 && pl_operand_count(f, 0, i->mods);
         if ((i->cls != C_free && i->cls != C_cvt_int64 && !parts) || f->mnem == M__mov || (i->flags & PL_IF_MEM) || i->guard != PL_PT)
             continue;
-        carried c = {l, UINT32_MAX, false};
-        pl_insn_reads_here(l->p, i, note_read, &c);
-        if (!c.several)
-            pl_insn_writes_here(l->p, i, note_same, &c);
+        carry(l, k);
     }
 }
 
@@ -558,25 +569,22 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
     l.sets.a = a;
     l.until = pl_arena_array(a, uint32_t, l.n + 1);
     l.colour = pl_colour_new(a, l.n + TEMPORARIES);
-    l.temporary = pl_arena_array(a, uint8_t, C_count);
     if (!pl_arena_ok(a))
         return PL_NOMEM;
     for (l.block = 0; l.block < l.g.n; l.block++)
         for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
+            pl_insn *i = &p->code.at[pc];
             l.at = pc - f->first;
-            l.elsewhere = pl_forms[p->code.at[pc].form].mnem == M__umov || (p->code.at[pc].flags & PL_IF_ELSEWHERE);
-            p->code.at[pc].flags &= (uint16_t)~PL_IF_ELSEWHERE;
-            pl_insn_reads_writes(p, &p->code.at[pc], locate_read, locate_write, &l);
+            locate_all(&l, pl_forms[i->form].mnem == M__umov || (i->flags & PL_IF_ELSEWHERE));
+            i->flags &= (uint16_t)~PL_IF_ELSEWHERE;
         }
     if (!number_across(&l))
         return PL_NOMEM;
     for (l.block = 0; l.block < l.g.n; l.block++)
         for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
-            pl_insn *i = &p->code.at[pc];
-            l.guarded = i->guard != PL_PT;
+            l.guarded = p->code.at[pc].guard != PL_PT;
             l.at = pc - f->first;
-            pl_insn_reads_writes(p, i, summarise_reads, summarise_writes, &l);
-            pl_insn_uses_here(p, i, reach, &l);
+            summarise_all(&l);
         }
     if (!pl_arena_ok(a))
         return PL_NOMEM;
@@ -606,11 +614,7 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
     uint32_t limit = pl_register_limit(p, f);
     if (f->registers > limit)
         f->registers = limit;
-    for (uint32_t k = 0; k < f->count; k++) {
-        l.at = k;
-        if (reads_late(&p->code.at[f->first + k]))
-            pl_insn_reads_here(p, &p->code.at[f->first + k], note_late, &l);
-    }
+    find_late(&l);
     uint32_t rows = scan(&l, a);
     if (!pl_arena_ok(a))
         return PL_NOMEM;

@@ -68,6 +68,7 @@ void pl_plan_make(pl_plan *p, const pl_insn *i)
             int count = pl_operand_count(f, k, i->mods);
             assert(count <= UINT8_MAX);
             u.count = (uint8_t)count;
+            p->vectors |= count > 1;
             u.rows = rows_of(pl_word_bits[type]);
             if (type == W_pred)
                 u.use |= PL_USE_PRED;

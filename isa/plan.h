@@ -23,16 +23,31 @@ typedef struct pl_plan_use {
 typedef struct pl_plan {
     uint64_t key;     /* form, flags and whether it touches memory, as pl_plan_key gives them; 0: not made yet */
     uint64_t mods[4]; /* of the instruction */
-    bool calls;
+    bool calls, vectors; /* some operand names several registers */
     uint16_t traits;
     uint8_t n, nreads, nwrites;
     pl_plan_use use[1 + PL_INLINE_OPERANDS]; /* the guard first */
     pl_plan_use reads[1 + PL_INLINE_OPERANDS], writes[PL_INLINE_OPERANDS]; /* those among them; an operand that is both is in both */
 } pl_plan;
 
+/* What the name of a class says to the scheduler (isa/schedule.c) and to register allocation (isa/live.c): they look once. */
+typedef struct pl_class_cost {
+    uint16_t cycles;    /* until the result; 0: not looked up yet */
+    uint8_t spare;      /* registers needed while it runs */
+    uint8_t unit, busy; /* unit that it holds, and for how long */
+    bool wall;          /* nothing moves past it */
+} pl_class_cost;
+typedef struct pl_class_needs {
+    bool known;
+    bool late;           /* reads its registers some time after it has issued */
+    uint8_t temporaries; /* registers that its steps need */
+} pl_class_needs;
+
 enum { PL_PLANS = 2048 };
 struct pl_plans {
     pl_plan at[PL_PLANS]; /* by hash; what stands here stays */
+    pl_class_cost cost[C_count];
+    pl_class_needs needs[C_count];
 };
 
 static_assert(sizeof(((pl_plan *)0)->mods) == sizeof(((pl_insn *)0)->mods), "modifiers are compared as four numbers");

@@ -104,14 +104,6 @@ typedef struct candidate {
     uint8_t unit;
 } candidate;
 
-/* What is known of a class: cycles until the result, 0: not looked up yet; registers needed while it runs. */
-typedef struct cost {
-    uint16_t cycles;
-    uint8_t spare;
-    uint8_t unit, busy; /* unit that it holds, and for how long; UNITS: none */
-    bool wall;          /* nothing moves past it */
-} cost;
-
 typedef struct list {
     pl_ir *x;
     pl_insn *code;
@@ -121,7 +113,7 @@ typedef struct list {
     uint32_t nready, covered; /* how many; instructions in front of this one have been within it */
     uint32_t *order, *best;  /* instructions in the order that is being made; in the best so far */
     uint32_t window;         /* how far ahead of the first that is not placed */
-    cost *cost;              /* by class */
+    uint8_t spare;           /* the most registers that any of its instructions needs while it runs */
     uint32_t end;            /* where the stretch can end: distance from its start */
     uint32_t free[UNITS + 1]; /* distance from the start of the stretch at which the unit takes another instruction */
     struct { edge *at; size_t n, cap; } edges;
@@ -159,13 +151,10 @@ static bool class_is_wall(uint16_t cls)
            cls == C_setmaxnreg;
 }
 
-static const cost *cost_of(list *l, uint16_t cls)
+static void look_up(pl_class_cost *c, uint16_t cls)
 {
-    cost *c = &l->cost[cls];
-    if (c->cycles)
-        return c;
     const char *name = pl_class_text[cls];
-    *c = (cost){.cycles = FIXED, .spare = pl_live_temporaries(cls), .unit = UNITS, .wall = class_is_wall(cls)};
+    *c = (pl_class_cost){.cycles = FIXED, .spare = pl_live_temporaries(cls), .unit = UNITS, .wall = class_is_wall(cls)};
     for (size_t k = 0; k < sizeof latencies / sizeof *latencies && c->cycles == FIXED; k++)
         if (starts_with(name, latencies[k].class_name))
             c->cycles = latencies[k].cycles;
@@ -174,10 +163,18 @@ static const cost *cost_of(list *l, uint16_t cls)
             c->unit = units[k].unit;
             c->busy = units[k].cycles;
         }
+}
+
+static inline const pl_class_cost *cost_of(list *l, uint16_t cls)
+{
+    pl_class_cost *c = &l->x->p->plans->cost[cls];
+    if (!c->cycles)
+        look_up(c, cls);
+    l->spare = c->spare > l->spare ? c->spare : l->spare;
     return c;
 }
 
-static uint32_t latency_of(const cost *c, const pl_insn *i)
+static uint32_t latency_of(const pl_class_cost *c, const pl_insn *i)
 {
     if (pl_insn_effects(i) & PL_EF_LOAD)
         switch ((pl_space)i->sel[PL_M_SPACE]) {
@@ -190,7 +187,7 @@ static uint32_t latency_of(const cost *c, const pl_insn *i)
 }
 
 /* The unit that the instruction holds; UNITS: none. */
-static uint8_t unit_of(const cost *c, const pl_insn *i)
+static uint8_t unit_of(const pl_class_cost *c, const pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
     return i->cls == C_alu && (m == M_add || m == M_sub || m == M_shl || m == M__mov) ? UNITS : c->unit;
@@ -233,7 +230,7 @@ static void join(list *l, uint32_t from, uint32_t to, uint32_t cycles)
     l->node[to].before++;
 }
 
-static void note_use(void *ctx, uint32_t *row, unsigned count, unsigned how)
+static inline void note_use(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     list *l = ctx;
     bool pred = how & PL_USE_PRED;
@@ -621,7 +618,7 @@ static bool analyse(list *l)
     l->edges.n = l->uses.n = l->readers.n = 0;
     for (l->at = 0; l->at < l->n; l->at++) {
         const pl_insn *i = &l->code[l->at];
-        const cost *c = cost_of(l, i->cls);
+        const pl_class_cost *c = cost_of(l, i->cls);
         l->node[l->at] = (node){.edges = PL_IR_NONE, .uses = (uint32_t)l->uses.n, .cycles = latency_of(c, i), .spare = c->spare,
                                 .unit = unit_of(c, i), .busy = c->busy};
         pl_flow_visit(&l->f, l->block, l->start + l->at);
@@ -696,7 +693,7 @@ static bool schedule_stretch(list *l, int text)
 
 /* ---- the pass ---- */
 
-static void note_behind(list *l, uint32_t value)
+static inline void note_behind(list *l, uint32_t value)
 {
     if (l->seen[value] == l->stretch)
         return;
@@ -705,7 +702,7 @@ static void note_behind(list *l, uint32_t value)
 }
 
 /* Back over one instruction: what it writes is not live in front of it, what it reads is. */
-static void leave(void *ctx, uint32_t *row, unsigned count, unsigned how)
+static inline void leave(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     list *l = ctx;
     uint32_t value = pl_flow_of(&l->f, *row, how);
@@ -715,7 +712,7 @@ static void leave(void *ctx, uint32_t *row, unsigned count, unsigned how)
     pl_flow_set(&l->f, value, false);
 }
 
-static void enter(void *ctx, uint32_t *row, unsigned count, unsigned how)
+static inline void enter(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     list *l = ctx;
     uint32_t value = pl_flow_of(&l->f, *row, how);
@@ -723,6 +720,13 @@ static void enter(void *ctx, uint32_t *row, unsigned count, unsigned how)
         return;
     note_behind(l, value);
     pl_flow_set(&l->f, value, true);
+}
+
+static void step_back(list *l, pl_irb *k, size_t at)
+{
+    pl_flow_visit(&l->f, l->block, (uint32_t)at);
+    pl_insn_writes_here(l->x->p, &k->code.at[at], leave, l);
+    pl_insn_uses_here(l->x->p, &k->code.at[at], enter, l);
 }
 
 /* Walks back over a block, stretch by stretch. */
@@ -737,9 +741,7 @@ static bool lists(list *l, uint32_t b)
         size_t at = end;
         l->stretch++;
         for (; at > 0 && !wall(l, &k->code.at[at - 1]); at--) {
-            pl_flow_visit(&l->f, b, (uint32_t)at - 1);
-            pl_insn_writes_here(l->x->p, &k->code.at[at - 1], leave, l);
-            pl_insn_uses_here(l->x->p, &k->code.at[at - 1], enter, l);
+            step_back(l, k, at - 1);
             text = (int)l->f.weight > text ? (int)l->f.weight : text;
         }
         l->many = (int)l->f.weight;
@@ -748,11 +750,8 @@ static bool lists(list *l, uint32_t b)
         l->n = (uint32_t)(end - at);
         if (l->n > 0 && !schedule_stretch(l, text))
             return false;
-        if (at > 0) {
-            pl_flow_visit(&l->f, b, (uint32_t)--at);
-            pl_insn_writes_here(l->x->p, &k->code.at[at], leave, l);
-            pl_insn_uses_here(l->x->p, &k->code.at[at], enter, l);
-        }
+        if (at > 0)
+            step_back(l, k, --at);
         end = at;
     }
     note_most(l, (int)l->f.weight);
@@ -771,7 +770,6 @@ bool pl_pass_schedule(pl_ir *x)
     l.slots = l.f.n + x->f->preds + 1;
     l.limit = (int)pl_register_limit(x->p, x->f) - (32 - FULL);
     l.node = pl_arena_array(x->tmp, node, most + 1);
-    l.cost = pl_arena_array(x->tmp, cost, C_count);
     l.order = pl_arena_array(x->tmp, uint32_t, most + 1);
     l.best = pl_arena_array(x->tmp, uint32_t, most + 1);
     l.ready = pl_arena_array(x->tmp, candidate, (most < windows[0] ? most : windows[0]) + 1);
@@ -789,10 +787,7 @@ bool pl_pass_schedule(pl_ir *x)
             if (x->b.at[b].order != PL_IR_NONE && !lists(&l, b))
                 return false;
     }
-    unsigned spare = 0;
-    for (size_t k = 0; k < C_count; k++)
-        spare = l.cost[k].spare > spare ? l.cost[k].spare : spare;
-    x->most_live = (uint32_t)l.most + spare;
+    x->most_live = (uint32_t)l.most + l.spare;
     pl_ir_moved(x);
     return true;
 }
