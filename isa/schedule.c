@@ -109,7 +109,7 @@ typedef struct list {
     pl_insn *code;
     uint32_t n, at;
     node *node;
-    candidate *ready;        /* those within the window */
+    candidate *ready;        /* those within the window, the most urgent last: mostly one of these is taken, and the others need not be looked at */
     uint32_t nready, covered; /* how many; instructions in front of this one have been within it */
     uint32_t *order, *best;  /* instructions in the order that is being made; in the best so far */
     uint32_t window;         /* how far ahead of the first that is not placed */
@@ -418,13 +418,16 @@ static uint32_t pick_longest(const list *l, uint32_t cycle)
 {
     uint32_t best = 0, best_at = UINT32_MAX;
     uint64_t least = UINT64_MAX;
-    for (uint32_t k = 0; k < l->nready; k++) {
+    for (uint32_t k = l->nready; k-- > 0;) {
         const candidate *c = &l->ready[k];
         uint32_t when = possible(l, c);
         uint64_t rank = rank_of(c, when, cycle);
         if (rank > least || (rank == least && c->at > best_at))
             continue;
-        rank = rank_of(c, wanted(l, c, when, cycle), cycle);
+        when = wanted(l, c, when, cycle);
+        if (when <= cycle) /* those that follow are less urgent */
+            return k;
+        rank = rank_of(c, when, cycle);
         if (rank < least || (rank == least && c->at < best_at)) {
             best = k;
             best_at = c->at;
@@ -440,12 +443,14 @@ static uint32_t pick_least(const list *l, uint32_t cycle, int room)
     uint32_t best = PL_IR_NONE, best_when = 0;
     int best_d = 0;
     bool best_fits = true;
-    for (uint32_t k = 0; k < l->nready; k++) {
+    for (uint32_t k = l->nready; k-- > 0;) {
         const candidate *c = &l->ready[k], *o = &l->ready[best];
         int d = l->node[c->at].change, spare = l->node[c->at].spare;
         bool fits = (d <= 0 && !spare) || d + spare <= room, better = best == PL_IR_NONE;
         uint32_t when = wanted(l, c, possible(l, c), cycle);
         when = when <= cycle + SOON ? 0 : when;
+        if (room > 0 && fits && !when && d <= 0) /* those that follow are less urgent */
+            return k;
         if (!better) {
             if (fits != best_fits)
                 better = fits;
@@ -482,7 +487,10 @@ typedef struct outcome {
 static void make_ready(list *l, uint32_t at)
 {
     const node *n = &l->node[at];
-    l->ready[l->nready++] = (candidate){at, n->earliest, n->urgent, n->unit};
+    uint32_t k = l->nready++;
+    for (const candidate *c = l->ready; k && (c[k - 1].urgent > n->urgent || (c[k - 1].urgent == n->urgent && c[k - 1].at < at)); k--)
+        l->ready[k] = l->ready[k - 1];
+    l->ready[k] = (candidate){at, n->earliest, n->urgent, n->unit};
     l->end = n->earliest + n->urgent > l->end ? n->earliest + n->urgent : l->end;
 }
 
@@ -526,7 +534,8 @@ static outcome arrange(list *l, int most, const bound *b, bool *fails)
         uint32_t k = most - live < ROOM ? pick_least(l, cycle, most - live) : pick_longest(l, cycle), at = l->ready[k].at;
         uint32_t least = possible(l, &l->ready[k]);
         node *n = &l->node[at];
-        l->ready[k] = l->ready[--l->nready];
+        l->nready--;
+        memmove(l->ready + k, l->ready + k + 1, (l->nready - k) * sizeof *l->ready);
         cycle = least > cycle ? least : cycle;
         l->end = cycle + n->urgent > l->end ? cycle + n->urgent : l->end;
         if (n->unit != UNITS)
