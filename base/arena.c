@@ -352,7 +352,11 @@ bool pl_arena_give(pl_arena *to, pl_arena *from, const void *vector)
 
 void *pl_vec_grow_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem)
 {
-    size_t wanted = *cap ? *cap * 2 : 8;
+    return pl_vec_room_(a, at, cap, n, elem, *cap ? *cap * 2 : 8);
+}
+
+void *pl_vec_room_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem, size_t wanted)
+{
     assert(elem <= RESERVE);
     size_t bytes = wanted > SIZE_MAX / 2 / elem ? SIZE_MAX : wanted * elem;
     bool large = bytes >= LARGE_VECTOR && bytes < SIZE_MAX;

@@ -43,4 +43,9 @@ void *pl_vec_grow_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem);
                          : (void)0), \
      &(v)->at[(v)->n++])
 
+/* Room for so many elements, where it is known how many there will be: a growing array is copied again and again. */
+void *pl_vec_room_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem, size_t wanted);
+#define pl_reserve(a, v, wanted) \
+    ((v)->cap < (wanted) ? (void)((v)->at = pl_vec_room_((a), (v)->at, &(v)->cap, &(v)->n, sizeof *(v)->at, (wanted))) : (void)0)
+
 #endif

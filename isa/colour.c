@@ -55,8 +55,26 @@ struct pl_colour {
     stretch *s; /* by value */
     reg *r;
     uint32_t used;   /* registers that some value has taken */
+    uint32_t room;   /* `r` and `until` are for so many */
     uint32_t *until; /* by register: end of a stretch that began before the value at work, if it is known */
 };
+
+/* Most functions use few of the registers that there may be. */
+static bool make_room(pl_colour *c, uint32_t room)
+{
+    reg *r = pl_arena_array(c->a, reg, room);
+    uint32_t *until = pl_arena_array(c->a, uint32_t, room);
+    if (!r || !until || !pl_arena_ok(c->a))
+        return false;
+    if (c->room) {
+        memcpy(r, c->r, c->room * sizeof *r);
+        memcpy(until, c->until, c->room * sizeof *until);
+    }
+    c->r = r;
+    c->until = until;
+    c->room = room;
+    return true;
+}
 
 pl_colour *pl_colour_new(pl_arena *a, uint32_t values)
 {
@@ -64,9 +82,7 @@ pl_colour *pl_colour_new(pl_arena *a, uint32_t values)
     c->a = a;
     c->n = values;
     c->v = pl_arena_array(a, value, values + 1);
-    c->r = pl_arena_array(a, reg, MOST);
-    c->until = pl_arena_array(a, uint32_t, MOST);
-    if (!c->v || !c->r || !c->until || !pl_arena_ok(a))
+    if (!c->v || !make_room(c, 64) || !pl_arena_ok(a))
         return NULL;
     for (uint32_t k = 0; k < values; k++)
         c->v[k] = (value){.group = k, .next = NONE, .start = NONE, .at = NONE};
@@ -186,6 +202,8 @@ static bool gather(pl_colour *c)
 
 static bool is_free(pl_colour *c, uint32_t row, const value *v, uint32_t now)
 {
+    if (row >= c->used)
+        return true;
     reg *r = &c->r[row];
     while (r->done < r->s.n && r->s.at[r->done].to <= now)
         r->done++;
@@ -207,6 +225,8 @@ static bool is_free(pl_colour *c, uint32_t row, const value *v, uint32_t now)
 
 static void take(pl_colour *c, uint32_t row, const value *v)
 {
+    if (row >= c->room && !make_room(c, 2 * row))
+        return;
     reg *r = &c->r[row];
     c->used = row >= c->used ? row + 1 : c->used;
     for (uint32_t k = 0; k < v->n; k++) {
@@ -295,7 +315,7 @@ static uint32_t colour(pl_colour *c, const start *order, uint32_t n, uint32_t sp
         while (step < rows && step < 4)
             step *= 2;
         uint32_t from = c->v[group].n ? c->s[c->v[group].first].from : NONE;
-        while (base + rows < MOST && (c->until[base] > from || !fits(c, base, group)))
+        while (base + rows < MOST && ((base < c->used && c->until[base] > from) || !fits(c, base, group)))
             base += step;
         uint32_t near[BANKS];
         if (rows == 1 && base < spread)

@@ -1,6 +1,5 @@
 /* form.c - look-ups in the generated instruction table: words, mnemonics, types, chosen modifiers. */
 #include "isa/form.h"
-#include "isa/types.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,16 +43,6 @@ int pl_mnem_find(const char *s, size_t n)
     return -1;
 }
 
-int pl_type_bits(pl_word w)
-{
-    return pl_word_bits[w];
-}
-
-char pl_type_kind(pl_word w)
-{
-    return pl_word_kind[w];
-}
-
 pl_word pl_mod(const pl_form *f, const uint16_t *mods, pl_group g)
 {
     for (unsigned k = 0; k < f->nslots; k++)
@@ -72,15 +61,11 @@ static pl_word sized(char kind, int bits)
     return (pl_word)(kind == 'u' ? u[k] : kind == 's' ? s[k] : b[k]);
 }
 
-pl_word pl_operand_type(const pl_form *f, unsigned k, const uint16_t *mods)
+pl_word pl_type_mapped(pl_word t, pl_tmap map)
 {
-    const pl_ospec *o = &f->operand[k];
-    pl_word t = (pl_word)(o->slot >= 0 ? mods[o->slot] : o->type);
-    if (o->tmap == PL_T_SAME)
-        return t;
     int bits = pl_type_bits(t);
     char kind = pl_type_kind(t);
-    switch ((pl_tmap)o->tmap) {
+    switch (map) {
     case PL_T_WIDE:
         return sized(kind, bits * 2);
     case PL_T_HALF:
@@ -95,12 +80,9 @@ pl_word pl_operand_type(const pl_form *f, unsigned k, const uint16_t *mods)
     return t;
 }
 
-int pl_operand_count(const pl_form *f, unsigned k, const uint16_t *mods)
+int pl_vector_length(const pl_ospec *o, const uint16_t *mods)
 {
-    const pl_ospec *o = &f->operand[k];
     if (o->rule)
         return o->rule(mods);
-    if (o->vslot >= 0)
-        return mods[o->vslot] ? atoi(pl_word_text[mods[o->vslot]] + 1) : 0;
-    return o->count;
+    return mods[o->vslot] ? atoi(pl_word_text[mods[o->vslot]] + 1) : 0;
 }

@@ -139,15 +139,34 @@ extern const char *const pl_class_text[]; /* by pl_class */
 pl_word pl_word_find(const char *s, size_t n);
 /* Index of the mnemonic in pl_mnems, or -1. */
 int pl_mnem_find(const char *s, size_t n);
+extern const uint16_t pl_word_bits[W_count];
+extern const char pl_word_kind[W_count];
 /* Width in bits of a type word (pred: 1), 0 when the word is no type. */
-int pl_type_bits(pl_word w);
+static inline int pl_type_bits(pl_word w)
+{
+    return pl_word_bits[w];
+}
 /* 'u' 's' 'b' 'f' (floating or packed floating) or 'p' for type words, else 0. */
-char pl_type_kind(pl_word w);
+static inline char pl_type_kind(pl_word w)
+{
+    return pl_word_kind[w];
+}
 /* The word in group g of these mods, W_none when absent or the form has no such group. */
 pl_word pl_mod(const pl_form *f, const uint16_t *mods, pl_group g);
+pl_word pl_type_mapped(pl_word t, pl_tmap map);
 /* Type word of operand k under these mods. */
-pl_word pl_operand_type(const pl_form *f, unsigned k, const uint16_t *mods);
+static inline pl_word pl_operand_type(const pl_form *f, unsigned k, const uint16_t *mods)
+{
+    const pl_ospec *o = &f->operand[k];
+    pl_word t = (pl_word)(o->slot >= 0 ? mods[o->slot] : o->type);
+    return o->tmap == PL_T_SAME ? t : pl_type_mapped(t, (pl_tmap)o->tmap);
+}
+int pl_vector_length(const pl_ospec *o, const uint16_t *mods);
 /* Registers in the brace vector of operand k; 0 for a scalar. */
-int pl_operand_count(const pl_form *f, unsigned k, const uint16_t *mods);
+static inline int pl_operand_count(const pl_form *f, unsigned k, const uint16_t *mods)
+{
+    const pl_ospec *o = &f->operand[k];
+    return o->rule || o->vslot >= 0 ? pl_vector_length(o, mods) : o->count;
+}
 
 #endif

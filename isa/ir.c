@@ -9,7 +9,6 @@
 
 #include "isa/opt.h"
 #include "isa/plan.h"
-#include "isa/types.h"
 
 static bool is_end(const pl_insn *i)
 {
@@ -310,11 +309,6 @@ static void number_tree(pl_ir *x, uint32_t *next)
     }
 }
 
-bool pl_ir_dominates(const pl_ir *x, uint32_t a, uint32_t b)
-{
-    return x->b.at[b].pre - x->b.at[a].pre < x->b.at[a].size;
-}
-
 uint32_t pl_ir_common_dominator(const pl_ir *x, uint32_t a, uint32_t b)
 {
     if (a == PL_IR_NONE)
@@ -389,24 +383,45 @@ static bool graph_room(pl_ir *x, size_t edges)
     return x->rpo && x->edge && x->stack && x->preds && pl_arena_ok(x->a);
 }
 
-/* Lists the edges; *same: they are those of the last time. */
-static bool list_edges(pl_ir *x, size_t edges, bool *same)
+static void note_edge(pl_ir *x, size_t *at, uint32_t to, bool *same)
 {
-    size_t n = edges + x->b.n, at = 0;
-    *same = n == x->nedges;
-    if (n > x->edges_room) {
-        x->edges_room = n + n / 2;
+    *same &= *at < x->nedges && x->edges[*at] == to;
+    x->edges[(*at)++] = to;
+}
+
+/* Lists the edges, `most` at most and an end for each block; *same: they are those of the last time. Passes ask for the graph far more often than
+ * they change it. */
+static bool list_edges(pl_ir *x, size_t *edges, bool *same)
+{
+    size_t most = 0, at = 0;
+    *same = true;
+    for (uint32_t k = 0; k < x->b.n; k++) {
+        const pl_insn *i = pl_ir_branch(x, k);
+        most += 3 + (i && pl_insn_is_table(i) ? i->nmore : 0u);
+    }
+    if (most > x->edges_room) {
+        uint32_t *old = x->edges;
+        x->edges_room = most + most / 2;
         x->edges = pl_arena_array(x->a, uint32_t, x->edges_room);
         if (!x->edges)
             return false;
+        if (old)
+            memcpy(x->edges, old, x->nedges * sizeof *old);
     }
-    for (uint32_t k = 0; k < x->b.n; k++)
-        for (uint32_t s = 0, m = pl_ir_successors(x, k); s <= m; s++, at++) {
-            uint32_t to = s < m ? pl_ir_successor(x, k, s) : PL_IR_NONE;
-            *same &= x->edges[at] == to;
-            x->edges[at] = to;
-        }
-    x->nedges = n;
+    for (uint32_t k = 0; k < x->b.n; k++) {
+        const pl_insn *i = pl_ir_branch(x, k);
+        if (i && pl_insn_is_table(i))
+            for (uint32_t t = 0; t < i->nmore; t++)
+                note_edge(x, &at, x->p->pool.at[i->more + t], same);
+        else if (i)
+            note_edge(x, &at, i->target, same);
+        if (x->b.at[k].next != PL_IR_NONE)
+            note_edge(x, &at, x->b.at[k].next, same);
+        note_edge(x, &at, PL_IR_NONE, same);
+    }
+    *same &= at == x->nedges;
+    x->nedges = at;
+    *edges = at - x->b.n;
     return true;
 }
 
@@ -414,9 +429,7 @@ bool pl_ir_graph(pl_ir *x)
 {
     size_t edges = 0, n = x->b.n;
     bool same;
-    for (size_t k = 0; k < n; k++)
-        edges += pl_ir_successors(x, (uint32_t)k);
-    if (!n || !list_edges(x, edges, &same) || !graph_room(x, edges))
+    if (!n || !list_edges(x, &edges, &same) || !graph_room(x, edges))
         return false;
     if (same)
         return true;
@@ -618,12 +631,6 @@ void pl_ir_sweep(pl_ir *x)
     }
 }
 
-pl_insn *pl_ir_writer(const pl_ir *x, uint32_t row)
-{
-    const pl_ir_row *r = &x->row[row];
-    return r->block == PL_IR_NONE ? NULL : &x->b.at[r->block].code.at[r->at];
-}
-
 uint32_t pl_ir_new(pl_ir *x, unsigned rows)
 {
     uint32_t row = x->f->rows;
@@ -674,24 +681,6 @@ uint32_t pl_ir_frame(pl_ir *x)
     }
     *pl_push(x->p->arena, &f->init) = (pl_row_init){.row = row, .width = 64, .reloc = PL_RELOC_FRAME};
     return row;
-}
-
-bool pl_ir_number(const pl_ir *x, uint32_t row, uint64_t *bits)
-{
-    if (row >= x->f->rows || x->kind.at[row] != PL_ROW_INIT)
-        return false;
-    const pl_row_init *i = &x->f->init.at[x->init.at[row]];
-    if (i->sreg || i->reloc || i->row != row)
-        return false;
-    *bits = i->bits;
-    return true;
-}
-
-pl_word pl_ir_special(const pl_ir *x, uint32_t row)
-{
-    if (row >= x->f->rows || x->kind.at[row] != PL_ROW_INIT)
-        return W_none;
-    return (pl_word)x->f->init.at[x->init.at[row]].sreg;
 }
 
 /* ---- editing ---- */
@@ -790,24 +779,6 @@ uint32_t pl_ir_new_block(pl_ir *x)
 {
     *pl_push(x->a, &x->b) = empty_block(NULL);
     return (uint32_t)x->b.n - 1;
-}
-
-bool pl_insn_has(const pl_insn *i, pl_word w)
-{
-    unsigned n = i->form == PL_IR_DEAD ? 0 : pl_forms[i->form].nslots;
-    for (unsigned k = 0; k < n; k++)
-        if (i->mods[k] == w)
-            return true;
-    return false;
-}
-
-pl_word pl_insn_type(const pl_insn *i)
-{
-    unsigned n = i->form == PL_IR_DEAD ? 0 : pl_forms[i->form].nslots;
-    for (unsigned k = 0; k < n; k++)
-        if (pl_word_kind[i->mods[k]])
-            return (pl_word)i->mods[k];
-    return W_none;
 }
 
 bool pl_insn_make(pl_insn *i, uint16_t mnem, unsigned noperands, const pl_word *words, unsigned n)

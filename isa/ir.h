@@ -11,7 +11,7 @@
 #include "isa/operands.h"
 #include "isa/program.h"
 
-enum { PL_IR_NONE = 0xffffffff, PL_IR_DEAD = 0xffff /* form of a removed instruction */ };
+enum { PL_IR_NONE = 0xffffffff };
 
 typedef struct pl_irb {
     struct { pl_insn *at; size_t n, cap; } code;
@@ -101,12 +101,19 @@ bool pl_ir_any(const pl_ir *x, bool (*wanted)(const pl_insn *i));
 void pl_ir_sweep(pl_ir *x);
 
 /* Is a on every path to b? */
-bool pl_ir_dominates(const pl_ir *x, uint32_t a, uint32_t b);
+static inline bool pl_ir_dominates(const pl_ir *x, uint32_t a, uint32_t b)
+{
+    return x->b.at[b].pre - x->b.at[a].pre < x->b.at[a].size;
+}
 /* The last block that dominates both; a: PL_IR_NONE is no block yet. */
 uint32_t pl_ir_common_dominator(const pl_ir *x, uint32_t a, uint32_t b);
 
 /* The instruction that wrote a row last, NULL for one that no instruction writes. */
-pl_insn *pl_ir_writer(const pl_ir *x, uint32_t row);
+static inline pl_insn *pl_ir_writer(const pl_ir *x, uint32_t row)
+{
+    const pl_ir_row *r = &x->row[row];
+    return r->block == PL_IR_NONE ? NULL : &x->b.at[r->block].code.at[r->at];
+}
 /* A new register of that many rows. */
 uint32_t pl_ir_new(pl_ir *x, unsigned rows);
 uint32_t pl_ir_new_pred(pl_ir *x);
@@ -115,9 +122,23 @@ uint32_t pl_ir_constant(pl_ir *x, uint64_t bits, unsigned width);
 /* The row that holds the start of the frame in local memory. */
 uint32_t pl_ir_frame(pl_ir *x);
 /* Is the row a plain number? */
-bool pl_ir_number(const pl_ir *x, uint32_t row, uint64_t *bits);
+static inline bool pl_ir_number(const pl_ir *x, uint32_t row, uint64_t *bits)
+{
+    if (row >= x->f->rows || x->kind.at[row] != PL_ROW_INIT)
+        return false;
+    const pl_row_init *i = &x->f->init.at[x->init.at[row]];
+    if (i->sreg || i->reloc || i->row != row)
+        return false;
+    *bits = i->bits;
+    return true;
+}
 /* The special register behind a row, W_none. */
-pl_word pl_ir_special(const pl_ir *x, uint32_t row);
+static inline pl_word pl_ir_special(const pl_ir *x, uint32_t row)
+{
+    if (row >= x->f->rows || x->kind.at[row] != PL_ROW_INIT)
+        return W_none;
+    return (pl_word)x->f->init.at[x->init.at[row]].sreg;
+}
 /* A copy of an instruction with operand lists of its own. */
 pl_insn pl_ir_clone(pl_ir *x, const pl_insn *i);
 /* Puts an instruction in front of position `at` of a block: what stands behind moves, so this is for a few. */
@@ -174,7 +195,14 @@ static inline uint32_t pl_ir_successor(const pl_ir *x, uint32_t block, uint32_t 
 }
 
 /* Its only type word; of several the first. */
-pl_word pl_insn_type(const pl_insn *i);
+static inline pl_word pl_insn_type(const pl_insn *i)
+{
+    unsigned n = i->form == PL_IR_DEAD ? 0 : pl_forms[i->form].nslots;
+    for (unsigned k = 0; k < n; k++)
+        if (pl_word_kind[i->mods[k]])
+            return (pl_word)i->mods[k];
+    return W_none;
+}
 /* Nothing but its result depends on it. */
 static inline bool pl_insn_pure(const pl_insn *i)
 {

@@ -989,7 +989,7 @@ static void write_forms(void)
             cond_func(f, &f->since.at[k]);
     }
     FILE *o = out_open("gen_forms.c");
-    fprintf(o, "#include \"isa/types.h\"\n\n#define type_bits(w) pl_type_bits((pl_word)(w))\n\n");
+    fprintf(o, "#include \"isa/form.h\"\n\n#define type_bits(w) pl_type_bits((pl_word)(w))\n\n");
     fprintf(o, "const char *const pl_word_text[] = {\"\",\n");
     for (int k = 0; k < words.n; k++) {
         fprintf(o, "    ");

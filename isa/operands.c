@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "isa/ir.h"
-#include "isa/types.h"
 
 static uint8_t rows_of(unsigned bits)
 {

@@ -128,7 +128,14 @@ typedef struct pl_program {
 size_t pl_disasm(const pl_program *p, uint32_t pc, char *buf, size_t size);
 
 /* Does the instruction have this modifier? */
-bool pl_insn_has(const pl_insn *i, pl_word w);
+static inline bool pl_insn_has(const pl_insn *i, pl_word w)
+{
+    unsigned n = i->form == PL_IR_DEAD ? 0 : pl_forms[i->form].nslots;
+    for (unsigned k = 0; k < n; k++)
+        if (i->mods[k] == w)
+            return true;
+    return false;
+}
 
 /* Where lanes meet that parted before `at`: each group of them executes a BSYNC that stands there, and waits behind it, unless that
  * is at `end`. */

@@ -26,12 +26,11 @@ typedef struct chooser {
 static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     chooser *c = ctx;
-    if ((use & PL_USE_PRED) || !(use & PL_USE_WRITE))
-        return;
-    for (unsigned k = 0; k < rows; k++) {
-        c->written[*row + k] = c->at + 1;
-        c->written_in[*row + k] = c->block + 1;
-    }
+    for (uint32_t r = *row; !(use & PL_USE_PRED) && r < *row + rows; r++)
+        if (c->x->row[r].defs != 1) { /* nobody asks about a value */
+            c->written[r] = c->at + 1;
+            c->written_in[r] = c->block + 1;
+        }
 }
 
 /* Does the row still hold what it held when the writer of `def` ran? */

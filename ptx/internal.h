@@ -12,7 +12,6 @@
 #include "base/diag.h"
 #include "base/map.h"
 #include "isa/match.h"
-#include "isa/types.h"
 #include "ptx/ast.h"
 
 /* ---- names

@@ -676,6 +676,7 @@ static void lower_function(lower *c, pl_func *f, pl_prog_func *out)
     pl_arena_reset(c->scratch);
     memset(&c->constants, 0, sizeof c->constants);
     memset(&c->fixups, 0, sizeof c->fixups);
+    pl_reserve(c->p->arena, &c->p->code, f->body.n + 8); /* mostly a statement is an instruction, or none */
     c->nslots = 0;
     c->src_file = c->src_line = 0;
     for (size_t k = 0; k < c->m->sources; k++)
