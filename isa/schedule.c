@@ -599,12 +599,22 @@ static int within(const list *l, int most)
     return most < l->limit ? most : l->limit;
 }
 
+/* What a stretch needs at most that takes so many registers in the order of the text. */
+static int unit_above(int text)
+{
+    const int used = 32 - FULL;
+    return (text + BESIDE + used + UNIT - 1) / UNIT * UNIT - used;
+}
+
 /* What a stretch needs that does not do with FULL. */
 static void measure(list *l, int text)
 {
-    int used = 32 - FULL, step = (text + BESIDE + used + UNIT - 1) / UNIT * UNIT - used;
-    outcome here = try_windows(l, within(l, step), INT_MAX), less = try_windows(l, within(l, step - UNIT), INT_MAX);
-    step -= less.most <= step - UNIT && less.cycles <= here.cycles + here.cycles / LITTLE ? UNIT : 0;
+    int step = unit_above(text);
+    outcome less = try_windows(l, within(l, step - UNIT), step - UNIT);
+    if (less.most <= step - UNIT) {
+        outcome here = try_windows(l, within(l, step), INT_MAX);
+        step -= less.cycles <= here.cycles + here.cycles / LITTLE ? UNIT : 0;
+    }
     l->needed = step > l->needed ? step : l->needed;
 }
 
@@ -679,7 +689,7 @@ static bool schedule_stretch(list *l, int text)
     int full = FULL;
     for (uint32_t at = 0; at < l->n && full == FULL; at++)
         full -= (l->code[at].flags & PL_IF_MEM) && l->code[at].sel[PL_M_COUNT] >= 4 ? GAPS : 0;
-    if (l->measuring ? text <= full : l->n < 2) {
+    if (l->measuring ? text <= full || unit_above(text) <= l->needed : l->n < 2) {
         note_most(l, text);
         return true;
     }
