@@ -67,7 +67,7 @@ void pl_plan_make(pl_plan *p, const pl_insn *i)
             int count = pl_operand_count(f, k, i->mods);
             assert(count <= UINT8_MAX);
             u.count = (uint8_t)count;
-            p->vectors |= count > 1;
+            p->vectors |= count > 0;
             u.rows = rows_of(pl_word_bits[type]);
             if (type == W_pred)
                 u.use |= PL_USE_PRED;
@@ -90,6 +90,7 @@ void pl_plan_make(pl_plan *p, const pl_insn *i)
         assert(u.use & (PL_USE_READ | PL_USE_WRITE));
         p->use[p->n++] = u;
     }
+    p->plain = !p->calls && !p->vectors;
     for (unsigned k = 0; k < p->n; k++) {
         if (p->use[k].use & PL_USE_READ)
             p->reads[p->nreads++] = p->use[k];

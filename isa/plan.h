@@ -23,7 +23,8 @@ typedef struct pl_plan_use {
 typedef struct pl_plan {
     uint64_t key;     /* form, flags and whether it touches memory, as pl_plan_key gives them; 0: not made yet */
     uint64_t mods[4]; /* of the instruction */
-    bool calls, vectors; /* some operand names several registers */
+    bool calls, vectors; /* vectors: some operand is one */
+    bool plain;          /* neither */
     uint16_t traits;
     uint8_t n, nreads, nwrites;
     pl_plan_use use[1 + PL_INLINE_OPERANDS]; /* the guard first */
@@ -67,7 +68,7 @@ const pl_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_plan *own);
  * changes what the plan depends on sets `plan` to 0, as pl_insn_make does. A sanitizer build looks whether that was done. */
 PL_IN_LINE const pl_plan *pl_plan_of(const pl_program *p, pl_insn *i, pl_plan *own)
 {
-    if (!i->plan || !p->plans)
+    if (!i->plan)
         return pl_plan_find(p, i, own);
     const pl_plan *t = &p->plans->at[i->plan - 1u];
 #ifdef __SANITIZE_ADDRESS__
@@ -79,8 +80,18 @@ PL_IN_LINE const pl_plan *pl_plan_of(const pl_program *p, pl_insn *i, pl_plan *o
 /* What a call passes (read) and receives (written) in registers. */
 void pl_call_uses(pl_program *p, const pl_insn *i, unsigned which, pl_use_fn *fn, void *ctx);
 
-PL_IN_LINE void pl_plan_visit(pl_program *p, pl_insn *i, const pl_plan_use *u, const pl_plan_use *end, pl_use_fn *fn, void *ctx)
+/* The operands from u on, and those of the call that are read, written or both. */
+PL_IN_LINE void pl_plan_visit(pl_program *p, pl_insn *i, const pl_plan *t, const pl_plan_use *u, const pl_plan_use *end, unsigned which, pl_use_fn *fn,
+                              void *ctx)
 {
+    if (t->plain) { /* nearly all */
+        for (; u < end; u++) {
+            uint32_t *op = (uint32_t *)(void *)i + u->at;
+            if (*op != UINT32_MAX)
+                fn(ctx, op, u->rows, u->use);
+        }
+        return;
+    }
     for (; u < end; u++) {
         uint32_t *op = (uint32_t *)(void *)i + u->at, n = 1;
         if (*op == UINT32_MAX)
@@ -93,29 +104,25 @@ PL_IN_LINE void pl_plan_visit(pl_program *p, pl_insn *i, const pl_plan_use *u, c
             fn(ctx, op++, u->rows, u->use);
         while (--n);
     }
+    if (t->calls)
+        pl_call_uses(p, i, which, fn, ctx);
 }
 
 PL_IN_LINE void pl_plan_reads(pl_program *p, pl_insn *i, const pl_plan *t, pl_use_fn *fn, void *ctx)
 {
-    pl_plan_visit(p, i, t->reads + (i->guard == PL_PT), t->reads + t->nreads, fn, ctx);
-    if (t->calls)
-        pl_call_uses(p, i, PL_USE_READ, fn, ctx);
+    pl_plan_visit(p, i, t, t->reads + (i->guard == PL_PT), t->reads + t->nreads, PL_USE_READ, fn, ctx);
 }
 
 PL_IN_LINE void pl_plan_writes(pl_program *p, pl_insn *i, const pl_plan *t, pl_use_fn *fn, void *ctx)
 {
-    pl_plan_visit(p, i, t->writes, t->writes + t->nwrites, fn, ctx);
-    if (t->calls)
-        pl_call_uses(p, i, PL_USE_WRITE, fn, ctx);
+    pl_plan_visit(p, i, t, t->writes, t->writes + t->nwrites, PL_USE_WRITE, fn, ctx);
 }
 
 PL_IN_LINE void pl_insn_uses_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
 {
     pl_plan own;
     const pl_plan *t = pl_plan_of(p, i, &own);
-    pl_plan_visit(p, i, t->use + (i->guard == PL_PT), t->use + t->n, fn, ctx);
-    if (t->calls)
-        pl_call_uses(p, i, PL_USE_READ | PL_USE_WRITE, fn, ctx);
+    pl_plan_visit(p, i, t, t->use + (i->guard == PL_PT), t->use + t->n, PL_USE_READ | PL_USE_WRITE, fn, ctx);
 }
 
 /* Only what it reads, or only what it writes; an operand that is both comes with both flags. */
