@@ -82,7 +82,7 @@ typedef struct reading {
 static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     reading *n = ctx;
-    for (unsigned k = 0; k < rows && (use & PL_USE_READ) && !(use & PL_USE_PRED) && *row + k < n->rows; k++) {
+    for (unsigned k = 0; k < rows && !(use & PL_USE_PRED) && *row + k < n->rows; k++) {
         readers *r = &n->by_row[*row + k];
         r->several |= r->block != PL_IR_NONE && r->block != n->block;
         r->last = r->block != n->block || n->at > r->last ? n->at : r->last;

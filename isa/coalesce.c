@@ -124,7 +124,7 @@ static void check(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     coalescer *c = ctx;
     (void)rows;
-    if ((use & PL_USE_PRED) || !(use & PL_USE_WRITE) || !c->index[*row])
+    if ((use & PL_USE_PRED) || !c->index[*row])
         return;
     for (uint32_t l = c->first[c->index[*row] - 1]; l; l = c->next[l - 1]) {
         pair *p = &c->pairs.at[(l - 1) / 2];
@@ -137,7 +137,7 @@ static void kill(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     coalescer *c = ctx;
     (void)rows;
-    if ((use & PL_USE_PRED) || !(use & PL_USE_WRITE) || (use & PL_USE_READ) || c->guarded || !c->index[*row])
+    if ((use & PL_USE_PRED) || (use & PL_USE_READ) || c->guarded || !c->index[*row])
         return;
     set_live(c, c->index[*row] - 1, false);
 }

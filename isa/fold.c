@@ -397,22 +397,19 @@ typedef struct cleaner {
     bool again;     /* a result behind this place is unused now */
 } cleaner;
 
-static void look(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void look(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     cleaner *c = ctx;
-    if (!(use & PL_USE_WRITE))
-        return;
+    const pl_ir_row *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row;
     c->any = true;
-    if (use & PL_USE_PRED)
-        c->used |= c->x->pred_row[*row].uses != 0;
-    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++)
-        c->used |= c->x->row[*row + k].uses != 0;
+    for (unsigned k = 0; k < rows; k++)
+        c->used |= r[k].uses != 0;
 }
 
 static void release(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     cleaner *c = ctx;
-    for (unsigned k = 0; (use & PL_USE_READ) && k < (use & PL_USE_PRED ? 1 : rows); k++) {
+    for (unsigned k = 0; k < rows; k++) {
         pl_ir_row *r = &(use & PL_USE_PRED ? c->x->pred_row : c->x->row)[*row + k];
         r->uses -= r->uses != 0;
         if (!r->uses && r->block != PL_IR_NONE)
@@ -521,7 +518,7 @@ typedef struct holds {
 static void forget(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     holds *h = ctx;
-    for (unsigned k = 0; (use & PL_USE_WRITE) && !(use & PL_USE_PRED) && k < rows; k++)
+    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++)
         h->block[*row + k] = 0;
 }
 

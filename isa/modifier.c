@@ -35,7 +35,7 @@ static void note_reader(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     free_pass *f = ctx;
     (void)rows;
-    if (!(use & PL_USE_PRED) && (use & PL_USE_READ) && !takes_sign(f->i))
+    if (!(use & PL_USE_PRED) && !takes_sign(f->i))
         f->other[*row] = 1;
 }
 

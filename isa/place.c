@@ -49,7 +49,7 @@ static bool is_fetch(const pl_ir *x, const pl_insn *i)
 static void reach(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     place *p = ctx;
-    if ((use & PL_USE_PRED) || !(use & PL_USE_READ))
+    if (use & PL_USE_PRED)
         return;
     for (unsigned k = 0; k < rows; k++)
         if (p->of[*row + k]) {
@@ -66,7 +66,7 @@ typedef struct own_fetch {
 static void reads_fetch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     own_fetch *o = ctx;
-    if ((use & PL_USE_PRED) || !(use & PL_USE_READ) || !o->p->of[*row])
+    if ((use & PL_USE_PRED) || !o->p->of[*row])
         return;
     const fetch *f = &o->p->fetches.at[o->p->of[*row] - 1];
     if (pl_insn_mnem(&f->i) != M_ld || f->i.op[0] != *row || o->p->x->row[*row].rows != rows)
@@ -132,7 +132,7 @@ typedef struct needs {
 static void emit_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     needs *n = ctx;
-    if ((use & PL_USE_PRED) || !(use & PL_USE_READ))
+    if (use & PL_USE_PRED)
         return;
     for (unsigned k = 0; k < rows; k++) {
         uint32_t f = n->p->of[*row + k];

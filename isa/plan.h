@@ -125,7 +125,7 @@ PL_IN_LINE void pl_insn_uses_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void
     pl_plan_visit(p, i, t, t->use + (i->guard == PL_PT), t->use + t->n, PL_USE_READ | PL_USE_WRITE, fn, ctx);
 }
 
-/* Only what it reads, or only what it writes; an operand that is both comes with both flags. */
+/* Only what it reads, or only what it writes; an operand that is both comes with both flags. A predicate takes one row, as `rows` says. */
 PL_IN_LINE void pl_insn_reads_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
 {
     pl_plan own;

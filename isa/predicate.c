@@ -100,14 +100,14 @@ typedef struct facts {
 static void decides(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     facts *a = ctx;
-    for (unsigned k = 0; (use & PL_USE_WRITE) && k < (use & PL_USE_PRED ? 1 : rows); k++)
+    for (unsigned k = 0; k < rows; k++)
         (use & PL_USE_PRED ? a->pred : a->row)[*row + k] = a->question;
 }
 
 static void waits_for(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     facts *a = ctx;
-    for (unsigned k = 0; (use & PL_USE_READ) && k < (use & PL_USE_PRED ? 1 : rows); k++)
+    for (unsigned k = 0; k < rows; k++)
         a->hit |= (use & PL_USE_PRED ? a->pred : a->row)[*row + k] == a->question;
 }
 
@@ -193,7 +193,7 @@ static void writes_pred(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     writes *w = ctx;
     (void)rows;
-    w->hit |= (use & PL_USE_PRED) && (use & PL_USE_WRITE) && *row == w->pred;
+    w->hit |= (use & PL_USE_PRED) && *row == w->pred;
 }
 
 static bool keeps_predicate(pl_ir *x, uint32_t body, uint32_t pred)

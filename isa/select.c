@@ -438,7 +438,7 @@ static void count_signs(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     chooser *c = ctx;
     (void)rows;
-    if ((use & PL_USE_READ) && !(use & PL_USE_PRED))
+    if (!(use & PL_USE_PRED))
         c->takers[*row]++;
 }
 

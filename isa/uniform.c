@@ -102,7 +102,7 @@ static void refuse(chooser *c, uint32_t row, unsigned rows)
 static void read_by_thread(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     chooser *c = ctx;
-    if ((use & PL_USE_PRED) || !(use & PL_USE_READ) || !c->may[*row])
+    if ((use & PL_USE_PRED) || !c->may[*row])
         return;
     const pl_form *f = &pl_forms[c->i->form];
     bool named = false;

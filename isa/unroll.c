@@ -72,7 +72,7 @@ typedef struct writes {
 static void count_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     writes *w = ctx;
-    if (!(use & PL_USE_PRED) && (use & PL_USE_WRITE) && w->row - *row < rows)
+    if (!(use & PL_USE_PRED) && w->row - *row < rows)
         w->n++;
 }
 

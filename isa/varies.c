@@ -11,24 +11,21 @@ typedef struct finder {
     bool any, changed;
 } finder;
 
-static void sees(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void sees(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     finder *f = ctx;
-    if (!(use & PL_USE_READ))
-        return;
-    for (unsigned k = 0; k < (use & PL_USE_PRED ? 1 : rows); k++)
-        f->any |= (use & PL_USE_PRED ? f->v->pred : f->v->row)[*row + k];
+    const uint8_t *v = (use & PL_USE_PRED ? f->v->pred : f->v->row) + *row;
+    for (unsigned k = 0; k < rows; k++)
+        f->any |= v[k];
 }
 
-static void spreads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void spreads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     finder *f = ctx;
-    if (!(use & PL_USE_WRITE))
-        return;
-    for (unsigned k = 0; k < (use & PL_USE_PRED ? 1 : rows); k++) {
-        uint8_t *v = &(use & PL_USE_PRED ? f->v->pred : f->v->row)[*row + k];
-        f->changed |= !*v;
-        *v = 1;
+    uint8_t *v = (use & PL_USE_PRED ? f->v->pred : f->v->row) + *row;
+    for (unsigned k = 0; k < rows; k++) {
+        f->changed |= !v[k];
+        v[k] = 1;
     }
 }
 

@@ -68,7 +68,7 @@ static unsigned made(const joiner *j, const pl_insn *w)
 static void meet(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     joiner *j = ctx;
-    if ((use & PL_USE_PRED) || !(use & PL_USE_WRITE))
+    if (use & PL_USE_PRED)
         return;
     unsigned a = j->vector || *row != j->i->op[0] || (use & PL_USE_READ) ? 0 : least(made(j, j->i), MOST_ALIGNED);
     for (unsigned k = 0; k < rows; k++)

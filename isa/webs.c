@@ -147,14 +147,10 @@ static uint32_t reaching(webs *w, uint32_t index, bool reads)
     return w->now[index] = w->touches.at[w->ntouch - 1].node;
 }
 
-static void step(void *ctx, uint32_t *row, unsigned use, bool write)
+static void step_variable(webs *w, uint32_t index, uint32_t *row, unsigned use, bool write)
 {
-    webs *w = ctx;
-    bool pred = (use & PL_USE_PRED) != 0;
-    uint32_t index = w->of[pred][*row];
-    if (!index || w->v.at[index - 1].mixed || w->v.at[index - 1].row != *row)
+    if (w->v.at[index].mixed || w->v.at[index].row != *row)
         return;
-    index--;
     bool keeps = write && (w->guarded || (use & PL_USE_READ)); /* reads what was there */
     uint32_t node = reaching(w, index, !write || keeps);
     if (write) {
@@ -168,18 +164,24 @@ static void step(void *ctx, uint32_t *row, unsigned use, bool write)
         *row = w->row[find(w, node)];
 }
 
+static inline void step(webs *w, uint32_t *row, unsigned use, bool write)
+{
+    uint32_t index = w->of[(use & PL_USE_PRED) != 0][*row];
+    if (index) /* few rows are variables */
+        step_variable(w, index - 1, row, use, write);
+}
+
 static void step_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     (void)rows;
-    if ((use & PL_USE_READ) && !(use & PL_USE_WRITE))
+    if (!(use & PL_USE_WRITE))
         step(ctx, row, use, false);
 }
 
 static void step_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     (void)rows;
-    if (use & PL_USE_WRITE)
-        step(ctx, row, use, true);
+    step(ctx, row, use, true);
 }
 
 /* Reads before writes within an instruction. Each operand is one or the other, so it is renamed once. */
