@@ -162,7 +162,7 @@ static void locate_all(live *l, bool elsewhere)
 
 /* Does this write start the value anew? Under a guard it does when nothing before it, in the only block that knows the unit, has
  * written or read it: other lanes hold nothing worth keeping. */
-static bool starts(const live *l, const ref *r)
+static inline bool starts(const live *l, const ref *r)
 {
     const unit *u = &l->u[r->unit];
     if (!(r->use & PL_USE_WRITE) || (r->use & PL_USE_READ) || r->rows != u->rows)
@@ -371,7 +371,7 @@ static bool class_reads_late(uint16_t cls)
 }
 
 /* What the class of the instruction says. */
-static const pl_class_needs *needs_of(const live *l, const pl_insn *i)
+static inline const pl_class_needs *needs_of(const live *l, const pl_insn *i)
 {
     pl_class_needs *n = &l->p->plans->needs[i->cls];
     if (!n->known)
@@ -399,53 +399,165 @@ static void find_late(live *l)
     }
 }
 
+/* ---- linear scan ---- */
+
+/* Rows of the register file while units are given to them. A row is used for one width only: lane 5 of a 64-bit pair is not lane 5 of a 32-bit row,
+ * and lanes that have parted may hold different units in the same row. Rows of the widths that nearly all units have are found by a bit for each,
+ * at its first row; what becomes free waits in a list by position. */
+enum { WIDTHS = 3 /* 1, 2, 4 rows */ };
+typedef struct file {
+    live *l;
+    uint32_t most;                  /* rows given so far */
+    uint32_t gaps;                  /* among them that nobody has had yet */
+    uint32_t *busy, *unread;        /* by row: first position at which it is free; and at which it has been read */
+    uint8_t *width;                 /* by row; 0: nobody has had it */
+    uint64_t *free[WIDTHS], *idle[WIDTHS]; /* free rows; those of them that have been read */
+    uint32_t words;
+    uint32_t at;                    /* position that the bits are right for */
+    uint32_t *frees, *reads;        /* by position: units whose rows become free, have been read there: lists, plus one */
+    uint32_t *next_free, *next_read; /* by unit */
+} file;
+
+static int width_class(uint32_t rows)
+{
+    return rows == 1 ? 0 : rows == 2 ? 1 : rows == 4 ? 2 : -1;
+}
+
+static uint32_t alignment(uint32_t rows)
+{
+    return rows >= 4 ? 4 : rows == 2 ? 2 : 1;
+}
+
+static bool make_rows(file *s, live *l, pl_arena *a)
+{
+    const size_t n = (size_t)l->fixed * 2 + 16, positions = (size_t)l->f->count + 2;
+    *s = (file){.l = l, .words = (uint32_t)(n / 64 + 1)};
+    s->busy = pl_arena_array(a, uint32_t, n);
+    s->unread = pl_arena_array(a, uint32_t, n);
+    s->width = pl_arena_array(a, uint8_t, n);
+    for (int c = 0; c < WIDTHS; c++) {
+        s->free[c] = pl_arena_array(a, uint64_t, s->words);
+        s->idle[c] = pl_arena_array(a, uint64_t, s->words);
+    }
+    s->frees = pl_arena_array(a, uint32_t, positions);
+    s->reads = pl_arena_array(a, uint32_t, positions);
+    s->next_free = pl_arena_array(a, uint32_t, l->n + 1);
+    s->next_read = pl_arena_array(a, uint32_t, l->n + 1);
+    return pl_arena_ok(a);
+}
+
+static inline void set(uint64_t *bits, uint32_t row, bool on)
+{
+    bits[row / 64] = on ? bits[row / 64] | 1ull << row % 64 : bits[row / 64] & ~(1ull << row % 64);
+}
+
+/* The first row whose bit is set and that lies in front of `end`, else `end`. */
+static uint32_t first_of(const uint64_t *bits, uint32_t end)
+{
+    for (uint32_t w = 0; w * 64 < end; w++)
+        if (bits[w]) {
+            uint32_t row = w * 64 + (uint32_t)__builtin_ctzll(bits[w]);
+            return row < end ? row : end;
+        }
+    return end;
+}
+
+/* Goes on to a position: units that have ended leave their rows. */
+static void go_to(file *s, uint32_t at)
+{
+    const live *l = s->l;
+    while (s->at < at) {
+        s->at++;
+        for (uint32_t k = s->frees[s->at]; k; k = s->next_free[k - 1]) {
+            uint32_t row = l->u[k - 1].to;
+            int c = width_class(l->u[k - 1].rows);
+            set(s->free[c], row, true);
+            set(s->idle[c], row, s->unread[row] <= s->at);
+        }
+        for (uint32_t k = s->reads[s->at]; k; k = s->next_read[k - 1]) {
+            uint32_t row = l->u[k - 1].to;
+            if (s->unread[row] == s->at && s->busy[row] <= s->at)
+                set(s->idle[width_class(l->u[k - 1].rows)], row, true);
+        }
+    }
+}
+
+/* The rows for a unit: the first that are free and have been read; if these are not among the first `enough`, the first that are free. */
+static uint32_t choose_rows(const file *s, const unit *u, uint32_t enough)
+{
+    const uint32_t step = alignment(u->rows), n = u->rows;
+    const int c = width_class(n);
+    if (c >= 0 && !s->gaps) {
+        uint32_t fresh = (s->most + step - 1) / step * step, row = first_of(s->idle[c], fresh);
+        return row + n > enough ? first_of(s->free[c], fresh) : row;
+    }
+    for (uint32_t row = 0, first = UINT32_MAX;; row += step) {
+        bool free_rows = true, read = true;
+        for (uint32_t r = row; r < row + n && free_rows; r++) {
+            free_rows = r >= s->most || (s->busy[r] <= u->start && (!s->width[r] || s->width[r] == n));
+            read &= s->unread[r] <= u->start;
+        }
+        if (!free_rows)
+            continue;
+        if (first == UINT32_MAX)
+            first = row;
+        if (row + n > enough)
+            return first;
+        if (read)
+            return row;
+    }
+}
+
+static void give_rows(file *s, uint32_t k, uint32_t row)
+{
+    enum { A_WHILE = 16 };
+    unit *u = &s->l->u[k];
+    const int c = width_class(u->rows);
+    const uint32_t busy = u->end + 1, unread = busy + (u->late ? A_WHILE : 0), last = s->l->f->count;
+    u->to = row;
+    if (row > s->most)
+        s->gaps += row - s->most;
+    for (uint32_t r = row; r < row + u->rows; r++) {
+        s->gaps -= r < s->most && !s->width[r];
+        s->busy[r] = busy;
+        s->unread[r] = unread;
+        s->width[r] = (uint8_t)u->rows;
+    }
+    s->most = row + u->rows > s->most ? row + u->rows : s->most;
+    if (c < 0)
+        return;
+    set(s->free[c], row, false);
+    set(s->idle[c], row, false);
+    if (busy <= last) {
+        s->next_free[k] = s->frees[busy];
+        s->frees[busy] = k + 1;
+    }
+    if (unread > busy && unread <= last) {
+        s->next_read[k] = s->reads[unread];
+        s->reads[unread] = k + 1;
+    }
+}
+
 /* Linear scan: rows that are free again at a unit's start are used again. Returns the number of rows needed. A row that an instruction may still
  * have to read (who writes it would have to wait for that, emu/sm/control.c) is left alone for a while as far as the thread's registers go. */
 static uint32_t scan(live *l, pl_arena *a)
 {
-    enum { A_WHILE = 16, HOLES = 16 }; /* HOLES: an interval has no holes, so that there are more rows than registers */
-    const uint32_t enough = l->f->registers + HOLES;
+    enum { HOLES = 16 }; /* an interval has no holes, so that there are more rows than registers */
     pl_key *order = pl_arena_array(a, pl_key, 2 * (size_t)l->n + 1);
-    uint32_t *busy = pl_arena_array(a, uint32_t, l->fixed * 2 + 16), most = 0; /* per new row: first point at which it is free */
-    uint32_t *unread = pl_arena_array(a, uint32_t, l->fixed * 2 + 16); /* and at which it has been read */
-    /* A row is used for one width only: lane 5 of a 64-bit pair is not lane 5 of a 32-bit row, and lanes that have parted may hold
-     * different units in the same row. */
-    uint8_t *width = pl_arena_array(a, uint8_t, l->fixed * 2 + 16);
+    file s;
     uint32_t n = 0;
-    if (!pl_arena_ok(a))
+    if (!make_rows(&s, l, a) || !order)
         return 0;
     for (uint32_t k = 0; k < l->n; k++)
         if (l->u[k].start != UINT32_MAX)
             order[n++] = (pl_key){l->u[k].start, k}; /* those that start together by their rows */
     pl_sort_keys(order, n, order + n);
     for (uint32_t k = 0; k < n; k++) {
-        unit *u = &l->u[order[k].what];
-        uint32_t step = u->rows >= 4 ? 4 : u->rows == 2 ? 2 : 1, row = 0, first = UINT32_MAX;
-        for (;; row += step) {
-            bool free_rows = true, read = true;
-            for (uint32_t r = 0; r < u->rows && free_rows; r++) {
-                free_rows = row + r >= most || (busy[row + r] <= u->start && (!width[row + r] || width[row + r] == u->rows));
-                read &= unread[row + r] <= u->start;
-            }
-            if (!free_rows)
-                continue;
-            if (first == UINT32_MAX)
-                first = row;
-            if (read || row + u->rows > enough)
-                break;
-        }
-        if (row + u->rows > enough)
-            row = first;
-        u->to = row;
-        for (uint32_t r = 0; r < u->rows; r++) {
-            busy[row + r] = u->end + 1;
-            unread[row + r] = u->end + 1 + (u->late ? A_WHILE : 0);
-            width[row + r] = (uint8_t)u->rows;
-        }
-        if (row + u->rows > most)
-            most = row + u->rows;
+        const unit *u = &l->u[order[k].what];
+        go_to(&s, u->start);
+        give_rows(&s, order[k].what, choose_rows(&s, u, l->f->registers + HOLES));
     }
-    return most;
+    return s.most;
 }
 
 /* Two or three values that an instruction reads had better be in different banks. */
