@@ -17,6 +17,7 @@ typedef struct bytes {
 typedef struct writer {
     const pl_program *p;
     bytes part[PL_S_COUNT];
+    struct { const void *at; size_t n; } records[PL_S_COUNT]; /* what goes into the file from where it is: most of it */
     uint64_t zero[PL_S_COUNT]; /* sizes of sections without bytes in the file */
     uint32_t *func_symbol, *var_symbol;
     uint32_t locals; /* symbols that come first */
@@ -116,18 +117,24 @@ static bool lies_as_written(const pl_record *r, size_t *from)
 
 static void put_records(writer *w, pl_section s, const void *at, size_t n)
 {
-    const pl_record *r = pl_object_section[s].record;
-    size_t from, size = pl_record_bytes(r);
-    bytes *b = &w->part[s];
-    if (lies_as_written(r, &from)) { /* instructions and lines: most of the file */
-        if (!n || !reserve(b, n * size))
-            return;
-        for (size_t k = 0; k < n; k++, b->n += size)
-            memcpy(b->at + b->n, (const char *)at + k * r->size + from, size);
-        return;
-    }
     for (size_t k = 0; k < n; k++)
         put_record(w, s, (const char *)at + k * pl_object_section[s].record->size);
+}
+
+/* The same for a section that is these records only. */
+static void put_all_records(writer *w, pl_section s, const void *at, size_t n)
+{
+    size_t from;
+    if (lies_as_written(pl_object_section[s].record, &from)) {
+        w->records[s].at = (const char *)at + from;
+        w->records[s].n = n;
+    } else
+        put_records(w, s, at, n);
+}
+
+static size_t size_of(const writer *w, unsigned s)
+{
+    return w->part[s].n + (s == PL_S_PTX ? w->p->text_bytes : 0) + (w->records[s].n ? w->records[s].n * pl_record_bytes(pl_object_section[s].record) : 0);
 }
 
 /* ---- symbols and data ---- */
@@ -273,16 +280,15 @@ static void put_functions(writer *w)
 static void put_tables(writer *w)
 {
     const pl_program *p = w->p;
-    put_records(w, PL_S_TEXT, p->code.at, p->code.n);
+    put_all_records(w, PL_S_TEXT, p->code.at, p->code.n);
     put_records(w, PL_S_CALLS, p->calls.at, p->calls.n);
     put_records(w, PL_S_MOVES, p->moves.at, p->moves.n);
-    put_records(w, PL_S_LINES, p->lines.at, p->lines.n);
+    put_all_records(w, PL_S_LINES, p->lines.at, p->lines.n);
     put_records(w, PL_S_SOURCES, p->sources.at, p->sources.n);
     for (size_t k = 0; k < p->pool.n; k++)
         put_u32(&w->part[PL_S_POOL], p->pool.at[k]);
     for (size_t k = 0; k < p->files.n; k++)
         put_u32(&w->part[PL_S_FILES], put_string(w, p->files.at[k]));
-    put(&w->part[PL_S_PTX], p->text, p->text_bytes);
 }
 
 static void put_note(writer *w)
@@ -344,7 +350,20 @@ static void put_section_header(const writer *w, char *to, pl_section s, uint32_t
     put_number(to + offsetof(Elf64_Shdr, sh_entsize), pl_section_entry(s), 8);
 }
 
-static void put_file(writer *w, bytes *file)
+static void put_section(writer *w, unsigned s, bytes *file)
+{
+    put(file, w->part[s].at, w->part[s].n);
+    if (s == PL_S_PTX)
+        put(file, w->p->text, w->p->text_bytes);
+    const size_t n = w->records[s].n, size = n ? pl_record_bytes(pl_object_section[s].record) : 0, step = n ? pl_object_section[s].record->size : 0;
+    const char *from = w->records[s].at;
+    if (!n || !reserve(file, n * size))
+        return;
+    for (size_t k = 0; k < n; k++, file->n += size, from += step)
+        memcpy(file->at + file->n, from, size);
+}
+
+static void put_file(writer *w, pl_arena *a, bytes *file)
 {
     uint32_t name[PL_S_COUNT] = {0};
     uint64_t at[PL_S_COUNT] = {0};
@@ -355,14 +374,18 @@ static void put_file(writer *w, bytes *file)
     }
     size_t all = sizeof(Elf64_Ehdr) + sizeof(Elf64_Shdr) * PL_S_COUNT + 8;
     for (unsigned s = 1; s < PL_S_COUNT; s++)
-        all += w->part[s].n + pl_object_section[s].align;
-    reserve(file, all);
+        all += size_of(w, s) + pl_object_section[s].align;
+    file->at = pl_arena_alloc(a, all);
+    file->cap = all;
+    file->failed = !file->at;
+    if (file->failed)
+        return;
     room(file, sizeof(Elf64_Ehdr));
     for (unsigned s = 1; s < PL_S_COUNT; s++) {
         uint32_t align = pl_object_section[s].align;
         room(file, (align - file->n % align) % align);
         at[s] = file->n;
-        put(file, w->part[s].at, w->part[s].n);
+        put_section(w, s, file);
         free(w->part[s].at);
         w->part[s].at = NULL;
     }
@@ -373,7 +396,7 @@ static void put_file(writer *w, bytes *file)
         return;
     for (unsigned s = 1; s < PL_S_COUNT; s++)
         put_section_header(w, to + s * sizeof(Elf64_Shdr), (pl_section)s, name[s], at[s],
-                           pl_object_section[s].type == SHT_NOBITS ? w->zero[s] : w->part[s].n);
+                           pl_object_section[s].type == SHT_NOBITS ? w->zero[s] : size_of(w, s));
     put_header(file->at, headers);
     pl_sha256 hash;
     char hex[65];
@@ -383,7 +406,7 @@ static void put_file(writer *w, bytes *file)
     memcpy(file->at + at[PL_S_NOTE] + 12 + PL_NOTE_NAME_BYTES + PL_NOTE_CONTENT, hex, 64);
 }
 
-pl_status pl_object_write(const pl_program *p, char **out, size_t *n)
+pl_status pl_object_write(const pl_program *p, pl_arena *a, char **out, size_t *n)
 {
     writer w = {.p = p};
     bytes file = {0};
@@ -400,15 +423,13 @@ pl_status pl_object_write(const pl_program *p, char **out, size_t *n)
             w.failed |= w.part[s].failed;
     }
     if (!w.failed)
-        put_file(&w, &file);
+        put_file(&w, a, &file);
     for (unsigned s = 0; s < PL_S_COUNT; s++)
         free(w.part[s].at);
     free(w.func_symbol);
     free(w.var_symbol);
-    if (w.failed || file.failed) {
-        free(file.at);
+    if (w.failed || file.failed)
         return PL_NOMEM;
-    }
     *out = file.at;
     *n = file.n;
     return PL_OK;

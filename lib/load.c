@@ -228,11 +228,13 @@ pl_status pl_format_file(pl_gpu *gpu, const char *path, const char **out, size_t
 
 pl_status pl_module_save(pl_module *m, pl_save_form form, const char **out, size_t *bytes)
 {
-    char *made = NULL;
-    pl_status st = form == PL_SAVE_TEXT ? pl_asm_write(m->program, &made, bytes) : pl_object_write(m->program, &made, bytes);
-    char *kept = st == PL_OK ? pl_arena_alloc(m->gpu->messages, *bytes + 1) : NULL;
-    if (kept) memcpy(kept, made, *bytes);
-    free(made);
+    char *made = NULL, *kept = NULL;
+    if (form == PL_SAVE_TEXT) {
+        if (pl_asm_write(m->program, &made, bytes) == PL_OK) kept = pl_arena_alloc(m->gpu->messages, *bytes + 1);
+        if (kept) memcpy(kept, made, *bytes);
+        free(made);
+    } else if (pl_object_write(m->program, m->gpu->messages, &made, bytes) == PL_OK)
+        kept = made;
     *out = kept;
     return kept ? PL_OK : pl_gpu_no_memory(m->gpu, "while saving a program");
 }
