@@ -6,14 +6,14 @@ void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, uint64_t bytes, uin
     uint64_t lines = bytes / line_bytes;
     if (lines == 0) lines = 1;
     if (ways == 0 || ways > lines) ways = (uint32_t)lines;
-    const uint32_t sets = (uint32_t)(lines / ways), stride = n * ways;
-    pl_cache_line *line = pl_arena_array(a, pl_cache_line, (size_t)sets * stride); /* zeroed: all empty. A line gets its list when it is claimed */
-    uint32_t *low = pl_arena_array(a, uint32_t, (size_t)sets * stride), *used = pl_arena_array(a, uint32_t, (size_t)sets * stride), shift = 0;
+    const uint32_t sets = (uint32_t)(lines / ways), head = (uint32_t)((ways * 2 * sizeof(uint32_t) + sizeof(pl_cache_line) - 1) / sizeof(pl_cache_line));
+    const uint32_t each = head + ways, stride = n * each;
+    pl_cache_line *line = pl_arena_alloc_aligned(a, (size_t)sets * stride * sizeof *line, 64); /* zeroed: all empty. A line gets its list when it is claimed */
+    uint32_t shift = 0;
     while ((1u << shift) < line_bytes) shift++;
     for (uint32_t k = 0; k < n && pl_arena_ok(a); k++)
-        c[k] = (pl_cache){.line = line + (size_t)k * ways, .low = low + (size_t)k * ways, .used = used + (size_t)k * ways,
-                          .sets = sets, .ways = ways, .stride = stride, .line_shift = shift, .hashed = hashed,
-                          .by_sets = pl_divider_of(sets)};
+        c[k] = (pl_cache){.line = line + (size_t)k * each, .sets = sets, .ways = ways, .head = head, .stride = stride, .line_shift = shift,
+                          .hashed = hashed, .by_sets = pl_divider_of(sets)};
 }
 
 void pl_cache_init(pl_cache *c, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed)
@@ -27,7 +27,11 @@ void pl_cache_is_slice(pl_cache *c, uint32_t slices)
     c->by_pieces = pl_divider_of(slices / pl_slices_together(slices));
 }
 
-/* First way of the set of a line. Neighbouring lines fill the sets one after the other; hashing begins each such row one set later, so that
+/* At the head of a set: the low halves of the tags, so that a search reads little, and behind them the time stamps of the last accesses, 0:
+ * empty. */
+static uint32_t *low_of(const pl_cache *c, size_t set) { return (uint32_t *)(void *)(c->line + set); }
+
+/* Where the set of a line begins. Neighbouring lines fill the sets one after the other; hashing begins each such row one set later, so that
  * power-of-two strides do not pile up. */
 static size_t set_of(const pl_cache *c, uint64_t number)
 {
@@ -44,11 +48,11 @@ static size_t set_of(const pl_cache *c, uint64_t number)
 uint32_t pl_cache_find(pl_cache *c, uint64_t address)
 {
     uint64_t number = address >> c->line_shift;
-    size_t first = set_of(c, number);
-    const uint32_t *low = c->low + first;
+    size_t set = set_of(c, number), first = set + c->head;
+    uint32_t *low = low_of(c, set);
     for (uint32_t w = 0; w < c->ways; w++) {
         if (low[w] != (uint32_t)(number + 1) || c->line[first + w].tag != number + 1) continue;
-        c->used[first + w] = ++c->clock;
+        low[c->ways + w] = ++c->clock;
         return (uint32_t)(first + w);
     }
     return PL_NO_LINE;
@@ -57,19 +61,21 @@ uint32_t pl_cache_find(pl_cache *c, uint64_t address)
 uint32_t pl_cache_claim(pl_cache *c, uint64_t address, pl_cache_line *evicted)
 {
     uint64_t number = address >> c->line_shift;
-    size_t first = set_of(c, number), victim = SIZE_MAX;
-    for (size_t k = first; k < first + c->ways; k++) /* one that was never used, or the longest unused one */
-        if ((victim == SIZE_MAX || (int32_t)(c->used[k] - c->used[victim]) < 0) && !c->line[k].pending) victim = k;
-    if (victim == SIZE_MAX) return PL_NO_LINE;
-    *evicted = c->line[victim];
-    c->line[victim] = (pl_cache_line){.tag = number + 1, .waiters = PL_NO_LINE};
-    c->low[victim] = (uint32_t)(number + 1);
-    c->used[victim] = ++c->clock;
-    return (uint32_t)victim;
+    size_t set = set_of(c, number), first = set + c->head;
+    uint32_t *low = low_of(c, set), *used = low + c->ways, victim = UINT32_MAX;
+    for (uint32_t w = 0; w < c->ways; w++) /* one that was never used, or the longest unused one */
+        if ((victim == UINT32_MAX || (int32_t)(used[w] - used[victim]) < 0) && !c->line[first + w].pending) victim = w;
+    if (victim == UINT32_MAX) return PL_NO_LINE;
+    *evicted = c->line[first + victim];
+    c->line[first + victim] = (pl_cache_line){.tag = number + 1, .waiters = PL_NO_LINE};
+    low[victim] = (uint32_t)(number + 1);
+    used[victim] = ++c->clock;
+    return (uint32_t)(first + victim);
 }
 
-void pl_cache_drop(pl_cache *c, size_t line)
+void pl_cache_drop(pl_cache *c, uint32_t line)
 {
+    const uint32_t within = line % c->stride, way = within - c->head;
     c->line[line].tag = 0;
-    c->used[line] = 0;
+    low_of(c, line - within)[c->ways + way] = 0;
 }

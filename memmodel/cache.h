@@ -22,9 +22,9 @@ typedef struct pl_cache_line {
 } pl_cache_line;
 
 typedef struct pl_cache {
-    pl_cache_line *line; /* sets x ways, a set every `stride` entries */
-    uint32_t *low, *used; /* the same: low half of the tag, so that a search reads little; time stamp of the last access, 0: empty */
+    pl_cache_line *line; /* all sets, one every `stride` entries: first what a search looks at (cache.c), then its lines */
     uint32_t sets, ways, line_shift;
+    uint32_t head;   /* entries of a set in front of its lines */
     uint32_t stride; /* entries from a set to the next */
     uint32_t slices; /* it is one of so many, which share the lines as pl_slices_together says; 0: it sees all lines */
     pl_divider by_sets, by_pieces; /* pieces: of memory that the slices have in turn */
@@ -39,7 +39,9 @@ void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, uint64_t bytes, uin
 /* The cache is one of so many slices. */
 void pl_cache_is_slice(pl_cache *c, uint32_t slices);
 /* Empties a line that has no fill pending. */
-void pl_cache_drop(pl_cache *c, size_t line);
+void pl_cache_drop(pl_cache *c, uint32_t line);
+/* Indices of lines are below this. */
+static inline size_t pl_cache_indices(const pl_cache *c) { return (size_t)c->sets * c->stride; }
 /* Index of the line that holds the address, or PL_NO_LINE. Marks it as used. */
 uint32_t pl_cache_find(pl_cache *c, uint64_t address);
 /* Makes room for the address: the index of an emptied line whose tag is set, or PL_NO_LINE when every way has a fill pending.

@@ -13,6 +13,16 @@ void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *sparse, uint64_t bytes, uint32_
     l->free_miss = l->free_waiter = PL_NO_LINE;
 }
 
+static uint32_t claim(pl_l1 *l, uint64_t line)
+{
+    pl_cache_line old;
+    uint32_t slot = pl_cache_claim(&l->tags, line, &old);
+    if (slot == PL_NO_LINE) return slot;
+    if (l->nrecent < PL_L1_RECENT) l->recent[l->nrecent++] = slot;
+    else l->nrecent = PL_L1_RECENT + 1;
+    return slot;
+}
+
 static void wait_for(pl_l1 *l, pl_l1_miss *m, uint32_t token)
 {
     uint32_t w = l->free_waiter != PL_NO_LINE ? l->free_waiter : l->fresh_waiter++;
@@ -45,8 +55,7 @@ uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, bo
             }
             if (!missing) return fills;
         } else {
-            pl_cache_line old;
-            slot = pl_cache_claim(&l->tags, line, &old);
+            slot = claim(l, line);
         }
     }
     uint32_t i = l->free_miss != PL_NO_LINE ? l->free_miss : l->fresh_miss++;
@@ -70,10 +79,7 @@ uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, bo
 uint8_t pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, bool keep)
 {
     uint32_t slot = pl_cache_find(&l->tags, line);
-    if (slot == PL_NO_LINE && keep) {
-        pl_cache_line old;
-        slot = pl_cache_claim(&l->tags, line, &old);
-    }
+    if (slot == PL_NO_LINE && keep) slot = claim(l, line);
     if (slot == PL_NO_LINE) return 0;
     pl_cache_line *t = &l->tags.line[slot];
     uint8_t there = sectors & t->valid;
@@ -106,11 +112,30 @@ void pl_l1_fill(pl_l1 *l, uint32_t request, void (*done)(void *ctx, uint32_t tok
     }
 }
 
+/* Forgets a line; tells whether a fill is still to come for it. */
+static bool forget(pl_l1 *l, uint32_t slot)
+{
+    pl_cache_line *t = &l->tags.line[slot];
+    t->valid = 0;
+    if (!t->pending) pl_cache_drop(&l->tags, slot);
+    return t->pending;
+}
+
+/* Warps that wait for others by looking at memory come here with each look, and few lines have been claimed since the last one. */
 void pl_l1_invalidate(pl_l1 *l)
 {
-    for (size_t i = 0; i < (size_t)l->tags.sets * l->tags.ways; i++) {
-        pl_cache_line *t = &l->tags.line[i];
-        t->valid = 0;
-        if (!t->pending) pl_cache_drop(&l->tags, i);
+    const uint32_t n = l->nrecent;
+    l->nrecent = 0;
+    if (n <= PL_L1_RECENT) {
+        for (uint32_t i = 0; i < n; i++)
+            if (forget(l, l->recent[i])) l->recent[l->nrecent++] = l->recent[i];
+        return;
     }
+    const pl_cache *c = &l->tags;
+    for (uint32_t set = 0; set < c->sets; set++)
+        for (uint32_t k = set * c->stride + c->head; k < set * c->stride + c->head + c->ways; k++) {
+            if (!forget(l, k)) continue;
+            if (l->nrecent < PL_L1_RECENT) l->recent[l->nrecent++] = k;
+            else l->nrecent = PL_L1_RECENT + 1;
+        }
 }

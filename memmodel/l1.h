@@ -14,6 +14,9 @@
 /* Room that is kept in the tables, so that an access that was let in always finds a place. */
 enum { PL_L1_BURST = 64 };
 
+/* Lines that are remembered as claimed since all were forgotten last. */
+enum { PL_L1_RECENT = 128 };
+
 typedef struct pl_l1_miss {
     uint64_t line;
     uint32_t waiters; /* list of pl_l1_waiter */
@@ -35,6 +38,7 @@ typedef struct pl_l1 {
     uint32_t fresh_miss, fresh_waiter; /* entries from here on were never used */
     uint32_t sector_bytes;
     uint64_t hits, merges, misses; /* sectors */
+    uint32_t recent[PL_L1_RECENT], nrecent; /* lines that may hold something; PL_L1_RECENT + 1: too many to know */
 } pl_l1;
 
 /* sparse: for tables that are mostly empty; misses: entries of the miss table; waiters: loads that may wait, all together. */

@@ -118,8 +118,10 @@ static pl_status open_gpu(gpu *x)
     if (!x->sm || !x->brief || !x->sending || !x->mem || !pl_arena_ok(x->arena)) return PL_NOMEM;
     pl_memsys_watch(x->mem, g->sink);
     uint64_t l1 = m->l1.size - m->l1.kept - carveout;
+    pl_mid_constants constants;
+    if (!pl_mid_constants_init(&constants, x->arena, m)) return PL_NOMEM;
     for (uint32_t k = 0; k < m->sm.count; k++) {
-        if (!pl_sm_init(&x->sm[k], &x->brief[k], x->arena, x->sparse, m, &x->dec, g, k, l1)) return PL_NOMEM;
+        if (!pl_sm_init(&x->sm[k], &x->brief[k], x->arena, x->sparse, m, &x->dec, g, k, l1, &constants)) return PL_NOMEM;
         x->sending[k].cap = x->sm[k].out.cap;
         x->sending[k].at = pl_arena_array(x->sparse, pl_mem_req, x->sending[k].cap);
     }

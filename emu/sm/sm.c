@@ -18,11 +18,20 @@ static void code_cache(pl_code_cache *c, pl_arena *a, const pl_machine *m, uint6
     *c = (pl_code_cache){.shift = (uint32_t)__builtin_ctzll(line)};
     if (lines <= sets * each) c->lines = (uint32_t)lines; /* they follow each other, and so fill all sets alike */
     else pl_cache_init(&c->tags, a, size, (uint32_t)line, ways, false);
-    c->when = pl_arena_array(a, uint64_t, c->lines ? c->lines : (size_t)c->tags.sets * c->tags.ways);
+    c->when = pl_arena_array(a, uint64_t, c->lines ? c->lines : pl_cache_indices(&c->tags));
+}
+
+bool pl_mid_constants_init(pl_mid_constants *c, pl_arena *a, const pl_machine *m)
+{
+    c->tags = pl_arena_array(a, pl_cache, m->sm.count);
+    if (!c->tags) return false;
+    pl_cache_init_all(c->tags, m->sm.count, a, m->constant.mid_size, (uint32_t)m->constant.line, m->constant.mid_ways, false);
+    c->when = pl_arena_array(a, uint64_t, pl_cache_indices(c->tags));
+    return pl_arena_ok(a);
 }
 
 bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *sparse, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id,
-                uint64_t l1_bytes)
+                uint64_t l1_bytes, const pl_mid_constants *constants)
 {
     s->brief = brief;
     s->brief->next = PL_NEVER;
@@ -56,10 +65,10 @@ bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *sparse, con
     code_cache(&s->icache, a, m, m->fetch.l1_size, m->fetch.l1_ways, dec->bytes);
     pl_cache_init(&s->cconst, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways, false);
     pl_cache_init(&s->coperand, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways, false);
-    pl_cache_init(&s->cmid, sparse, m->constant.mid_size, (uint32_t)m->constant.line, m->constant.mid_ways, false);
-    s->const_when = pl_arena_array(a, uint64_t, (size_t)s->cconst.sets * s->cconst.ways);
-    s->operand_when = pl_arena_array(a, uint64_t, (size_t)s->coperand.sets * s->coperand.ways);
-    s->mid_when = pl_arena_array(sparse, uint64_t, (size_t)s->cmid.sets * s->cmid.ways);
+    s->cmid = constants->tags[id];
+    s->mid_when = constants->when + (s->cmid.line - constants->tags[0].line);
+    s->const_when = pl_arena_array(a, uint64_t, pl_cache_indices(&s->cconst));
+    s->operand_when = pl_arena_array(a, uint64_t, pl_cache_indices(&s->coperand));
     for (uint32_t k = 0; k < s->nsub; k++) {
         pl_subcore *c = &s->sub[k];
         c->n = m->sm.warps / s->nsub;

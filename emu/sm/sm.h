@@ -258,10 +258,17 @@ typedef struct pl_sm {
     bool fault;
 } pl_sm;
 
+/* The second-level caches of constants of all SMs: a launch uses few sets of each, which lie together (pl_cache_init_all). */
+typedef struct pl_mid_constants {
+    pl_cache *tags; /* by SM */
+    uint64_t *when; /* by line: when it is there */
+} pl_mid_constants;
+
 /* sm.c */
+bool pl_mid_constants_init(pl_mid_constants *c, pl_arena *a, const pl_machine *m);
 /* s must be zeroed. */
 bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *sparse, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id,
-                uint64_t l1_bytes);
+                uint64_t l1_bytes, const pl_mid_constants *constants);
 /* A block starts when pl_sm_begin is called next; its warps may issue from cycle `at`. False: no room (the caller counts). */
 bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at);
 /* Blocks that were placed get their storage and their slots: different SMs by different threads. */

@@ -185,6 +185,42 @@ START_TEST(l1_merges_loads_of_one_sector)
 }
 END_TEST
 
+/* Lines 1 .. n are there, line 0 is on its way, and all are forgotten, twice. */
+static void forget_lines(uint64_t n)
+{
+    pl_arena *a = pl_arena_open();
+    pl_l1 l;
+    uint32_t late, request;
+    uint8_t ask;
+    pl_l1_init(&l, a, a, 1 << 16, 128, 32, 4, 64, 64);
+    pl_l1_load(&l, 0, 0x1, 0, true, &late, &ask);
+    for (int turn = 0; turn < 2; turn++) {
+        for (uint64_t k = 1; k <= n; k++) {
+            ck_assert_uint_eq(pl_l1_load(&l, k * 128, 0x1, 1, true, &request, &ask), 1);
+            pl_l1_fill(&l, request, wake, NULL);
+            nwoken = 0;
+            ck_assert_uint_eq(pl_l1_load(&l, k * 128, 0x1, 1, true, &request, &ask), 0);
+        }
+        pl_l1_invalidate(&l);
+    }
+    ck_assert_uint_eq(pl_l1_load(&l, 128, 0x1, 1, true, &request, &ask), 1);
+    pl_l1_fill(&l, late, wake, NULL);
+    ck_assert_uint_eq(pl_l1_load(&l, 0, 0x1, 1, true, &request, &ask), 0); /* it came after that */
+    nwoken = 0;
+    pl_l1_invalidate(&l);
+    ck_assert_uint_eq(pl_l1_load(&l, 0, 0x1, 1, true, &request, &ask), 1);
+    pl_arena_close(a);
+}
+
+START_TEST(l1_forgets_what_it_has)
+{
+    forget_lines(3);
+    forget_lines(PL_L1_RECENT - 1);
+    forget_lines(PL_L1_RECENT);
+    forget_lines(3 * PL_L1_RECENT);
+}
+END_TEST
+
 UNIT_MAIN("memmodel parts", port_has_latency_and_width, port_keeps_fractions, a_divider_divides, cache_replaces_the_line_used_longest_ago,
           cache_never_evicts_a_line_that_is_on_its_way, coalescing_counts_lines_and_sectors, atomics_count_lanes_with_one_address,
-          bank_passes_are_those_measured, l1_merges_loads_of_one_sector)
+          bank_passes_are_those_measured, l1_merges_loads_of_one_sector, l1_forgets_what_it_has)
