@@ -346,13 +346,15 @@ static uint32_t operand_constant(constants *x, const pl_dec *d, const pl_insn *i
     return 0;
 }
 
-/* Calls of the driver's functions, and calls that may be. */
+/* Calls of the driver's functions, and calls by register in a program that has some. */
 static bool calls_system(const pl_program *p, const pl_insn *i, const pl_form *f)
 {
     if (!(f->effects & PL_EF_CALL)) return false;
-    if (i->target >= p->calls.n) return true;
-    uint32_t callee = p->calls.at[i->target].callee;
-    return callee >= p->funcs.n || p->funcs.at[callee].system;
+    const uint32_t callee = i->target < p->calls.n ? p->calls.at[i->target].callee : UINT32_MAX;
+    if (callee < p->funcs.n) return p->funcs.at[callee].system;
+    for (size_t k = 0; k < p->funcs.n; k++)
+        if (p->funcs.at[k].system) return true;
+    return false;
 }
 
 static bool calls_register(const pl_program *p, const pl_insn *i, const pl_form *f)
