@@ -11,4 +11,4 @@ libptxloom_la_SOURCES += \
 	base/sort.c base/sort.h \
 	base/team.c base/team.h
 pkgincludebase_HEADERS += base/status.h base/event.h base/resource.h
-unit_tests += tests/unit/test_base tests/unit/test_conf tests/unit/test_sort
+unit_tests += tests/unit/test_base tests/unit/test_conf tests/unit/test_sort tests/unit/test_team

@@ -1,35 +1,62 @@
 /* team.c - host threads that share numbered jobs; see team.h.
  *
- * One 64-bit word says what there is to do: the number of the run, how many jobs it has, and the next one. A thread takes a job by
- * advancing that word, which fails when the run is over: a thread that comes late can never take a job of another run. */
+ * Each worker has a list of jobs, those that are at home with it, in the order of their numbers. One 64-bit word says which of them nobody
+ * has taken: the number of the run, the first and the one behind the last. The worker takes the first, others take the last, by
+ * changing that word, which fails when the run is over: a thread that comes late can never take a job of another run.
+ *
+ * Another word, the frontier, says how far all jobs are done. Those who want to know move it on, by looking at the states of the jobs. */
 #include "base/team.h"
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Looks, each some 40 ns, before a thread goes to sleep: longer than sleeping and waking take (30 to 80 us), for threads that take turns in short
  * jobs; fewer where others may need the processor. */
 enum { SPINS = 4000, SPINS_SHARED = 100 };
 
+/* Jobs that a worker leaves where they have stopped before it waits for their turn: with each the next one finds less in the caches. */
+enum { AHEAD = 1 };
+
 #define RUN_SHIFT 32
-#define SIZE_SHIFT 16
-#define JOB_MASK 0xffffu
+#define FIRST_SHIFT 16
+#define PLACE_MASK 0xffffu
+
+/* What has become of a job: in the lowest bits of its state, above them the run. */
+enum { AT_WORK, STOPPED, DONE, STATE_BITS = 2 };
+#define LAST_RUN (UINT32_MAX >> STATE_BITS)
+
+/* What concerns one worker. */
+typedef struct share {
+    _Alignas(64) _Atomic uint64_t range; /* run << 32 | first << 16 | end: places in `list` that nobody has taken */
+    _Atomic uint32_t stopped;            /* jobs that it has begun and that wait for their turn */
+    _Atomic bool idle;                   /* it looks for one of them */
+} share;
 
 struct pl_team {
     pl_team_work *work;
     void *ctx;
     uint32_t size; /* threads, the caller's included */
     uint32_t spins;
+    share *share;    /* by worker */
+    /* A thread that comes late may look into these while they are written for another run: it notices by the run of a range or of a state. */
+    _Atomic uint16_t *owner;    /* by job: its worker */
+    _Atomic uint16_t *beginner; /* by job that has stopped: the worker that began it */
+    _Atomic uint16_t *list;     /* the jobs of each worker */
+    _Atomic uint16_t *place;    /* by job: where it is in the lists */
+    _Atomic uint32_t *state; /* by place, so that a worker writes a part of its own: run << STATE_BITS | what; of another run: not begun yet, or
+                              * at work for the first time */
     pthread_t thread[PL_TEAM_THREADS];
-    _Atomic uint64_t next;     /* run << 32 | jobs << 16 | job to take next */
-    _Atomic uint32_t left;     /* jobs not done */
-    _Atomic uint32_t frontier; /* every job below it is done */
-    _Atomic uint32_t asleep;   /* threads that wait on `change` */
-    _Atomic bool stop;
-    _Atomic uint32_t *done;    /* by job: the run that has done it */
     pthread_mutex_t lock;
     pthread_cond_t change;
+    _Alignas(64) _Atomic uint32_t run;
+    _Atomic uint32_t asleep;                /* threads that wait on `change` */
+    _Atomic bool stop;
+    _Alignas(64) _Atomic uint32_t left;     /* jobs not done, or of which a worker has not said so yet */
+    _Alignas(64) _Atomic uint64_t frontier; /* run << 32 | job: all before it are done, or apart */
+    _Atomic uint32_t stopped;               /* jobs that wait for their turn, of all workers */
 };
 
 typedef struct member {
@@ -46,11 +73,14 @@ static inline void breathe(void)
 
 static uint32_t run_of(uint64_t word) { return (uint32_t)(word >> RUN_SHIFT); }
 
+static uint32_t state_of(uint32_t run, uint32_t what) { return run << STATE_BITS | what; }
+
+/* --- sleeping and waking --- */
+
 /* What a thread may wait for. */
 typedef bool condition(pl_team *t, uint32_t value);
 
-static bool another_run(pl_team *t, uint32_t run) { return run_of(atomic_load(&t->next)) != run || atomic_load(&t->stop); }
-static bool reached(pl_team *t, uint32_t job) { return atomic_load(&t->frontier) >= job; }
+static bool another_run(pl_team *t, uint32_t run) { return atomic_load(&t->run) != run || atomic_load(&t->stop); }
 static bool all_done(pl_team *t, uint32_t none)
 {
     (void)none;
@@ -70,7 +100,7 @@ static void wait_for(pl_team *t, condition *holds, uint32_t value)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* To be called after a change that somebody may wait for. */
+/* To be called after a change that somebody may sleep for. */
 static void announce(pl_team *t)
 {
     if (atomic_load(&t->asleep) == 0) return;
@@ -79,29 +109,149 @@ static void announce(pl_team *t)
     pthread_mutex_unlock(&t->lock);
 }
 
-static void finish(pl_team *t, uint32_t run, uint32_t jobs, uint32_t job)
+/* --- taking jobs --- */
+
+static uint32_t look(const _Atomic uint16_t *at) { return atomic_load_explicit(at, memory_order_relaxed); }
+static void note(_Atomic uint16_t *at, uint32_t value) { atomic_store_explicit(at, (uint16_t)value, memory_order_relaxed); }
+static uint32_t first_of(uint64_t word) { return (uint32_t)(word >> FIRST_SHIFT) & PLACE_MASK; }
+static uint32_t end_of(uint64_t word) { return (uint32_t)word & PLACE_MASK; }
+
+/* Of the worker's own jobs. */
+static bool take_first(pl_team *t, uint32_t run, uint32_t worker, uint32_t *job)
 {
-    atomic_store(&t->done[job], run);
-    uint32_t f = atomic_load(&t->frontier);
-    while (f < jobs && atomic_load(&t->done[f]) == run) {
-        if (atomic_compare_exchange_weak(&t->frontier, &f, f + 1)) f++;
+    share *s = &t->share[worker];
+    uint64_t word = atomic_load(&s->range);
+    while (run_of(word) == run && first_of(word) < end_of(word)) {
+        if (!atomic_compare_exchange_weak(&s->range, &word, word + (1u << FIRST_SHIFT))) continue;
+        *job = look(&t->list[first_of(word)]);
+        return true;
     }
-    atomic_fetch_sub(&t->left, 1);
-    announce(t);
+    return false;
 }
 
-/* Does jobs of the run until none is left to take. */
+/* Of another worker's. */
+static bool take_last(pl_team *t, uint32_t run, uint32_t worker, uint32_t *job)
+{
+    share *s = &t->share[worker];
+    uint64_t word = atomic_load(&s->range);
+    while (run_of(word) == run && first_of(word) < end_of(word)) {
+        if (!atomic_compare_exchange_weak(&s->range, &word, word - 1)) continue;
+        *job = look(&t->list[end_of(word) - 1]);
+        return true;
+    }
+    return false;
+}
+
+/* --- turns --- */
+
+static _Atomic uint32_t *state(pl_team *t, uint32_t job)
+{
+    return &t->state[look(&t->place[job])];
+}
+
+/* Moves the frontier on as far as it goes, if the run is not over. */
+static uint64_t move_on(pl_team *t, uint32_t run)
+{
+    uint64_t word = atomic_load(&t->frontier);
+    while (run_of(word) == run && atomic_load(state(t, (uint32_t)word)) == state_of(run, DONE)) {
+        if (atomic_compare_exchange_weak(&t->frontier, &word, word + 1)) word++;
+    }
+    return word;
+}
+
+/* The first job that is not done. The run must not be over: to be called by who has a job of it. */
+static uint32_t frontier(pl_team *t, uint32_t run) { return (uint32_t)move_on(t, run); }
+
+/* A job that has stopped and whose turn has come; not one for which the worker that began it has time, unless `any`. The run may be over. */
+static bool take_stopped(pl_team *t, uint32_t run, uint32_t worker, bool any, uint32_t *job)
+{
+    if (atomic_load(&t->stopped) == 0) return false;
+    const uint64_t word = move_on(t, run);
+    *job = (uint32_t)word;
+    if (run_of(word) != run || atomic_load(state(t, *job)) != state_of(run, STOPPED)) return false;
+    const uint32_t beginner = look(&t->beginner[*job]);
+    if (beginner != worker && !any && atomic_load(&t->share[beginner].idle)) return false;
+    uint32_t wanted = state_of(run, STOPPED);
+    if (!atomic_compare_exchange_strong(state(t, *job), &wanted, state_of(run, AT_WORK))) return false;
+    atomic_fetch_sub(&t->share[beginner].stopped, 1);
+    atomic_fetch_sub(&t->stopped, 1);
+    return true;
+}
+
+/* The first job that is not done, if nobody has begun it: then it is the first of its worker's list. The run may be over. */
+static bool take_foremost(pl_team *t, uint32_t run, uint32_t *job)
+{
+    *job = (uint32_t)move_on(t, run);
+    share *s = &t->share[look(&t->owner[*job])];
+    uint64_t word = atomic_load(&s->range);
+    if (run_of(word) != run || first_of(word) == end_of(word) || look(&t->list[first_of(word)]) != *job) return false;
+    return atomic_compare_exchange_strong(&s->range, &word, word + (1u << FIRST_SHIFT));
+}
+
+/* Does a job; true: it is done, and the caller has to say so by and by. */
+static bool carry_out(pl_team *t, uint32_t run, uint32_t job, uint32_t worker)
+{
+    if (t->work(t->ctx, job, worker)) {
+        atomic_store(state(t, job), state_of(run, DONE));
+        return true;
+    }
+    note(&t->beginner[job], worker);
+    atomic_fetch_add(&t->share[worker].stopped, 1);
+    atomic_fetch_add(&t->stopped, 1);
+    atomic_store(state(t, job), state_of(run, STOPPED));
+    return false;
+}
+
+static void say_done(pl_team *t, uint32_t jobs)
+{
+    if (jobs && atomic_fetch_sub(&t->left, jobs) == jobs) announce(t);
+}
+
+bool pl_team_may(pl_team *t, uint32_t job) { return frontier(t, atomic_load(&t->run)) >= job; }
+
+void pl_team_turn(pl_team *t, uint32_t job, uint32_t worker)
+{
+    const uint32_t run = atomic_load(&t->run);
+    for (uint32_t looks = 0; frontier(t, run) < job; looks++) {
+        uint32_t other;
+        if (take_stopped(t, run, worker, true, &other) || take_foremost(t, run, &other)) {
+            say_done(t, carry_out(t, run, other, worker));
+            looks = 0;
+        } else if (looks < t->spins) {
+            breathe();
+        } else {
+            sched_yield(); /* somebody is at it who has no processor now */
+        }
+    }
+}
+
+/* --- runs --- */
+
+/* Does jobs of the run until there is none for this worker. */
 static void take_part(pl_team *t, uint32_t run, uint32_t worker)
 {
-    uint64_t word = atomic_load(&t->next);
-    while (run_of(word) == run) {
-        uint32_t jobs = (uint32_t)(word >> SIZE_SHIFT) & JOB_MASK, job = (uint32_t)word & JOB_MASK;
-        if (job >= jobs) return;
-        if (!atomic_compare_exchange_weak(&t->next, &word, word + 1)) continue;
-        t->work(t->ctx, job, worker);
-        finish(t, run, jobs, job);
-        word = atomic_load(&t->next);
+    share *me = &t->share[worker];
+    uint32_t job, done = 0;
+    for (uint32_t looks = 0;;) {
+        const uint32_t stopped = atomic_load(&me->stopped);
+        bool found = take_stopped(t, run, worker, looks > t->spins, &job);
+        if (!found && stopped < AHEAD) {
+            found = take_first(t, run, worker, &job);
+            for (uint32_t k = 1; k < t->size && !found; k++) found = take_last(t, run, (worker + k) % t->size, &job);
+        }
+        if (!found && stopped == 0) break;
+        if (found || take_foremost(t, run, &job)) {
+            if (looks) atomic_store(&me->idle, false);
+            looks = 0;
+            done += carry_out(t, run, job, worker);
+            continue;
+        }
+        if (looks++ == 0) atomic_store(&me->idle, true);
+        if (looks < t->spins) breathe();
+        else sched_yield();
     }
+    atomic_store(&me->idle, false);
+    say_done(t, done);
 }
 
 static void *live(void *arg)
@@ -111,23 +261,35 @@ static void *live(void *arg)
     for (uint32_t run = 0;;) {
         wait_for(me.team, another_run, run);
         if (atomic_load(&me.team->stop)) return NULL;
-        run = run_of(atomic_load(&me.team->next));
+        run = atomic_load(&me.team->run);
         take_part(me.team, run, me.worker);
     }
 }
 
 pl_team *pl_team_open(uint32_t n, pl_team_work *work, void *ctx)
 {
-    pl_team *t = calloc(1, sizeof *t);
+    pl_team *t = aligned_alloc(64, sizeof *t);
     if (!t) return NULL;
+    memset(t, 0, sizeof *t);
+    n = n < 1 ? 1 : n > PL_TEAM_THREADS ? PL_TEAM_THREADS : n;
     t->work = work;
     t->ctx = ctx;
-    t->done = calloc(PL_TEAM_JOBS, sizeof *t->done);
+    t->share = aligned_alloc(64, n * sizeof *t->share);
+    t->owner = calloc(PL_TEAM_JOBS + 1, sizeof *t->owner); /* here and below: one more, behind the last job */
+    t->beginner = calloc(PL_TEAM_JOBS, sizeof *t->beginner);
+    t->list = calloc(PL_TEAM_JOBS, sizeof *t->list);
+    t->place = calloc(PL_TEAM_JOBS + 1, sizeof *t->place);
+    t->state = calloc(PL_TEAM_JOBS + 1, sizeof *t->state);
     t->size = 1;
     t->spins = sysconf(_SC_NPROCESSORS_ONLN) >= (long)n ? SPINS : SPINS_SHARED;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->change, NULL);
-    for (uint32_t k = 1; t->done && k < n && k < PL_TEAM_THREADS; k++) {
+    if (!t->share || !t->owner || !t->beginner || !t->list || !t->place || !t->state) {
+        pl_team_close(t);
+        return NULL;
+    }
+    memset(t->share, 0, n * sizeof *t->share);
+    for (uint32_t k = 1; k < n; k++) {
         member *m = malloc(sizeof *m);
         if (!m) break;
         *m = (member){.team = t, .worker = k};
@@ -137,9 +299,7 @@ pl_team *pl_team_open(uint32_t n, pl_team_work *work, void *ctx)
         }
         t->size++;
     }
-    if (t->done) return t;
-    pl_team_close(t);
-    return NULL;
+    return t;
 }
 
 void pl_team_close(pl_team *t)
@@ -150,26 +310,49 @@ void pl_team_close(pl_team *t)
     for (uint32_t k = 1; k < t->size; k++) pthread_join(t->thread[k], NULL);
     pthread_cond_destroy(&t->change);
     pthread_mutex_destroy(&t->lock);
-    free(t->done);
+    free(t->share);
+    free(t->owner);
+    free(t->beginner);
+    free(t->list);
+    free(t->place);
+    free(t->state);
     free(t);
 }
 
 uint32_t pl_team_size(const pl_team *t) { return t->size; }
 
-void pl_team_run(pl_team *t, uint32_t n, uint32_t apart)
+/* Sorts the jobs into the lists of their workers. */
+static void share_out(pl_team *t, uint32_t run, uint32_t n, const uint16_t *home)
 {
-    uint32_t run = run_of(atomic_load(&t->next)) + 1;
-    if (run == 0) run = 1; /* 0 marks jobs that no run has done */
-    for (uint32_t k = 0; k < apart; k++) atomic_store(&t->done[k], run);
-    atomic_store(&t->frontier, apart);
+    uint32_t end[PL_TEAM_THREADS + 1] = {0};
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t worker = (home ? home[k] : k) % t->size;
+        note(&t->owner[k], worker);
+        end[worker + 1]++;
+    }
+    for (uint32_t w = 0; w < t->size; w++) end[w + 1] += end[w]; /* where w's list begins, for now */
+    for (uint32_t k = 0; k < n; k++) {
+        const uint32_t place = end[look(&t->owner[k])]++;
+        note(&t->list[place], k);
+        note(&t->place[k], place);
+    }
+    note(&t->place[n], n);
+    for (uint32_t w = 0; w < t->size; w++)
+        atomic_store(&t->share[w].range, (uint64_t)run << RUN_SHIFT | (w ? end[w - 1] : 0) << FIRST_SHIFT | end[w]);
+}
+
+void pl_team_run(pl_team *t, uint32_t n, uint32_t apart, const uint16_t *home)
+{
+    uint32_t run = atomic_load(&t->run) + 1;
+    if (run > LAST_RUN) {
+        for (uint32_t k = 0; k <= PL_TEAM_JOBS; k++) atomic_store(&t->state[k], 0);
+        run = 1;
+    }
+    atomic_store(&t->frontier, (uint64_t)run << RUN_SHIFT | (apart < n ? apart : n));
     atomic_store(&t->left, n);
-    atomic_store(&t->next, (uint64_t)run << RUN_SHIFT | n << SIZE_SHIFT);
+    share_out(t, run, n, home);
+    atomic_store(&t->run, run);
     announce(t);
     take_part(t, run, 0);
     wait_for(t, all_done, 0);
-}
-
-void pl_team_turn(pl_team *t, uint32_t job)
-{
-    if (!reached(t, job)) wait_for(t, reached, job);
 }

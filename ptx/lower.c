@@ -866,7 +866,7 @@ static bool deliver(assembly *x, uint32_t rank, pl_program *part)
 }
 
 /* Takes functions until none is left. */
-static void assemble_functions(void *ctx, uint32_t job, uint32_t worker)
+static bool assemble_functions(void *ctx, uint32_t job, uint32_t worker)
 {
     assembly *x = ctx;
     lower *c = &x->worker[worker];
@@ -886,6 +886,7 @@ static void assemble_functions(void *ctx, uint32_t job, uint32_t worker)
         else if (!c->unsupported && (pl_part_finish(&part, out, c->scratch_row, c->work, c->pass) != PL_OK || !deliver(x, rank, &part)))
             x->failed = true;
     }
+    return true;
 }
 
 typedef struct weight {
@@ -956,7 +957,7 @@ static pl_status lower_functions(assembly *x, uint32_t threads)
     pthread_mutex_init(&x->lock, NULL);
     good = good && (team = pl_team_open(threads, assemble_functions, x));
     if (good)
-        pl_team_run(team, pl_team_size(team), 0);
+        pl_team_run(team, pl_team_size(team), 0, NULL);
     pl_team_close(team);
     pthread_mutex_destroy(&x->lock);
     for (uint32_t k = 0; k < threads && x->worker; k++) {

@@ -468,6 +468,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         }
         d->tries = d->kind == PL_KIND_MBARRIER_WAIT && pl_insn_has(i, W_try_wait);
         d->ordered = is_ordered(p, i, f, (pl_kind)d->kind);
+        out->ordered |= d->ordered;
         out->late_atomics |= (f->effects & PL_EF_ATOMIC) != 0 && (f->effects & PL_EF_ASYNC) != 0;
         bool formal = i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX;
         d->bank = d->kind == PL_KIND_PARAM && l.n[1] && (formal || f->mnem == M__ldc);

@@ -100,6 +100,7 @@ typedef struct pl_decoded {
     pl_dec *at; /* one for each machine instruction */
     uint32_t *rows;
     uint32_t bytes;             /* of code */
+    bool ordered;               /* some instruction is */
     bool late_atomics;          /* copy engines may change global memory by atomic operations, some time after the instruction */
 } pl_decoded;
 

@@ -16,6 +16,7 @@
 #include "emu/sm/timing.h"
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     SHOWN = 64,           /* blocks that an explanation may name */
@@ -63,12 +64,22 @@ typedef struct gpu {
         uint32_t first, last; /* SMs of the job */
     } *unit;
     uint32_t nunit;
+    uint16_t *home;        /* of the jobs: an SM's state stays with one worker, the memory system's with the one that hands over */
+    /* ways to share a window (`spread`: see simulate) */
+    bool spread, preferred;
+    uint32_t window, look; /* windows since they were last measured, and the one from which they are to be again */
+    double cost[2];        /* of a job, by `spread`: nanoseconds, 0: not known */
     uint64_t now, until, before; /* before: the end of the last window that was simulated */
     bool unsent;           /* the outboxes `sending` have requests */
     uint64_t from;         /* of a window that began here or later */
 } gpu;
 
-enum { WORTH = 8 }; /* resident warps for which it pays to wake other threads */
+enum {
+    WORTH = 8,       /* resident warps for which it pays to wake other threads */
+    LOOK_FOR = 4,    /* windows that are run the other way to measure how long they take */
+    LOOK_FIRST = 32, /* windows until then, twice as many when it has changed nothing, */
+    LOOK_LAST = 1024 /* up to this */
+};
 
 /* Registers that a thread of the kernel has on this machine. */
 static uint32_t registers_of(const pl_grid *g, const pl_machine *m)
@@ -114,6 +125,7 @@ static pl_status open_gpu(gpu *x)
     x->cap_freed = m->sm.count * m->sm.blocks;
     x->freed = pl_arena_alloc(x->arena, x->cap_freed * sizeof *x->freed);
     x->unit = pl_arena_alloc(x->arena, m->sm.count * sizeof *x->unit);
+    x->home = pl_arena_array(x->arena, uint16_t, m->sm.count + 1);
     x->mem = pl_memsys_open(x->arena, x->sparse, &m->mem);
     if (!x->sm || !x->brief || !x->sending || !x->mem || !pl_arena_ok(x->arena)) return PL_NOMEM;
     pl_memsys_watch(x->mem, g->sink);
@@ -328,33 +340,50 @@ static void memory(gpu *x)
     pl_memsys_play(x->mem, x->until);
 }
 
-static void work(void *ctx, uint32_t job, uint32_t worker)
+/* False: the unit's SM has stopped until its turn comes. alone: nobody else works on SMs. */
+static bool run_unit(gpu *x, uint32_t job, uint32_t worker, bool alone)
 {
-    gpu *x = ctx;
-    if (job == 0) {
-        memory(x);
-        return;
-    }
-    bool waits = x->team != NULL;
+    bool waits = !alone;
     const uint32_t first = x->unit[job - 1].first, last = x->unit[job - 1].last;
-    for (uint32_t k = first; k < last; k++) { /* all of them before one runs: blocks of a cluster look at each other's shared memory */
-        pl_sm *s = &x->sm[k];
-        s->team = x->team;
-        s->job = job;
-        s->in_turn = !waits;
-        s->pc_stat = x->stat[worker];
-        if (x->brief[k].starts) pl_sm_begin(s);
-        waits = !s->in_turn;
+    if (!x->sm[first].stopped) {
+        for (uint32_t k = first; k < last; k++) { /* all of them before one runs: blocks of a cluster look at each other's shared memory */
+            pl_sm *s = &x->sm[k];
+            s->team = x->team;
+            s->job = job;
+            s->worker = worker;
+            s->may_stop = last - first == 1;
+            s->in_turn = !waits;
+            s->pc_stat = x->stat[worker];
+            if (x->brief[k].starts) pl_sm_begin(s);
+            waits = !s->in_turn;
+        }
+    } else { /* it goes on */
+        waits = false;
+        x->sm[first].worker = worker;
+        x->sm[first].pc_stat = x->stat[worker];
     }
     for (uint32_t k = first; k < last && !pl_failed(x->g); k++) {
         pl_sm *s = &x->sm[k];
         s->in_turn = !waits;
         if (x->clusters) pl_sm_poll(s, x->now);
-        pl_sm_run(s, x->mem, x->until);
+        if (!pl_sm_run(s, x->mem, x->until)) return false;
         waits = !s->in_turn;
         s->in_turn = true;
     }
     for (uint32_t k = first; k < last; k++) pl_sm_report(&x->sm[k]);
+    return true;
+}
+
+static bool work(void *ctx, uint32_t job, uint32_t worker)
+{
+    gpu *x = ctx;
+    if (job == 0) {
+        memory(x);
+        return true;
+    }
+    if (x->spread) return run_unit(x, job, worker, false);
+    for (uint32_t k = 1; k <= x->nunit; k++) run_unit(x, k, worker, true);
+    return true;
 }
 
 /* SMs with something to do. The blocks of a cluster touch each other's shared memory: with clusters the SMs of a group are one job. */
@@ -367,7 +396,43 @@ static void gather(gpu *x)
         if (!x->clusters && sm_event(x, q) >= x->until && !x->brief[q].starts) continue;
         x->unit[x->nunit].first = first;
         x->unit[x->nunit++].last = last;
+        x->home[x->nunit] = (uint16_t)(q + 1); /* the memory system's own worker gets the second one */
     }
+}
+
+static double nanoseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* How much less time the other way has to take. */
+#define CLEARLY 0.85
+
+/* Several threads work on the window. Mostly the SMs are spread over all of them. Where SMs have little to do but wait for each other's turns,
+ * that costs more than it saves: then one thread has all SMs, and another the memory system. The clock decides, from time to time. */
+static void share_window(gpu *x)
+{
+    if (!x->dec.ordered) {
+        pl_team_run(x->team, x->nunit + 1, 1, x->home);
+        return;
+    }
+    const bool better = x->cost[0] == 0 || x->cost[1] * CLEARLY <= x->cost[0], before = x->spread;
+    if (++x->window > x->look + LOOK_FOR) {
+        if (better != x->preferred) x->look = LOOK_FIRST;
+        else if (x->look < LOOK_LAST) x->look *= 2;
+        x->preferred = better;
+        x->window = 0;
+    }
+    x->spread = x->window <= x->look ? x->preferred : !x->preferred;
+    const double start = nanoseconds();
+    static const uint16_t together[] = {1, 0}; /* the SMs stay with the thread that hands over */
+    pl_team_run(x->team, x->spread ? x->nunit + 1 : 2, 1, x->spread ? x->home : together);
+    if (before != x->spread) return; /* what it works on had to move to another core */
+    const double took = (nanoseconds() - start) / x->nunit;
+    double *cost = &x->cost[x->spread];
+    *cost = *cost > 0 ? (7 * *cost + took) / 8 : took;
 }
 
 /* Simulates cycles x->now .. x->until. */
@@ -378,13 +443,11 @@ static void simulate(gpu *x)
     for (uint32_t k = 0; k < x->nunit && warps < WORTH; k++) {
         for (uint32_t s = x->unit[k].first; s < x->unit[k].last; s++) warps += x->sm[s].live_warps + x->sm[s].nplaced * WORTH;
     }
-    pl_team *team = x->team;
-    if (team && x->nunit > 1 && warps >= WORTH) {
-        pl_team_run(team, x->nunit + 1, 1);
+    if (x->team && x->nunit > 1 && warps >= WORTH) {
+        share_window(x);
     } else {
-        x->team = NULL;
-        for (uint32_t k = 0; k <= x->nunit; k++) work(x, k, 0);
-        x->team = team;
+        memory(x);
+        for (uint32_t k = 1; k <= x->nunit; k++) run_unit(x, k, 0, true);
     }
 }
 
@@ -499,6 +562,8 @@ static pl_status open_team(gpu *x)
     pl_grid *g = x->g;
     uint32_t n = g->sink || g->weak || (x->dec.late_atomics && g->async_mode) ? 1 : g->threads;
     if (n > 1) {
+        x->spread = x->preferred = true;
+        x->look = LOOK_FIRST;
         x->team = pl_team_open(n, work, x);
         if (!x->team) return PL_NOMEM;
         n = pl_team_size(x->team);

@@ -295,7 +295,7 @@ static uint64_t loaded_constant(pl_sm *s, const pl_dec *d, uint64_t now)
 void pl_sm_turn(pl_sm *s)
 {
     if (s->in_turn) return;
-    pl_team_turn(s->team, s->job);
+    pl_team_turn(s->team, s->job, s->worker);
     s->in_turn = true;
 }
 
@@ -806,13 +806,37 @@ static uint64_t operand_there(pl_sm *s, pl_twarp *t, uint64_t now)
     return at;
 }
 
-/* One sub-core, one cycle: picks a warp and issues its instruction, or says when to look again. */
-static void subcore_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
+/* The warp that was picked is about to execute something for which the SM has to wait, and may do so by stopping. */
+static bool stops(pl_sm *s, const pl_twarp *t)
+{
+    if (s->in_turn || !s->may_stop || !t->next->ordered || (t->next->releases && !t->released)) return false;
+    s->in_turn = pl_team_may(s->team, s->job);
+    return !s->in_turn;
+}
+
+/* What is left of a sub-core's cycle when a warp has been picked; `picked`: there was one. */
+static void end_subcore_cycle(pl_sm *s, pl_subcore *c, bool picked, uint64_t now)
+{
+    if (picked) {
+        c->active++;
+        issue(s, c, &s->warp[c->last * s->nsub + (uint32_t)(c - s->sub)], now);
+    }
+    const uint64_t soonest = c->issue_free > now ? c->issue_free : now + 1;
+    uint64_t next = PL_NEVER;
+    for (uint32_t p = 0; p < c->n && next > soonest; p++) {
+        if (c->ready[p] < next) next = c->ready[p];
+    }
+    c->next = next > soonest ? next : soonest;
+}
+
+/* One sub-core, one cycle: picks a warp and issues its instruction, or says when to look again. False: it has picked one, and stops. */
+static bool subcore_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
 {
     if (now < c->issue_free) {
         c->next = c->issue_free;
-        return;
+        return true;
     }
+    bool picked = false;
     uint32_t sub = (uint32_t)(c - s->sub), tries = 0;
     for (;;) {
         uint32_t best = UINT32_MAX, best_age = 0;
@@ -845,16 +869,12 @@ static void subcore_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
             continue;
         }
         c->last = best;
-        c->active++;
-        issue(s, c, t, now);
+        if (stops(s, t)) return false;
+        picked = true;
         break;
     }
-    const uint64_t soonest = c->issue_free > now ? c->issue_free : now + 1;
-    uint64_t next = PL_NEVER;
-    for (uint32_t p = 0; p < c->n && next > soonest; p++) {
-        if (c->ready[p] < next) next = c->ready[p];
-    }
-    c->next = next > soonest ? next : soonest;
+    end_subcore_cycle(s, c, picked, now);
+    return true;
 }
 
 /* When the SM has something to do of itself, without a reply. */
@@ -876,13 +896,31 @@ void pl_sm_report(pl_sm *s)
     b->ended = s->nended > 0 || s->no_memory || s->advances;
 }
 
-void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
+/* The sub-cores from this one on do what is due at cycle `now`. False: the SM has stopped. */
+static bool issue_all(pl_sm *s, uint32_t first, uint64_t now)
 {
+    for (uint32_t k = first; k < s->nsub; k++) {
+        if (s->sub[k].next > now || subcore_cycle(s, &s->sub[k], now)) continue;
+        s->stopped = true;
+        s->stopped_at = k;
+        return false;
+    }
+    s->now = now + 1;
+    return true;
+}
+
+bool pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
+{
+    if (s->stopped) {
+        s->stopped = false;
+        end_subcore_cycle(s, &s->sub[s->stopped_at], true, s->now);
+        if (!issue_all(s, s->stopped_at + 1, s->now)) return false;
+    }
     for (;;) {
         const uint64_t reply = pl_memsys_reply_time(mem, s->id), own = next_event(s);
         uint64_t now = reply < own ? reply : own;
         if (now < s->now) now = s->now;
-        if (now >= until || s->fault) return;
+        if (now >= until || s->fault) return true;
         s->now = now;
         pl_mem_reply r;
         while (reply <= now && pl_memsys_reply(mem, s->id, now, &r)) {
@@ -894,10 +932,7 @@ void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
         }
         if (s->nqueue) pl_lsu_pump(s, now);
         if (s->land_at <= now) land(s, now);
-        for (uint32_t k = 0; k < s->nsub; k++) {
-            if (s->sub[k].next <= now) subcore_cycle(s, &s->sub[k], now);
-        }
-        s->now = now + 1;
+        if (!issue_all(s, 0, now)) return false;
     }
 }
 

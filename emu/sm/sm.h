@@ -187,7 +187,11 @@ typedef struct pl_sm {
     pl_pc_stat *pc_stat;   /* the thread's that simulates it; NULL: nobody asks */
     pl_team *team;         /* NULL: one thread */
     uint32_t job;          /* of the team: the SM is part of it */
+    uint32_t worker;       /* that does it */
     bool in_turn;          /* all jobs before it are done */
+    bool may_stop;         /* it need not wait for its turn, but may stop until that has come */
+    bool stopped;          /* it has, */
+    uint32_t stopped_at;   /* at this sub-core, where the warp that issued last is to issue */
     uint32_t id;
     uint64_t now;
     pl_twarp warp[PL_SM_WARPS];
@@ -273,8 +277,8 @@ bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *sparse, con
 bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at);
 /* Blocks that were placed get their storage and their slots: different SMs by different threads. */
 void pl_sm_begin(pl_sm *s);
-/* Simulates cycles before `until`. Replies are taken from `mem`. */
-void pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until);
+/* Simulates cycles before `until`. Replies are taken from `mem`. False: it has stopped until its turn comes; the next call goes on. */
+bool pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until);
 /* Says in its brief how things stand. */
 void pl_sm_report(pl_sm *s);
 /* Looks again at warps that wait for other SMs (cluster barriers, the end of another grid); `now` is the start of a window. */
