@@ -245,7 +245,8 @@ static bool add_block(pl_arena *a, size_t at_least)
     return true;
 }
 
-void *pl_arena_alloc_aligned(pl_arena *a, size_t bytes, size_t align)
+/* The first `filled` bytes are not cleared: the caller fills them. */
+static void *take(pl_arena *a, size_t bytes, size_t align, size_t filled)
 {
     assert(align > 0 && align <= MAX_ALIGN && (align & (align - 1)) == 0);
     if (bytes > SIZE_MAX / 2) return fail(a, bytes);
@@ -257,14 +258,26 @@ void *pl_arena_alloc_aligned(pl_arena *a, size_t bytes, size_t align)
     }
     unsigned char *p = a->free + padding;
     a->free = p + bytes;
-    if (p < a->clean) memset(p, 0, a->clean - p < (ptrdiff_t)bytes ? (size_t)(a->clean - p) : bytes);
+    const unsigned char *dirty = p + bytes < a->clean ? p + bytes : a->clean;
+    if (p + filled < dirty) memset(p + filled, 0, (size_t)(dirty - (p + filled)));
     a->handed_out += bytes;
     return p;
+}
+
+void *pl_arena_alloc_aligned(pl_arena *a, size_t bytes, size_t align)
+{
+    return take(a, bytes, align, 0);
 }
 
 void *pl_arena_alloc(pl_arena *a, size_t bytes)
 {
     return pl_arena_alloc_aligned(a, bytes, DEFAULT_ALIGN);
+}
+
+void *pl_arena_copy(pl_arena *a, const void *from, size_t bytes)
+{
+    void *to = take(a, bytes, DEFAULT_ALIGN, bytes);
+    return to && bytes > 0 ? memcpy(to, from, bytes) : to;
 }
 
 char *pl_arena_strndup(pl_arena *a, const char *s, size_t n)
@@ -360,7 +373,7 @@ void *pl_vec_room_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem, s
     assert(elem <= RESERVE);
     size_t bytes = wanted > SIZE_MAX / 2 / elem ? SIZE_MAX : wanted * elem;
     bool large = bytes >= LARGE_VECTOR && bytes < SIZE_MAX;
-    void *bigger = bytes == SIZE_MAX ? fail(a, bytes) : large ? large_vector(a, at, *n * elem, bytes) : pl_arena_alloc(a, bytes);
+    void *bigger = bytes == SIZE_MAX ? fail(a, bytes) : large ? large_vector(a, at, *n * elem, bytes) : take(a, bytes, DEFAULT_ALIGN, *n * elem);
     if (a->failed) { /* start again in the reserve: the phase ends in PL_NOMEM, contents no longer matter */
         *n = 0;
         *cap = RESERVE / elem;

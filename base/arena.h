@@ -20,6 +20,7 @@ void pl_arena_reset(pl_arena *a);                /* takes everything back and ke
 void pl_arena_empty(pl_arena *a);                /* the same, and gives the memory back */
 void *pl_arena_alloc(pl_arena *a, size_t bytes); /* zeroed, 16-byte aligned */
 void *pl_arena_alloc_aligned(pl_arena *a, size_t bytes, size_t align); /* align: power of two <= 4096 */
+void *pl_arena_copy(pl_arena *a, const void *from, size_t bytes);
 char *pl_arena_strndup(pl_arena *a, const char *s, size_t n);
 char *pl_arena_strdup(pl_arena *a, const char *s);
 char *pl_arena_printf(pl_arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

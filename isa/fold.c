@@ -395,6 +395,8 @@ typedef struct cleaner {
     uint32_t block, at;
     bool used, any; /* does the instruction write, and what somebody reads? */
     bool again;     /* a result behind this place is unused now */
+    bool mixed;     /* one of several writes of a row is gone */
+    struct { pl_ir_row **at; size_t n, cap; } gone; /* what is not written any more */
 } cleaner;
 
 static inline void look(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -414,6 +416,16 @@ static void release(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         r->uses -= r->uses != 0;
         if (!r->uses && r->block != PL_IR_NONE)
             c->again |= r->defs > 1 || r->block > c->block || (r->block == c->block && r->at >= c->at);
+    }
+}
+
+static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    cleaner *c = ctx;
+    pl_ir_row *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row;
+    for (unsigned k = 0; k < rows; k++) {
+        c->mixed |= r[k].defs != 1;
+        *pl_push(c->x->tmp, &c->gone) = &r[k];
     }
 }
 
@@ -445,15 +457,22 @@ bool pl_pass_clean(pl_ir *x)
                 if (!c.any || c.used)
                     continue;
                 pl_insn_reads_here(x->p, i, release, &c);
+                pl_insn_writes_here(x->p, i, leave, &c);
                 i->form = PL_IR_DEAD;
                 same = false;
             }
         }
     } while (c.again);
     pl_ir_sweep(x);
+    for (size_t k = 0; k < c.gone.n; k++) {
+        c.gone.at[k]->defs = c.gone.at[k]->rows = 0;
+        c.gone.at[k]->block = PL_IR_NONE;
+    }
     if (same)
         pl_ir_same(x);
-    return true;
+    else if (!c.mixed) /* counts are right, places are not */
+        pl_ir_moved(x);
+    return pl_ir_ok(x);
 }
 
 bool pl_pass_fold(pl_ir *x)

@@ -46,10 +46,9 @@ static bool make_blocks(pl_ir *x)
     }
     x->b.at = pl_arena_array(x->a, pl_irb, nblocks);
     x->b.n = x->b.cap = nblocks;
-    pl_insn *copy = pl_arena_alloc(x->a, count * sizeof *copy);
+    pl_insn *copy = pl_arena_copy(x->a, code, count * sizeof *copy);
     if (!x->b.at || !copy)
         return false;
-    memcpy(copy, code, count * sizeof *copy);
     for (uint32_t k = 0; k < count; k++) {
         pl_irb *b = &x->b.at[of[k]];
         pl_insn *i = &copy[k];

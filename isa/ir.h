@@ -84,7 +84,7 @@ static inline void pl_ir_same(pl_ir *x)
 {
     x->counted = true;
 }
-/* The same when instructions have moved, or some have come or gone that read and write nothing. */
+/* The same when instructions have moved, or come and gone, and the counts are right. */
 static inline void pl_ir_moved(pl_ir *x)
 {
     x->counted = x->displaced = true;

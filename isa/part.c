@@ -75,8 +75,7 @@ pl_status pl_part_finish(pl_program *part, pl_prog_func *f, uint32_t fixed, pl_a
 
 static void *copy(pl_arena *a, const void *at, size_t bytes)
 {
-    void *to = bytes ? pl_arena_alloc(a, bytes) : NULL;
-    return to ? memcpy(to, at, bytes) : NULL;
+    return bytes ? pl_arena_copy(a, at, bytes) : NULL;
 }
 
 static void keep_tables(pl_prog_func *f, pl_arena *arena)

@@ -124,7 +124,10 @@ static void share(chooser *c)
     const pl_form *f = &pl_forms[c->i->form];
     uint64_t v;
     uint32_t first = PL_IR_NONE;
-    if (c->i->flags & PL_IF_MEM)
+    bool any = false;
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
+        any |= c->i->op[k] < c->x->f->rows && c->may[c->i->op[k]];
+    if (!any || (c->i->flags & PL_IF_MEM))
         return;
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
         if (pl_ir_number(c->x, c->i->op[k], &v) && v && !(pl_insn_mnem(c->i) == M__lea && k == 2) && takes(c->i, k))
