@@ -68,7 +68,7 @@ typedef struct edge {
 typedef struct use {
     uint32_t slot; /* value of the flow, or number of values + predicate */
     uint32_t held; /* what the register holds: index in list.held; of a predicate PL_IR_NONE */
-    bool write, guard;
+    bool guard;
     bool starts;   /* a write that keeps nothing of what was there */
 } use;
 
@@ -90,7 +90,7 @@ typedef struct node {
     uint32_t wait;             /* of these not placed yet; PL_IR_NONE: it is placed itself */
     uint32_t height, earliest; /* cycles to the end of the stretch; least distance from its start */
     uint32_t urgent;           /* the same, and EARLY more for loads: their addresses need not all be there first */
-    uint32_t uses, nuses;      /* range in list.uses */
+    uint32_t uses, writes, end; /* in list.uses: where what it reads begins, what it writes, and what comes behind that */
     uint32_t readings, nreadings; /* range in list.readings: what may cease to be needed behind it */
     int gain, change;          /* registers more or less with it: if it came first; if it came now */
     uint32_t cycles;           /* until its result */
@@ -230,46 +230,41 @@ static void join(list *l, uint32_t from, uint32_t to, uint32_t cycles)
     l->node[to].before++;
 }
 
-static inline void note_use(void *ctx, uint32_t *row, unsigned count, unsigned how)
+static inline void note_read(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     list *l = ctx;
-    bool pred = how & PL_USE_PRED;
-    uint32_t value = pl_flow_of(&l->f, *row, how);
-    if (!pred && !value)
-        return;
-    for (unsigned w = 0; w < 2; w++) {
-        if (!(how & (w ? PL_USE_WRITE : PL_USE_READ)))
-            continue;
-        use *u = pl_push(l->x->tmp, &l->uses);
-        if (!u)
-            return;
-        *u = (use){pred ? l->f.n + *row : value - 1, PL_IR_NONE, w == 1, pred && *row == l->code[l->at].guard,
-                   w && !pred && pl_flow_starts(&l->f, value - 1, count, how)};
-        l->node[l->at].nuses++;
-    }
+    const bool pred = how & PL_USE_PRED;
+    const uint32_t value = pl_flow_of(&l->f, *row, how);
+    (void)count;
+    if (pred || value)
+        *pl_push(l->x->tmp, &l->uses) = (use){pred ? l->f.n + *row : value - 1, PL_IR_NONE, pred && *row == l->code[l->at].guard, false};
+}
+
+static inline void note_write(void *ctx, uint32_t *row, unsigned count, unsigned how)
+{
+    list *l = ctx;
+    const bool pred = how & PL_USE_PRED;
+    const uint32_t value = pl_flow_of(&l->f, *row, how);
+    if (pred || value)
+        *pl_push(l->x->tmp, &l->uses) = (use){pred ? l->f.n + *row : value - 1, PL_IR_NONE, false,
+                                              !pred && pl_flow_starts(&l->f, value - 1, count, how)};
 }
 
 /* Edges by registers: a reader follows the write; a write follows the write before and its readers. */
 static void register_order(list *l, uint32_t at)
 {
     const node *n = &l->node[at];
-    for (uint32_t k = n->uses; k < n->uses + n->nuses; k++) {
+    for (uint32_t k = n->uses; k < n->writes; k++) {
         const use *u = &l->uses.at[k];
         uint32_t from = l->writer[u->slot];
-        if (u->write)
-            continue;
         if (from != PL_IR_NONE)
             join(l, from, at, u->guard && l->node[from].cycles < TO_GUARD ? TO_GUARD : l->node[from].cycles);
         reader *r = pl_push(l->x->tmp, &l->readers);
-        if (!r)
-            return;
         *r = (reader){at, l->read[u->slot]};
         l->read[u->slot] = (uint32_t)(l->readers.n - 1);
     }
-    for (uint32_t k = n->uses; k < n->uses + n->nuses; k++) {
+    for (uint32_t k = n->writes; k < n->end; k++) {
         const use *u = &l->uses.at[k];
-        if (!u->write)
-            continue;
         join(l, l->writer[u->slot], at, 1);
         for (uint32_t r = l->read[u->slot]; r != PL_IR_NONE; r = l->readers.at[r].next)
             join(l, l->readers.at[r].at, at, 0);
@@ -329,19 +324,17 @@ static bool find_held(list *l)
         l->holds[l->uses.at[k].slot] = PL_IR_NONE;
     l->held.n = 0;
     for (uint32_t at = 0; at < l->n; at++) {
-        const node *n = &l->node[at];
-        for (unsigned w = 0; w < 2; w++)
-            for (uint32_t k = n->uses; k < n->uses + n->nuses; k++) {
-                use *u = &l->uses.at[k];
-                if (u->write != (w == 1) || u->slot >= l->f.n)
-                    continue;
-                if (l->holds[u->slot] == PL_IR_NONE || u->starts) {
-                    *pl_push(l->x->tmp, &l->held) = (held){.rows = (int)l->f.v[u->slot].weight};
-                    l->holds[u->slot] = (uint32_t)(l->held.n - 1);
-                }
-                u->held = l->holds[u->slot];
-                l->held.at[u->held].reads += !u->starts;
+        for (uint32_t k = l->node[at].uses; k < l->node[at].end; k++) {
+            use *u = &l->uses.at[k];
+            if (u->slot >= l->f.n)
+                continue;
+            if (l->holds[u->slot] == PL_IR_NONE || u->starts) {
+                *pl_push(l->x->tmp, &l->held) = (held){.rows = (int)l->f.v[u->slot].weight};
+                l->holds[u->slot] = (uint32_t)(l->held.n - 1);
             }
+            u->held = l->holds[u->slot];
+            l->held.at[u->held].reads += !u->starts;
+        }
     }
     for (size_t k = 0; k < l->uses.n; k++) {
         const use *u = &l->uses.at[k];
@@ -358,7 +351,7 @@ static bool find_readings(list *l)
     for (uint32_t at = 0; at < l->n; at++) {
         node *n = &l->node[at];
         n->readings = (uint32_t)l->readings.n;
-        for (uint32_t k = n->uses; k < n->uses + n->nuses; k++) {
+        for (uint32_t k = n->uses; k < n->end; k++) {
             const use *u = &l->uses.at[k];
             held *h = u->held == PL_IR_NONE ? NULL : &l->held.at[u->held];
             if (!h || !h->rows)
@@ -641,7 +634,10 @@ static bool analyse(list *l)
         l->node[l->at] = (node){.edges = PL_IR_NONE, .uses = (uint32_t)l->uses.n, .cycles = latency_of(c, i), .spare = c->spare,
                                 .unit = unit_of(c, i), .busy = c->busy};
         pl_flow_visit(&l->f, l->block, l->start + l->at);
-        pl_insn_uses_here(l->x->p, &l->code[l->at], note_use, l);
+        pl_insn_reads_here(l->x->p, &l->code[l->at], note_read, l);
+        l->node[l->at].writes = (uint32_t)l->uses.n;
+        pl_insn_writes_here(l->x->p, &l->code[l->at], note_write, l);
+        l->node[l->at].end = (uint32_t)l->uses.n;
     }
     if (!pl_arena_ok(l->x->tmp))
         return false;
