@@ -124,7 +124,7 @@ static bool choose(pl_ir *x, reading *n, uint32_t block, size_t at)
         pl_insn_reads_here(x->p, &r, note_read, n); /* it moves here */
         pl_insn_uses_here(x->p, &r, visit, &c);
         r.op[0] = to;
-        w->form = PL_IR_DEAD;
+        pl_ir_remove(x, w);
         *i = r;
         static const pl_word b32 = W_b32;
         if (other == copy.op[0] || !pl_insn_make(&copy, M_mov, 2, &b32, 1) || !pl_insn_make(&back, M_mov, 2, &b32, 1))

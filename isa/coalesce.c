@@ -239,7 +239,7 @@ static bool round_of(pl_ir *x, bool *any)
         if (q->clash)
             continue;
         if (to[q->b] == q->a || to[q->a] == q->b) { /* a second copy between the same two */
-            x->b.at[q->block].code.at[q->at].form = PL_IR_DEAD;
+            pl_ir_remove(x, &x->b.at[q->block].code.at[q->at]);
             continue;
         }
         if (taken[a] || taken[b])
@@ -247,7 +247,7 @@ static bool round_of(pl_ir *x, bool *any)
         taken[a] = taken[b] = 1;
         for (unsigned r = 0; r < c.width[q->a]; r++)
             to[q->b + r] = q->a + r;
-        x->b.at[q->block].code.at[q->at].form = PL_IR_DEAD;
+        pl_ir_remove(x, &x->b.at[q->block].code.at[q->at]);
         *any = true;
     }
     pl_ir_sweep(x);

@@ -150,7 +150,7 @@ static void replace_by(fold *f, pl_insn *i, uint32_t row)
     unsigned rows = f->x->row[i->op[0]].rows;
     for (unsigned k = 0; k < rows; k++)
         f->to[i->op[0] + k] = row + k;
-    i->form = PL_IR_DEAD;
+    pl_ir_remove(f->x, i);
     f->changed = true;
 }
 
@@ -318,7 +318,7 @@ static void share(fold *f, uint32_t block, uint32_t at)
                 for (unsigned r = 0; r < x->row[i->op[k]].rows; r++)
                     f->to[i->op[k] + r] = w->op[k] + r;
         }
-        i->form = PL_IR_DEAD;
+        pl_ir_remove(x, i);
         f->changed = true;
         return;
     }
@@ -348,7 +348,7 @@ static void visit(fold *f, uint32_t block, uint32_t at)
         bool r;
         if (x->pred_row[i->op[0]].defs == 1 && pl_ir_number(x, i->op[2], &a) && pl_ir_number(x, i->op[3], &b) && compare(i, o, a, b, &r)) {
             f->pred_to[i->op[0]] = r ? PL_PT : PL_PF;
-            i->form = PL_IR_DEAD;
+            pl_ir_remove(x, i);
             f->changed = true;
             return;
         }
@@ -385,7 +385,7 @@ static void branches(fold *f)
             i->flags &= (uint16_t)~PL_IF_GUARD_NEG;
             x->b.at[b].next = PL_IR_NONE;
         } else
-            i->form = PL_IR_DEAD;
+            pl_ir_remove(x, i);
         f->changed = true;
     }
 }
@@ -458,7 +458,7 @@ bool pl_pass_clean(pl_ir *x)
                     continue;
                 pl_insn_reads_here(x->p, i, release, &c);
                 pl_insn_writes_here(x->p, i, leave, &c);
-                i->form = PL_IR_DEAD;
+                pl_ir_remove(x, i);
                 same = false;
             }
         }

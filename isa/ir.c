@@ -382,53 +382,43 @@ static bool graph_room(pl_ir *x, size_t edges)
     return x->rpo && x->edge && x->stack && x->preds && pl_arena_ok(x->a);
 }
 
-static void note_edge(pl_ir *x, size_t *at, uint32_t to, bool *same)
+static void note_edge(pl_ir *x, size_t at, uint32_t to, bool *same)
 {
-    *same &= *at < x->nedges && x->edges[*at] == to;
-    x->edges[(*at)++] = to;
+    if (at == x->edges.n) {
+        *same = false;
+        pl_push(x->a, &x->edges);
+    }
+    *same &= x->edges.at[at] == to;
+    x->edges.at[at] = to;
 }
 
-/* Lists the edges, `most` at most and an end for each block; *same: they are those of the last time. Passes ask for the graph far more often than
- * they change it. */
-static bool list_edges(pl_ir *x, size_t *edges, bool *same)
+/* Lists the edges, and returns how many there are; *same: they are those of the last time. Passes ask for the graph far more often than they
+ * change it. */
+static size_t list_edges(pl_ir *x, bool *same)
 {
-    size_t most = 0, at = 0;
+    size_t at = 0;
     *same = true;
-    for (uint32_t k = 0; k < x->b.n; k++) {
-        const pl_insn *i = pl_ir_branch(x, k);
-        most += 3 + (i && pl_insn_is_table(i) ? i->nmore : 0u);
-    }
-    if (most > x->edges_room) {
-        uint32_t *old = x->edges;
-        x->edges_room = most + most / 2;
-        x->edges = pl_arena_array(x->a, uint32_t, x->edges_room);
-        if (!x->edges)
-            return false;
-        if (old)
-            memcpy(x->edges, old, x->nedges * sizeof *old);
-    }
     for (uint32_t k = 0; k < x->b.n; k++) {
         const pl_insn *i = pl_ir_branch(x, k);
         if (i && pl_insn_is_table(i))
             for (uint32_t t = 0; t < i->nmore; t++)
-                note_edge(x, &at, x->p->pool.at[i->more + t], same);
+                note_edge(x, at++, x->p->pool.at[i->more + t], same);
         else if (i)
-            note_edge(x, &at, i->target, same);
+            note_edge(x, at++, i->target, same);
         if (x->b.at[k].next != PL_IR_NONE)
-            note_edge(x, &at, x->b.at[k].next, same);
-        note_edge(x, &at, PL_IR_NONE, same);
+            note_edge(x, at++, x->b.at[k].next, same);
+        note_edge(x, at++, PL_IR_NONE, same);
     }
-    *same &= at == x->nedges;
-    x->nedges = at;
-    *edges = at - x->b.n;
-    return true;
+    *same &= at == x->edges.n;
+    x->edges.n = at;
+    return at - x->b.n;
 }
 
 bool pl_ir_graph(pl_ir *x)
 {
-    size_t edges = 0, n = x->b.n;
+    size_t n = x->b.n;
     bool same;
-    if (!n || !list_edges(x, &edges, &same) || !graph_room(x, edges))
+    if (!n || !graph_room(x, list_edges(x, &same)))
         return false;
     if (same)
         return true;
@@ -617,7 +607,7 @@ bool pl_ir_any(const pl_ir *x, bool (*wanted)(const pl_insn *i))
 
 void pl_ir_sweep(pl_ir *x)
 {
-    for (size_t b = 0; b < x->b.n; b++) {
+    for (size_t b = 0; b < x->b.n && x->dead; b++) {
         pl_irb *k = &x->b.at[b];
         size_t n = 0;
         while (n < k->code.n && k->code.at[n].form != PL_IR_DEAD)
@@ -628,6 +618,7 @@ void pl_ir_sweep(pl_ir *x)
                 k->code.at[n++] = k->code.at[c];
         k->code.n = n;
     }
+    x->dead = false;
 }
 
 uint32_t pl_ir_new(pl_ir *x, unsigned rows)

@@ -53,14 +53,14 @@ typedef struct pl_ir {
     uint32_t *rpo, nrpo;  /* reachable blocks in reverse postorder */
     uint32_t *stack, *edge; /* its working memory */
     size_t edge_room, block_room;
-    uint32_t *edges;        /* the graph that the blocks describe now: successors block by block, PL_IR_NONE behind those of each */
-    size_t nedges, edges_room;
+    struct { uint32_t *at; size_t n, cap; } edges; /* the graph that the blocks describe now: successors block by block, PL_IR_NONE behind those of each */
     /* pl_ir_count */
     pl_ir_row *row;
     pl_ir_row *pred_row;  /* the same for predicates */
     bool parts;           /* pl_pass_converge: there are branches where lanes may part, ends of some lanes, slow paths */
     size_t row_room, pred_room;
     uint32_t described;   /* rows that have been */
+    bool dead;            /* there may be removed instructions: pl_ir_remove */
     bool counted;         /* nothing has changed since: pl_ir_same, pl_ir_moved */
     bool displaced;       /* but `block` and `at` of rows are not right */
 } pl_ir;
@@ -97,7 +97,13 @@ bool pl_ir_ready(pl_ir *x);
 bool pl_ir_describe(pl_ir *x);
 /* Is there such an instruction? Passes that look for a rare one ask before they analyse the function. */
 bool pl_ir_any(const pl_ir *x, bool (*wanted)(const pl_insn *i));
-/* Takes out instructions whose form is PL_IR_DEAD. */
+/* The instruction is gone; what stands behind it moves with the next pl_ir_sweep. */
+static inline void pl_ir_remove(pl_ir *x, pl_insn *i)
+{
+    i->form = PL_IR_DEAD;
+    x->dead = true;
+}
+/* Takes out removed instructions. */
 void pl_ir_sweep(pl_ir *x);
 
 /* Is a on every path to b? */

@@ -163,7 +163,7 @@ static bool collect(place *p)
             }
             for (unsigned r = 0; r < x->row[i->op[0]].rows; r++)
                 p->of[i->op[0] + r] = (uint32_t)p->fetches.n;
-            i->form = PL_IR_DEAD;
+            pl_ir_remove(x, i);
         }
     return pl_ir_ok(x);
 }

@@ -226,7 +226,7 @@ static bool merge(joiner *j, uint32_t at, unsigned n, bool store)
     for (unsigned k = 0; k < n; k++) {
         uint32_t row = b->code.at[member[k]].op[data];
         *pl_push(x->p->arena, &x->p->pool) = row;
-        b->code.at[member[k]].form = PL_IR_DEAD;
+        pl_ir_remove(x, &b->code.at[member[k]]);
     }
     b->code.at[store ? end : at] = wide;
     return pl_arena_ok(x->p->arena);
