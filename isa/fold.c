@@ -293,14 +293,14 @@ static bool same(const pl_insn *a, const pl_insn *b)
     return true;
 }
 
-/* The same computation was made before: its results are used instead. */
-static void share(fold *f, uint32_t block, uint32_t at)
+/* The same computation was made before: its results are used instead. values: all that it reads and writes is known to be values. */
+static void share(fold *f, uint32_t block, uint32_t at, bool values)
 {
     pl_ir *x = f->x;
     pl_insn *i = &x->b.at[block].code.at[at];
     bool parameter = is_parameter(x, i);
     bool elects = pl_insn_mnem(i) == M_elect; /* the same lane while a block runs */
-    if (i->guard != PL_PT || !pl_forms[i->form].noperands || (!parameter && ((!elects && !pl_insn_pure(i)) || !all_values(x, i))))
+    if (i->guard != PL_PT || !pl_forms[i->form].noperands || (!parameter && ((!elects && !pl_insn_pure(i)) || (!values && !all_values(x, i)))))
         return;
     const pl_form *fm = &pl_forms[i->form];
     uint32_t slot = hash_of(i) & f->mask;
@@ -353,8 +353,9 @@ static void visit(fold *f, uint32_t block, uint32_t at)
             return;
         }
     }
+    bool values = false;
     if (o.simple && fm->noperands >= 2 && fm->noperands <= 4 && fm->operand[1].kind == PL_K_VALUE && fm->operand[0].written &&
-        pl_operand_type(fm, 0, i->mods) != W_pred && x->row[i->op[0]].defs == 1 && all_values(x, i)) {
+        pl_operand_type(fm, 0, i->mods) != W_pred && x->row[i->op[0]].defs == 1 && (values = all_values(x, i))) { /* and remains so */
         uint64_t v[3] = {0}, r;
         unsigned width, known = 0;
         for (unsigned k = 1; k < fm->noperands; k++)
@@ -367,7 +368,7 @@ static void visit(fold *f, uint32_t block, uint32_t at)
         if (simplify(f, i, o))
             return;
     }
-    share(f, block, at);
+    share(f, block, at, values);
 }
 
 /* ---- branches whose condition is known; unused results ---- */

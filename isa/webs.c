@@ -39,8 +39,15 @@ typedef struct frontier {
     uint32_t block, next; /* next: plus one */
 } frontier;
 
+/* An instruction. */
+typedef struct spot {
+    uint32_t block, at;
+} spot;
+
 typedef struct webs {
     pl_ir *x;
+    struct { spot *at; size_t n, cap; } spots; /* instructions that touch what may be a variable */
+    bool touches_any;     /* does the one that is surveyed? */
     uint32_t *of[2];      /* by row, by predicate: variable, plus one */
     struct { var *at; size_t n, cap; } v;
     uint32_t bits;        /* writes of all variables */
@@ -103,6 +110,7 @@ static inline void survey(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if (!have && info[*row].defs < 2) /* nearly all */
         return;
     bool eligible = true;
+    w->touches_any = true;
     for (unsigned k = 0; k < n; k++)
         eligible &= !info[*row + k].pinned && info[*row + k].kind == PL_ROW_REG && !(pred && *row <= PL_PF);
     if (!have) {
@@ -192,14 +200,12 @@ static void walk(webs *w, bool renaming)
     w->ntouch = 0;
     memset(w->seen, 0, w->v.n * sizeof *w->seen);
     memset(w->in, 0, w->v.n * sizeof *w->in);
-    for (w->block = 0; w->block < x->b.n; w->block++)
-        for (size_t k = 0; k < x->b.at[w->block].code.n; k++) {
-            pl_insn *i = &x->b.at[w->block].code.at[k];
-            if (i->form == PL_IR_DEAD)
-                continue;
-            w->guarded = i->guard != PL_PT;
-            pl_insn_reads_writes(x->p, i, step_read, step_write, w);
-        }
+    for (size_t k = 0; k < w->spots.n; k++) {
+        pl_insn *i = &x->b.at[w->spots.at[k].block].code.at[w->spots.at[k].at];
+        w->block = w->spots.at[k].block;
+        w->guarded = i->guard != PL_PT;
+        pl_insn_reads_writes(x->p, i, step_read, step_write, w);
+    }
 }
 
 /* ---- across blocks ---- */
@@ -395,9 +401,13 @@ bool pl_pass_webs(pl_ir *x)
     w.of[1] = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1);
     if (!w.of[0] || !w.of[1])
         return false;
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++)
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (uint32_t k = 0; k < x->b.at[b].code.n; k++) {
+            w.touches_any = false;
             pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], survey, &w);
+            if (w.touches_any)
+                *pl_push(x->tmp, &w.spots) = (spot){b, k};
+        }
     if (!pl_ir_ok(x))
         return false;
     for (size_t k = 0; k < w.v.n; k++) {
