@@ -101,22 +101,27 @@ void pl_plan_make(pl_plan *p, const pl_insn *i)
 
 const pl_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_plan *own)
 {
-    enum { TRIES = 16 };
+    enum { PLACES = 2 * PL_PLANS };
+    pl_plans *all = p->plans;
     uint64_t m[4], key = pl_plan_key(i);
     memcpy(m, i->mods, sizeof m);
     uint64_t h = ((key ^ m[0] ^ m[1] * 3 ^ m[2] * 5 ^ m[3] * 7) * 0x9e3779b97f4a7c15ull) >> 32;
-    for (unsigned k = 0; p->plans && k < TRIES; k++) {
-        size_t at = (h + k) % PL_PLANS;
-        pl_plan *t = &p->plans->at[at];
-        if (!t->key)
-            pl_plan_make(t, i);
-        else if ((t->key ^ key) | (t->mods[0] ^ m[0]) | (t->mods[1] ^ m[1]) | (t->mods[2] ^ m[2]) | (t->mods[3] ^ m[3]))
+    for (; all; h++) {
+        uint16_t *number = &all->number[h % PLACES];
+        if (!*number && all->n == PL_PLANS)
+            break; /* more kinds of instructions than any module has */
+        if (!*number) {
+            *number = ++all->n;
+            pl_plan_make(&all->at[*number - 1u], i);
+        }
+        const pl_plan *t = &all->at[*number - 1u];
+        if ((t->key ^ key) | (t->mods[0] ^ m[0]) | (t->mods[1] ^ m[1]) | (t->mods[2] ^ m[2]) | (t->mods[3] ^ m[3]))
             continue;
-        i->plan = (uint16_t)(at + 1);
+        i->plan = *number;
         i->traits = t->traits;
         return t;
     }
-    pl_plan_make(own, i); /* more kinds of instructions than any module has */
+    pl_plan_make(own, i);
     return own;
 }
 

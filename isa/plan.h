@@ -46,7 +46,9 @@ typedef struct pl_class_needs {
 
 enum { PL_PLANS = 2048 };
 struct pl_plans {
-    pl_plan at[PL_PLANS]; /* by hash; what stands here stays */
+    uint16_t n;                    /* plans made */
+    uint16_t number[2 * PL_PLANS]; /* by hash: number of a plan, counted from 1; 0: none */
+    pl_plan at[PL_PLANS];          /* what stands here stays */
     pl_class_cost cost[C_count];
     pl_class_needs needs[C_count];
 };
