@@ -102,6 +102,7 @@ static block *more_pages(block *b, size_t bytes)
     size_t pages = whole_pages(bytes);
     block *bigger = mremap(b, b->pages, pages, MREMAP_MAYMOVE);
     if (bigger == MAP_FAILED) return NULL;
+    if (pages >= 2 * HUGE) madvise(bigger, pages, MADV_HUGEPAGE); /* what is added will be filled at least by half */
     bigger->pages = pages;
     return bigger;
 }
