@@ -43,6 +43,7 @@ struct pl_arena {
     unsigned char *clean;      /* in it: zero from here on */
     size_t next_size, handed_out;
     bool failed, sparse;
+    bool as_left;              /* what has been used before is not zeroed any more */
     unsigned char *reserve;
 };
 
@@ -193,6 +194,12 @@ void pl_arena_reset(pl_arena *a)
     a->handed_out = 0;
 }
 
+void pl_arena_reuse(pl_arena *a)
+{
+    pl_arena_reset(a);
+    a->as_left = true;
+}
+
 void pl_arena_empty(pl_arena *a)
 {
     pl_arena_reset(a);
@@ -260,7 +267,7 @@ static void *take(pl_arena *a, size_t bytes, size_t align, size_t filled)
     unsigned char *p = a->free + padding;
     a->free = p + bytes;
     const unsigned char *dirty = p + bytes < a->clean ? p + bytes : a->clean;
-    if (p + filled < dirty) memset(p + filled, 0, (size_t)(dirty - (p + filled)));
+    if (p + filled < dirty && !a->as_left) memset(p + filled, 0, (size_t)(dirty - (p + filled)));
     a->handed_out += bytes;
     return p;
 }

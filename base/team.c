@@ -319,6 +319,8 @@ void pl_team_close(pl_team *t)
     free(t);
 }
 
+void pl_team_serve(pl_team *t, void *ctx) { t->ctx = ctx; }
+
 uint32_t pl_team_size(const pl_team *t) { return t->size; }
 
 /* Sorts the jobs into the lists of their workers. */

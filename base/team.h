@@ -24,6 +24,7 @@ typedef bool pl_team_work(void *ctx, uint32_t job, uint32_t worker);
 /* A team of n threads, the caller's own included; of fewer when the system gives no more. NULL: out of memory. */
 pl_team *pl_team_open(uint32_t n, pl_team_work *work, void *ctx);
 void pl_team_close(pl_team *t); /* NULL is allowed */
+void pl_team_serve(pl_team *t, void *ctx); /* what its work is done for from now on; between two runs */
 uint32_t pl_team_size(const pl_team *t);
 /* Does jobs 0 .. n-1 (at most PL_TEAM_JOBS) and returns when all are done. Nobody's turn waits for the first `apart` of them. home: by job,
  * a number that tells its worker, modulo their number; NULL: the job's own. */

@@ -491,6 +491,7 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .random = first->random,
                  .draw = first->seed,
                  .turn = first->turn,
+                 .stock = &gpu->stock,
                  .system = &gpu->system,
                  .workspace = l->cooperative ? gpu->system.workspace : 0};
     memcpy(g.grid, l->grid, sizeof g.grid);

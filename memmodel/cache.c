@@ -1,24 +1,28 @@
 /* cache.c - tags of a sectored cache with least-recently-used replacement; see cache.h. */
 #include "memmodel/cache.h"
+#include <string.h>
 
-void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed)
+void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, pl_arena *tags, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed)
 {
     uint64_t lines = bytes / line_bytes;
     if (lines == 0) lines = 1;
     if (ways == 0 || ways > lines) ways = (uint32_t)lines;
-    const uint32_t sets = (uint32_t)(lines / ways), head = (uint32_t)((ways * 2 * sizeof(uint32_t) + sizeof(pl_cache_line) - 1) / sizeof(pl_cache_line));
+    const uint32_t sets = (uint32_t)(lines / ways), unit = (uint32_t)sizeof(pl_cache_line);
+    const uint32_t head = (ways * 2 * (uint32_t)sizeof(uint32_t) + unit - 1) / unit;
     const uint32_t each = head + ways, stride = n * each;
-    pl_cache_line *line = pl_arena_alloc_aligned(a, (size_t)sets * stride * sizeof *line, 64); /* zeroed: all empty. A line gets its list when it is claimed */
+    pl_cache_line *line = pl_arena_alloc_aligned(tags, (size_t)sets * stride * sizeof *line, 64);
+    bool *known = pl_arena_array(a, bool, (size_t)n * sets);
     uint32_t shift = 0;
     while ((1u << shift) < line_bytes) shift++;
-    for (uint32_t k = 0; k < n && pl_arena_ok(a); k++)
-        c[k] = (pl_cache){.line = line + (size_t)k * each, .sets = sets, .ways = ways, .head = head, .stride = stride, .line_shift = shift,
+    for (uint32_t k = 0; k < n && pl_arena_ok(a) && pl_arena_ok(tags); k++)
+        c[k] = (pl_cache){.line = line + (size_t)k * each, .known = known + (size_t)k * sets,
+                          .sets = sets, .ways = ways, .head = head, .stride = stride, .line_shift = shift,
                           .hashed = hashed, .by_sets = pl_divider_of(sets)};
 }
 
-void pl_cache_init(pl_cache *c, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed)
+void pl_cache_init(pl_cache *c, pl_arena *a, pl_arena *tags, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed)
 {
-    pl_cache_init_all(c, 1, a, bytes, line_bytes, ways, hashed);
+    pl_cache_init_all(c, 1, a, tags, bytes, line_bytes, ways, hashed);
 }
 
 void pl_cache_is_slice(pl_cache *c, uint32_t slices)
@@ -31,9 +35,9 @@ void pl_cache_is_slice(pl_cache *c, uint32_t slices)
  * empty. */
 static uint32_t *low_of(const pl_cache *c, size_t set) { return (uint32_t *)(void *)(c->line + set); }
 
-/* Where the set of a line begins. Neighbouring lines fill the sets one after the other; hashing begins each such row one set later, so that
+/* The number of the set of a line. Neighbouring lines fill the sets one after the other; hashing begins each such row one set later, so that
  * power-of-two strides do not pile up. */
-static size_t set_of(const pl_cache *c, uint64_t number)
+static uint32_t number_of_set(const pl_cache *c, uint64_t number)
 {
     uint64_t index = number;
     if (c->slices) { /* the lines that this slice sees, without gaps */
@@ -42,7 +46,19 @@ static size_t set_of(const pl_cache *c, uint64_t number)
         index = each == 1 ? piece * PL_PIECE_LINES + within : piece * (PL_PIECE_LINES / 2) + ((within >> 1 & 2) | (within & 1));
     }
     if (c->hashed) index += pl_divide(index, &c->by_sets);
-    return (size_t)pl_remainder(index, &c->by_sets) * c->stride;
+    return (uint32_t)pl_remainder(index, &c->by_sets);
+}
+
+/* Where the set of a line begins. One that nobody has looked at is made empty; a line of it gets its list when it is claimed. */
+static size_t set_of(pl_cache *c, uint64_t number)
+{
+    const uint32_t k = number_of_set(c, number);
+    const size_t set = (size_t)k * c->stride;
+    if (!c->known[k]) {
+        memset(c->line + set, 0, (c->head + c->ways) * sizeof *c->line);
+        c->known[k] = true;
+    }
+    return set;
 }
 
 uint32_t pl_cache_find(pl_cache *c, uint64_t address)

@@ -23,6 +23,7 @@ typedef struct pl_cache_line {
 
 typedef struct pl_cache {
     pl_cache_line *line; /* all sets, one every `stride` entries: first what a search looks at (cache.c), then its lines */
+    bool *known;         /* by set: it has been looked at; before, it may have any contents */
     uint32_t sets, ways, line_shift;
     uint32_t head;   /* entries of a set in front of its lines */
     uint32_t stride; /* entries from a set to the next */
@@ -32,10 +33,11 @@ typedef struct pl_cache {
     bool hashed; /* spread lines over sets by more than the low bits */
 } pl_cache;
 
-/* line_bytes must be a power of two; the number of sets need not be. */
-void pl_cache_init(pl_cache *c, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed);
+/* line_bytes must be a power of two; the number of sets need not be. tags: for the sets, of which mostly few are touched; what it hands out
+ * need not be zero. */
+void pl_cache_init(pl_cache *c, pl_arena *a, pl_arena *tags, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed);
 /* The same for n caches that are used alike: their first sets lie together, and so on, so that what touches few sets touches little memory. */
-void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed);
+void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, pl_arena *tags, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed);
 /* The cache is one of so many slices. */
 void pl_cache_is_slice(pl_cache *c, uint32_t slices);
 /* Empties a line that has no fill pending. */

@@ -2,11 +2,11 @@
 #include "memmodel/l1.h"
 #include <assert.h>
 
-void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *sparse, uint64_t bytes, uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways,
+void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *tags, pl_arena *sparse, uint64_t bytes, uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways,
                 uint32_t misses, uint32_t waiters)
 {
     *l = (pl_l1){.sector_bytes = sector_bytes, .burst = PL_L1_BURST, .nmiss = misses + PL_L1_BURST, .nwaiter = waiters + PL_L1_BURST};
-    pl_cache_init(&l->tags, a, bytes, line_bytes, ways, true);
+    pl_cache_init(&l->tags, a, tags, bytes, line_bytes, ways, true);
     l->miss = pl_arena_array(sparse, pl_l1_miss, l->nmiss);
     l->waiter = pl_arena_array(sparse, pl_l1_waiter, l->nwaiter);
     if (!pl_arena_ok(a)) return;
@@ -132,10 +132,12 @@ void pl_l1_invalidate(pl_l1 *l)
         return;
     }
     const pl_cache *c = &l->tags;
-    for (uint32_t set = 0; set < c->sets; set++)
-        for (uint32_t k = set * c->stride + c->head; k < set * c->stride + c->head + c->ways; k++) {
+    for (uint32_t set = 0; set < c->sets; set++) {
+        const uint32_t first = set * c->stride + c->head;
+        for (uint32_t k = first; c->known[set] && k < first + c->ways; k++) {
             if (!forget(l, k)) continue;
             if (l->nrecent < PL_L1_RECENT) l->recent[l->nrecent++] = k;
             else l->nrecent = PL_L1_RECENT + 1;
         }
+    }
 }

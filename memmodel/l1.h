@@ -41,8 +41,8 @@ typedef struct pl_l1 {
     uint32_t recent[PL_L1_RECENT], nrecent; /* lines that may hold something; PL_L1_RECENT + 1: too many to know */
 } pl_l1;
 
-/* sparse: for tables that are mostly empty; misses: entries of the miss table; waiters: loads that may wait, all together. */
-void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *sparse, uint64_t bytes, uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways,
+/* tags, sparse: for tables that are mostly empty and need not be zero; misses: entries of the miss table; waiters: loads that may wait, all together. */
+void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *tags, pl_arena *sparse, uint64_t bytes, uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways,
                 uint32_t misses, uint32_t waiters);
 /* May a new access start? False: tables are full, try after the next fill. */
 static inline bool pl_l1_room(const pl_l1 *l)

@@ -122,7 +122,7 @@ static void place_nodes(pl_memsys *m, pl_arena *a)
         for (uint32_t s = 0; s < m->half; s++) m->distance[g * m->half + s] = (uint16_t)distance_of(m, g, s);
 }
 
-pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *sparse, const pl_memsys_config *c)
+pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const pl_memsys_config *c)
 {
     pl_memsys *m = pl_arena_new(a, pl_memsys);
     if (!m) return NULL;
@@ -146,7 +146,7 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *sparse, const pl_memsys_config 
     m->free = NONE;
     for (unsigned i = 0; i < WHEEL; i++) m->head[i] = NONE;
     m->beyond = NONE;
-    pl_cache_init_all(m->l2, c->slices, a, c->l2_bytes / c->slices, c->line_bytes, c->l2_ways, true);
+    pl_cache_init_all(m->l2, c->slices, a, tags, c->l2_bytes / c->slices, c->line_bytes, c->l2_ways, true);
     for (uint32_t s = 0; s < c->slices; s++) {
         pl_cache_is_slice(&m->l2[s], c->slices / c->partitions);
         m->slice[s].latency = c->l2_latency;
@@ -176,7 +176,7 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *sparse, const pl_memsys_config 
         m->atomic_turn[k] = pl_port_cost(c->atomic_turn[k], 1);
         m->atomic_same[k] = pl_port_cost(c->atomic_same[k], 1);
     }
-    return pl_arena_ok(a) ? m : NULL;
+    return pl_arena_ok(a) && pl_arena_ok(tags) ? m : NULL;
 }
 
 /* --- the wheel --- */

@@ -84,8 +84,9 @@ typedef struct pl_memsys_stat {
 
 typedef struct pl_memsys pl_memsys;
 
-/* Allocates everything from the arenas; `sparse` gets what has room for the worst case. NULL: out of memory. The configuration must outlive it. */
-pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *sparse, const pl_memsys_config *config);
+/* Allocates everything from the arenas; `sparse` gets what has room for the worst case, `tags` the sets of the caches, and neither need be
+ * zero. NULL: out of memory. The configuration must outlive it. */
+pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const pl_memsys_config *config);
 /* Tells a listener about slices and channels. */
 void pl_memsys_watch(pl_memsys *m, const pl_sink *sink);
 /* Takes the requests of an outbox (all with time >= the last `until`) and empties it. Call once for each node, in order. */

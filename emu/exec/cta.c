@@ -10,6 +10,7 @@
 #include "emu/exec/async.h"
 #include "emu/exec/exec.h"
 #include "emu/exec/weak.h"
+#include "base/team.h"
 
 typedef struct pl_exec_pool {
     pl_cta **cta; /* all blocks ever made */
@@ -451,12 +452,13 @@ static pl_cta *make_cta(pl_grid *g)
     return pl_arena_ok(p->storage) && pl_arena_ok(p->sparse) ? c : NULL;
 }
 
-/* Divides the storage of a block, which is zero. */
+/* Divides the storage of a block, which may have any contents. */
 static void fill_cta(pl_cta *c)
 {
     const layout l = layout_of(c);
     const uint32_t frame_bytes = c->grid->entry->frame_bytes;
     c->warp = (pl_warp *)(void *)c->storage;
+    memset(c->warp, 0, c->nwarps * sizeof *c->warp);
     c->shared = c->storage + l.shared;
     for (uint32_t k = 0; k < c->nwarps; k++) {
         pl_warp *w = &c->warp[k];
@@ -708,6 +710,40 @@ void pl_cta_end(pl_cta *c)
     give_back(c);
 }
 
+/* ---- what launches leave for each other ---- */
+
+pl_arena *pl_stock_take(pl_arena **kept, pl_stock_kind kind)
+{
+    pl_arena *a = *kept;
+    *kept = NULL;
+    if (!a)
+        return kind == PL_STOCK_SPARSE ? pl_arena_open_sparse() : pl_arena_open();
+    if (kind == PL_STOCK_ZEROED)
+        pl_arena_reset(a);
+    else
+        pl_arena_reuse(a);
+    return a;
+}
+
+void pl_stock_put(pl_arena **kept, pl_arena *a)
+{
+    if (!*kept && a && pl_arena_ok(a))
+        *kept = a;
+    else
+        pl_arena_close(a);
+}
+
+void pl_stock_close(pl_stock *s)
+{
+    pl_arena_close(s->blocks);
+    pl_arena_close(s->rest);
+    pl_arena_close(s->small);
+    pl_arena_close(s->large);
+    pl_arena_close(s->sparse);
+    pl_team_close(s->team);
+    *s = (pl_stock){0};
+}
+
 /* ---- grids ---- */
 
 pl_status pl_grid_open(pl_grid *g)
@@ -721,8 +757,9 @@ pl_status pl_grid_open(pl_grid *g)
     p->nwarps = (p->nthreads + g->width - 1) / g->width;
     p->shared_bytes = f->static_shared + g->dynamic_shared;
     p->image = aligned_alloc(64, ((size_t)f->rows + 2) / 2 * 2 * PL_LANES * 4);
-    p->storage = pl_arena_open();
-    p->sparse = pl_arena_open_sparse();
+    pl_stock none = {0}, *stock = g->stock ? g->stock : &none;
+    p->storage = pl_stock_take(&stock->blocks, PL_STOCK_ANY);
+    p->sparse = pl_stock_take(&stock->rest, PL_STOCK_SPARSE);
     if (!p->image || !p->storage || !p->sparse) {
         pl_grid_close(g);
         return PL_NOMEM;
@@ -763,8 +800,10 @@ void pl_grid_close(pl_grid *g)
     free(p->idle);
     free(p->cluster);
     free(p->image);
-    pl_arena_close(p->storage);
-    pl_arena_close(p->sparse);
+    pl_stock none = {0}, *stock = g->stock ? g->stock : &none;
+    pl_stock_put(&stock->blocks, p->storage);
+    pl_stock_put(&stock->rest, p->sparse);
+    pl_stock_close(&none);
     free(p);
     g->pool = NULL;
 }

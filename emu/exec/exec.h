@@ -252,6 +252,7 @@ typedef struct pl_grid {
     uint32_t warp_slots;       /* %nwarpid */
     uint32_t capability;       /* compute capability of the machine times ten: the tensor cores' arithmetic */
     uint32_t shared_reserved;  /* bytes that the system keeps at the start of every block's shared memory */
+    struct pl_stock *stock;    /* where memory comes from and goes to, or NULL; not owned */
     struct pl_system *system;  /* printf, heap, launches from the device; not owned */
     uint64_t workspace;        /* %envreg1, 2: device address of the grid barrier of a cooperative launch, 0 without */
     uint64_t launch_id;        /* %gridid */
@@ -279,6 +280,22 @@ typedef struct pl_grid {
     uint64_t advances;         /* lanes that ended, phases passed, memory written: a sign of life for spinning launches */
     struct pl_exec_pool *pool; /* recycled block storage, owned by cta.c */
 } pl_grid;
+
+/* What a launch leaves for later ones: memory whose pages the system has given already, and host threads. Their contents are no one's, each is NULL
+ * at first and while somebody uses it. */
+typedef struct pl_stock {
+    pl_arena *blocks, *rest;          /* of blocks (cta.c) */
+    pl_arena *small, *large, *sparse; /* of the timing model (emu/sm/gpu.c) */
+    struct pl_team *team;    /* its threads, */
+    uint32_t threads;        /* of which so many were wanted */
+} pl_stock;
+
+/* Of what kind an arena is: it hands out zeroed memory, or with any contents, or that and is as pl_arena_open_sparse makes it. */
+typedef enum pl_stock_kind { PL_STOCK_ZEROED, PL_STOCK_ANY, PL_STOCK_SPARSE } pl_stock_kind;
+/* The arena that is kept there, or a new one; NULL: out of memory. */
+pl_arena *pl_stock_take(pl_arena **kept, pl_stock_kind kind);
+void pl_stock_put(pl_arena **kept, pl_arena *a); /* NULL is allowed */
+void pl_stock_close(pl_stock *s);
 
 /* Has the launch failed? Threads ask while another one says so. */
 static inline bool pl_failed(const pl_grid *g) { return __atomic_load_n(&g->head->fault.set, __ATOMIC_RELAXED); }

@@ -37,7 +37,7 @@ typedef struct part {
 typedef struct gpu {
     pl_grid *g;            /* the first of the row */
     const pl_machine *m;
-    pl_arena *arena, *sparse; /* sparse: what has room for the worst case */
+    pl_arena *arena, *large, *sparse; /* large, sparse: what need not be zero; sparse: what has room for the worst case */
     pl_decoded dec;
     pl_sm *sm;
     pl_sm_brief *brief;    /* by SM: how things stand between two windows */
@@ -117,7 +117,7 @@ static pl_status open_gpu(gpu *x)
     g = x->g;
     x->blocks = pl_grid_left(g);
     if (!pl_decode(&x->dec, x->arena, g->program, m)) return PL_NOMEM;
-    x->sm = pl_arena_array(x->arena, pl_sm, m->sm.count);
+    x->sm = pl_arena_alloc_aligned(x->large, m->sm.count * sizeof *x->sm, _Alignof(max_align_t));
     x->brief = pl_arena_alloc_aligned(x->arena, m->sm.count * sizeof *x->brief, _Alignof(pl_sm_brief));
     x->sending = pl_arena_array(x->arena, pl_mem_outbox, m->sm.count);
     x->used = pl_arena_array(x->arena, uint64_t, m->sm.count);
@@ -126,14 +126,14 @@ static pl_status open_gpu(gpu *x)
     x->freed = pl_arena_alloc(x->arena, x->cap_freed * sizeof *x->freed);
     x->unit = pl_arena_alloc(x->arena, m->sm.count * sizeof *x->unit);
     x->home = pl_arena_array(x->arena, uint16_t, m->sm.count + 1);
-    x->mem = pl_memsys_open(x->arena, x->sparse, &m->mem);
-    if (!x->sm || !x->brief || !x->sending || !x->mem || !pl_arena_ok(x->arena)) return PL_NOMEM;
+    x->mem = pl_memsys_open(x->arena, x->large, x->sparse, &m->mem);
+    if (!x->sm || !x->brief || !x->sending || !x->mem || !pl_arena_ok(x->arena) || !pl_arena_ok(x->large)) return PL_NOMEM;
     pl_memsys_watch(x->mem, g->sink);
     uint64_t l1 = m->l1.size - m->l1.kept - carveout;
     pl_mid_constants constants;
-    if (!pl_mid_constants_init(&constants, x->arena, m)) return PL_NOMEM;
+    if (!pl_mid_constants_init(&constants, x->arena, x->large, m)) return PL_NOMEM;
     for (uint32_t k = 0; k < m->sm.count; k++) {
-        if (!pl_sm_init(&x->sm[k], &x->brief[k], x->arena, x->sparse, m, &x->dec, g, k, l1, &constants)) return PL_NOMEM;
+        if (!pl_sm_init(&x->sm[k], &x->brief[k], x->arena, x->large, x->sparse, m, &x->dec, g, k, l1, &constants)) return PL_NOMEM;
         x->sending[k].cap = x->sm[k].out.cap;
         x->sending[k].at = pl_arena_array(x->sparse, pl_mem_req, x->sending[k].cap);
     }
@@ -555,6 +555,32 @@ _Static_assert(sizeof(pl_pc_stat) % sizeof(uint64_t) == 0, "pl_pc_stat holds 64-
 
 static void in_order(pl_cta *c) { pl_sm_turn(c->place); }
 
+/* So many threads: those of the stock, or others. */
+static bool take_team(gpu *x, uint32_t n)
+{
+    pl_stock *s = x->g->stock;
+    if (s && s->team && s->threads == n) {
+        x->team = s->team;
+        s->team = NULL;
+        pl_team_serve(x->team, x);
+    } else {
+        x->team = pl_team_open(n, work, x);
+    }
+    return x->team != NULL;
+}
+
+static void put_team(gpu *x)
+{
+    pl_stock *s = x->g->stock;
+    if (!s || !x->team) {
+        pl_team_close(x->team);
+        return;
+    }
+    pl_team_close(s->team);
+    s->team = x->team;
+    s->threads = x->g->threads;
+}
+
 /* Several threads, when asked for. Listeners hear of the instructions in their order, and weak consistency keeps the history of memory in
  * their order, so that with either there is one thread. */
 static pl_status open_team(gpu *x)
@@ -564,8 +590,7 @@ static pl_status open_team(gpu *x)
     if (n > 1) {
         x->spread = x->preferred = true;
         x->look = LOOK_FIRST;
-        x->team = pl_team_open(n, work, x);
-        if (!x->team) return PL_NOMEM;
+        if (!take_team(x, n)) return PL_NOMEM;
         n = pl_team_size(x->team);
     }
     x->stat = pl_arena_array(x->arena, pl_pc_stat *, n);
@@ -583,14 +608,17 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
 {
     const pl_machine *m = totals->m;
     memset(out, 0, sizeof *out);
-    gpu x = {.g = g, .m = m, .arena = pl_arena_open(), .sparse = pl_arena_open_sparse()};
-    pl_status st = x.arena && x.sparse ? open_gpu(&x) : PL_NOMEM;
+    pl_stock *stock = g->stock, none = {0};
+    if (!stock) stock = &none;
+    gpu x = {.g = g, .m = m, .arena = pl_stock_take(&stock->small, PL_STOCK_ZEROED), .large = pl_stock_take(&stock->large, PL_STOCK_ANY),
+             .sparse = pl_stock_take(&stock->sparse, PL_STOCK_SPARSE)};
+    pl_status st = x.arena && x.large && x.sparse ? open_gpu(&x) : PL_NOMEM;
     if (st == PL_OK) st = open_team(&x);
     if (st == PL_OK) {
         st = run(&x);
         add_up(&x);
     }
-    pl_team_close(x.team);
+    put_team(&x);
     g->in_order = NULL;
     if (x.sm && x.mem) {
         uint64_t end = 0;
@@ -612,7 +640,9 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
         pl_totals_add(totals, g, &x.part[0].occupancy, x.sm, x.mem, g->cycles);
         pl_counters(out, totals);
     }
-    pl_arena_close(x.arena);
-    pl_arena_close(x.sparse);
+    pl_stock_put(&stock->small, x.arena);
+    pl_stock_put(&stock->large, x.large);
+    pl_stock_put(&stock->sparse, x.sparse);
+    pl_stock_close(&none);
     return st;
 }

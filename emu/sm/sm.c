@@ -17,22 +17,25 @@ static void code_cache(pl_code_cache *c, pl_arena *a, const pl_machine *m, uint6
     uint64_t all = size / line ? size / line : 1, each = ways == 0 || ways > all ? all : ways, sets = all / each;
     *c = (pl_code_cache){.shift = (uint32_t)__builtin_ctzll(line)};
     if (lines <= sets * each) c->lines = (uint32_t)lines; /* they follow each other, and so fill all sets alike */
-    else pl_cache_init(&c->tags, a, size, (uint32_t)line, ways, false);
+    else pl_cache_init(&c->tags, a, a, size, (uint32_t)line, ways, false);
     c->when = pl_arena_array(a, uint64_t, c->lines ? c->lines : pl_cache_indices(&c->tags));
 }
 
-bool pl_mid_constants_init(pl_mid_constants *c, pl_arena *a, const pl_machine *m)
+bool pl_mid_constants_init(pl_mid_constants *c, pl_arena *a, pl_arena *large, const pl_machine *m)
 {
     c->tags = pl_arena_array(a, pl_cache, m->sm.count);
     if (!c->tags) return false;
-    pl_cache_init_all(c->tags, m->sm.count, a, m->constant.mid_size, (uint32_t)m->constant.line, m->constant.mid_ways, false);
-    c->when = pl_arena_array(a, uint64_t, pl_cache_indices(c->tags));
-    return pl_arena_ok(a);
+    pl_cache_init_all(c->tags, m->sm.count, a, large, m->constant.mid_size, (uint32_t)m->constant.line, m->constant.mid_ways, false);
+    c->when = pl_arena_array(large, uint64_t, pl_cache_indices(c->tags));
+    return pl_arena_ok(a) && pl_arena_ok(large);
 }
 
-bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *sparse, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id,
+bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *large, pl_arena *sparse, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id,
                 uint64_t l1_bytes, const pl_mid_constants *constants)
 {
+    memset(s, 0, offsetof(pl_sm, warp)); /* a warp's state is written when it begins: half a launch's SMs have few */
+    memset((unsigned char *)s + offsetof(pl_sm, cta), 0, sizeof *s - offsetof(pl_sm, cta));
+    for (uint32_t k = 0; k < PL_SM_WARPS; k++) s->warp[k].w = NULL;
     s->brief = brief;
     s->brief->next = PL_NEVER;
     s->m = m;
@@ -59,12 +62,12 @@ bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *sparse, con
     s->out.cap = m->l1.misses + m->l1.stores + 2048;
     s->out.at = pl_arena_array(sparse, pl_mem_req, s->out.cap);
     const uint32_t second = m->sm.lanes > PL_LANES ? PL_L1_BURST : 0; /* the access of a warp's other half */
-    pl_l1_init(&s->l1, a, sparse, l1_bytes, (uint32_t)m->l1.line, (uint32_t)m->l1.sector, m->l1.ways, m->l1.misses + second,
+    pl_l1_init(&s->l1, a, large, sparse, l1_bytes, (uint32_t)m->l1.line, (uint32_t)m->l1.sector, m->l1.ways, m->l1.misses + second,
                m->l1.misses * 8 + second);
     s->l1.burst += second;
     code_cache(&s->icache, a, m, m->fetch.l1_size, m->fetch.l1_ways, dec->bytes);
-    pl_cache_init(&s->cconst, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways, false);
-    pl_cache_init(&s->coperand, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways, false);
+    pl_cache_init(&s->cconst, a, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways, false);
+    pl_cache_init(&s->coperand, a, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways, false);
     s->cmid = constants->tags[id];
     s->mid_when = constants->when + (s->cmid.line - constants->tags[0].line);
     s->const_when = pl_arena_array(a, uint64_t, pl_cache_indices(&s->cconst));
@@ -77,7 +80,7 @@ bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *sparse, con
         code_cache(&c->l0, a, m, m->fetch.l0_size, m->fetch.l0_ways, dec->bytes);
         if (s->queue) c->queue = pl_arena_array(sparse, pl_queued, m->issue.lg_queue);
     }
-    return pl_arena_ok(a) && pl_arena_ok(sparse);
+    return pl_arena_ok(a) && pl_arena_ok(large) && pl_arena_ok(sparse);
 }
 
 static pl_subcore *subcore_of(pl_sm *s, uint32_t warp) { return &s->sub[warp % s->nsub]; }

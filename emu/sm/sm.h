@@ -269,9 +269,9 @@ typedef struct pl_mid_constants {
 } pl_mid_constants;
 
 /* sm.c */
-bool pl_mid_constants_init(pl_mid_constants *c, pl_arena *a, const pl_machine *m);
-/* s must be zeroed. */
-bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *sparse, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id,
+bool pl_mid_constants_init(pl_mid_constants *c, pl_arena *a, pl_arena *large, const pl_machine *m);
+/* large, sparse: for arrays that need not be zero; of those in `sparse` mostly little is touched. */
+bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *large, pl_arena *sparse, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id,
                 uint64_t l1_bytes, const pl_mid_constants *constants);
 /* A block starts when pl_sm_begin is called next; its warps may issue from cycle `at`. False: no room (the caller counts). */
 bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at);

@@ -60,6 +60,20 @@ START_TEST(arena_memory_is_zeroed_again_after_a_reset)
 }
 END_TEST
 
+START_TEST(arena_memory_that_is_used_again_comes_as_it_was_left)
+{
+    pl_arena *a = pl_arena_open();
+    unsigned char *first = pl_arena_alloc(a, 100);
+    memset(first, 0xff, 100);
+    pl_arena_reuse(a);
+    unsigned char *again = pl_arena_alloc(a, 200);
+    ck_assert_ptr_eq(again, first);
+    for (size_t b = 0; b < 200; b++) ck_assert_uint_eq(again[b], b < 100 ? 0xff : 0);
+    ck_assert_uint_eq(pl_arena_bytes(a), 200);
+    pl_arena_close(a);
+}
+END_TEST
+
 #ifdef __linux__
 #include <sys/mman.h>
 
@@ -304,6 +318,7 @@ START_TEST(json_is_written_piece_by_piece)
 END_TEST
 
 UNIT_MAIN("base", json_is_written_piece_by_piece, arena_memory_is_zeroed_aligned_and_disjoint, arena_memory_is_zeroed_again_after_a_reset,
+          arena_memory_that_is_used_again_comes_as_it_was_left,
           a_sparse_arena_takes_the_pages_that_are_touched, arena_failure_is_sticky_and_small_requests_still_get_memory,
           vector_grows_and_keeps_its_elements, large_vector_outlives_its_arena, arena_text, map_finds_what_was_put,
           diagnostic_shows_place_line_caret_and_help, diagnostic_cuts_a_long_line_around_the_place,

@@ -3,6 +3,7 @@
 #include "memmodel/l1.h"
 #include "memmodel/port.h"
 #include "tests/unit/unit.h"
+#include <string.h>
 
 START_TEST(port_has_latency_and_width)
 {
@@ -33,7 +34,7 @@ START_TEST(cache_replaces_the_line_used_longest_ago)
     pl_arena *a = pl_arena_open();
     pl_cache c;
     pl_cache_line old;
-    pl_cache_init(&c, a, 4 * 128, 128, 4, false); /* one set of four ways */
+    pl_cache_init(&c, a, a, 4 * 128, 128, 4, false); /* one set of four ways */
     for (uint64_t k = 0; k < 4; k++) ck_assert_uint_ne(pl_cache_claim(&c, k * 128, &old), PL_NO_LINE);
     ck_assert_uint_ne(pl_cache_find(&c, 0), PL_NO_LINE); /* line 0 is young again */
     pl_cache_claim(&c, 4 * 128, &old);
@@ -44,12 +45,33 @@ START_TEST(cache_replaces_the_line_used_longest_ago)
 }
 END_TEST
 
+/* The memory of the sets need not be zero: it is cleared as it is looked at. */
+START_TEST(cache_is_empty_whatever_its_memory_holds)
+{
+    pl_arena *a = pl_arena_open(), *tags = pl_arena_open();
+    pl_cache c[2];
+    pl_cache_line old;
+    memset(pl_arena_alloc(tags, 60000), 0x01, 60000);
+    pl_arena_reuse(tags);
+    pl_cache_init_all(c, 2, a, tags, 64 * 128, 128, 4, true);
+    for (uint64_t k = 0; k < 64; k++) {
+        ck_assert_uint_eq(pl_cache_find(&c[0], k * 128), PL_NO_LINE);
+        ck_assert_uint_ne(pl_cache_claim(&c[0], k * 128, &old), PL_NO_LINE);
+        ck_assert_uint_eq(old.tag, 0);
+        ck_assert_uint_eq(pl_cache_find(&c[1], k * 128), PL_NO_LINE);
+    }
+    for (uint64_t k = 0; k < 64; k++) ck_assert_uint_ne(pl_cache_find(&c[0], k * 128), PL_NO_LINE);
+    pl_arena_close(a);
+    pl_arena_close(tags);
+}
+END_TEST
+
 START_TEST(cache_never_evicts_a_line_that_is_on_its_way)
 {
     pl_arena *a = pl_arena_open();
     pl_cache c;
     pl_cache_line old;
-    pl_cache_init(&c, a, 2 * 128, 128, 2, false);
+    pl_cache_init(&c, a, a, 2 * 128, 128, 2, false);
     c.line[pl_cache_claim(&c, 0, &old)].pending = 1;
     c.line[pl_cache_claim(&c, 128, &old)].pending = 1;
     ck_assert_uint_eq(pl_cache_claim(&c, 256, &old), PL_NO_LINE);
@@ -161,7 +183,7 @@ START_TEST(l1_merges_loads_of_one_sector)
     pl_l1 l;
     uint32_t first, second;
     uint8_t ask;
-    pl_l1_init(&l, a, a, 8192, 128, 32, 4, 64, 64);
+    pl_l1_init(&l, a, a, a, 8192, 128, 32, 4, 64, 64);
     ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x3, 1, true, &first, &ask), 1);
     ck_assert_uint_eq(ask, 0x3);
     ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x2, 2, true, &second, &ask), 1); /* under way already */
@@ -192,7 +214,7 @@ static void forget_lines(uint64_t n)
     pl_l1 l;
     uint32_t late, request;
     uint8_t ask;
-    pl_l1_init(&l, a, a, 1 << 16, 128, 32, 4, 64, 64);
+    pl_l1_init(&l, a, a, a, 1 << 16, 128, 32, 4, 64, 64);
     pl_l1_load(&l, 0, 0x1, 0, true, &late, &ask);
     for (int turn = 0; turn < 2; turn++) {
         for (uint64_t k = 1; k <= n; k++) {
@@ -222,5 +244,5 @@ START_TEST(l1_forgets_what_it_has)
 END_TEST
 
 UNIT_MAIN("memmodel parts", port_has_latency_and_width, port_keeps_fractions, a_divider_divides, cache_replaces_the_line_used_longest_ago,
-          cache_never_evicts_a_line_that_is_on_its_way, coalescing_counts_lines_and_sectors, atomics_count_lanes_with_one_address,
+          cache_is_empty_whatever_its_memory_holds, cache_never_evicts_a_line_that_is_on_its_way, coalescing_counts_lines_and_sectors, atomics_count_lanes_with_one_address,
           bank_passes_are_those_measured, l1_merges_loads_of_one_sector, l1_forgets_what_it_has)

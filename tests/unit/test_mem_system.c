@@ -25,7 +25,7 @@ static void put(pl_mem_outbox *b, unsigned node, uint64_t time, uint64_t line, u
 START_TEST(a_miss_takes_the_sum_of_its_parts)
 {
     pl_arena *a = pl_arena_open();
-    pl_memsys *m = pl_memsys_open(a, a, &small);
+    pl_memsys *m = pl_memsys_open(a, a, a, &small);
     pl_mem_outbox b = outbox(0);
     pl_mem_reply r;
     put(&b, 0, 0, 0x4000, PL_MEM_READ, 1, 7);
@@ -58,7 +58,7 @@ static uint64_t requests_for_one_line(uint32_t coalescers, uint32_t joined, uint
     c.coalescers = coalescers;
     c.joined = joined;
     pl_arena *a = pl_arena_open();
-    pl_memsys *m = pl_memsys_open(a, a, &c);
+    pl_memsys *m = pl_memsys_open(a, a, a, &c);
     pl_mem_reply r;
     uint64_t each = 0;
     for (unsigned round = 0; round < 2; round++) {
@@ -102,7 +102,7 @@ START_TEST(a_change_takes_the_other_halfs_copy_of_the_whole_line)
     c.partitions = 2;
     c.far_latency = 10;
     pl_arena *a = pl_arena_open();
-    pl_memsys *m = pl_memsys_open(a, a, &c);
+    pl_memsys *m = pl_memsys_open(a, a, a, &c);
     pl_mem_reply r;
     uint64_t far = 0, went[sizeof step / sizeof *step];
     for (unsigned k = 0; k < sizeof step / sizeof *step; k++) {
@@ -132,7 +132,7 @@ START_TEST(neighbouring_groups_use_different_halves)
     c.partitions = 2;
     c.far_latency = 10;
     pl_arena *a = pl_arena_open();
-    pl_memsys *m = pl_memsys_open(a, a, &c);
+    pl_memsys *m = pl_memsys_open(a, a, a, &c);
     pl_mem_reply r;
     uint64_t now = 0, line = 0x4000, went[4];
     do { /* a line that the first SM's half owns */
@@ -157,7 +157,7 @@ END_TEST
 START_TEST(operations_on_one_address_take_turns)
 {
     pl_arena *a = pl_arena_open();
-    pl_memsys *m = pl_memsys_open(a, a, &small);
+    pl_memsys *m = pl_memsys_open(a, a, a, &small);
     pl_mem_outbox b = outbox(0);
     put(&b, 0, 0, 0x4000, PL_MEM_REDUCE, 1, 1);
     boxes[0][0].depth = boxes[0][0].turns = 32;
@@ -185,7 +185,7 @@ typedef struct sum {
 static sum traffic(unsigned window, const unsigned *order, bool *early)
 {
     pl_arena *a = pl_arena_open();
-    pl_memsys *m = pl_memsys_open(a, a, &small);
+    pl_memsys *m = pl_memsys_open(a, a, a, &small);
     uint64_t state[4] = {1, 2, 3, 4};
     unsigned sent[4] = {0};
     sum s = {0};
@@ -242,7 +242,7 @@ START_TEST(reads_are_joined_however_many_are_under_way)
     pl_memsys_config c = small;
     c.coalescers = 2;
     pl_arena *a = pl_arena_open();
-    pl_memsys *m = pl_memsys_open(a, a, &c);
+    pl_memsys *m = pl_memsys_open(a, a, a, &c);
     for (size_t t = 0; t < sizeof turn / sizeof *turn; t++) {
         pl_mem_outbox b = outbox(turn[t].node);
         for (unsigned k = 0; k < READS; k++) put(&b, turn[t].node, 0, (turn[t].first + k) * 128ull, PL_MEM_READ, 1, k);
@@ -264,7 +264,7 @@ END_TEST
 START_TEST(bandwidth_of_memory_is_the_configured_one)
 {
     pl_arena *a = pl_arena_open();
-    pl_memsys *m = pl_memsys_open(a, a, &small);
+    pl_memsys *m = pl_memsys_open(a, a, a, &small);
     uint64_t last = 0, bytes = 0;
     for (unsigned round = 0; round < 20; round++) {
         for (unsigned n = 0; n < 4; n++) {
