@@ -18,7 +18,7 @@
 enum { SPINS = 4000, SPINS_SHARED = 100 };
 
 /* Jobs that a worker leaves where they have stopped before it waits for their turn: with each the next one finds less in the caches. */
-enum { AHEAD = 1 };
+enum { AHEAD = 4 };
 
 #define RUN_SHIFT 32
 #define FIRST_SHIFT 16

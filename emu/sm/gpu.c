@@ -76,6 +76,7 @@ typedef struct gpu {
 
 enum {
     WORTH = 8,       /* resident warps for which it pays to wake other threads */
+    NEIGHBOURS = 4,  /* SMs in a row with one home: turns pass from one to the next without another thread */
     LOOK_FOR = 4,    /* windows that are run the other way to measure how long they take */
     LOOK_FIRST = 32, /* windows until then, twice as many when it has changed nothing, */
     LOOK_LAST = 1024 /* up to this */
@@ -141,13 +142,18 @@ static pl_status open_gpu(gpu *x)
     return PL_OK;
 }
 
-/* When SM k could take a block, at `now` or later. */
+/* When an SM could take a block as far as others go, at `now` or later. */
+static uint64_t any_ready_at(const gpu *x, uint64_t now)
+{
+    const uint64_t at = now > x->m->launch.start ? now : x->m->launch.start;
+    return at + pl_port_wait(&x->starting, at);
+}
+
+/* When SM k could. */
 static uint64_t ready_at(const gpu *x, uint32_t k, uint64_t now)
 {
-    uint64_t at = x->place_after[k];
-    if (at < x->m->launch.start) at = x->m->launch.start;
-    if (at < now) at = now;
-    return at + pl_port_wait(&x->starting, at);
+    const uint64_t at = any_ready_at(x, now);
+    return x->place_after[k] > at ? x->place_after[k] : at;
 }
 
 /* The SM for the next block, SMs in the order of their numbers: of those that can take it at cycle `now` the emptiest,
@@ -156,9 +162,10 @@ static uint32_t choose_sm(const gpu *x, const part *p, uint32_t first, uint32_t 
 {
     uint32_t best = UINT32_MAX;
     uint64_t soonest = PL_NEVER;
+    const uint64_t any = any_ready_at(x, now);
     for (uint32_t k = first; k < last; k++) {
         if (x->used[k] + p->share > WHOLE) continue;
-        uint64_t at = ready_at(x, k, now);
+        const uint64_t at = x->place_after[k] > any ? x->place_after[k] : any;
         if (best != UINT32_MAX && (at > soonest || (at == soonest && x->used[k] >= x->used[best]))) continue;
         best = k;
         soonest = at;
@@ -396,7 +403,7 @@ static void gather(gpu *x)
         if (!x->clusters && sm_event(x, q) >= x->until && !x->brief[q].starts) continue;
         x->unit[x->nunit].first = first;
         x->unit[x->nunit++].last = last;
-        x->home[x->nunit] = (uint16_t)(q + 1); /* the memory system's own worker gets the second one */
+        x->home[x->nunit] = (uint16_t)(q / NEIGHBOURS + 1); /* the memory system's own worker gets the second ones */
     }
 }
 
