@@ -61,10 +61,14 @@ static size_t set_of(pl_cache *c, uint64_t number)
     return set;
 }
 
-uint32_t pl_cache_find(pl_cache *c, uint64_t address)
+uint32_t pl_cache_set(pl_cache *c, uint64_t address) { return (uint32_t)set_of(c, address >> c->line_shift); }
+
+uint32_t pl_cache_find(pl_cache *c, uint64_t address) { return pl_cache_find_in(c, pl_cache_set(c, address), address); }
+
+uint32_t pl_cache_find_in(pl_cache *c, uint32_t set, uint64_t address)
 {
     uint64_t number = address >> c->line_shift;
-    size_t set = set_of(c, number), first = set + c->head;
+    size_t first = set + c->head;
     uint32_t *low = low_of(c, set);
     for (uint32_t w = 0; w < c->ways; w++) {
         if (low[w] != (uint32_t)(number + 1) || c->line[first + w].tag != number + 1) continue;

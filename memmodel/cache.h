@@ -46,6 +46,14 @@ void pl_cache_drop(pl_cache *c, uint32_t line);
 static inline size_t pl_cache_indices(const pl_cache *c) { return (size_t)c->sets * c->stride; }
 /* Index of the line that holds the address, or PL_NO_LINE. Marks it as used. */
 uint32_t pl_cache_find(pl_cache *c, uint64_t address);
+/* The same in two steps, so that what the second one looks at can be on its way meanwhile. */
+uint32_t pl_cache_set(pl_cache *c, uint64_t address);
+uint32_t pl_cache_find_in(pl_cache *c, uint32_t set, uint64_t address);
+static inline void pl_cache_expect(const pl_cache *c, uint32_t set)
+{
+    const char *at = (const char *)(c->line + set), *end = (const char *)(c->line + set + c->head + c->ways);
+    for (; at < end; at += 64) __builtin_prefetch(at, 1);
+}
 /* Makes room for the address: the index of an emptied line whose tag is set, or PL_NO_LINE when every way has a fill pending.
  * *evicted is the line as it was (tag 0: nothing was there). */
 uint32_t pl_cache_claim(pl_cache *c, uint64_t address, pl_cache_line *evicted);

@@ -16,6 +16,7 @@ typedef struct record {
     uint32_t next; /* in a list of the wheel, of waiters, or of free records */
     uint32_t followers; /* list, by next: reads of the same sectors by SMs of one coalescer, served together with this one */
     uint32_t line; /* FILLED: index in the slice's cache, NONE when it bypasses */
+    uint32_t set;  /* of the slice's cache */
     uint16_t slice;
     uint8_t stage, level;
     uint8_t fetch; /* sectors that this slice waits for */
@@ -482,6 +483,7 @@ void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box)
         x->stage = AT_SLICE;
         const uint32_t side = side_of(m, x->r.node), slice = slice_of(m, x->r.line, side);
         x->slice = (uint16_t)slice;
+        x->set = pl_cache_set(&m->l2[slice], x->r.line);
         x->level = PL_LV_L2;
         x->away = false;
         x->followers = NONE;
@@ -490,6 +492,7 @@ void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box)
         uint64_t at = pl_port_pass_later(&m->up[x->r.node], m->sent < x->r.time ? m->sent : x->r.time, x->r.time, cost) +
                       m->distance[m->node[x->r.node].group * m->half + slice - side * m->half];
         if (x->r.op == PL_MEM_READ && join(m, i, read_hash(m, &x->r))) continue;
+        pl_cache_expect(&m->l2[slice], x->set);
         file(m, i, at);
     }
     box->n = 0;
@@ -532,6 +535,8 @@ static void go_home(pl_memsys *m, uint32_t i, uint64_t now)
     x->home_slice = x->slice;
     x->home_fetch = x->fetch;
     x->slice = (uint16_t)slice_of(m, x->r.line, owner_of(m, x->r.line));
+    x->set = pl_cache_set(&m->l2[x->slice], x->r.line);
+    pl_cache_expect(&m->l2[x->slice], x->set);
     x->stage = AT_SLICE;
     if (x->r.op == PL_MEM_ATOMIC || x->r.op == PL_MEM_REDUCE)
         now = pl_port_enter(&m->across[owner_of(m, x->r.line)], now, (uint64_t)m->across_word * x->r.bytes);
@@ -612,7 +617,7 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
         go_home(m, i, out);
         return;
     }
-    uint32_t k = pl_cache_find(l2, r->line);
+    uint32_t k = pl_cache_find_in(l2, x->set, r->line);
     if (k == PL_NO_LINE) {
         pl_cache_line old = {0};
         k = pl_cache_claim(l2, r->line, &old);
@@ -795,6 +800,7 @@ void pl_memsys_play(pl_memsys *m, uint64_t until)
         while (m->head[bucket] != NONE) {
             uint32_t i = m->head[bucket];
             m->head[bucket] = m->rec[i].next;
+            if (m->head[bucket] != NONE) __builtin_prefetch(&m->rec[m->head[bucket]], 1);
             switch (m->rec[i].stage) {
             case AT_SLICE: at_slice(m, i, at); break;
             case AT_DRAM: at_dram(m, i, at); break;
