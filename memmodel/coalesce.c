@@ -3,6 +3,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* n / d: sectors, words and banks are powers of two on every machine so far, and a division takes longer than the rest of their loop. */
+static inline uint64_t quotient(uint64_t n, uint32_t d) { return d & (d - 1) ? n / d : n >> __builtin_ctz(d); }
+
 static void add(pl_lines *out, uint64_t line, uint8_t mask)
 {
     /* neighbouring lanes mostly share a line, so look backwards */
@@ -26,7 +29,7 @@ void pl_coalesce(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t
         uint64_t first = address[__builtin_ctz(m)], last = first + (size ? size : 1) - 1;
         for (uint64_t l = first & ~(uint64_t)(line - 1); l <= last; l += line) {
             uint64_t from = first > l ? first - l : 0, to = last - l < line - 1 ? last - l : line - 1;
-            unsigned low = (unsigned)(from / sector), high = (unsigned)(to / sector);
+            unsigned low = (unsigned)quotient(from, sector), high = (unsigned)quotient(to, sector);
             add(out, l, (uint8_t)((2u << high) - (1u << low)));
         }
     }
@@ -86,9 +89,11 @@ static uint32_t group_passes(uint32_t mask, const uint64_t *address, uint32_t si
     memset(in_bank, 0, sizeof in_bank);
     for (uint32_t m = mask; m; m &= m - 1) {
         uint64_t a = address[__builtin_ctz(m)];
-        for (uint64_t at = a / width; at <= (a + size - 1) / width && n < 4 * PL_COALESCE_LANES; at++) {
-            uint64_t w = rows == 1 ? at : at / ((uint64_t)banks * rows) * banks + at % banks; /* words of one pass count as one */
-            uint32_t b = (uint32_t)(w % banks) % BANKS, k = head[b];
+        const uint64_t last = quotient(a + size - 1, width);
+        for (uint64_t at = quotient(a, width); at <= last && n < 4 * PL_COALESCE_LANES; at++) {
+            const uint64_t bank = at - quotient(at, banks) * banks;
+            uint64_t w = rows == 1 ? at : quotient(at, banks * rows) * banks + bank; /* words of one pass count as one */
+            uint32_t b = (uint32_t)bank % BANKS, k = head[b];
             while (k != END && word[k] != w) k = next[k];
             if (k != END) continue;
             word[n] = w;
@@ -109,6 +114,14 @@ static bool consecutive(uint32_t mask, const uint64_t *address, uint32_t size)
         if (address[i] != address[0] + (uint64_t)i * size) return false;
     }
     return address[0] % size == 0;
+}
+
+/* All lanes at one address: one word, or some next to each other, in as many banks. */
+static bool together(uint32_t mask, const uint64_t *address)
+{
+    uint64_t differ = 0;
+    for (unsigned i = 1; i < PL_COALESCE_LANES; i++) differ |= address[i] ^ address[0];
+    return mask == UINT32_MAX && differ == 0;
 }
 
 /* Do the lanes agree with their neighbours at this distance, as far as both take part? */
@@ -132,6 +145,7 @@ uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, u
     uint32_t group = size <= width ? lanes : row / size;
     if (group > lanes) group = lanes;
     if (size >= width && consecutive(mask, address, size)) return lanes / group;
+    if (group == lanes && size <= width * banks && together(mask, address)) return 1;
     if (load && group < lanes && (agree(mask, address, 1) || agree(mask, address, 2))) group *= 2;
     for (uint32_t first = 0; first < lanes; first += group) {
         uint32_t part = group == lanes ? mask : mask & (((1u << group) - 1) << first);
@@ -150,7 +164,8 @@ uint32_t pl_bank_lanes(uint32_t mask, const uint64_t *address, uint32_t size, ui
         uint8_t lanes[64] = {0};
         uint32_t most = 1;
         for (uint32_t m = group == PL_COALESCE_LANES ? mask : mask & (((1u << group) - 1) << first); m; m &= m - 1) {
-            uint32_t n = ++lanes[address[__builtin_ctz(m)] / width % banks % 64];
+            const uint64_t at = quotient(address[__builtin_ctz(m)], width);
+            uint32_t n = ++lanes[(at - quotient(at, banks) * banks) % 64];
             most = n > most ? n : most;
         }
         rounds += most - 1;
