@@ -184,7 +184,7 @@ pl_status pl_cfg_reconverge(pl_program *p, const pl_prog_func *f, pl_arena *a)
         if (!is_jump(i) || (i->guard == PL_PT && !is_table(i)))
             continue;
         uint32_t m = g.b[k].ipdom;
-        i->reconv = m == UINT32_MAX || m == g.n ? UINT32_MAX : pl_meeting_place(p, g.b[m].first, g.b[m].end);
+        i->reconv = m == UINT32_MAX || m == g.n ? UINT32_MAX : pl_meeting_place(p, g.b[m].first, f->first + f->count);
         if (i->reconv != UINT32_MAX)
             p->code.at[i->reconv].flags |= PL_IF_SYNC_POINT;
     }

@@ -306,10 +306,10 @@ static bool polls(pl_ir *x, const pl_varies *polled, uint32_t b)
     return leaves;
 }
 
-/* A loop that looks at memory, and does not sleep meanwhile. */
+/* A loop that looks at memory, and does not sleep meanwhile; in that of an atomic operation one lane goes on each time. */
 static bool yield_in_loops(pl_ir *x, const pl_varies *v, const uint8_t *apart)
 {
-    uint8_t *state = pl_arena_array(x->tmp, uint8_t, x->b.n + 1); /* by head of a loop: 1: polls, 2: sleeps, 4: has its YIELD */
+    uint8_t *state = pl_arena_array(x->tmp, uint8_t, x->b.n + 1); /* by head of a loop: 1: polls, 2: sleeps or goes on, 4: has its YIELD */
     pl_varies polled;
     if (!state)
         return false;
@@ -324,7 +324,7 @@ static bool yield_in_loops(pl_ir *x, const pl_varies *v, const uint8_t *apart)
         if ((apart[b] || v->pred[pl_ir_branch(x, b) ? pl_ir_branch(x, b)->guard : PL_PT]) && polls(x, &polled, b))
             state[loop] |= 1;
         for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            if (x->b.at[b].code.at[k].cls == C_sleep)
+            if (x->b.at[b].code.at[k].cls == C_sleep || x->b.at[b].code.at[k].cls == C_cast)
                 state[loop] |= 2;
     }
     for (uint32_t j = 0; j < x->nrpo; j++) {

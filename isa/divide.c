@@ -1,14 +1,11 @@
-/* divide.c - 32-bit division in two parts, and atomic operations that one lane does for its warp.
+/* divide.c - 32-bit division in two parts, and the subroutines behind quotients and roots.
  *
  * The hardware has no divider: a division is a scaled reciprocal of the divisor, a product and two corrections. The part that depends on
  * the divisor alone is done once for all divisions by it, outside of loops that do not change it (ptxas 13.0 for sm_90, 2026-11).
  *
  * Quotients, reciprocals and roots of floating-point values are short sequences that do not take every operand: a zero divided by
  * something, the root of zero, numbers with extreme exponents go through a subroutine. ~slow stands behind each of them for that; it
- * costs nothing when no lane needs it (emu/sm/slow.c).
- *
- * An atomic operation whose old value nobody wants is a reduction (RED). Where all lanes name one address, ptxas lets one lane add what
- * REDUX has combined; the lanes' memory accesses stay as they are here, what that costs is made visible by ~leader and ~gather. */
+ * costs nothing when no lane needs it (emu/sm/slow.c). */
 #include <string.h>
 
 #include "isa/passes.h"
@@ -128,52 +125,4 @@ bool pl_pass_slow(pl_ir *x)
             i->flags |= (uint16_t)(div.flags & PL_IF_GUARD_NEG);
         }
     return pl_ir_settle(x);
-}
-
-/* ---- atomics ---- */
-
-static bool is_atom(const pl_insn *i)
-{
-    return pl_insn_mnem(i) == M_atom;
-}
-
-/* atom d, [a], b without a reader of d: red [a], b. */
-static void reduce(pl_ir *x, pl_insn *i)
-{
-    const pl_form *f = &pl_forms[i->form];
-    if (!is_atom(i) || f->noperands < 3 || x->row[i->op[0]].uses || i->op[1] == UINT32_MAX || (f->noperands > 3 && i->op[3] != UINT32_MAX))
-        return;
-    pl_word words[PL_MAX_MODS];
-    unsigned n = 0;
-    for (unsigned k = 0; k < f->nslots; k++) {
-        if (i->mods[k])
-            words[n++] = (pl_word)i->mods[k];
-    }
-    pl_insn r = *i;
-    if (!pl_insn_make(&r, M_red, 3, words, n) && !pl_insn_make(&r, M_red, 2, words, n))
-        return;
-    if (pl_forms[r.form].operand[0].kind != PL_K_ADDR || pl_operand_count(&pl_forms[r.form], 1, r.mods))
-        return;
-    r.op[0] = i->op[1];
-    r.op[1] = i->op[2];
-    r.op[2] = UINT32_MAX;
-    *i = r;
-}
-
-static bool is_fence(const pl_insn *i)
-{
-    return i->cls == C_fence_cta || i->cls == C_fence_gpu || i->cls == C_fence_sys;
-}
-
-/* ptxas 13.0 keeps ATOMG in functions with a fence, wherever it stands (25 kernels made for it, sm_90, 2026-11). */
-bool pl_pass_atomics(pl_ir *x)
-{
-    if (!pl_ir_any(x, is_atom) || pl_ir_any(x, is_fence))
-        return true;
-    if (!pl_ir_ready(x))
-        return false;
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            reduce(x, &x->b.at[b].code.at[k]);
-    return true;
 }

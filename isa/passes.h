@@ -28,7 +28,7 @@ bool pl_pass_select(pl_ir *x);
 bool pl_pass_divide(pl_ir *x);
 /* divide.c: the subroutines behind quotients and roots. */
 bool pl_pass_slow(pl_ir *x);
-/* divide.c: atomics without a reader become reductions. */
+/* atomics.c: atomics without a reader become reductions; what the hardware does not do in shared memory becomes a loop. */
 bool pl_pass_atomics(pl_ir *x);
 /* choice.c: a selection between a register and what is computed for it alone becomes a guarded computation. */
 bool pl_pass_choose(pl_ir *x);

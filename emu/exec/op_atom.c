@@ -163,3 +163,46 @@ void exec_red(pl_warp *w, const pl_insn *i, int op, int type)
 {
     atomic(w, i, op, type, -1, 0);
 }
+
+/* Of the lanes that name words of one bank the first compares and swaps, the others must try again. A warp's access to 64-bit words is two, of
+ * sixteen lanes each; a lane of the second may find what one of the first has just written (tests/data/micro/cast.tsv.xz, H200, 2026-11). */
+void exec_cast(pl_warp *w, const pl_insn *i, int type)
+{
+    const unsigned bytes = type == W_b64 ? 8 : 4, banks = 128 / bytes;
+    pl_space space = (pl_space)i->sel[PL_M_SPACE], real = space;
+    uint64_t addr[PL_LANES], done[PL_LANES] = {0};
+    uint32_t taken[2] = {0}; /* banks, by access */
+    pl_addresses(w, i, 1, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m), access = bytes == 8 && l >= 16;
+        uint64_t at = addr[l], have = 0;
+        uint8_t *p = quick(w, space, at, bytes, &real);
+        if (!p)
+            p = pl_resolve(w, l, space, addr[l], bytes, &real, &at);
+        if (!p || addr[l] % bytes) {
+            pl_access_fault(w, l, space, addr[l], bytes, "atomic operation");
+            return;
+        }
+        addr[l] = at;
+        uint32_t bank = 1u << (at / bytes % banks);
+        if (taken[access] & bank)
+            continue;
+        taken[access] |= bank;
+        memcpy(&have, p, bytes);
+        if (have != lane_value(w, i->op[2], l, bytes))
+            continue;
+        uint64_t next = lane_value(w, i->op[3], l, bytes);
+        w->wrote |= next != have;
+        memcpy(p, &next, bytes);
+        done[l] = 1;
+    }
+    if (bytes == 8)
+        pl_blend64(w, pl_row64(w, i->op[0]), done);
+    else {
+        uint32_t t[PL_LANES];
+        for (unsigned l = 0; l < PL_LANES; l++)
+            t[l] = (uint32_t)done[l];
+        pl_blend32(w, pl_row32(w, i->op[0]), t);
+    }
+    pl_record(w, real, PL_AC_ATOMIC, bytes, w->exec, addr, PL_MF_NOL1);
+}

@@ -511,7 +511,7 @@ static uint16_t swapped(const pl_warp *w, const pl_insn *i, uint8_t *const where
 static void weak_atomic(pl_warp *w, const pl_insn *i)
 {
     uint8_t *where[PL_LANES] = {NULL};
-    bool swap = pl_insn_has(i, W_cas);
+    bool swap = pl_insn_has(i, W_cas) || pl_forms[i->form].mnem == M__cast;
     struct pl_weak *k = w->grid->weak;
     const weak_insn *x = about(w, i);
     piece part[PL_HELD];
@@ -860,10 +860,11 @@ static pl_exec_fn *wrapper(const pl_insn *i, weak_insn *x)
         return f->mnem == M_st ? weak_store : weak_load;
     case M_atom:
     case M_red:
+    case M__cast:
         if (f->effects & PL_EF_ASYNC)
             return weak_other;
         x->strong = true;
-        x->operand = f->mnem == M_atom;
+        x->operand = f->mnem != M_red;
         x->acquire = sem == W_acquire || sem == W_acq_rel;
         x->release = sem == W_release || sem == W_acq_rel;
         return weak_atomic;

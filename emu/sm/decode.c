@@ -13,6 +13,7 @@ static const struct {
     {"st", PL_KIND_MEMORY},
     {"atom", PL_KIND_MEMORY},
     {"red", PL_KIND_MEMORY},
+    {"cast", PL_KIND_MEMORY},
     {"multimem", PL_KIND_MEMORY},
     {"wmma_load", PL_KIND_MEMORY},
     {"wmma_load_t", PL_KIND_MEMORY},
@@ -450,6 +451,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->shared = i->flags & PL_IF_MEM && i->sel[PL_M_SPACE] == PL_SP_SHARED;
         d->alu = f->effects & PL_EF_ATOMIC ? atomic_alu(i, f) : PL_ALU_INT;
         d->compare = f->effects & PL_EF_ATOMIC && pl_insn_has(i, W_cas);
+        d->cast = f->mnem == M__cast;
         d->fence = d->kind == PL_KIND_FENCE_GPU || d->kind == PL_KIND_FENCE_SYS || (d->kind == PL_KIND_CLUSTER_ARRIVE && !pl_insn_has(i, W_relaxed));
         note_order(d, i, f);
         d->fence |= d->releases;

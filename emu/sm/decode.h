@@ -81,6 +81,7 @@ typedef struct pl_dec {
     uint32_t constant;  /* where in the module's constants, or among addresses that the driver fills in, its operand lies, plus 1; 0: it has none */
     bool load;          /* reads memory and does not change it */
     bool compare;       /* atomic compare-and-swap */
+    bool cast;          /* the one of the loop that an atomic on floats or 64 bits is in shared memory */
     bool fence;         /* of gpu scope or wider: waits for the warp's stores */
     bool releases;      /* an access that begins with a fence of its own: st.release and atomics that release at gpu scope or wider */
     bool acquires;      /* nothing behind it issues before its result is there */

@@ -157,13 +157,14 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         for (uint32_t k = 0; k < s->lines.n; k++) {
             if (s->lines.at[k].depth > depth) depth = s->lines.at[k].depth;
         }
-        loop = d->alu != PL_ALU_INT && !d->compare;
+        loop = d->alu != PL_ALU_INT && !d->compare && !d->cast;
         if (loop) { /* load, compute, compare-and-swap: a round for each lane with one address, or with one bank */
-            bool wide = fx->size > 4;
-            round = wide ? m->atomic_loop_wide : m->atomic_loop;
+            round = fx->size > 4 ? m->atomic_loop_wide : m->atomic_loop;
             rounds = pl_bank_lanes(own, fx->addr, fx->size, m->banks, m->bank);
             rounds = rounds > depth ? rounds : depth;
-            turns += m->atomic_loop_pass + (depth - 1) * (wide ? m->atomic_busy_wide : m->atomic_busy) + (rounds - depth) * m->atomic_bank;
+            turns = rounds * (1 + m->cast_pass);
+        } else if (d->cast) {
+            turns = m->cast_pass * (fx->size > 4 ? 2 : 1); /* one lane a bank: lanes do not wait for each other, but 64 bits are two accesses */
         } else { /* a compare-and-swap is two accesses */
             turns += (depth - 1) * m->atomic_pass;
             turns *= d->compare ? 2 : 1;
@@ -177,7 +178,8 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     if (link > start) start = link;
     queue_mio(s, c, start);
     read_registers(s, t, d, start, PL_SB_SHORT);
-    uint64_t latency = loop     ? m->atomic_latency + (uint64_t)rounds * round
+    uint64_t latency = d->cast  ? (fx->size > 4 ? m->cast_wide : m->cast_latency)
+                       : loop   ? m->atomic_latency + (uint64_t)rounds * round
                        : atomic ? m->atomic_latency + (uint64_t)(d->compare ? turns / 2 : turns - 1) * each
                               : m->latency + (uint64_t)(passes - 1) * m->pass_latency;
     if (away) {

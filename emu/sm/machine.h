@@ -106,7 +106,7 @@ typedef struct pl_shared_config {
     uint64_t per_sm, per_block, reserved, unit, carveout_half, carveout_idle;
     pl_conf_list carveouts;
     uint32_t carveout_room;
-    uint32_t banks, bank, rows, latency, pass_latency, pass, link_pass, atomic_latency, atomic_pass, atomic_loop, atomic_loop_wide, atomic_loop_pass, atomic_busy, atomic_busy_wide, atomic_bank, remote_latency, remote_pass, matrix_latency;
+    uint32_t banks, bank, rows, latency, pass_latency, pass, link_pass, atomic_latency, atomic_pass, atomic_loop, atomic_loop_wide, cast_latency, cast_wide, cast_pass, remote_latency, remote_pass, matrix_latency;
 } pl_shared_config;
 
 /* What a load of global memory does in the L1: looks for its sectors; looks for its lines, and misses bring whole lines; or passes. */

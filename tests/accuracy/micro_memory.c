@@ -271,6 +271,48 @@ void coalescing(micro *m)
 
 /* ---- atomics ---- */
 
+/* Additions in shared memory that are loops: what a round behind the first takes, by where the lanes meet. Of all lanes only: others meet behind a
+ * branch of the kernel's own. Random words are several patterns of one name: their mean. */
+static void casts(micro *m)
+{
+    static const char *const kernel[] = {"_Z3addIfEvPKiPT_Pi", "_Z3addIdEvPKiPT_Pi", "_Z3addIyEvPKiPT_Pi"};
+    static const char *const type[] = {"f32", "f64", "u64"};
+    program p = open_program(m, "cast");
+    table t = read_micro("cast");
+    double base[3][2] = {{0}}, sum[3][2] = {{0}};
+    for (size_t i = 0; i < t.rows; i++) {
+        int32_t word[32];
+        bool whole = true;
+        const char *at = text_at(&t, i, "words"), *pattern = text_at(&t, i, "pattern");
+        unsigned kind = 0, rounds = (unsigned)number_at(&t, i, "rounds");
+        while (strcmp(type[kind], text_at(&t, i, "type")) != 0) kind++;
+        for (unsigned k = 0; k < 32; k++, at += *at == ',') {
+            word[k] = (int32_t)strtol(at, (char **)(uintptr_t)&at, 10);
+            whole &= word[k] >= 0;
+        }
+        if (!whole) continue;
+        pl_copy_to_device(m->gpu, m->in, word, sizeof word);
+        const struct {
+            uint64_t words, sums, cycles;
+        } params = {m->in, m->in + 4096, m->out};
+        bool ran = launch(&p, kernel[kind], 1, 32, 0, &params, sizeof params);
+        double recorded = number_at(&t, i, "cycles"), modelled = (double)(int32_t)m->result[0];
+        if (strcmp(pattern, "neighbours 32") == 0) { /* one round: the first row of whole warps */
+            base[kind][0] = recorded;
+            base[kind][1] = modelled;
+            continue;
+        }
+        if (rounds == 1) continue;
+        sum[kind][0] += (recorded - base[kind][0]) / (rounds - 1);
+        sum[kind][1] += ran ? (modelled - base[kind][1]) / (rounds - 1) : -1e9;
+        if (i + 3 < t.rows && strcmp(pattern, text_at(&t, i + 3, "pattern")) == 0) continue; /* the types take turns */
+        row(m, sum[kind][0], sum[kind][1], "%s added to shared memory, %s", type[kind], pattern);
+        sum[kind][0] = sum[kind][1] = 0;
+    }
+    table_free(&t);
+    close_program(&p);
+}
+
 /* The latencies; one block and every SM, full of warps. Every SM runs fewer rounds than were recorded. */
 void atomics(micro *m)
 {
@@ -302,8 +344,9 @@ void atomics(micro *m)
             latency ? cycles / n : (double)blocks * threads * n / cycles, "%s %s %u x %u", op[kind], mode, blocks, threads);
     }
     table_free(&t);
-    close_table(m);
     close_program(&p);
+    casts(m);
+    close_table(m);
 }
 
 /* ---- bandwidth ---- */
