@@ -6,17 +6,22 @@
 
 #include "isa/plan.h"
 
+/* A row varies; it was read before that was known, so that its readers have to be looked at again. */
+enum { VARIES = 1, READ_BEFORE = 2 };
+
 typedef struct finder {
     pl_varies *v;
-    bool any, changed;
+    bool any, again;
 } finder;
 
 static inline void sees(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     finder *f = ctx;
-    const uint8_t *v = (use & PL_USE_PRED ? f->v->pred : f->v->row) + *row;
-    for (unsigned k = 0; k < rows; k++)
-        f->any |= v[k];
+    uint8_t *v = (use & PL_USE_PRED ? f->v->pred : f->v->row) + *row;
+    for (unsigned k = 0; k < rows; k++) {
+        f->any |= v[k] & VARIES;
+        v[k] |= READ_BEFORE;
+    }
 }
 
 static inline void spreads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -24,8 +29,8 @@ static inline void spreads(void *ctx, uint32_t *row, unsigned rows, unsigned use
     finder *f = ctx;
     uint8_t *v = (use & PL_USE_PRED ? f->v->pred : f->v->row) + *row;
     for (unsigned k = 0; k < rows; k++) {
-        f->changed |= !v[k];
-        v[k] = 1;
+        f->again |= v[k] == READ_BEFORE;
+        v[k] |= VARIES;
     }
 }
 
@@ -60,7 +65,7 @@ static void spread(pl_varies *v, pl_ir *x, bool (*brings)(const pl_insn *i))
 {
     finder f = {.v = v};
     do {
-        f.changed = false;
+        f.again = false;
         for (uint32_t j = 0; j < x->nrpo; j++)
             for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
                 pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
@@ -70,7 +75,11 @@ static void spread(pl_varies *v, pl_ir *x, bool (*brings)(const pl_insn *i))
                 if (f.any)
                     pl_insn_writes_here(x->p, i, spreads, &f);
             }
-    } while (f.changed);
+    } while (f.again);
+    for (uint32_t r = 0; r < x->f->rows; r++)
+        v->row[r] &= VARIES;
+    for (uint32_t r = 0; r < x->f->preds; r++)
+        v->pred[r] &= VARIES;
 }
 
 bool pl_varies_find(pl_varies *v, pl_ir *x)
