@@ -21,7 +21,7 @@ typedef struct pl_plan_use {
 } pl_plan_use;
 
 typedef struct pl_plan {
-    uint64_t key;     /* form, flags and whether it touches memory, as pl_plan_key gives them; 0: not made yet */
+    uint64_t key;     /* form, flags and whether it touches memory, as pl_plan_key gives them */
     uint64_t mods[4]; /* of the instruction */
     bool calls, vectors; /* vectors: some operand is one */
     bool plain;          /* neither */
@@ -55,10 +55,10 @@ struct pl_plans {
 
 static_assert(sizeof(((pl_plan *)0)->mods) == sizeof(((pl_insn *)0)->mods), "modifiers are compared as four numbers");
 
-/* What of an instruction, besides its modifiers, decides on its plan. Never 0. */
+/* What of an instruction, besides its modifiers, decides on its plan. */
 static inline uint64_t pl_plan_key(const pl_insn *i)
 {
-    return 1ull << 32 | (uint64_t)((i->flags & PL_IF_MEM) != 0) << 24 | (uint64_t)i->sel[PL_M_FLAGS] << 16 | i->form;
+    return (uint64_t)((i->flags & PL_IF_MEM) != 0) << 24 | (uint64_t)i->sel[PL_M_FLAGS] << 16 | i->form;
 }
 
 /* Makes the plan for an instruction. */
