@@ -25,7 +25,7 @@ enum { MOST = 255, MOST_OLD = 63, FILE_WARPS = 65536 / PL_LANES, UNIT = 8, LEAST
  * the registers of kernels where 2 to 16 values live around one. Subroutines have their own, beside all that lives where they are called. */
 static const struct { const char *class_name; uint8_t rows; } temporaries[] = {
     {"div32_u_by", 2}, {"rem32_u_by", 2}, {"div32_s_by", 3}, {"rem32_s_by", 3}, {"div32", 5}, {"rem32", 5}, {"divisor32", 4}, {"div64", 12}, {"rem64", 12},
-    {"div_f64", 13}, {"sqrt_f64", 11}, {"rcp_f64", 5}, {"slow_div_f32", 10}, {"slow_sqrt_f32", 6}, {"slow_rcp_f32", 8}, {"rsqrt_f64", 8}, {"div_f32_rn", 4}, {"sqrt_f32_rn", 4}, {"rcp_f32_rn", 4}, {"mul64", 3}, {"bfi", 3}, {"bfe", 2}, {"mma_fp8", 8}};
+    {"div_f64", 13}, {"sqrt_f64", 11}, {"rcp_f64", 5}, {"slow_div_f32", 10}, {"slow_sqrt_f32", 6}, {"slow_rcp_f32", 8}, {"rsqrt_f64", 8}, {"div_f32_rn", 4}, {"sqrt_f32_rn", 4}, {"rcp_f32_rn", 4}, {"mul64", 3}, {"bfi", 3}, {"bfe", 2}, {"mma_fp8", 8}, {"wmma_load", 4}};
 
 uint8_t pl_live_temporaries(uint16_t cls)
 {
@@ -143,8 +143,9 @@ static void locate(live *l, unit *u, bool write)
 }
 
 /* Reads come before writes within one instruction. */
-static void locate_all(live *l, bool elsewhere)
+static void locate_all(live *l, const pl_insn *i)
 {
+    const bool elsewhere = pl_forms[i->form].mnem == M__umov || (i->flags & PL_IF_ELSEWHERE), halved = elsewhere && pl_insn_fragment(i);
     const ref *first = refs_of(l, l->at), *end = refs_end(l, l->at);
     for (const ref *r = first; r < end; r++)
         if (r->use & PL_USE_READ)
@@ -156,7 +157,7 @@ static void locate_all(live *l, bool elsewhere)
         locate(l, u, r->rows == u->rows);
         if (u->writes < 2)
             u->writes++;
-        u->elsewhere |= elsewhere;
+        u->elsewhere |= elsewhere && (!halved || pl_insn_elsewhere(l->p, i, u->row));
     }
 }
 
@@ -687,7 +688,7 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
         for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
             pl_insn *i = &p->code.at[pc];
             l.at = pc - f->first;
-            locate_all(&l, pl_forms[i->form].mnem == M__umov || (i->flags & PL_IF_ELSEWHERE));
+            locate_all(&l, i);
             i->flags &= (uint16_t)~PL_IF_ELSEWHERE;
         }
     if (!number_across(&l))
