@@ -53,10 +53,14 @@ static const struct { const char *class_name; uint8_t unit, cycles; } units[] = 
 /* Registers that a stretch may take. FULL make 32 with the stack pointer and what live.c adds, the most with which an SM of sm_90 holds all
  * its warps; ptxas keeps to that where it can (of 780 functions compared, 80 take 32, and none 33 to 37). An order that starts too much takes
  * more than it may: then it is made with LESS, down to FREE. Where that does not suffice for one stretch, all of the function take
- * the registers to the end of the UNIT, in which they are given out, that this one needs in the order of the text and BESIDE it; a UNIT less where it
- * gets only a LITTLE longer by that. ptxas takes no more for the sake of loads that could run ahead. With less than ROOM left, what has begun goes
- * before what has not, and something that comes SOON before something else. */
-enum { FREE = 21, FULL = 28, GAPS = 3, LESS = 1, UNIT = 8, LONG = 100, LITTLE = 8, EARLY = 8, BESIDE = 2, ROOM = 4, SOON = 6 };
+ * the registers of the next of the `steps`, with which an SM holds four warps fewer, that this one needs in the order of the text and BESIDE it; one
+ * step less where it gets only a LITTLE longer by that. ptxas takes no more for the sake of loads that could run ahead than three or four of them
+ * need (kernels of 1 to 96 loads, across which 0 to 80 values live, 2026-11). With less than ROOM left, what has begun goes before what has not, and
+ * something that comes SOON before something else. */
+enum { FREE = 21, FULL = 28, GAPS = 3, LESS = 1, LONG = 100, LITTLE = 8, EARLY = 8, BESIDE = 2, ROOM = 4, SOON = 6 };
+
+/* Registers of a thread, the most with which an SM of sm_90 holds 64, 48, 40, 36 ... warps. */
+static const int16_t steps[] = {32, 40, 48, 56, 64, 72, 80, 96, 128, 168, 255};
 
 /* Instructions looked ahead: less where registers do not suffice, since what is begun early holds its registers. */
 static const uint32_t windows[] = {256, 64, 24};
@@ -593,20 +597,25 @@ static int within(const list *l, int most)
 }
 
 /* What a stretch needs at most that takes so many registers in the order of the text. */
-static int unit_above(int text)
+static size_t step_above(int text)
 {
-    const int used = 32 - FULL;
-    return (text + BESIDE + used + UNIT - 1) / UNIT * UNIT - used;
+    size_t k = 0;
+    while (k + 1 < sizeof steps / sizeof *steps && steps[k] - (32 - FULL) < text + BESIDE)
+        k++;
+    return k;
 }
 
 /* What a stretch needs that does not do with FULL. */
-static void measure(list *l, int text)
+static void measure(list *l, int text, int full)
 {
-    int step = unit_above(text);
-    outcome less = try_windows(l, within(l, step - UNIT), step - UNIT);
-    if (less.most <= step - UNIT) {
-        outcome here = try_windows(l, within(l, step), INT_MAX);
-        step -= less.cycles <= here.cycles + here.cycles / LITTLE ? UNIT : 0;
+    size_t k = step_above(text);
+    int step = steps[k] - (32 - FULL), lower = k ? steps[k - 1] - (32 - FULL) : 0;
+    if (step > full && k > 0) {
+        outcome less = try_windows(l, within(l, lower), lower);
+        if (less.most <= lower) {
+            outcome here = try_windows(l, within(l, step), INT_MAX);
+            step = less.cycles <= here.cycles + here.cycles / LITTLE ? lower : step;
+        }
     }
     l->needed = step > l->needed ? step : l->needed;
 }
@@ -685,14 +694,14 @@ static bool schedule_stretch(list *l, int text)
     int full = FULL;
     for (uint32_t at = 0; at < l->n && full == FULL; at++)
         full -= (l->code[at].flags & PL_IF_MEM) && l->code[at].sel[PL_M_COUNT] >= 4 ? GAPS : 0;
-    if (l->measuring ? text <= full || unit_above(text) <= l->needed : l->n < 2) {
+    if (l->measuring ? text + BESIDE <= full || steps[step_above(text)] - (32 - FULL) <= l->needed : l->n < 2) {
         note_most(l, text);
         return true;
     }
     if (!analyse(l))
         return false;
     if (l->measuring) {
-        measure(l, text);
+        measure(l, text, full);
         return true;
     }
     bool done = false;
