@@ -1,25 +1,45 @@
-/* place.c - parameters and special registers are fetched where they are needed first; what every kernel does before its own work.
+/* place.c - parameters and special registers are fetched where they are needed; what every kernel does before its own work.
  *
- * Machine code of ptxas 13.0 for sm_90 (2026-11): a parameter is read from the constant bank (LDC, ULDC) in the first block that needs
- * it, inside a loop only under the guard of what needs it; %tid and %ctaid take S2R or S2UR, %ntid and its like are words of the constant bank. A kernel begins
+ * Machine code of ptxas 13.0 for sm_90 (2026-11): a parameter is read from the constant bank (LDC, ULDC) in each block that needs
+ * it, unless a block in front of that one has read it on every path; inside a loop only under the guard of what needs it. %tid and %ctaid take
+ * S2R or S2UR, before all that need them; %ntid and its like are words of the constant bank, as parameters are. Where registers are scarce none
+ * of them is kept for a block behind that place, nor what a few steps make of them: it is fetched, or computed, there again. A kernel begins
  * with the stack pointer; global accesses need a descriptor (ULDC.64), shared ones the base of the window (S2UR, UMOV, ULEA). */
 #include <string.h>
 
+#include "base/sort.h"
+#include "isa/flow.h"
 #include "isa/passes.h"
 #include "isa/plan.h"
+
+/* Registers are scarce where more than so many values live, of a thread that is to have no more than 32. */
+enum { CROWD = 24 };
 
 typedef struct fetch {
     pl_insn i;
     uint32_t block;  /* where it goes; PL_IR_NONE: nobody reads it */
     uint32_t next;   /* in the same block, plus one */
-    bool placed;
+    uint32_t wanted;        /* blocks that need it, in `homes` of the pass: the first, plus one */
+    uint32_t homes, nhomes; /* where it goes, if that may be several places */
+    uint8_t depth;          /* steps that it is made of behind fetches; 0: it is one */
+    bool bank, placed;
+    bool crowded;    /* it would be kept where registers are scarce: each block that needs it fetches it */
 } fetch;
+
+/* A block that is to begin with a fetch. */
+typedef struct home {
+    uint32_t fetch, block, row; /* row: what is read there; PL_IR_NONE: not chosen yet */
+    uint32_t next;              /* of the same fetch, plus one; not when they are in order */
+} home;
 
 typedef struct place {
     pl_ir *x;
     uint32_t *of;      /* by row: fetch that writes it, plus one */
     struct { fetch *at; size_t n, cap; } fetches;
+    struct { home *at; size_t n, cap; } homes;
     uint32_t block;
+    pl_flow flow;      /* as long as nothing has changed */
+    bool crowds;       /* is there a place where registers are scarce? */
 } place;
 
 static uint32_t out_of_loops(const pl_ir *x, uint32_t b)
@@ -46,6 +66,12 @@ static bool is_fetch(const pl_ir *x, const pl_insn *i)
     return m == M_mov && pl_forms[i->form].noperands == 2 && pl_ir_special(x, i->op[1]) && x->row[i->op[0]].defs == 1;
 }
 
+static void want(place *p, fetch *f, uint32_t block)
+{
+    *pl_push(p->x->tmp, &p->homes) = (home){0, block, PL_IR_NONE, f->wanted};
+    f->wanted = (uint32_t)p->homes.n;
+}
+
 static void reach(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     place *p = ctx;
@@ -55,7 +81,124 @@ static void reach(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         if (p->of[*row + k]) {
             fetch *f = &p->fetches.at[p->of[*row + k] - 1];
             f->block = pl_ir_common_dominator(p->x, f->block, p->block);
+            if ((f->bank || f->crowded) && f->i.op[0] == *row + k)
+                want(p, f, out_of_loops(p->x, p->block));
         }
+}
+
+typedef struct parts {
+    place *p;
+    uint32_t block;
+} parts;
+
+/* What a step reads is needed where it goes. */
+static void want_parts(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    parts *t = ctx;
+    (void)rows;
+    if (!(use & PL_USE_PRED) && (use & PL_USE_READ) && t->p->of[*row])
+        want(t->p, &t->p->fetches.at[t->p->of[*row] - 1], t->block);
+}
+
+/* Of the blocks that need a word of the constant bank those that no other one dominates; of what would be kept where registers are scarce all. */
+static bool find_homes(place *p)
+{
+    pl_ir *x = p->x;
+    struct { home *at; size_t n, cap; } found = {0};
+    struct { pl_key *at; size_t n, cap; } keys = {0};
+    for (size_t k = p->fetches.n; k-- > 0;) {
+        fetch *f = &p->fetches.at[k];
+        keys.n = 0;
+        for (uint32_t h = f->wanted; h; h = p->homes.at[h - 1].next)
+            *pl_push(x->tmp, &keys) = (pl_key){x->b.at[p->homes.at[h - 1].block].pre, p->homes.at[h - 1].block};
+        size_t n = keys.n;
+        for (size_t m = 0; m < n; m++)
+            *pl_push(x->tmp, &keys) = (pl_key){0};
+        if (!pl_arena_ok(x->tmp))
+            return false;
+        if (n)
+            pl_sort_keys(keys.at, n, keys.at + n);
+        f->homes = (uint32_t)found.n;
+        for (size_t m = 0; m < n; m++) {
+            uint32_t block = keys.at[m].what, last = f->nhomes ? found.at[found.n - 1].block : PL_IR_NONE;
+            if (f->nhomes && (f->crowded ? last == block : pl_ir_dominates(x, last, block)))
+                continue;
+            *pl_push(x->tmp, &found) = (home){(uint32_t)k, block, PL_IR_NONE, 0};
+            f->nhomes++;
+            parts t = {p, block};
+            if (f->depth)
+                pl_insn_uses_here(x->p, &f->i, want_parts, &t);
+            f = &p->fetches.at[k];
+        }
+    }
+    p->homes.at = found.at;
+    p->homes.n = found.n;
+    p->homes.cap = found.cap;
+    return pl_arena_ok(x->tmp);
+}
+
+/* The place from which a block has what is fetched at several. */
+static home *home_of(place *p, const fetch *f, uint32_t block)
+{
+    uint32_t low = f->homes, high = f->homes + f->nhomes, pre = p->x->b.at[block].pre;
+    while (high - low > 1) {
+        uint32_t mid = low + (high - low) / 2;
+        if (p->x->b.at[p->homes.at[mid].block].pre <= pre)
+            low = mid;
+        else
+            high = mid;
+    }
+    return &p->homes.at[low];
+}
+
+static void read_at_home(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    place *p = ctx;
+    (void)rows;
+    if ((use & PL_USE_PRED) || !(use & PL_USE_READ) || !p->of[*row])
+        return;
+    const fetch *f = &p->fetches.at[p->of[*row] - 1];
+    if (f->nhomes > 1)
+        *row += home_of(p, f, p->block)->row - f->i.op[0];
+}
+
+/* A word that is fetched at several places has a register at each. */
+static bool settle_homes(place *p)
+{
+    pl_ir *x = p->x;
+    size_t n = p->fetches.n;
+    if (!find_homes(p))
+        return false;
+    uint32_t *of = pl_arena_array(x->tmp, uint32_t, x->f->rows + 2 * p->homes.n + 4);
+    if (!of)
+        return false;
+    memcpy(of, p->of, x->f->rows * sizeof *of);
+    p->of = of;
+    for (size_t k = 0; k < n; k++)
+        for (uint32_t h = 0; h < p->fetches.at[k].nhomes; h++) {
+            const uint32_t row = p->fetches.at[k].i.op[0], rows = x->row[row].rows;
+            home *at = &p->homes.at[p->fetches.at[k].homes + h];
+            at->row = h ? pl_ir_new(x, rows) : row;
+            fetch *f = h ? pl_push(x->tmp, &p->fetches) : &p->fetches.at[k];
+            if (!f)
+                return false;
+            if (h)
+                *f = (fetch){.i = p->fetches.at[k].depth ? pl_ir_clone(x, &p->fetches.at[k].i) : p->fetches.at[k].i, .depth = p->fetches.at[k].depth};
+            f->i.op[0] = at->row;
+            f->block = at->block;
+            for (unsigned r = 0; h && r < rows; r++)
+                p->of[at->row + r] = (uint32_t)p->fetches.n;
+        }
+    for (size_t k = 0; k < p->fetches.n; k++)
+        if (p->fetches.at[k].depth) {
+            p->block = p->fetches.at[k].block;
+            pl_insn_uses(x->p, &p->fetches.at[k].i, read_at_home, p);
+        }
+    for (p->block = 0; p->block < x->b.n; p->block++)
+        for (size_t k = 0; x->b.at[p->block].order != PL_IR_NONE && k < x->b.at[p->block].code.n; k++)
+            if (x->b.at[p->block].code.at[k].form != PL_IR_DEAD)
+                pl_insn_uses(x->p, &x->b.at[p->block].code.at[k], read_at_home, p);
+    return pl_ir_ok(x);
 }
 
 typedef struct own_fetch {
@@ -108,13 +251,25 @@ static void fetch_under_guards(place *p)
     pl_ir_settle(x);
 }
 
-/* Puts the fetch in front of position `at` of the block at work. */
+typedef struct needs {
+    place *p;
+    size_t at;
+} needs;
+
+static void emit_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use);
+
+/* Puts the fetch in front of position `at` of the block at work, behind what it is made of. */
 static void emit(place *p, size_t at, fetch *f)
 {
-    pl_insn *i = f->placed ? NULL : pl_ir_later(p->x, p->block, at);
+    needs n = {p, at};
+    if (f->placed)
+        return;
+    f->placed = true;
+    if (f->depth)
+        pl_insn_uses_here(p->x->p, &f->i, emit_needed, &n);
+    pl_insn *i = pl_ir_later(p->x, p->block, at);
     if (i)
         *i = f->i;
-    f->placed = true;
 }
 
 /* All of the block at work that have no place yet. */
@@ -123,11 +278,6 @@ static void emit_rest(place *p, size_t at, uint32_t first)
     for (uint32_t k = first; k; k = p->fetches.at[k - 1].next)
         emit(p, at, &p->fetches.at[k - 1]);
 }
-
-typedef struct needs {
-    place *p;
-    size_t at;
-} needs;
 
 static void emit_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
@@ -141,6 +291,113 @@ static void emit_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
+static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    pl_flow *f = &((place *)ctx)->flow;
+    uint32_t k = pl_flow_of(f, *row, use);
+    if (k && pl_flow_starts(f, k - 1, rows, use))
+        pl_flow_set(f, k - 1, false);
+}
+
+static void enter(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    pl_flow *f = &((place *)ctx)->flow;
+    uint32_t k = pl_flow_of(f, *row, use);
+    if (k && !pl_flow_starts(f, k - 1, rows, use))
+        pl_flow_set(f, k - 1, true);
+}
+
+/* Marks what lives where registers are scarce, not counting what this pass is about. */
+static bool find_crowds(place *p)
+{
+    pl_ir *x = p->x;
+    pl_flow *f = &p->flow;
+    if (x->f->rows <= CROWD)
+        return true;
+    if (!pl_flow_values(f, x))
+        return false;
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            const pl_insn *i = &x->b.at[b].code.at[k];
+            if (x->b.at[b].order != PL_IR_NONE && is_fetch(x, i) && f->of[i->op[0]])
+                f->v[f->of[i->op[0]] - 1].weight = 0;
+        }
+    if (!pl_flow_live(f))
+        return false;
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        if (x->b.at[b].order == PL_IR_NONE)
+            continue;
+        pl_flow_end(f, b);
+        for (uint32_t k = (uint32_t)x->b.at[b].code.n; k-- > 0;) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            pl_flow_visit(f, b, k);
+            pl_insn_writes_here(x->p, i, leave, p);
+            pl_insn_uses_here(x->p, i, enter, p);
+            if (f->weight > CROWD) {
+                pl_flow_mark(f);
+                p->crowds = true;
+            }
+        }
+    }
+    return pl_ir_ok(x);
+}
+
+typedef struct chain {
+    place *p;
+    unsigned depth; /* of what is read */
+    bool fetched, other;
+} chain;
+
+static void look_at(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    chain *c = ctx;
+    const pl_ir *x = c->p->x;
+    (void)rows;
+    if ((use & PL_USE_PRED) || !(use & PL_USE_READ)) {
+        c->other |= (use & PL_USE_PRED) != 0;
+        return;
+    }
+    if (x->kind.at[*row] != PL_ROW_REG)
+        return;
+    uint32_t f = c->p->of[*row];
+    if (!f) {
+        c->other = true;
+        return;
+    }
+    c->fetched = true;
+    unsigned depth = c->p->fetches.at[f - 1].depth;
+    c->depth = depth > c->depth ? depth : c->depth;
+}
+
+static void crowd(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    place *p = ctx;
+    (void)rows;
+    if (!(use & PL_USE_PRED) && (use & PL_USE_READ) && p->of[*row])
+        p->fetches.at[p->of[*row] - 1].crowded = true;
+}
+
+/* What is made of fetches in a few steps and would be kept where registers are scarce is made again: how many steps; 0: it is something else. */
+static uint8_t steps(place *p, pl_insn *i)
+{
+    enum { STEPS = 3 };
+    static const uint16_t cheap[] = {M_and, M_or, M_xor, M_shl, M_shr, M_add, M_sub, M__lea, M_lop3};
+    const pl_ir *x = p->x;
+    uint16_t m = pl_insn_mnem(i);
+    bool known = false;
+    for (size_t k = 0; k < sizeof cheap / sizeof *cheap; k++)
+        known |= m == cheap[k];
+    if (!known || !p->crowds || i->guard != PL_PT || !pl_insn_pure(i) || pl_insn_has(i, W_cc) || x->row[i->op[0]].defs != 1 ||
+        x->row[i->op[0]].pinned || x->row[i->op[0]].rows != 1 || !p->flow.of[i->op[0]] || !pl_flow_marked(&p->flow, p->flow.of[i->op[0]] - 1))
+        return 0;
+    chain c = {.p = p};
+    pl_insn_uses_here(x->p, i, look_at, &c);
+    if (c.other || !c.fetched || c.depth >= STEPS)
+        return 0;
+    pl_insn_uses_here(x->p, i, crowd, p);
+    return (uint8_t)(c.depth + 1);
+}
+
 static bool collect(place *p)
 {
     pl_ir *x = p->x;
@@ -151,12 +408,23 @@ static bool collect(place *p)
     p->of = pl_arena_array(x->tmp, uint32_t, x->f->rows + 2 * guarded + 4);
     if (!p->of)
         return false;
-    for (uint32_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            pl_insn *i = &x->b.at[b].code.at[k];
-            if (i->form == PL_IR_DEAD || x->b.at[b].order == PL_IR_NONE || !is_fetch(x, i))
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+            pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+            if (i->form == PL_IR_DEAD)
+                continue;
+            uint8_t depth = is_fetch(x, i) ? 0 : steps(p, i);
+            if (depth && pl_ir_ok(x)) {
+                *pl_push(x->tmp, &p->fetches) = (fetch){.i = *i, .block = PL_IR_NONE, .depth = depth, .crowded = true};
+                for (unsigned r = 0; r < x->row[i->op[0]].rows; r++)
+                    p->of[i->op[0] + r] = (uint32_t)p->fetches.n;
+                i->form = PL_IR_DEAD;
+            }
+            if (i->form == PL_IR_DEAD || !is_fetch(x, i))
                 continue;
             *pl_push(x->tmp, &p->fetches) = (fetch){.i = *i, .block = PL_IR_NONE};
+            p->fetches.at[p->fetches.n - 1].crowded = p->crowds && pl_flow_marked(&p->flow, p->flow.of[i->op[0]] - 1);
+            p->fetches.at[p->fetches.n - 1].bank = pl_insn_mnem(i) == M_ld || in_constant_bank(pl_ir_special(x, i->op[1]));
             if (pl_insn_mnem(i) == M_mov) {
                 pl_word type = x->row[i->op[0]].rows == 2 ? W_u64 : W_u32;
                 pl_insn_make(&p->fetches.at[p->fetches.n - 1].i, in_constant_bank(pl_ir_special(x, i->op[1])) ? M__ldc : M__s2r, 2, &type, 1);
@@ -234,7 +502,7 @@ bool pl_pass_place(pl_ir *x)
 {
     place p = {.x = x};
     pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !collect(&p))
+    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !find_crowds(&p) || !collect(&p))
         return false;
     uint32_t rows = x->f->rows;
     fetch_under_guards(&p);
@@ -245,7 +513,7 @@ bool pl_pass_place(pl_ir *x)
                 pl_insn_reads_here(x->p, &x->b.at[p.block].code.at[k], reach, &p);
     }
     uint32_t *wanted = pl_arena_array(x->tmp, uint32_t, x->b.n + 1); /* by block: the first fetch there, plus one */
-    if (!wanted)
+    if (!settle_homes(&p) || !wanted)
         return false;
     for (size_t k = p.fetches.n; k-- > 0;) {
         fetch *f = &p.fetches.at[k];
@@ -288,7 +556,7 @@ bool pl_pass_place(pl_ir *x)
             return false;
     }
     pl_ir_sweep(x);
-    if (x->f->rows == rows) /* no fetch has a register of its own; those that nobody reads are gone, and nobody asks about them */
+    if (x->f->rows == rows && !p.crowds) /* nothing has got a register of its own or goes with its reader; those that nobody reads are gone, and nobody asks about them */
         pl_ir_moved(x);
     return pl_ir_ok(x);
 }

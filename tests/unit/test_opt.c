@@ -583,7 +583,85 @@ START_TEST(what_is_needed_late_comes_late)
 }
 END_TEST
 
-UNIT_MAIN("opt", products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
+/* A parameter is fetched in each of two blocks of which neither comes before the other, in one of two of which one does. */
+START_TEST(parameters_are_fetched_where_they_are_needed)
+{
+    static const char *const loop = "st.global.u32 [%%d1+8], %%r1;\nL%u:\nmul.wide.u32 %%d3, %%r3, 4;\nadd.s64 %%d4, %%d2, %%d3;\nld.global.u32 %%r3, [%%d4];\nsetp.ne.u32 %%p1, %%r3, 0;\n@%%p1 bra L%u;\n";
+    char body[1024] = "ld.global.u32 %r3, [%d1];\nsetp.eq.u32 %p2, %r3, %r1;\n@%p2 bra E1;\n";
+    size_t n = strlen(body);
+    snprintf(body + n, sizeof body - n, loop, 1, 1);
+    strcat(body, "bra D;\nE1:\n");
+    n = strlen(body);
+    snprintf(body + n, sizeof body - n, loop, 2, 2);
+    strcat(body, "D:\nst.global.u32 [%d1], %r3;");
+    assemble(body);
+    ck_assert_uint_eq(count("[0x8]"), 2);
+    ck_assert_uint_eq(count("[0x0]"), 1);
+}
+END_TEST
+
+/* Thirty values live across a loop: what is computed of %tid for its end is computed again there. With ten it is kept. */
+START_TEST(what_is_made_of_tid_is_made_again_where_registers_are_scarce)
+{
+    for (unsigned values = 10; values <= 30; values += 20) {
+        char body[8192] = "and.b32 %r3, %r2, 31;\nmul.wide.u32 %d3, %r3, 4;\nadd.s64 %d3, %d3, %d1;\n.reg .f32 %v<40>;\n";
+        for (unsigned k = 0; k < values; k++)
+            snprintf(body + strlen(body), sizeof body - strlen(body), "ld.global.f32 %%v%u, [%%d3+%u];\n", k, 128 * k);
+        strcat(body, "L1:\n");
+        for (unsigned k = 0; k < values; k++)
+            snprintf(body + strlen(body), sizeof body - strlen(body), "fma.rn.f32 %%v%u, %%v%u, %%v%u, %%v%u;\n", k, k, k, (k + 1) % values);
+        strcat(body, "setp.lt.f32 %p1, %v0, 0f40000000;\n@%p1 bra L1;\nmul.wide.u32 %d4, %r3, 4;\nadd.s64 %d4, %d4, %d2;\n");
+        for (unsigned k = 0; k < values; k++)
+            snprintf(body + strlen(body), sizeof body - strlen(body), "st.global.f32 [%%d4+%u], %%v%u;\n", 128 * k, k);
+        assemble(body);
+        ck_assert_uint_eq(count("%tid.x"), values > 10 ? 2 : 1);
+        ck_assert_uint_eq(count("and.b32"), values > 10 ? 2 : 1);
+    }
+}
+END_TEST
+
+/* The number of a shift is no register, whatever number it is: parameters are the first rows of a kernel. */
+START_TEST(numbers_of_shifts_are_no_readers)
+{
+    static const char *const sum = "ld.global.u64 %%d3, [%%d1];\nshl.b64 %%d4, %%d3, %u;\nadd.s64 %%d5, %%d4, %%d2;\nst.global.u64 [%%d1], %%d5;";
+    char body[512];
+    uint32_t least = UINT32_MAX, most = 0;
+    for (unsigned n = 1; n < 12; n++) {
+        snprintf(body, sizeof body, sum, n);
+        assemble(body);
+        least = registers < least ? registers : least;
+        most = registers > most ? registers : most;
+    }
+    ck_assert_uint_eq(least, most);
+}
+END_TEST
+
+/* Of the eight words of a 16 x 16 fragment of 16-bit factors four take registers, unless something else looks at the others. */
+START_TEST(second_halves_of_fragments_take_no_registers)
+{
+    char body[4096] = ".reg .b32 %a<8>, %b<8>;\n.reg .f32 %c<8>;\n";
+    static const char *const eight = "{%%%c0, %%%c1, %%%c2, %%%c3, %%%c4, %%%c5, %%%c6, %%%c7}";
+    char a[96], b[96], c[96];
+    snprintf(a, sizeof a, eight, 'a', 'a', 'a', 'a', 'a', 'a', 'a', 'a');
+    snprintf(b, sizeof b, eight, 'b', 'b', 'b', 'b', 'b', 'b', 'b', 'b');
+    snprintf(c, sizeof c, eight, 'c', 'c', 'c', 'c', 'c', 'c', 'c', 'c');
+    for (unsigned k = 0; k < 8; k++)
+        snprintf(body + strlen(body), sizeof body - strlen(body), "mov.f32 %%c%u, 0f00000000;\n", k);
+    snprintf(body + strlen(body), sizeof body - strlen(body),
+             "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 %s, [%%d1], %%r1;\nwmma.load.b.sync.aligned.row.m16n16k16.global.f16 %s, [%%d2], %%r1;\n", a, b);
+    size_t n = strlen(body);
+    static const char *const product = "wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32 %s, %s, %s, %s;\nwmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%%d1], %s, %%r1;\n";
+    snprintf(body + n, sizeof body - n, product, c, a, b, c, c);
+    assemble(body);
+    uint32_t few = registers;
+    strcat(body, "st.global.u32 [%d2], %a7;\nst.global.u32 [%d2+4], %a6;\nst.global.u32 [%d2+8], %a5;\nst.global.u32 [%d2+12], %a4;");
+    assemble(body);
+    ck_assert_uint_gt(registers, few);
+}
+END_TEST
+
+UNIT_MAIN("opt", parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
+          second_halves_of_fragments_take_no_registers, products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
