@@ -79,7 +79,7 @@ struct pl_memsys {
     uint32_t half, together, line_shift; /* slices of a half, and as pl_slices_together says */
     pl_divider by_pairs, by_owner;
     pl_up_costs up_costs;
-    uint32_t atomic_again, sector_cost, down_sector, group_sector, request_cost, partial_cost, l1_sector;
+    uint32_t atomic_again, sector_cost, down_sector, group_sector, request_cost, partial_cost, partial_next, write_cost, l1_sector;
     uint32_t atomic_sector[PL_ALU_KINDS], atomic_turn[PL_ALU_KINDS], atomic_same[PL_ALU_KINDS], across_word;
     bool overflow;
 };
@@ -170,6 +170,8 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const p
     m->group_sector = pl_port_cost(c->sector_bytes, c->group_down_bytes);
     m->request_cost = pl_port_cost(c->slice_request, 1);
     m->partial_cost = pl_port_cost(c->partial_write, 1);
+    m->partial_next = pl_port_cost(c->partial_next, 1);
+    m->write_cost = pl_port_cost(c->write, 1);
     m->across_word = pl_port_cost(4, c->far_atomic_bytes);
     m->sector_cost = pl_port_cost(c->sector_bytes, c->slice_bytes);
     for (unsigned k = 0; k < PL_ALU_KINDS; k++) {
@@ -607,7 +609,10 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
     bool partial = r->op == PL_MEM_WRITE && r->bytes * 4u < n * m->c->sector_bytes;
     uint64_t cost = (uint64_t)m->sector_cost * n;
     if (cost < m->request_cost) cost = m->request_cost;
-    if (partial && owned && cost < m->partial_cost) cost = m->partial_cost;
+    if (r->op == PL_MEM_WRITE && owned) {
+        uint64_t write = partial ? m->partial_cost + (uint64_t)m->partial_next * (n - 1) : (uint64_t)m->write_cost * n;
+        if (cost < write) cost = write;
+    }
     uint64_t out = pl_port_pass(&m->slice[x->slice], now, cost);
     count_request(m, x, n);
     if (!owned && r->op != PL_MEM_READ) { /* only the owner changes a line */

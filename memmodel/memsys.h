@@ -32,7 +32,7 @@ typedef struct pl_memsys_config {
     uint32_t spread;             /* from the nearest slice to the farthest, both ways together */
     double up_bytes, down_bytes; /* per cycle and SM */
     double l1_down_bytes;        /* the same for what the L1 asked for */
-    double partial_packet;       /* least cycles of the up port for each sector of a write that fills its sectors only in part */
+    double partial_packet;       /* least cycles of the up port for a write that fills its sectors only in part: so many for each, and once more */
     double group_down_bytes;     /* per cycle and group */
     uint32_t header_bytes;       /* of a request */
     double up_atomic_bytes;      /* per cycle and SM, operands of atomics and reductions */
@@ -48,7 +48,9 @@ typedef struct pl_memsys_config {
     double atomic_again;                /* cycles from the first operation of an atomic on a line until the next one can change it */
     double atomic_same[PL_ALU_KINDS];   /* cycles between operations on one address */
     double slice_request;        /* least cycles that a slice needs for a request */
-    double partial_write;        /* least cycles that a slice needs for a write that fills its sectors only in part */
+    double write;                /* least cycles that the slice that owns a line needs for each sector written; 0: as for reads */
+    double partial_write;        /* least cycles that it needs for a write that fills its sectors only in part */
+    double partial_next;         /* further cycles for each further sector of it */
     uint32_t l2_fill_sectors;    /* sectors fetched together from DRAM */
     pl_dram_config dram;
     uint32_t in_flight;          /* most requests under way, all nodes together */
@@ -67,7 +69,7 @@ static inline uint32_t pl_up_cost(const pl_up_costs *u, const pl_mem_req *r)
     if (r->op == PL_MEM_READ) return u->header;
     if (r->op == PL_MEM_WRITE) {
         uint32_t n = (uint32_t)__builtin_popcount(r->sectors), cost = u->header + u->sector * r->bytes * 4 / u->sector_bytes;
-        return r->bytes * 4u < n * u->sector_bytes && cost < u->partial * n ? u->partial * n : cost;
+        return r->bytes * 4u < n * u->sector_bytes && cost < u->partial * (n + 1) ? u->partial * (n + 1) : cost;
     }
     uint32_t cost = u->header + u->atomic * r->bytes * 4 / u->sector_bytes;
     uint32_t packets = u->packet[r->op == PL_MEM_REDUCE] * (r->turns ? r->turns : 1u);

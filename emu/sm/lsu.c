@@ -305,8 +305,9 @@ static uint32_t warp_name(const pl_sm *s, const pl_twarp *t) { return pl_warp_in
 
 /* --- stores on their way out ---
  *
- * A store stays in the L1 for a moment (l1.miss); another one to the same line that its warp sends meanwhile joins it. Four stores that
- * fill a sector word by word reach the L2 as one (l1tex__m_l1tex2xbar_write_sectors of sgemm_reg: a quarter of what it stores). */
+ * A store stays in the L1 for a moment (l1.hold); another one to the same line that comes to the tags meanwhile joins it, whatever warp sends
+ * it, and both stay for a moment more (l1tex__m_l1tex2xbar_write_sectors of transpose_naive_row_b16, whose warps fill each other's
+ * sectors: nine tenths of what it stores). Four stores that fill a sector word by word reach the L2 as one (sgemm_reg: a quarter). */
 
 static void let_go(pl_sm *s, pl_mem_req *r)
 {
@@ -315,23 +316,30 @@ static void let_go(pl_sm *s, pl_mem_req *r)
     r->sectors = 0;
 }
 
-/* True: joined to one that is there. Else it waits for others, and the oldest goes when there are too many (coalescing.csv: 28 lines of a
- * warp's stores wait for the next ones, 29 do not). */
-static bool join_store(pl_sm *s, const pl_mem_req *r, uint64_t now)
+/* True: a store whose tags are looked up at `start` has joined one that is there. */
+static bool join_store(pl_sm *s, const pl_mem_req *r, uint64_t start)
 {
     for (uint32_t k = 0; k < s->m->l1.writes; k++) {
         pl_mem_req *w = &s->writes[k];
-        if (!w->sectors || w->line != r->line || w->token != r->token || w->time <= now) continue;
+        if (!w->sectors || w->line != r->line || w->time <= start) continue;
         uint32_t most = (uint32_t)s->m->l1.line / 4, sum = (uint32_t)w->bytes + r->bytes;
         w->sectors |= r->sectors;
         w->bytes = (uint8_t)(sum > most ? most : sum);
+        if (w->time < r->time) w->time = r->time;
+        if (s->writes_until < r->time) s->writes_until = r->time;
         return true;
     }
+    return false;
+}
+
+/* A store waits for others, and the oldest goes when there are too many (coalescing.csv: 28 lines of a warp's stores wait for the next ones, 29
+ * do not; paths.tsv rows: four warps that store to 16 lines each join nothing). */
+static void hold_store(pl_sm *s, const pl_mem_req *r)
+{
     pl_mem_req *w = &s->writes[s->writes_at++ % s->m->l1.writes];
     if (w->sectors) let_go(s, w);
     *w = *r;
     s->writes_until = r->time > s->writes_until ? r->time : s->writes_until;
-    return false;
 }
 
 void pl_lsu_let_go(pl_sm *s, uint64_t until)
@@ -412,17 +420,18 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     uint64_t ready = start + m->latency + (uint64_t)(passes - 1) * m->pass_latency + (lines->n - 1) / m->tags;
     if (store || fx->kind == PL_AC_REDUCTION) {
         for (uint32_t k = 0; k < lines->n; k++) {
-            pl_mem_req r = {.time = start + m->miss + k, .line = lines->at[k].line, .token = warp_name(s, t),
+            pl_mem_req r = {.time = start + (store ? m->hold : m->miss) + k, .line = lines->at[k].line, .token = warp_name(s, t),
                             .op = store ? PL_MEM_WRITE : PL_MEM_REDUCE, .client = PL_CL_STORE, .sectors = lines->at[k].mask,
                             .bytes = (uint8_t)line_payload(s, d, k), .alu = d->alu, .depth = lines->at[k].chain, .turns = lines->at[k].depth};
             uint8_t there = pl_l1_store(&s->l1, r.line, r.sectors, is_local);
             if (store) *(is_local ? &s->stat.local_store_hits : &s->stat.store_hits) += (uint32_t)__builtin_popcount(there);
-            if (store && join_store(s, &r, now)) continue;
+            if (store && join_store(s, &r, start)) continue;
             if (!store) pl_sm_request(s, r);
             t->stores++;
             s->requests_out++;
             t->last_request = ++s->requests;
             t->left = pl_port_pass(&s->leaving, start, pl_up_cost(&s->up, &r));
+            if (store) hold_store(s, &r);
         }
         if (!store) s->stat.l1_write_sectors += sectors;
     } else if (fx->kind == PL_AC_ATOMIC) {

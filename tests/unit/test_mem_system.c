@@ -287,8 +287,46 @@ START_TEST(bandwidth_of_memory_is_the_configured_one)
 }
 END_TEST
 
+/* The cycle of the last of 200 stores of `words` words to `sectors` of as many lines. */
+static uint64_t written(const pl_memsys_config *c, uint8_t sectors, uint8_t words)
+{
+    enum { LINES = 50 };
+    pl_arena *a = pl_arena_open();
+    pl_memsys *m = pl_memsys_open(a, a, a, c);
+    for (unsigned n = 0; n < 4; n++) {
+        pl_mem_outbox b = outbox(n);
+        for (unsigned k = 0; k < LINES; k++) {
+            put(&b, n, 0, (n * LINES + k) * 128ull, PL_MEM_WRITE, sectors, k);
+            b.at[k].bytes = words;
+        }
+        pl_memsys_send(m, &b);
+    }
+    pl_memsys_run(m, 1000000);
+    uint64_t last = pl_memsys_stats(m)->last_effect;
+    pl_arena_close(a);
+    return last;
+}
+
+/* A sector that is written holds its slice for longer than one that is read, and one that is written only in part for longer still. */
+START_TEST(slices_take_stores_at_a_pace_of_their_own)
+{
+    pl_memsys_config c = small;
+    c.slices = 1;
+    uint64_t as_reads = written(&c, 15, 32), in_part = written(&c, 3, 8);
+    c.write = 3;
+    c.partial_next = 7;
+    ck_assert_uint_ge(as_reads, 200 * 4);
+    ck_assert_uint_le(as_reads, 200 * 4 + 100);
+    ck_assert_uint_ge(written(&c, 15, 32), 200 * 12);
+    ck_assert_uint_le(written(&c, 15, 32), 200 * 12 + 100);
+    ck_assert_uint_le(in_part, 200 * 2 + 100);
+    ck_assert_uint_ge(written(&c, 3, 8), 200 * 9);
+    ck_assert_uint_le(written(&c, 3, 8), 200 * 9 + 100);
+}
+END_TEST
+
 UNIT_MAIN("memory system", a_miss_takes_the_sum_of_its_parts, equal_reads_of_neighbours_are_joined,
-          reads_are_joined_however_many_are_under_way,
+          reads_are_joined_however_many_are_under_way, slices_take_stores_at_a_pace_of_their_own,
           a_change_takes_the_other_halfs_copy_of_the_whole_line, neighbouring_groups_use_different_halves,
           operations_on_one_address_take_turns,
           order_of_nodes_and_windows_cannot_matter, bandwidth_of_memory_is_the_configured_one)

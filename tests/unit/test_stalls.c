@@ -6,8 +6,9 @@
 
 #include "include/ptxloom.h"
 
-/* A launch of a block that runs `body`, in a module with `declarations`; what it computes goes to %f0 or %r0. */
-static pl_result launch(const char *declarations, const char *body, uint32_t threads)
+/* A launch of a block that runs `body`, in a module with `declarations`; what it computes goes to %f0 or %r0. *sectors: those that have left the
+ * SM with stores, where somebody asks. */
+static pl_result launch_counted(const char *declarations, const char *body, uint32_t threads, double *sectors)
 {
     static char text[16384];
     static const unsigned char zero[4096];
@@ -25,11 +26,28 @@ static pl_result launch(const char *declarations, const char *body, uint32_t thr
     ck_assert_int_eq(pl_copy_to_device(gpu, out, zero, sizeof zero), PL_OK);
     pl_launch l = {.kernel = "k", .grid = {1, 1, 1}, .block = {threads, 1, 1}, .params = &out, .param_bytes = sizeof out, .mode = PL_MODE_TIMING, .threads = 1};
     pl_result r = {.status = PL_INVALID};
+    pl_trace *t = NULL;
+    if (sectors) ck_assert_int_eq(pl_trace_open(gpu, NULL, &(pl_trace_options){0}, &t), PL_OK);
+    if (sectors) l.sink = pl_trace_begin(t, m, &l, "k");
     ck_assert_int_eq(pl_launch_kernel(gpu, m, &l, &r), PL_OK);
     ck_assert_int_eq(r.status, PL_OK);
+    if (sectors) {
+        const pl_metric *metric = NULL;
+        size_t n = 0;
+        ck_assert_int_eq(pl_trace_end(t, &r), PL_OK);
+        ck_assert_int_eq(pl_trace_metrics(t, "l1tex__m_l1tex2xbar_write_sectors.sum", &metric, &n), PL_OK);
+        ck_assert_uint_eq(n, 1);
+        *sectors = metric->value;
+        pl_trace_close(t, false);
+    }
     pl_module_close(m);
     pl_gpu_close(gpu);
     return r;
+}
+
+static pl_result launch(const char *declarations, const char *body, uint32_t threads)
+{
+    return launch_counted(declarations, body, threads, NULL);
 }
 
 /* Of one warp. */
@@ -213,6 +231,34 @@ START_TEST(waiting_for_an_mbarrier_issues_nothing)
 }
 END_TEST
 
+/* Sectors with which the stores of `body` leave the SM, beyond those that every launch here makes. */
+static double leaving(const char *body, uint32_t threads)
+{
+    double with, without;
+    launch_counted("", body, threads, &with);
+    launch_counted("", "", threads, &without);
+    return with - without;
+}
+
+/* Stores to a sector that follow each other closely leave the SM as one, whatever warps they are of (paths.tsv rows: of 16 words that each
+ * thread of a warp stores one after the other an eighth leaves, but all where 145 cycles lie between two of them; metrics.tsv
+ * l1tex__m_l1tex2xbar_write_sectors of transpose_naive_row_b16). */
+START_TEST(stores_to_one_sector_leave_together)
+{
+    static const char *const row = "mul.wide.u32 %d1, %r0, 64; add.u64 %d1, %d1, %d0;";
+    char near[512], far[1024];
+    snprintf(near, sizeof near, "%s st.global.u32 [%%d1+32], %%r0; st.global.u32 [%%d1+36], %%r0; st.global.u32 [%%d1+40], %%r0; st.global.u32 [%%d1+44], %%r0;", row);
+    snprintf(far, sizeof far,
+             "%s st.global.u32 [%%d1+32], %%r0; ld.volatile.global.u32 %%r1, [%%d0+4000]; add.u32 %%r1, %%r1, %%r0; st.global.u32 [%%d1+36], %%r1; "
+             "ld.volatile.global.u32 %%r2, [%%d0+4004]; add.u32 %%r2, %%r2, %%r1; st.global.u32 [%%d1+40], %%r2;", row);
+    ck_assert_double_eq_tol(leaving(near, 32), 32, 0.5);
+    ck_assert_double_eq_tol(leaving(far, 32), 96, 0.5);
+    static const char *const both = "and.b32 %r1, %r0, 31; shr.u32 %r2, %r0, 5; mad.lo.u32 %r3, %r1, 8, %r2; mul.wide.u32 %d1, %r3, 4; "
+                                    "add.u64 %d1, %d1, %d0; st.global.u32 [%d1+1024], %r0;";
+    ck_assert_double_eq_tol(leaving(both, 64), 32, 0.5);
+}
+END_TEST
+
 UNIT_MAIN("stalls", the_first_constant_is_waited_for, so_is_the_first_address, arriving_at_a_clusters_barrier_is_a_fence,
           lanes_that_part_take_both_sides, addresses_in_registers_cost_more, a_release_begins_with_a_fence, loads_wait_behind_stores,
-          waiting_for_an_mbarrier_issues_nothing)
+          waiting_for_an_mbarrier_issues_nothing, stores_to_one_sector_leave_together)
