@@ -20,32 +20,139 @@ static bool put(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, uint32_t line)
     return true;
 }
 
-/* An integer reduction in global memory, or an atomic operation without a reader, whose address is the same in all lanes: one lane does it for
- * its warp. */
-static bool combines(const pl_ir *x, const pl_varies *v, const pl_insn *i)
+/* The number in a row, also one that has been put into a register. */
+static bool number_in(const pl_ir *x, uint32_t row, uint64_t *number)
 {
+    const pl_insn *put = pl_ir_writer(x, row);
+    if (put && x->row[row].defs == 1 && put->guard == PL_PT && (pl_insn_mnem(put) == M__mov || pl_insn_mnem(put) == M_mov))
+        row = put->op[1];
+    return pl_ir_number(x, row, number);
+}
+
+/* Does it leave one lane of a warp that a predicate is true, or false? ptxas sees that of a compare of %tid.x or %laneid with a number. */
+static bool names_lane(const pl_ir *x, uint32_t pred, bool holds)
+{
+    const pl_ir_row *p = pred > PL_PF ? &x->pred_row[pred] : NULL;
+    const pl_insn *test = p && p->defs == 1 ? &x->b.at[p->block].code.at[p->at] : NULL;
+    if (!test || pl_insn_mnem(test) != M_setp || pl_forms[test->form].noperands != 4 || test->op[1] != UINT32_MAX || !pl_insn_has(test, holds ? W_eq : W_ne))
+        return false;
+    for (unsigned side = 2; side < 4; side++) {
+        uint32_t row = test->op[side];
+        const pl_insn *fetch = pl_ir_writer(x, row);
+        uint64_t number;
+        if (fetch && pl_insn_mnem(fetch) == M__s2r)
+            row = fetch->op[1];
+        const pl_row_init *from = x->row[row].kind == PL_ROW_INIT ? &x->f->init.at[x->row[row].init] : NULL;
+        if (from && ((from->sreg == W_tid && from->sel == 0) || from->sreg == W_laneid) && number_in(x, test->op[5 - side], &number))
+            return true;
+    }
+    return false;
+}
+
+/* Can only one lane of a warp get to instruction `at` of the block? By its guard, by ends of other lanes in front of it, by the branches that lead
+ * there and nowhere else. */
+static bool one_lane(const pl_ir *x, uint32_t b, size_t at)
+{
+    const pl_insn *i = &x->b.at[b].code.at[at];
+    if (names_lane(x, i->guard, !(i->flags & PL_IF_GUARD_NEG)))
+        return true;
+    for (;;) {
+        while (at-- > 0) {
+            i = &x->b.at[b].code.at[at];
+            if (pl_insn_mnem(i) == M_ret && names_lane(x, i->guard, (i->flags & PL_IF_GUARD_NEG) != 0))
+                return true;
+        }
+        uint32_t from = x->b.at[b].idom;
+        if (from == b || from == PL_IR_NONE)
+            return false;
+        const pl_insn *branch = pl_ir_branch(x, from);
+        bool alone = x->b.at[b].npred == 1 && x->preds[x->b.at[b].pred] == from;
+        if (alone && branch && !pl_insn_is_table(branch) && branch->target != x->b.at[from].next &&
+            names_lane(x, branch->guard, !(branch->flags & PL_IF_GUARD_NEG) == (branch->target == b)))
+            return true;
+        b = from;
+        at = x->b.at[b].code.n;
+    }
+}
+
+typedef enum combined { APART, COUNTED, SUMMED, RANKED } combined;
+
+/* Integer atomic operations on an address that is the same in all lanes: one lane does them for its warp. Without a reader it gets what REDUX
+ * has combined; of the same number for all lanes a reader gets what the one lane found, and the number once for each lane before it. */
+static combined combines(const pl_ir *x, const pl_varies *v, uint32_t b, size_t at)
+{
+    const pl_insn *i = &x->b.at[b].code.at[at];
     static const uint16_t ops[] = {W_add, W_min, W_max, W_and, W_or, W_xor};
     pl_word t = pl_insn_type(i);
-    bool atom = pl_insn_mnem(i) == M_atom;
+    bool atom = pl_insn_mnem(i) == M_atom, shared = i->sel[PL_M_SPACE] == PL_SP_SHARED;
     unsigned address = atom ? 1 : 0;
-    if ((!atom && pl_insn_mnem(i) != M_red) || i->sel[PL_M_SPACE] != PL_SP_GLOBAL || i->op[address] == UINT32_MAX || v->row[i->op[address]] ||
-        (atom && x->row[i->op[0]].uses) || pl_type_bits(t) != 32 || pl_type_kind(t) == 'f' || pl_forms[i->form].operand[address].kind != PL_K_ADDR)
-        return false;
+    if ((!atom && pl_insn_mnem(i) != M_red) || (i->sel[PL_M_SPACE] != PL_SP_GLOBAL && !shared) || i->op[address] == UINT32_MAX || v->row[i->op[address]] ||
+        pl_type_bits(t) != 32 || pl_type_kind(t) == 'f' || pl_forms[i->form].operand[address].kind != PL_K_ADDR || one_lane(x, b, at))
+        return APART;
+    uint64_t number;
+    bool same = !v->row[i->op[address + 1]];
+    if (atom && x->row[i->op[0]].uses)
+        return pl_insn_has(i, W_add) && same ? RANKED : APART;
+    if (pl_insn_has(i, W_add) && number_in(x, i->op[address + 1], &number)) /* times the number of lanes; there is ATOMS.POPC.INC */
+        return shared && number == 1 ? APART : COUNTED;
     for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
         if (pl_insn_has(i, (pl_word)ops[k]))
-            return true;
-    return false;
+            return SUMMED;
+    return APART;
+}
+
+static void reads_row(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    uint32_t *wanted = ctx; /* the row; found */
+    (void)use;
+    wanted[1] |= wanted[0] - *row < rows;
+}
+
+/* Behind atomic operation `at`, in front of its first reader: the rank of each lane. */
+static bool put_rank(pl_ir *x, uint32_t b, size_t at)
+{
+    pl_irb *k = &x->b.at[b];
+    const uint32_t d = k->code.at[at].op[0], line = k->code.at[at].line, found = pl_ir_new(x, 1);
+    const pl_word b32 = W_b32;
+    size_t to = at + 1;
+    for (; to < k->code.n && !pl_insn_is_jump(&k->code.at[to]); to++) {
+        uint32_t wanted[2] = {d, 0};
+        pl_insn_uses(x->p, &k->code.at[to], reads_row, wanted);
+        if (wanted[1])
+            break;
+    }
+    k->code.at[at].op[0] = found;
+    pl_insn *i = pl_ir_later(x, b, to);
+    if (!i || !pl_insn_make(i, M__rank, 2, &b32, 1))
+        return false;
+    i->op[0] = d;
+    i->op[1] = found;
+    i->line = line;
+    i->guard = k->code.at[at].guard;
+    i->flags |= (uint16_t)(k->code.at[at].flags & PL_IF_GUARD_NEG);
+    return true;
+}
+
+static bool is_atomic(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & PL_EF_ATOMIC) != 0;
 }
 
 static bool combine_atomics(pl_ir *x, const pl_varies *v)
 {
+    if (!pl_ir_any(x, is_atomic))
+        return true;
+    x->counted = false; /* positions have moved, and writes are asked for */
+    if (!pl_ir_count(x))
+        return false;
     for (uint32_t b = 0; b < x->b.n; b++) {
         bool leader = false;
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+        for (size_t k = 0; x->b.at[b].order != PL_IR_NONE && k < x->b.at[b].code.n; k++) {
             pl_insn red = x->b.at[b].code.at[k];
-            if (!combines(x, v, &red))
+            combined how = combines(x, v, b, k);
+            if (how == APART)
                 continue;
-            for (int part = leader ? 1 : 0; part < 2; part++) {
+            for (int part = leader ? 1 : 0; part < (how == SUMMED ? 2 : 1); part++) {
                 pl_insn *i = pl_ir_later(x, b, k);
                 if (!i || !pl_insn_make(i, part ? M__gather : M__leader, 0, NULL, 0))
                     return false;
@@ -53,7 +160,29 @@ static bool combine_atomics(pl_ir *x, const pl_varies *v)
                 i->guard = red.guard;
                 i->flags |= (uint16_t)(red.flags & PL_IF_GUARD_NEG);
             }
+            if (how == RANKED && !put_rank(x, b, k))
+                return false;
             leader = true;
+        }
+    }
+    return pl_ir_settle(x);
+}
+
+/* ptxas 13.0 puts three loads that no lane executes in front of the first copy to shared memory of a block, and behind each barrier. */
+static bool precede_copies(pl_ir *x)
+{
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        bool preceded = false;
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            const pl_insn copy = x->b.at[b].code.at[k];
+            preceded &= !(pl_insn_effects(&copy) & PL_EF_BARRIER);
+            if (copy.cls != C_cp_async || preceded)
+                continue;
+            pl_insn *i = pl_ir_later(x, b, k);
+            if (!i || !pl_insn_make(i, M__quiet, 0, NULL, 0))
+                return false;
+            i->line = copy.line;
+            preceded = true;
         }
     }
     return pl_ir_settle(x);
@@ -346,7 +475,7 @@ bool pl_pass_converge(pl_ir *x)
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_uses(x) || !pl_varies_find(&v, x))
         return false;
-    if (x->f->entry && !combine_atomics(x, &v))
+    if (!precede_copies(x) || (x->f->entry && !combine_atomics(x, &v)))
         return false;
     ends e;
     uint32_t n = (uint32_t)x->b.n;

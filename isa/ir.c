@@ -209,8 +209,13 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed)
     p->code.n = f->first;
     uint32_t line = x->b.n && x->b.at[0].code.n ? x->b.at[0].code.at[0].line : 0;
     for (uint32_t k = 0; k < n; k++) {
-        const pl_irb *b = &x->b.at[order[k]];
+        pl_irb *b = &x->b.at[order[k]];
+        const pl_insn *last = pl_ir_branch(x, order[k]);
         start[order[k]] = (uint32_t)p->code.n;
+        if (last && last->guard == PL_PT && !pl_insn_is_table(last) && k + 1 < n && last->target == order[k + 1]) { /* comes next anyhow */
+            b->next = last->target;
+            b->code.n--;
+        }
         for (size_t c = 0; c < b->code.n; c++) {
             *pl_push(p->arena, &p->code) = b->code.at[c];
             line = b->code.at[c].line;

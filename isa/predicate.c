@@ -27,7 +27,7 @@ static unsigned weight(const pl_insn *i)
     return pl_insn_mnem(i) == M_bfind ? MOST_WAITING + 1 : i->cls != C_free;
 }
 
-/* Copies to shared memory, which ptxas guards where all lanes do the same. */
+/* Copies to shared memory, which ptxas guards where all lanes do the same, or the block behind them loads something. */
 static bool copies(const pl_insn *i)
 {
     return i->cls == C_cp_async && pl_insn_effects(i) == (PL_EF_LOAD | PL_EF_ASYNC);
@@ -43,7 +43,7 @@ static bool meets(const pl_insn *i)
 static bool can_guard(const pl_insn *i, bool together)
 {
     uint32_t e = pl_insn_effects(i);
-    if (i->guard == PL_PT && (((copies(i) || meets(i)) && together) || (i->cls == C_mbarrier && e == PL_EF_ATOMIC)))
+    if (i->guard == PL_PT && (copies(i) || (meets(i) && together) || (i->cls == C_mbarrier && e == PL_EF_ATOMIC)))
         return true;
     return i->guard == PL_PT && !(e & (PL_EF_ATOMIC | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_BARRIER | PL_EF_CONVERGE | PL_EF_ASYNC | PL_EF_FENCE)) &&
            i->cls != C_sleep && i->cls != C_alloca;
@@ -150,6 +150,17 @@ static bool meanwhile(facts *a, const pl_irb *head, const pl_irb *body, const pl
     return any;
 }
 
+static bool fetches_more(const pl_ir *x, uint32_t join, unsigned further)
+{
+    const pl_irb *b = &x->b.at[join];
+    bool any = false;
+    for (size_t k = 0; k < b->code.n && !any; k++)
+        any = loads(&b->code.at[k]) || copies(&b->code.at[k]);
+    for (uint32_t s = 0; further && s < pl_ir_successors(x, join) && !any; s++)
+        any = fetches_more(x, pl_ir_successor(x, join, s), further - 1);
+    return any;
+}
+
 /* The body is one block with one way in, behind `head`, which goes on at `join`. */
 static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, uint32_t join)
 {
@@ -172,6 +183,8 @@ static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, u
         copying |= copies(i);
         n += weight(i) + fetches(x, a->private, i);
     }
+    if (copying && !together && !fetches_more(x, join, 1))
+        return false;
     if (n > (far || copying ? MOST_WAITING : MOST) || (far && !meanwhile(a, &x->b.at[head], b, &x->b.at[join])))
         return false;
     return true;

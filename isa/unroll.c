@@ -147,7 +147,9 @@ static uint32_t price_of(counted *c, const pl_insn *i)
     c->doubles |= strncmp(name, "fp64", 4) == 0;
     if (strncmp(name, "mma_fp8", 7) == 0)
         return PRICE_FP8;
-    return i->cls == C_alu64 || i->cls == C_logic64 || i->cls == C_shift64 || i->cls == C_setp64 ? PRICE_WIDE : 1;
+    return i->cls == C_alu64 || i->cls == C_logic64 || i->cls == C_shift64 || i->cls == C_setp64 || i->cls == C_half || i->cls == C_half_one ||
+                   i->cls == C_half_minmax || i->cls == C_setp_f16
+               ? PRICE_WIDE : 1;
 }
 
 /* The dearest body that is unrolled where the number of rounds is not known. */

@@ -293,7 +293,7 @@ static bool uniform_atomic(variance *x, const pl_dec *d, const pl_insn *i, const
     for (unsigned k = 0; k < l->n[1]; k++) {
         if (l->row[1][k] < x->rows) x->varies[l->row[1][k]] = v;
     }
-    return uniform;
+    return uniform && (i->sel[PL_M_SPACE] != PL_SP_SHARED || pl_insn_has(i, W_add)); /* isa/converge.c: combines */
 }
 
 /* Constants of the module at known places, and the addresses of its variables, are no registers for the hardware: the uniform datapath or the

@@ -157,6 +157,7 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         for (uint32_t k = 0; k < s->lines.n; k++) {
             if (s->lines.at[k].depth > depth) depth = s->lines.at[k].depth;
         }
+        if (d->uniform) depth = 1; /* one lane for its warp, or ATOMS.POPC.INC */
         loop = d->alu != PL_ALU_INT && !d->compare && !d->cast;
         if (loop) { /* load, compute, compare-and-swap: a round for each lane with one address, or with one bank */
             round = fx->size > 4 ? m->atomic_loop_wide : m->atomic_loop;

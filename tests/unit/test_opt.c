@@ -248,16 +248,17 @@ START_TEST(bodies_are_guarded_up_to_a_length)
 }
 END_TEST
 
-/* As ptxas 13.0 does for sm_90 (2026-11): copies to shared memory where the lanes of a warp agree, arrivals at a barrier object always. */
+/* As ptxas 13.0 does for sm_90 (2026-11): copies to shared memory where the lanes of a warp agree or something is loaded behind them, arrivals at a
+ * barrier object always. */
 START_TEST(copies_and_arrivals_are_guarded)
 {
-    const char *copy = "%s\nsetp.gt.s32 %%p1, %%r4, %%r1;\n@%%p1 bra L;\n%s\nL:\nst.global.u32 [%%d2], %%r4;";
+    const char *copy = "%s\nsetp.gt.s32 %%p1, %%r4, %%r1;\n@%%p1 bra L;\n%s\nL:\n%sst.global.u32 [%%d2], %%r4;";
     const char *same = "mov.u32 %r4, %ctaid.x;", *other = "mov.u32 %r4, %tid.x;", *move = "cp.async.ca.shared.global [s], [%d1], 4;";
-    const char *arrive = "mbarrier.arrive.shared.b64 _, [s];";
-    static const struct { unsigned number, branches; } cases[] = {{0, 0}, {1, 1}, {2, 0}, {3, 0}};
+    const char *arrive = "mbarrier.arrive.shared.b64 _, [s];", *load = "bar.sync 0;\nld.shared.u32 %r4, [s];\n";
+    static const struct { unsigned number, branches; } cases[] = {{0, 0}, {1, 1}, {2, 0}, {3, 0}, {5, 0}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         char body[512];
-        snprintf(body, sizeof body, copy, cases[k].number & 1 ? other : same, cases[k].number & 2 ? arrive : move);
+        snprintf(body, sizeof body, copy, cases[k].number & 1 ? other : same, cases[k].number & 2 ? arrive : move, cases[k].number & 4 ? load : "");
         assemble(body);
         ck_assert_uint_eq(count("bra"), cases[k].branches);
     }
