@@ -422,13 +422,16 @@ void exec_alloca(pl_warp *w, const pl_insn *i)
     if (!align || align & (align - 1))
         align = 8;
     uint32_t start = (top + align - 1) & ~(align - 1);
-    uint64_t v[PL_LANES];
+    uint64_t v[PL_LANES], n[PL_LANES];
     for (unsigned l = 0; l < PL_LANES; l++) {
-        uint64_t n = wide ? pl_row64(w, i->op[1])[l] : pl_row32(w, i->op[1])[l];
-        if ((w->exec >> l) & 1u)
-            most = n > most ? (n > 1u << 30 ? 1u << 30 : (uint32_t)n) : most;
-        v[l] = start;
+        n[l] = wide ? pl_row64(w, i->op[1])[l] : pl_row32(w, i->op[1])[l];
+        if (n[l] > 1u << 30)
+            n[l] = 1u << 30;
+        if ((w->exec >> l) & 1u && n[l] > most)
+            most = (uint32_t)n[l];
     }
+    for (unsigned l = 0; l < PL_LANES; l++) /* the stack grows down: lanes that ask for less begin later */
+        v[l] = start + (((w->exec >> l) & 1u ? most - n[l] : 0) & ~(uint64_t)(align - 1));
     if (!pl_warp_local(w, start + most))
         return;
     pl_warp_node(w)->local_top = start + most;
