@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "isa/passes.h"
+#include "isa/tidy.h"
 
 static bool is_atom(const pl_insn *i)
 {
@@ -93,7 +94,13 @@ static pl_insn *append(pl_ir *x, uint32_t block, const pl_insn *from, uint16_t m
     i->flags &= (uint16_t)~(PL_IF_GUARD_NEG | PL_IF_CONTROL);
     for (unsigned k = 0; k < PL_INLINE_OPERANDS; k++)
         i->op[k] = UINT32_MAX;
-    return pl_insn_make(i, mnem, noperands, words, n) ? i : NULL;
+    if (!pl_insn_make(i, mnem, noperands, words, n))
+        return NULL;
+    if (i->flags & PL_IF_MEM) { /* the address stays as it is, the size is that of the new form */
+        i->sel[PL_M_FLAGS] &= PL_MF_ADDR32 | PL_MF_ADDR32_2 | PL_MF_ADDR32_3;
+        pl_insn_shape(i);
+    }
+    return i;
 }
 
 static bool append_jump(pl_ir *x, uint32_t block, uint32_t line, uint32_t guard, bool negated, uint32_t target)

@@ -123,12 +123,12 @@ static void note_ref(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static const ref *refs_of(const live *l, uint32_t at)
 {
-    return l->refs.at + l->ref[at];
+    return l->refs.n ? l->refs.at + l->ref[at] : NULL; /* a function without registers has none */
 }
 
 static const ref *refs_end(const live *l, uint32_t at)
 {
-    return l->refs.at + l->ref[at + 1];
+    return l->refs.n ? l->refs.at + l->ref[at + 1] : NULL;
 }
 
 /* Where is it touched, and how first? */

@@ -267,6 +267,7 @@ int main(void)
     scratch = scratch_make();
     bool readelf = has_readelf();
     round_trips("suite/kernels/*.ptx", readelf);
+    round_trips("unseen/kernels/*.ptx", readelf);
     round_trips("../ptx/exec/*/*.ptx", readelf);
     round_trips("../ptx/accept/*.ptx", readelf);
     round_trips("../ptx/timing/*.ptx", readelf);

@@ -248,6 +248,19 @@ START_TEST(bodies_are_guarded_up_to_a_length)
 }
 END_TEST
 
+/* As ptxas 13.0 does for sm_90 (2026-11): shared memory adds integers of 32 bits by itself. */
+START_TEST(sums_of_floats_in_shared_memory_are_loops)
+{
+    static const struct { const char *op; unsigned casts, branches; } cases[] = {
+        {"red.shared.add.u32 [s], %r1;", 0, 0}, {"red.shared.add.f32 [s], %f1;", 1, 1}, {"red.shared.max.s64 [s], %d2;", 1, 2}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        assemble(cases[k].op);
+        ck_assert_uint_eq(count("~cast"), cases[k].casts);
+        ck_assert_uint_eq(count("bra"), cases[k].branches);
+    }
+}
+END_TEST
+
 /* As ptxas 13.0 does for sm_90 (2026-11): copies to shared memory where the lanes of a warp agree or something is loaded behind them, arrivals at a
  * barrier object always. */
 START_TEST(copies_and_arrivals_are_guarded)
@@ -664,7 +677,7 @@ END_TEST
 UNIT_MAIN("opt", parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided,
-          the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
+          the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
           parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads, shared_words_are_joined, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
           unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
