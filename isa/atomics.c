@@ -84,46 +84,26 @@ static bool is_loop(const pl_insn *i)
     return loops(i) != W_none;
 }
 
-static pl_insn *append(pl_ir *x, uint32_t block, const pl_insn *from, uint16_t mnem, unsigned noperands, const pl_word *words, unsigned n)
+/* An instruction at the end of a block. */
+static pl_insn *append(pl_ir *x, uint32_t block, uint32_t line, uint16_t mnem, unsigned noperands, const pl_word *words, unsigned n)
 {
-    pl_insn *i = pl_push(x->a, &x->b.at[block].code);
+    pl_insn *i = pl_ir_append(x, block, line);
+    return i && pl_insn_make(i, mnem, noperands, words, n) ? i : NULL;
+}
+
+/* An access to the word that an atomic operation is about, at operand 1. */
+static pl_insn *append_access(pl_ir *x, uint32_t block, const pl_insn *atomic, uint16_t mnem, unsigned noperands, const pl_word *words, unsigned n)
+{
+    pl_insn *i = append(x, block, atomic->line, mnem, noperands, words, n);
     if (!i)
         return NULL;
-    *i = *from;
-    i->guard = PL_PT;
-    i->flags &= (uint16_t)~(PL_IF_GUARD_NEG | PL_IF_CONTROL);
-    for (unsigned k = 0; k < PL_INLINE_OPERANDS; k++)
-        i->op[k] = UINT32_MAX;
-    if (!pl_insn_make(i, mnem, noperands, words, n))
-        return NULL;
-    if (i->flags & PL_IF_MEM) { /* the address stays as it is, the size is that of the new form */
-        i->sel[PL_M_FLAGS] &= PL_MF_ADDR32 | PL_MF_ADDR32_2 | PL_MF_ADDR32_3;
-        pl_insn_shape(i);
-    }
+    i->op[1] = atomic->op[is_atom(atomic) ? 1 : 0];
+    i->imm = atomic->imm;
+    i->flags |= PL_IF_MEM;
+    i->sel[PL_M_SPACE] = PL_SP_SHARED;
+    i->sel[PL_M_FLAGS] = atomic->sel[PL_M_FLAGS] & (PL_MF_ADDR32 | PL_MF_ADDR32_2 | PL_MF_ADDR32_3);
+    pl_insn_shape(i);
     return i;
-}
-
-static bool append_jump(pl_ir *x, uint32_t block, uint32_t line, uint32_t guard, bool negated, uint32_t target)
-{
-    pl_insn from = {.line = line}, *i = append(x, block, &from, M_bra, 1, NULL, 0);
-    if (!i)
-        return false;
-    i->guard = guard;
-    i->flags |= (uint16_t)(negated ? PL_IF_GUARD_NEG : 0);
-    i->target = target;
-    return true;
-}
-
-/* setp p, a, b */
-static bool append_compare(pl_ir *x, uint32_t block, uint32_t line, pl_word cmp, pl_word type, uint32_t p, uint32_t a, uint32_t b)
-{
-    pl_insn from = {.line = line}, *i = append(x, block, &from, M_setp, 4, (pl_word[]){cmp, type}, 2);
-    if (!i)
-        return false;
-    i->op[0] = p;
-    i->op[2] = a;
-    i->op[3] = b;
-    return true;
 }
 
 /* The instruction at `at` of block b becomes a loop of its own; *rest gets what stood behind it. */
@@ -134,16 +114,16 @@ static bool make_loop(pl_ir *x, uint32_t b, size_t at, uint32_t *rest)
     const pl_word op = loops(&old), type = pl_insn_type(&old);
     const bool wide = pl_type_bits(type) == 64, choice = op == W_min || op == W_max;
     const pl_word bits = wide ? W_b64 : W_b32, count = wide ? W_u64 : W_u32;
-    const uint32_t address = old.op[atom ? 1 : 0], value = old.op[atom ? 2 : 1], line = old.line;
+    const uint32_t value = old.op[atom ? 2 : 1], line = old.line;
     const uint32_t loop = pl_ir_new_block(x), swap = choice ? pl_ir_new_block(x) : loop, end = pl_ir_new_block(x);
     const uint32_t seen = pl_ir_new(x, wide ? 2 : 1), next = choice ? value : pl_ir_new(x, wide ? 2 : 1);
-    const uint32_t done = pl_ir_new(x, wide ? 2 : 1), again = pl_ir_new_pred(x), one = pl_ir_constant(x, 1, wide ? 64 : 32);
+    const uint32_t done = pl_ir_new(x, wide ? 2 : 1), one = pl_ir_constant(x, 1, wide ? 64 : 32);
     if (!pl_ir_ok(x))
         return false;
     *rest = end;
 
     if (atom && old.op[0] != UINT32_MAX) {
-        pl_insn from = {.line = line}, *i = append(x, end, &from, M_mov, 2, &bits, 1);
+        pl_insn *i = append(x, end, line, M_mov, 2, &bits, 1);
         if (!i)
             return false;
         i->op[0] = old.op[0];
@@ -154,39 +134,33 @@ static bool make_loop(pl_ir *x, uint32_t b, size_t at, uint32_t *rest)
     x->b.at[end].next = x->b.at[b].next;
     x->b.at[b].code.n = at;
     x->b.at[b].next = loop;
-    if (old.guard != PL_PT && !append_jump(x, b, line, old.guard, !(old.flags & PL_IF_GUARD_NEG), end))
-        return false;
+    if (old.guard != PL_PT)
+        pl_ir_jump(x, b, line, old.guard, !(old.flags & PL_IF_GUARD_NEG), end);
 
-    pl_insn *i = append(x, loop, &old, M_ld, 3, (pl_word[]){W_relaxed, W_cta, W_shared, bits}, 4);
+    pl_insn *i = append_access(x, loop, &old, M_ld, 3, (pl_word[]){W_relaxed, W_cta, W_shared, bits}, 4);
     if (!i)
         return false;
     i->op[0] = seen;
-    i->op[1] = address;
     if (choice) { /* what does not change the word need not be written */
-        uint32_t keeps = pl_ir_new_pred(x);
-        if (!append_compare(x, loop, line, op == W_min ? W_le : W_ge, type, keeps, seen, value) || !append_jump(x, loop, line, keeps, false, end))
-            return false;
+        pl_ir_jump(x, loop, line, pl_ir_compare(x, loop, line, op == W_min ? W_le : W_ge, type, seen, value, PL_PT), false, end);
         x->b.at[loop].next = swap;
     } else {
         const bool sum = op == W_add, real = type == W_f32 || type == W_f64;
-        pl_insn from = {.line = line};
         uint16_t mnem = sum ? M_add : op == W_and ? M_and : op == W_or ? M_or : M_xor;
-        i = append(x, loop, &from, mnem, 3, real ? (pl_word[]){W_rn, type} : (pl_word[]){sum ? count : bits, 0}, real ? 2 : 1);
+        i = append(x, loop, line, mnem, 3, real ? (pl_word[]){W_rn, type} : (pl_word[]){sum ? count : bits, 0}, real ? 2 : 1);
         if (!i)
             return false;
         i->op[0] = next;
         i->op[1] = seen; /* of two NaNs the first counts */
         i->op[2] = value;
     }
-    i = append(x, swap, &old, M__cast, 4, (pl_word[]){W_shared, bits}, 2);
+    i = append_access(x, swap, &old, M__cast, 4, (pl_word[]){W_shared, bits}, 2);
     if (!i)
         return false;
     i->op[0] = done;
-    i->op[1] = address;
     i->op[2] = seen;
     i->op[3] = next;
-    if (!append_compare(x, swap, line, W_ne, bits, again, done, one) || !append_jump(x, swap, line, again, false, loop))
-        return false;
+    pl_ir_jump(x, swap, line, pl_ir_compare(x, swap, line, W_ne, bits, done, one, PL_PT), false, loop);
     x->b.at[swap].next = end;
     return pl_ir_ok(x);
 }

@@ -712,6 +712,42 @@ pl_insn *pl_ir_insert(pl_ir *x, uint32_t block, size_t at)
     return empty(&b->code.at[at]);
 }
 
+pl_insn *pl_ir_append(pl_ir *x, uint32_t block, uint32_t line)
+{
+    pl_insn *i = pl_ir_insert(x, block, x->b.at[block].code.n);
+    if (i)
+        i->line = line;
+    return i;
+}
+
+uint32_t pl_ir_compare(pl_ir *x, uint32_t block, uint32_t line, pl_word cmp, pl_word type, uint32_t a, uint32_t b, uint32_t also)
+{
+    pl_insn *i = pl_ir_append(x, block, line);
+    uint32_t p = pl_ir_new_pred(x);
+    if (!i)
+        return p;
+    if (also == PL_PT)
+        pl_insn_make(i, M_setp, 4, (pl_word[]){cmp, type}, 2);
+    else {
+        pl_insn_make(i, M_setp, 5, (pl_word[]){cmp, W_and, type}, 3);
+        i->op[4] = also;
+    }
+    i->op[0] = p;
+    i->op[2] = a;
+    i->op[3] = b;
+    return p;
+}
+
+void pl_ir_jump(pl_ir *x, uint32_t block, uint32_t line, uint32_t guard, bool negated, uint32_t target)
+{
+    pl_insn *i = pl_ir_append(x, block, line);
+    if (!i || !pl_insn_make(i, M_bra, 1, NULL, 0))
+        return;
+    i->guard = guard;
+    i->flags |= (uint16_t)(negated ? PL_IF_GUARD_NEG : 0);
+    i->target = target;
+}
+
 /* An instruction that will stand in front of position `at`. */
 typedef struct pl_ir_added {
     uint32_t block, at, number;

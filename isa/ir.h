@@ -149,7 +149,12 @@ static inline pl_word pl_ir_special(const pl_ir *x, uint32_t row)
 pl_insn pl_ir_clone(pl_ir *x, const pl_insn *i);
 /* Puts an instruction in front of position `at` of a block: what stands behind moves, so this is for a few. */
 pl_insn *pl_ir_insert(pl_ir *x, uint32_t block, size_t at);
-/* The same, but nothing moves until pl_ir_settle; of several for one place the first comes first. What is returned stays until the next call. */
+/* At the end of a block: an instruction; setp.cmp.type p, a, b whose result is returned (setp.cmp.and with predicate `also`, PL_PT: without); a branch
+ * if the guard is true, or false. Out of memory shows in pl_ir_ok. */
+pl_insn *pl_ir_append(pl_ir *x, uint32_t block, uint32_t line);
+uint32_t pl_ir_compare(pl_ir *x, uint32_t block, uint32_t line, pl_word cmp, pl_word type, uint32_t a, uint32_t b, uint32_t also);
+void pl_ir_jump(pl_ir *x, uint32_t block, uint32_t line, uint32_t guard, bool negated, uint32_t target);
+/* pl_ir_insert, but nothing moves until pl_ir_settle; of several for one place the first comes first. What is returned stays until the next call. */
 pl_insn *pl_ir_later(pl_ir *x, uint32_t block, size_t at);
 /* Puts in what pl_ir_later has collected. False: out of memory. */
 bool pl_ir_settle(pl_ir *x);

@@ -336,46 +336,9 @@ static bool copies(unroller *u, uint32_t to, unsigned n)
 
 /* ---- the frame around them ---- */
 
-static pl_insn *push(pl_ir *x, uint32_t block, uint32_t line)
-{
-    pl_insn *i = pl_ir_insert(x, block, x->b.at[block].code.n);
-    if (i)
-        i->line = line;
-    return i;
-}
-
 static pl_word type_of(const counted *c)
 {
     return c->bits == 64 ? c->is_signed ? W_s64 : W_u64 : c->is_signed ? W_s32 : W_u32;
-}
-
-static uint32_t compare(pl_ir *x, uint32_t block, uint32_t line, pl_word cmp, pl_word type, uint32_t a, uint32_t b, uint32_t also)
-{
-    pl_insn *i = push(x, block, line);
-    uint32_t p = pl_ir_new_pred(x);
-    pl_word words[3] = {cmp, type, W_and};
-    if (!i)
-        return p;
-    if (also == PL_PT)
-        pl_insn_make(i, M_setp, 4, words, 2);
-    else {
-        pl_insn_make(i, M_setp, 5, (pl_word[]){cmp, W_and, type}, 3);
-        i->op[4] = also;
-    }
-    i->op[0] = p;
-    i->op[2] = a;
-    i->op[3] = b;
-    return p;
-}
-
-static void jump(pl_ir *x, uint32_t block, uint32_t line, uint32_t guard, bool negated, uint32_t target)
-{
-    pl_insn *i = push(x, block, line);
-    if (!i || !pl_insn_make(i, M_bra, 1, NULL, 0))
-        return;
-    i->guard = guard;
-    i->flags |= (uint16_t)(negated ? PL_IF_GUARD_NEG : 0);
-    i->target = target;
 }
 
 typedef struct limit {
@@ -403,7 +366,7 @@ static bool make_limit(pl_ir *x, const counted *c, uint32_t block, uint32_t line
         out->row = pl_ir_constant(x, m, c->bits);
         return c->is_signed ? (up ? sign(m, c->bits) <= sign(edge, c->bits) : sign(m, c->bits) >= sign(edge, c->bits)) : up ? m <= edge : m >= edge;
     }
-    pl_insn *i = push(x, block, line);
+    pl_insn *i = pl_ir_append(x, block, line);
     pl_word add = type;
     out->row = pl_ir_new(x, c->bits / 32);
     if (!i || !pl_insn_make(i, M_add, 3, &add, 1))
@@ -411,7 +374,7 @@ static bool make_limit(pl_ir *x, const counted *c, uint32_t block, uint32_t line
     i->op[0] = out->row;
     i->op[1] = c->bound;
     i->op[2] = pl_ir_constant(x, cut(0 - k, c->bits), c->bits);
-    out->valid = compare(x, block, line, up ? W_le : W_ge, type, out->row, pl_ir_constant(x, edge, c->bits), PL_PT);
+    out->valid = pl_ir_compare(x, block, line, up ? W_le : W_ge, type, out->row, pl_ir_constant(x, edge, c->bits), PL_PT);
     return true;
 }
 
@@ -419,13 +382,13 @@ static bool make_limit(pl_ir *x, const counted *c, uint32_t block, uint32_t line
 static uint32_t certain(pl_ir *x, const counted *c, uint32_t block, uint32_t line, const limit *l)
 {
     if (c->cmp != W_ne)
-        return compare(x, block, line, c->cmp, type_of(c), c->counter, l->row, l->valid);
+        return pl_ir_compare(x, block, line, c->cmp, type_of(c), c->counter, l->row, l->valid);
     bool up = sign(c->step, c->bits) > 0;
     pl_word type = c->bits == 64 ? W_u64 : W_u32;
     uint64_t bound;
     uint32_t distance = c->counter;
     if (up || !pl_ir_number(x, c->bound, &bound) || bound != 0) {
-        pl_insn *i = push(x, block, line);
+        pl_insn *i = pl_ir_append(x, block, line);
         distance = pl_ir_new(x, c->bits / 32);
         if (!i || !pl_insn_make(i, M_sub, 3, &type, 1))
             return PL_PF;
@@ -433,7 +396,7 @@ static uint32_t certain(pl_ir *x, const counted *c, uint32_t block, uint32_t lin
         i->op[1] = up ? c->bound : c->counter;
         i->op[2] = up ? c->counter : c->bound;
     }
-    return compare(x, block, line, W_gt, type, distance, l->row, PL_PT);
+    return pl_ir_compare(x, block, line, W_gt, type, distance, l->row, PL_PT);
 }
 
 static bool unroll_four(unroller *u, const counted *c)
@@ -462,29 +425,29 @@ static bool unroll_four(unroller *u, const counted *c)
     uint32_t first = equal ? other : head;
     limit l4, l2;
     if (equal) {
-        jump(x, head, line, compare(x, head, line, up ? W_lt : W_gt, c->bits == 64 ? W_s64 : W_s32, c->counter, c->bound, PL_PT), true, original);
+        pl_ir_jump(x, head, line, pl_ir_compare(x, head, line, up ? W_lt : W_gt, c->bits == 64 ? W_s64 : W_s32, c->counter, c->bound, PL_PT), true, original);
         x->b.at[head].next = first;
     }
     if (!make_limit(x, c, first, line, FACTOR, &l4))
         return false;
-    jump(x, first, line, certain(x, c, first, line, &l4), true, none);
+    pl_ir_jump(x, first, line, certain(x, c, first, line, &l4), true, none);
     x->b.at[first].next = four;
     l4.valid = PL_PT;
-    jump(x, four, line, certain(x, c, four, line, &l4), false, four);
+    pl_ir_jump(x, four, line, certain(x, c, four, line, &l4), false, four);
     x->b.at[four].next = few;
     if (!equal) { /* in front of four rounds; the first round is due whatever the counter is */
         if (!make_limit(x, c, none, line, 2, &l2))
             return false;
-        jump(x, none, line, certain(x, c, none, line, &l2), false, two);
+        pl_ir_jump(x, none, line, certain(x, c, none, line, &l2), false, two);
         x->b.at[none].next = original;
     }
     if (!make_limit(x, c, few, line, 2, &l2))
         return false;
     l2.valid = PL_PT;
-    jump(x, few, line, certain(x, c, few, line, &l2), true, last);
+    pl_ir_jump(x, few, line, certain(x, c, few, line, &l2), true, last);
     x->b.at[few].next = two;
     x->b.at[two].next = last;
-    jump(x, last, line, compare(x, last, line, c->cmp, type, c->counter, c->bound, PL_PT), true, c->exit);
+    pl_ir_jump(x, last, line, pl_ir_compare(x, last, line, c->cmp, type, c->counter, c->bound, PL_PT), true, c->exit);
     x->b.at[last].next = equal ? original : other;
     if (!equal)
         x->b.at[other].next = c->exit;
@@ -512,7 +475,7 @@ static bool unroll_part(unroller *u, const counted *c, unsigned n, unsigned rest
     pl_word type = c->cmp == W_ne ? (c->bits == 64 ? W_b64 : W_b32) : type_of(c);
     if (!pl_ir_ok(x) || !copies(u, loop, n) || (rest && !copies(u, front, rest)))
         return false;
-    jump(x, loop, line, compare(x, loop, line, c->cmp, type, c->counter, c->bound, PL_PT), false, loop);
+    pl_ir_jump(x, loop, line, pl_ir_compare(x, loop, line, c->cmp, type, c->counter, c->bound, PL_PT), false, loop);
     x->b.at[loop].next = c->exit;
     x->b.at[head].code = x->b.at[front].code;
     memset(&x->b.at[front].code, 0, sizeof x->b.at[front].code);

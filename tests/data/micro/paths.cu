@@ -4,13 +4,7 @@
 // rounds of a kernel together and from another run, where the caches were cold at the start, with
 //
 //     ncu --clock-control none --csv --page raw --kernel-name regex:'gather|fill|rows' --metrics lts__t_requests_srcunit_tex.sum,lts__t_sectors_srcunit_tex.sum,lts__t_sectors_srcunit_ltcfabric.sum,l1tex__m_xbar2l1tex_read_sectors.sum,l1tex__m_l1tex2xbar_write_sectors.sum,dram__sectors_write.sum ./paths
-#include <cstdint>
-#include <cstdio>
-#include <vector>
-#include <cuda_runtime.h>
-#define CK(x) do { cudaError_t e = (x); if (e != cudaSuccess) { printf("error %s line %d\n", cudaGetErrorString(e), __LINE__); return 1; } } while (0)
-typedef unsigned u32; typedef unsigned long long u64;
-static __device__ __forceinline__ u64 clk() { u64 t; asm volatile("mov.u64 %0,%%clock64;" : "=l"(t) :: "memory"); return t; }
+#include "common.h"
 static __device__ __forceinline__ u32 mix(u32 x) { x ^= x >> 16; x *= 0x7feb352du; x ^= x >> 15; x *= 0x846ca68bu; x ^= x >> 16; return x; }
 
 // `lines` different lines a request, one sector each, 8 loads under way, from lines 0 to mask; the second of two rounds counts
