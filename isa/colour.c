@@ -6,12 +6,17 @@
  * more registers than live at once. R1 is the stack pointer. */
 #include "isa/colour.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/sort.h"
 
 /* Registers looked at; the stack pointer's. */
-enum { MOST = 1024, STACK = 1, NONE = UINT32_MAX, BANKS = 2, SPREAD = 30, MOST_SORTED = 1 << 11 };
+enum { MOST = 1024, STACK = 1, NONE = UINT32_MAX, BANKS = 2, SPREAD = 30, MOST_SORTED = 1 << 11, LONGEST_VECTOR = 32 };
+
+/* Registers are looked at a word at a time, positions FAN at a time. */
+enum { WORD = 64, PLANES = MOST / WORD, LOG2_FAN = 3, FAN = 1 << LOG2_FAN, LEVELS = 11, AT_TOP = 16 };
+static_assert((int)SPREAD <= (int)WORD && (int)LONGEST_VECTOR <= (int)WORD, "a search for another register, a vector do not leave a word or two");
 
 /* Threads get registers in units of 8, of which values of the first have OVER (live.c adds two); from how far an end of a unit is tried for,
  * and how often. */
@@ -40,12 +45,6 @@ typedef struct apart {
     uint32_t value, next;
 } apart;
 
-/* What takes a register: stretches in order; those in front of `done` are over. */
-typedef struct reg {
-    struct { stretch *at; size_t n, cap; } s;
-    size_t done;
-} reg;
-
 struct pl_colour {
     pl_arena *a;
     value *v;
@@ -53,28 +52,15 @@ struct pl_colour {
     struct { life *at; size_t n, cap; } lives, tails;
     struct { apart *at; size_t n, cap; } aparts;
     stretch *s; /* by value */
-    reg *r;
-    uint32_t used;   /* registers that some value has taken */
-    uint32_t room;   /* `r` and `until` are for so many */
-    uint32_t *until; /* by register: end of a stretch that began before the value at work, if it is known */
+    /* Which of WORD registers are taken at which position, a bit for each. A plane has a word for each position (level 0) and, at each level above, two
+     * for each FAN of the level below: `any` says what is taken in one of them at least, `all` what a stretch took from the first to the last of
+     * them; the levels below do not repeat that. So a stretch costs a few words at each level, however long it is, and all registers are looked
+     * at together. */
+    uint64_t *plane[PLANES];
+    uint32_t planes;      /* those of which some register has been taken */
+    uint32_t levels, any[LEVELS], all[LEVELS]; /* where their words begin; at level 0 both are one */
+    size_t words;         /* of a plane */
 };
-
-/* Most functions use few of the registers that there may be. */
-static bool make_room(pl_colour *c, uint32_t room)
-{
-    reg *r = pl_arena_array(c->a, reg, room);
-    uint32_t *until = pl_arena_array(c->a, uint32_t, room);
-    if (!r || !until || !pl_arena_ok(c->a))
-        return false;
-    if (c->room) {
-        memcpy(r, c->r, c->room * sizeof *r);
-        memcpy(until, c->until, c->room * sizeof *until);
-    }
-    c->r = r;
-    c->until = until;
-    c->room = room;
-    return true;
-}
 
 pl_colour *pl_colour_new(pl_arena *a, uint32_t values)
 {
@@ -82,7 +68,7 @@ pl_colour *pl_colour_new(pl_arena *a, uint32_t values)
     c->a = a;
     c->n = values;
     c->v = pl_arena_array(a, value, values + 1);
-    if (!c->v || !make_room(c, 64) || !pl_arena_ok(a))
+    if (!c->v || !pl_arena_ok(a))
         return NULL;
     for (uint32_t k = 0; k < values; k++)
         c->v[k] = (value){.group = k, .next = NONE, .start = NONE, .at = NONE};
@@ -97,9 +83,10 @@ void pl_colour_value(pl_colour *c, uint32_t v, uint32_t rows)
 void pl_colour_vector(pl_colour *c, const uint32_t *values, uint32_t n)
 {
     uint32_t offset = 0;
-    for (uint32_t k = 0; k < n; k++) {
+    for (uint32_t k = 0, rows = 0; k < n; k++) {
         const value *v = &c->v[values[k]];
-        if (!v->rows || v->group != values[k] || v->next != NONE)
+        rows += v->rows;
+        if (rows > LONGEST_VECTOR || !v->rows || v->group != values[k] || v->next != NONE)
             return;
         for (uint32_t m = 0; m < k; m++)
             if (values[m] == values[k])
@@ -200,56 +187,129 @@ static bool gather(pl_colour *c)
     return true;
 }
 
-static bool is_free(pl_colour *c, uint32_t row, const value *v, uint32_t now)
+/* ---- which registers are taken ---- */
+
+/* How a plane is laid out. */
+static void lay_out(pl_colour *c)
 {
-    if (row >= c->used)
-        return true;
-    reg *r = &c->r[row];
-    while (r->done < r->s.n && r->s.at[r->done].to <= now)
-        r->done++;
-    if (r->done == r->s.n)
-        return true;
-    if (r->s.at[r->done].from <= now)
-        c->until[row] = r->s.at[r->done].to;
-    const stretch *t = r->s.at + r->done, *end = r->s.at + r->s.n, *s = c->s + v->first, *last = s + v->n;
-    while (t < end && s < last) {
-        if (t->to <= s->from)
-            t++;
-        else if (s->to <= t->from)
-            s++;
-        else
-            return false;
+    uint32_t end = 0;
+    for (size_t k = 0; k < c->lives.n; k++)
+        end = c->lives.at[k].s.to > end ? c->lives.at[k].s.to : end;
+    for (size_t k = 0; k < c->tails.n; k++)
+        end = c->tails.at[k].s.to > end ? c->tails.at[k].s.to : end;
+    c->words = 0;
+    for (c->levels = 0; !c->levels || end >> (c->levels - 1) * LOG2_FAN > AT_TOP; c->levels++) {
+        const uint32_t n = (end >> c->levels * LOG2_FAN) + 1;
+        c->any[c->levels] = c->all[c->levels] = (uint32_t)c->words;
+        c->words += n;
+        if (c->levels) {
+            c->all[c->levels] = (uint32_t)c->words;
+            c->words += n;
+        }
     }
-    return true;
 }
 
+/* The registers of a plane that are taken somewhere in the stretch: what stands at each level in front of the first position that is a multiple of
+ * FAN, and behind the last one; what is between is looked at further up. */
+static uint64_t taken_in(const pl_colour *c, const uint64_t *plane, stretch s)
+{
+    uint32_t from = s.from, to = s.to, first = s.from, last = s.to - 1;
+    uint64_t taken = 0;
+    for (uint32_t k = 0;; k++) {
+        const uint64_t *any = plane + c->any[k];
+        uint32_t head = (from + FAN - 1) & ~(uint32_t)(FAN - 1), tail = to & ~(uint32_t)(FAN - 1);
+        if (head >= tail || k + 1 == c->levels) /* nothing is between */
+            head = tail = to;
+        for (; from < head; from++)
+            taken |= any[from];
+        for (uint32_t at = tail; at < to; at++)
+            taken |= any[at];
+        if (k + 1 == c->levels)
+            return taken;
+        from = head / FAN;
+        to = tail / FAN;
+        const uint64_t *all = plane + c->all[k + 1];
+        taken |= all[first /= FAN] | all[last /= FAN];
+    }
+}
+
+static void take_in(const pl_colour *c, uint64_t *plane, stretch s, uint64_t registers)
+{
+    uint32_t from = s.from, to = s.to, first = s.from, last = s.to - 1;
+    for (uint32_t k = 0;; k++) {
+        uint64_t *any = plane + c->any[k], *all = plane + c->all[k];
+        uint32_t head = (from + FAN - 1) & ~(uint32_t)(FAN - 1), tail = to & ~(uint32_t)(FAN - 1);
+        if (head >= tail || k + 1 == c->levels)
+            head = tail = to;
+        for (; from < head; from++) {
+            any[from] |= registers;
+            all[from] |= registers;
+        }
+        for (uint32_t at = tail; at < to; at++) {
+            any[at] |= registers;
+            all[at] |= registers;
+        }
+        if (k + 1 == c->levels)
+            return;
+        from = head / FAN;
+        to = tail / FAN;
+        any = plane + c->any[k + 1];
+        any[first /= FAN] |= registers;
+        any[last /= FAN] |= registers;
+    }
+}
+
+/* The registers of plane p that are not free through all of the value's stretches. */
+static uint64_t taken(const pl_colour *c, const value *v, uint32_t p)
+{
+    uint64_t t = p ? 0 : 1u << STACK;
+    for (uint32_t k = 0; k < v->n && p < c->planes; k++)
+        t |= taken_in(c, c->plane[p], c->s[v->first + k]);
+    return t;
+}
+
+/* The value takes its registers from `row` on: those in one plane together. */
 static void take(pl_colour *c, uint32_t row, const value *v)
 {
-    if (row >= c->room && !make_room(c, 2 * row))
-        return;
-    reg *r = &c->r[row];
-    c->used = row >= c->used ? row + 1 : c->used;
-    for (uint32_t k = 0; k < v->n; k++) {
-        stretch add = c->s[v->first + k];
-        *pl_push(c->a, &r->s) = add;
-        if (!pl_arena_ok(c->a))
-            return;
-        size_t at = r->s.n - 1;
-        for (; at > r->done && r->s.at[at - 1].from > add.from; at--)
-            r->s.at[at] = r->s.at[at - 1];
-        r->s.at[at] = add;
+    for (uint32_t end = row + v->rows, n; row < end && row < MOST; row += n) {
+        const uint32_t p = row / WORD, at = row % WORD;
+        n = end - row < WORD - at ? end - row : WORD - at;
+        for (; c->planes <= p; c->planes++)
+            if (!c->plane[c->planes]) {
+                c->plane[c->planes] = pl_arena_array(c->a, uint64_t, c->words);
+                if (!c->plane[c->planes] || !pl_arena_ok(c->a))
+                    return;
+            }
+        for (uint32_t k = 0; k < v->n; k++)
+            take_in(c, c->plane[p], c->s[v->first + k], ((1ull << n) - 1) << at);
     }
 }
 
-static bool fits(pl_colour *c, uint32_t base, uint32_t group)
+/* Where the vector can begin: a bit for each register of plane p. */
+static uint64_t places(const pl_colour *c, uint32_t group, uint32_t p)
 {
-    for (uint32_t m = group; m != NONE; m = c->v[m].next)
-        for (uint32_t k = 0; k < c->v[m].rows; k++) {
-            uint32_t row = base + c->v[m].offset + k;
-            if (row == STACK || !is_free(c, row, &c->v[m], c->v[group].start))
-                return false;
-        }
-    return true;
+    uint64_t t = 0;
+    for (uint32_t m = group; m != NONE; m = c->v[m].next) {
+        const value *v = &c->v[m];
+        const uint32_t end = v->offset + v->rows;
+        const uint64_t here = taken(c, v, p), behind = end > 1 ? taken(c, v, p + 1) : 0;
+        for (uint32_t k = v->offset; k < end; k++)
+            t |= k ? here >> k | behind << (WORD - k) : here;
+    }
+    return ~t;
+}
+
+/* The first register from which so many are free, at a multiple of `step`; *others: bits of those of its plane that would do too. */
+static uint32_t first_place(const pl_colour *c, uint32_t group, uint32_t rows, uint32_t step, uint64_t *others)
+{
+    const uint64_t aligned = step == 1 ? UINT64_MAX : step == 2 ? UINT64_MAX / 3 : UINT64_MAX / 15;
+    for (uint32_t p = 0;; p++) {
+        *others = places(c, group, p);
+        if (p + 1 == PLANES) /* somewhere they must be */
+            *others |= UINT64_MAX << (WORD - rows);
+        if (*others & aligned)
+            return p * WORD + (uint32_t)__builtin_ctzll(*others & aligned);
+    }
 }
 
 typedef struct start {
@@ -289,47 +349,35 @@ static void crowds(const pl_colour *c, const value *v, uint32_t *n)
     }
 }
 
-/* The next value begins to live before the one in front of it. */
-static void begin_again(pl_colour *c)
-{
-    for (uint32_t r = 0; r < c->used; r++)
-        c->r[r].done = c->until[r] = 0;
-}
-
 /* Takes registers in this order; values of one register spread over the first `spread` to be apart from what is read with them. Ends as soon as
  * it takes more than `enough`. */
 static uint32_t colour(pl_colour *c, const start *order, uint32_t n, uint32_t spread, uint32_t enough)
 {
+    static const uint64_t bank[BANKS] = {UINT64_MAX / 3, UINT64_MAX / 3 << 1};
     uint32_t most = STACK + 1;
-    for (uint32_t r = 0; r < c->used; r++)
-        c->r[r].s.n = 0;
-    begin_again(c);
+    for (uint32_t p = 0; p < c->planes; p++)
+        memset(c->plane[p], 0, c->words * sizeof *c->plane[p]);
+    c->planes = 0;
     for (uint32_t k = 0; k < c->n; k++)
         c->v[k].at = NONE;
     for (uint32_t k = 0; k < n && most <= enough; k++) {
-        uint32_t group = order[k].group, rows = 0, step = 1, base = 0, best = NONE, fewest = NONE;
-        if (k && order[k].at < order[k - 1].at)
-            begin_again(c);
+        uint32_t group = order[k].group, rows = 0, step = 1;
         for (uint32_t m = group; m != NONE; m = c->v[m].next)
             rows += c->v[m].rows;
         while (step < rows && step < 4)
             step *= 2;
-        uint32_t from = c->v[group].n ? c->s[c->v[group].first].from : NONE;
-        while (base + rows < MOST && ((base < c->used && c->until[base] > from) || !fits(c, base, group)))
-            base += step;
-        uint32_t near[BANKS];
-        if (rows == 1 && base < spread)
+        uint64_t others;
+        uint32_t base = first_place(c, group, rows, step, &others);
+        if (rows == 1 && base < spread && c->v[group].apart) {
+            uint32_t near[BANKS], other = (base + 1) % BANKS;
             crowds(c, &c->v[group], near);
-        for (uint32_t row = base; rows == 1 && row < spread && fewest; row++)
-            if (near[row % BANKS] < fewest && (row == base || fits(c, row, group))) {
-                best = row;
-                fewest = near[row % BANKS];
-            }
-        base = best != NONE ? best : base;
+            others &= bank[other] & ((1ull << spread) - 1) & ~((1ull << base) - 1);
+            if (near[other] < near[base % BANKS] && others)
+                base = (uint32_t)__builtin_ctzll(others);
+        }
         for (uint32_t m = group; m != NONE; m = c->v[m].next) {
             c->v[m].at = base + c->v[m].offset;
-            for (uint32_t r = 0; r < c->v[m].rows; r++)
-                take(c, base + c->v[m].offset + r, &c->v[m]);
+            take(c, base + c->v[m].offset, &c->v[m]);
         }
         if (!pl_arena_ok(c->a))
             return 0;
@@ -422,6 +470,7 @@ uint32_t pl_colour_count(pl_colour *c, bool thorough)
     pl_key *key = pl_arena_array(c->a, pl_key, 2 * (size_t)c->n + 1);
     if (!order || !copy || !key)
         return 0;
+    lay_out(c);
     bool tails = thorough && c->tails.n;
     if (tails) {
         uint32_t most = with_tails(c, order, key, copy);
