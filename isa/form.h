@@ -129,6 +129,9 @@ extern const unsigned pl_ntypes;
 extern const uint16_t pl_words_sorted[]; /* every word in the order of its spelling */
 extern const pl_form pl_forms[];
 extern const unsigned pl_nforms;
+enum { PL_IR_DEAD = PL_FORMS }; /* form of an instruction that a pass has removed */
+/* What is asked most, where it lies together: by form; of PL_IR_DEAD none. */
+extern const uint16_t pl_form_mnem[PL_FORMS + 1], pl_form_effects[PL_FORMS + 1];
 extern const pl_mnem_info pl_mnems[]; /* sorted by name; index is pl_mnem */
 extern const unsigned pl_nmnems;
 extern const char *const pl_word_text[];  /* by pl_word, "" for W_none */

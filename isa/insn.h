@@ -16,8 +16,7 @@ enum {
     PL_PT = 0,            /* predicate register 0 is always true, 1 always false */
     PL_PF = 1,
     PL_INLINE_OPERANDS = 10, /* of the longest forms: sparse wgmma with transposes, sparse block-scaled mma */
-    PL_MAX_MODS = 16,     /* >= PL_MAX_SLOTS of form.h */
-    PL_IR_DEAD = 0xffff   /* form of an instruction that a pass has removed */
+    PL_MAX_MODS = 16      /* >= PL_MAX_SLOTS of form.h */
 };
 
 /* State spaces of the PTX machine. */

@@ -465,19 +465,22 @@ static inline void count_read(void *ctx, uint32_t *row, unsigned rows, unsigned 
 {
     counting *c = ctx;
     pl_ir_row *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row;
-    for (unsigned k = 0; k < rows; k++)
+    r->uses++;
+    for (unsigned k = 1; k < rows; k++)
         r[k].uses++;
 }
 
 static inline void count_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     counting *c = ctx;
-    pl_ir_row *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row;
-    for (unsigned k = 0; k < rows; k++) {
-        r[k].defs++;
-        r[k].block = c->block;
-        r[k].at = c->at;
-        r[k].rows = (uint8_t)rows;
+    pl_ir_row *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row, *last = r + rows - 1;
+    for (;; r++) {
+        r->defs++;
+        r->block = c->block;
+        r->at = c->at;
+        r->rows = (uint8_t)rows;
+        if (r == last)
+            return;
     }
 }
 

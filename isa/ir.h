@@ -162,12 +162,12 @@ uint32_t pl_ir_new_block(pl_ir *x);
 
 static inline uint16_t pl_insn_mnem(const pl_insn *i)
 {
-    return i->form == PL_IR_DEAD ? UINT16_MAX : pl_forms[i->form].mnem;
+    return pl_form_mnem[i->form];
 }
 
 static inline uint32_t pl_insn_effects(const pl_insn *i)
 {
-    return i->form == PL_IR_DEAD ? 0 : pl_forms[i->form].effects;
+    return pl_form_effects[i->form];
 }
 
 /* A branch to one target, or to one of a table. */
@@ -208,11 +208,7 @@ static inline uint32_t pl_ir_successor(const pl_ir *x, uint32_t block, uint32_t 
 /* Its only type word; of several the first. */
 static inline pl_word pl_insn_type(const pl_insn *i)
 {
-    unsigned n = i->form == PL_IR_DEAD ? 0 : pl_forms[i->form].nslots;
-    for (unsigned k = 0; k < n; k++)
-        if (pl_word_kind[i->mods[k]])
-            return (pl_word)i->mods[k];
-    return W_none;
+    return i->form == PL_IR_DEAD ? W_none : (pl_word)(pl_insn_traits(i) >> PL_TRAIT_TYPE);
 }
 /* Nothing but its result depends on it. */
 static inline bool pl_insn_pure(const pl_insn *i)

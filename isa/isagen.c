@@ -950,7 +950,7 @@ static void write_words(void)
     fprintf(o, "    C_count\n} pl_class;\n\n/* Mnemonics, in alphabetical order. */\ntypedef enum pl_mnem {\n");
     for (int k = 0; k < mnems.n; k++)
         fprintf(o, "    M_%s,\n", cname(mnems.at[k]));
-    fprintf(o, "    M_count\n} pl_mnem;\n\n#endif\n");
+    fprintf(o, "    M_count\n} pl_mnem;\n\n/* Forms. */\nenum { PL_FORMS = %d };\n\n#endif\n", nforms);
     fclose(o);
 }
 
@@ -963,6 +963,14 @@ static int effect_bit(const form *f, const char *name)
             return 1 << k;
     fail(f->file, f->line, "unknown effect '%s'", name);
     return 0;
+}
+
+static int effects_of(const form *f)
+{
+    int effects = 0;
+    for (int k = 0; k < f->effect.n; k++)
+        effects |= effect_bit(f, f->effect.at[k]);
+    return effects;
 }
 
 static void write_forms(void)
@@ -1098,15 +1106,12 @@ static void write_forms(void)
     fprintf(o, "\nconst pl_form pl_forms[] = {\n");
     for (int n = 0; n < nforms; n++) {
         form *f = &forms[n];
-        int effects = 0;
-        for (int k = 0; k < f->effect.n; k++)
-            effects |= effect_bit(f, f->effect.at[k]);
         fprintf(o, "    {M_%s, %d, %d, ", cname(f->mnem), f->nslots, f->nops);
         fprintf(o, f->nslots ? "s%d, " : "0, ", n);
         fprintf(o, f->nops ? "o%d, " : "0, ", n);
         fprintf(o, "%d, %d, ", f->where.n, f->since.n);
         fprintf(o, f->where.n ? "h%d, " : "0, ", n);
-        fprintf(o, "n%d, k%d, 0x%x, %d, ", n, cls[n], (unsigned)effects, f->relax);
+        fprintf(o, "n%d, k%d, 0x%x, %d, ", n, cls[n], (unsigned)effects_of(f), f->relax);
         if (f->unsupported)
             c_string(o, f->unsupported);
         else
@@ -1121,7 +1126,13 @@ static void write_forms(void)
         const char *slash = strrchr(f->file, '/');
         fprintf(o, ", \"%s\", %d},\n", slash ? slash + 1 : f->file, f->line);
     }
-    fprintf(o, "};\nconst unsigned pl_nforms = %d;\n\nconst pl_mnem_info pl_mnems[] = {\n", nforms);
+    fprintf(o, "};\nconst unsigned pl_nforms = PL_FORMS;\n\nconst uint16_t pl_form_mnem[PL_FORMS + 1] = {\n");
+    for (int n = 0; n < nforms; n++)
+        fprintf(o, "    M_%s,\n", cname(forms[n].mnem));
+    fprintf(o, "    UINT16_MAX\n};\nconst uint16_t pl_form_effects[PL_FORMS + 1] = {\n");
+    for (int n = 0; n < nforms; n++)
+        fprintf(o, "    0x%x,\n", (unsigned)effects_of(&forms[n]));
+    fprintf(o, "    0\n};\n\nconst pl_mnem_info pl_mnems[] = {\n");
     for (int k = 0; k < mnems.n; k++) {
         int first = -1, count = 0;
         for (int n = 0; n < nforms; n++)

@@ -27,11 +27,15 @@ static bool scalars(const pl_form *f, const uint16_t *mods)
     return true;
 }
 
+static_assert(W_count << PL_TRAIT_TYPE <= UINT16_MAX + 1, "traits have 16 bits");
+
 unsigned pl_traits_find(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     const uint16_t m = f->mnem;
-    const pl_word t = pl_insn_type(i);
+    pl_word t = W_none;
+    for (unsigned k = 0; k < f->nslots && !t; k++)
+        t = pl_word_kind[i->mods[k]] ? (pl_word)i->mods[k] : W_none;
     const bool carry = pl_insn_has(i, W_cc), carries = m == M_addc || m == M_subc || m == M_madc;
     const bool integer = (pl_word_kind[t] == 'u' || pl_word_kind[t] == 's' || pl_word_kind[t] == 'b') && (pl_word_bits[t] == 32 || pl_word_bits[t] == 64);
     unsigned traits = 0;
@@ -45,7 +49,7 @@ unsigned pl_traits_find(const pl_insn *i)
         traits |= PL_TRAIT_WIDE;
     if (scalars(f, i->mods))
         traits |= PL_TRAIT_SCALARS;
-    return traits;
+    return traits | (unsigned)t << PL_TRAIT_TYPE;
 }
 
 void pl_plan_make(pl_plan *p, const pl_insn *i)
