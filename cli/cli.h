@@ -44,6 +44,8 @@ int cli_finish(int status);
 
 /* Writes a whole file; a report when that fails. */
 pl_status cli_write_file(pl_gpu *gpu, const char *path, const char *bytes, size_t n);
+/* The same with the object file of a module. */
+pl_status cli_write_object(pl_gpu *gpu, const char *path, pl_module *m);
 /* Reports that the file could not be written, with the reason in errno. Returns PL_IO or, for a wrong path, PL_INVALID. */
 pl_status cli_cannot_write(pl_gpu *gpu, const char *path);
 

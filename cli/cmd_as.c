@@ -80,13 +80,7 @@ static int assemble(pl_gpu *gpu, const request *r)
     pl_gpu_diag_limit(gpu, (size_t)r->max_errors);
     int status = cli_status(pl_module_load_files(gpu, r->file, r->nfiles, &load, &m));
     if (m && r->verbose) report(gpu, m);
-    if (m && r->output) {
-        const char *bytes;
-        size_t n;
-        pl_status st = pl_module_save(m, PL_SAVE_OBJECT, &bytes, &n);
-        if (st == PL_OK) st = cli_write_file(gpu, r->output, bytes, n);
-        status = cli_worse(status, cli_status(st));
-    }
+    if (m && r->output) status = cli_worse(status, cli_status(cli_write_object(gpu, r->output, m)));
     cli_messages(gpu, 0);
     pl_module_close(m);
     return status;

@@ -53,19 +53,33 @@ pl_status cli_cannot_write(pl_gpu *gpu, const char *path)
     return why == ENOENT || why == ENOTDIR || why == EACCES || why == EISDIR ? PL_INVALID : PL_IO;
 }
 
+static bool put(void *to, const char *bytes, size_t n)
+{
+    return fwrite(bytes, 1, n, to) == n;
+}
+
+/* st: what came of filling it. */
+static pl_status end_file(pl_gpu *gpu, const char *path, FILE *f, pl_status st)
+{
+    int why = errno;
+    if (fclose(f) != 0 && st == PL_OK) {
+        why = errno;
+        st = PL_IO;
+    }
+    errno = why;
+    if (st == PL_IO) cli_cannot_write(gpu, path);
+    if (st != PL_OK) remove(path); /* half an object is worse than none */
+    return st;
+}
+
 pl_status cli_write_file(pl_gpu *gpu, const char *path, const char *bytes, size_t n)
 {
     FILE *f = fopen(path, "wb");
-    if (!f) return cli_cannot_write(gpu, path);
-    bool good = fwrite(bytes, 1, n, f) == n;
-    int why = errno;
-    if (fclose(f) != 0) {
-        why = good ? errno : why;
-        good = false;
-    }
-    errno = why;
-    if (good) return PL_OK;
-    pl_status st = cli_cannot_write(gpu, path);
-    remove(path); /* half an object is worse than none */
-    return st;
+    return f ? end_file(gpu, path, f, put(f, bytes, n) ? PL_OK : PL_IO) : cli_cannot_write(gpu, path);
+}
+
+pl_status cli_write_object(pl_gpu *gpu, const char *path, pl_module *m)
+{
+    FILE *f = fopen(path, "wb");
+    return f ? end_file(gpu, path, f, pl_module_send(m, put, f)) : cli_cannot_write(gpu, path);
 }

@@ -96,6 +96,9 @@ pl_status pl_format_file(pl_gpu *gpu, const char *path, const char **out, size_t
 typedef enum pl_save_form { PL_SAVE_OBJECT, PL_SAVE_TEXT } pl_save_form;
 /* *out lives until pl_gpu_diag_clear. */
 pl_status pl_module_save(pl_module *m, pl_save_form form, const char **out, size_t *bytes);
+/* The object file is given to `put` piece by piece, and never is in memory as a whole. PL_IO: it returned false. */
+typedef bool pl_module_put(void *to, const char *bytes, size_t n);
+pl_status pl_module_send(pl_module *m, pl_module_put *put, void *to);
 /* Places the module's variables anew with their initial values, as a fresh load would. */
 pl_status pl_module_reset(pl_module *m);
 void pl_module_close(pl_module *m);

@@ -12,8 +12,12 @@ bool pl_object_is(const char *bytes, size_t n);
  * owns its own arena. */
 pl_status pl_object_read(const char *bytes, size_t n, pl_diags *diags, pl_loc at, pl_program **out);
 
-/* Makes an object of a tidy program (isa/tidy.h) in the arena: the same bytes for the same program. */
-pl_status pl_object_write(const pl_program *p, pl_arena *a, char **out, size_t *n);
+/* Makes an object of a tidy program (isa/tidy.h): the same bytes for the same program. They are given to `put` piece by piece, since they are
+ * several times as many as those of the text; PL_IO: it said false. */
+typedef bool pl_object_put(void *to, const char *bytes, size_t n);
+pl_status pl_object_send(const pl_program *p, pl_object_put *put, void *to);
+/* The same in one piece, to be freed. */
+pl_status pl_object_write(const pl_program *p, char **out, size_t *n);
 
 /* The generation of the instruction table: 64 hexadecimal digits that change whenever a form, word, type or special register gets
  * another number. */

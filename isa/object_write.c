@@ -350,66 +350,113 @@ static void put_section_header(const writer *w, char *to, pl_section s, uint32_t
     put_number(to + offsetof(Elf64_Shdr, sh_entsize), pl_section_entry(s), 8);
 }
 
-static void put_section(writer *w, unsigned s, bytes *file)
+/* Where the file goes, in pieces of one size but for the last: hashing and writing few of them is faster than many, and records lie in memory with
+ * something in front of them, so that they have to be put together anyhow. */
+typedef struct sink {
+    pl_object_put *put;
+    void *to;
+    size_t n; /* bytes so far */
+    bool failed;
+    char piece[1 << 16];
+} sink;
+
+/* Hands the piece on that is full, or the last one. */
+static void hand_on(sink *o)
 {
-    put(file, w->part[s].at, w->part[s].n);
-    if (s == PL_S_PTX)
-        put(file, w->p->text, w->p->text_bytes);
-    const size_t n = w->records[s].n, size = n ? pl_record_bytes(pl_object_section[s].record) : 0, step = n ? pl_object_section[s].record->size : 0;
-    const char *from = w->records[s].at;
-    if (!n || !reserve(file, n * size))
-        return;
-    for (size_t k = 0; k < n; k++, file->n += size, from += step)
-        memcpy(file->at + file->n, from, size);
+    const size_t n = o->n % sizeof o->piece ? o->n % sizeof o->piece : sizeof o->piece;
+    if (o->n && !o->failed)
+        o->failed = !o->put(o->to, o->piece, n);
 }
 
-static void put_file(writer *w, pl_arena *a, bytes *file)
+/* from NULL: zeros. */
+static void send(sink *o, const char *from, size_t n)
+{
+    for (size_t k; n; n -= k) {
+        char *at = o->piece + o->n % sizeof o->piece;
+        k = sizeof o->piece - (size_t)(at - o->piece);
+        k = n < k ? n : k;
+        if (from) {
+            memcpy(at, from, k);
+            from += k;
+        } else
+            memset(at, 0, k);
+        o->n += k;
+        if (o->n % sizeof o->piece == 0)
+            hand_on(o);
+    }
+}
+
+static void fill(sink *o, size_t align)
+{
+    send(o, NULL, (align - o->n % align) % align);
+}
+
+static void send_section(const writer *w, unsigned s, sink *o)
+{
+    send(o, w->part[s].at, w->part[s].n);
+    if (s == PL_S_PTX)
+        send(o, w->p->text, w->p->text_bytes);
+    const size_t n = w->records[s].n, size = n ? pl_record_bytes(pl_object_section[s].record) : 0;
+    for (size_t k = 0; k < n; k++)
+        send(o, (const char *)w->records[s].at + k * pl_object_section[s].record->size, size);
+}
+
+/* The file from the first byte to the last. */
+static void send_file(const writer *w, const uint32_t *name, sink *o)
+{
+    char header[sizeof(Elf64_Ehdr)] = {0}, sections[sizeof(Elf64_Shdr) * PL_S_COUNT] = {0};
+    uint64_t end = sizeof header;
+    for (unsigned s = 1; s < PL_S_COUNT; s++) {
+        const uint64_t align = pl_object_section[s].align, at = (end + align - 1) / align * align, size = size_of(w, s);
+        put_section_header(w, sections + s * sizeof(Elf64_Shdr), (pl_section)s, name[s], at, pl_object_section[s].type == SHT_NOBITS ? w->zero[s] : size);
+        end = at + size;
+    }
+    put_header(header, (end + 7) / 8 * 8);
+    send(o, header, sizeof header);
+    for (unsigned s = 1; s < PL_S_COUNT; s++) {
+        fill(o, pl_object_section[s].align);
+        send_section(w, s, o);
+    }
+    fill(o, 8);
+    send(o, sections, sizeof sections);
+    if (o->n % sizeof o->piece)
+        hand_on(o);
+}
+
+static bool put_hash(void *to, const char *at, size_t n)
+{
+    pl_sha256_add(to, at, n);
+    return true;
+}
+
+/* Twice: its hash stands in it. */
+static pl_status put_file(writer *w, pl_object_put *wanted, void *to)
 {
     uint32_t name[PL_S_COUNT] = {0};
-    uint64_t at[PL_S_COUNT] = {0};
     put(&w->part[PL_S_SHSTRTAB], "", 1);
     for (unsigned s = 1; s < PL_S_COUNT; s++) {
         name[s] = (uint32_t)w->part[PL_S_SHSTRTAB].n;
         put(&w->part[PL_S_SHSTRTAB], pl_object_section[s].name, strlen(pl_object_section[s].name) + 1);
     }
-    size_t all = sizeof(Elf64_Ehdr) + sizeof(Elf64_Shdr) * PL_S_COUNT + 8;
-    for (unsigned s = 1; s < PL_S_COUNT; s++)
-        all += size_of(w, s) + pl_object_section[s].align;
-    file->at = pl_arena_alloc(a, all);
-    file->cap = all;
-    file->failed = !file->at;
-    if (file->failed)
-        return;
-    room(file, sizeof(Elf64_Ehdr));
-    for (unsigned s = 1; s < PL_S_COUNT; s++) {
-        uint32_t align = pl_object_section[s].align;
-        room(file, (align - file->n % align) % align);
-        at[s] = file->n;
-        put_section(w, s, file);
-        free(w->part[s].at);
-        w->part[s].at = NULL;
-    }
-    room(file, (8 - file->n % 8) % 8);
-    uint64_t headers = file->n;
-    char *to = room(file, sizeof(Elf64_Shdr) * PL_S_COUNT);
-    if (!to)
-        return;
-    for (unsigned s = 1; s < PL_S_COUNT; s++)
-        put_section_header(w, to + s * sizeof(Elf64_Shdr), (pl_section)s, name[s], at[s],
-                           pl_object_section[s].type == SHT_NOBITS ? w->zero[s] : size_of(w, s));
-    put_header(file->at, headers);
+    for (unsigned s = 0; s < PL_S_COUNT; s++)
+        w->failed |= w->part[s].failed;
+    if (w->failed)
+        return PL_NOMEM;
     pl_sha256 hash;
     char hex[65];
     pl_sha256_init(&hash);
-    pl_sha256_add(&hash, file->at, file->n);
+    send_file(w, name, &(sink){.put = put_hash, .to = &hash});
     pl_sha256_hex(&hash, hex);
-    memcpy(file->at + at[PL_S_NOTE] + 12 + PL_NOTE_NAME_BYTES + PL_NOTE_CONTENT, hex, 64);
+    memcpy(w->part[PL_S_NOTE].at + 12 + PL_NOTE_NAME_BYTES + PL_NOTE_CONTENT, hex, 64);
+    sink file = {.put = wanted, .to = to};
+    send_file(w, name, &file);
+    return file.failed ? PL_IO : PL_OK;
 }
 
-pl_status pl_object_write(const pl_program *p, pl_arena *a, char **out, size_t *n)
+pl_status pl_object_send(const pl_program *p, pl_object_put *wanted, void *to)
 {
     writer w = {.p = p};
-    bytes file = {0};
+    pl_status st = PL_NOMEM;
     w.func_symbol = calloc(p->funcs.n + 1, sizeof *w.func_symbol);
     w.var_symbol = calloc(p->vars.n + 1, sizeof *w.var_symbol);
     put(&w.part[PL_S_STRTAB], "", 1);
@@ -419,17 +466,29 @@ pl_status pl_object_write(const pl_program *p, pl_arena *a, char **out, size_t *
         put_functions(&w);
         put_tables(&w);
         put_note(&w);
-        for (unsigned s = 0; s < PL_S_COUNT; s++)
-            w.failed |= w.part[s].failed;
+        st = put_file(&w, wanted, to);
     }
-    if (!w.failed)
-        put_file(&w, a, &file);
     for (unsigned s = 0; s < PL_S_COUNT; s++)
         free(w.part[s].at);
     free(w.func_symbol);
     free(w.var_symbol);
-    if (w.failed || file.failed)
+    return st;
+}
+
+static bool put_bytes(void *to, const char *at, size_t n)
+{
+    put(to, at, n);
+    return !((bytes *)to)->failed;
+}
+
+pl_status pl_object_write(const pl_program *p, char **out, size_t *n)
+{
+    bytes file = {0};
+    pl_status st = pl_object_send(p, put_bytes, &file);
+    if (st != PL_OK) {
+        free(file.at);
         return PL_NOMEM;
+    }
     *out = file.at;
     *n = file.n;
     return PL_OK;

@@ -5,24 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_BLOCK = 65536 };
+enum { FIRST_BLOCK = 65536, ZEROS = 2 /* behind the text, for who reads on (pl_ptx_parse) */ };
 
 /* Reads to the end of f; false when memory is exhausted. Works for pipes too, whose size nobody
  * knows. */
 static bool read_all(FILE *f, char **text, size_t *bytes)
 {
     size_t cap = FIRST_BLOCK, n = 0;
-    char *buf = malloc(cap + 1);
+    char *buf = malloc(cap + ZEROS);
     while (buf) {
         n += fread(buf + n, 1, cap - n, f);
         if (n < cap) break;
-        char *larger = realloc(buf, cap * 2 + 1);
+        char *larger = realloc(buf, cap * 2 + ZEROS);
         if (!larger) free(buf);
         buf = larger;
         cap *= 2;
     }
     if (!buf) return false;
-    buf[n] = '\0';
+    memset(buf + n, 0, ZEROS);
     *text = buf;
     *bytes = n;
     return true;

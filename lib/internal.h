@@ -38,6 +38,7 @@ struct pl_module {
     pl_gpu *gpu;     /* not owned */
     pl_arena *arena; /* owned: names, texts, the trees */
     const char *name; /* of the first file */
+    char *text;          /* of the only file, as it was read; owned, or NULL */
     pl_program *program; /* owned */
     struct {
         pl_module_source *at;

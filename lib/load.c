@@ -43,17 +43,22 @@ static uint32_t count_lines(const char *text, size_t n)
     return lines;
 }
 
-/* Copies the files one behind the other into the module, each starting on a line of its own. */
+/* The files one behind the other in the module, each starting on a line of its own, and two zeros behind them. A single one that was read stays
+ * where it is, others are copied. */
 static char *join_texts(pl_module *m, input *in, size_t n, size_t *bytes)
 {
     size_t room = 1, at = 0;
     uint32_t lines = 0;
     for (size_t k = 0; k < n; k++) room += in[k].bytes + 1;
-    char *text = pl_arena_alloc(m->arena, room);
+    if (n == 1) {
+        m->text = in->own;
+        in->own = NULL;
+    }
+    char *text = m->text ? m->text : pl_arena_alloc(m->arena, room);
     if (!text) return NULL;
     for (size_t k = 0; k < n; k++) {
         char *start = text + at;
-        memcpy(start, in[k].text, in[k].bytes);
+        if (!m->text) memcpy(start, in[k].text, in[k].bytes);
         free(in[k].own);
         in[k].own = NULL;
         in[k].text = start;
@@ -102,13 +107,13 @@ static bool is_provided(const char *name)
 static pl_status load_ptx(pl_module *m, input *in, size_t n, const pl_load_options *options)
 {
     size_t bytes = 0;
-    const char *text = join_texts(m, in, n, &bytes);
+    char *text = join_texts(m, in, n, &bytes);
     pl_ast **ast = pl_arena_array(m->arena, pl_ast *, n), *whole = NULL;
     const uint32_t lanes = m->gpu->machine ? m->gpu->machine->sm.lanes : PL_LANES;
     if (!text || !ast || !pl_arena_ok(m->arena)) return PL_NOMEM;
     pl_status st = PL_OK;
     for (size_t k = 0; k < n; k++) {
-        pl_status one = pl_ptx_parse(m->arena, &m->gpu->diags, m->source.at[k].file, lanes, &ast[k]);
+        pl_status one = pl_ptx_parse(m->arena, &m->gpu->diags, m->source.at[k].file, lanes, n == 1 ? text : NULL, &ast[k]);
         if (st == PL_OK || one == PL_NOMEM) st = one;
     }
     if (st != PL_OK || (options && options->check_only)) return st;
@@ -226,15 +231,23 @@ pl_status pl_format_file(pl_gpu *gpu, const char *path, const char **out, size_t
     return st;
 }
 
+static pl_status make(const pl_program *p, pl_save_form form, char **out, size_t *bytes)
+{
+    return form == PL_SAVE_TEXT ? pl_asm_write(p, out, bytes) : pl_object_write(p, out, bytes);
+}
+
 pl_status pl_module_save(pl_module *m, pl_save_form form, const char **out, size_t *bytes)
 {
     char *made = NULL, *kept = NULL;
-    if (form == PL_SAVE_TEXT) {
-        if (pl_asm_write(m->program, &made, bytes) == PL_OK) kept = pl_arena_alloc(m->gpu->messages, *bytes + 1);
-        if (kept) memcpy(kept, made, *bytes);
-        free(made);
-    } else if (pl_object_write(m->program, m->gpu->messages, &made, bytes) == PL_OK)
-        kept = made;
+    if (make(m->program, form, &made, bytes) == PL_OK) kept = pl_arena_alloc(m->gpu->messages, *bytes + 1);
+    if (kept) memcpy(kept, made, *bytes);
+    free(made);
     *out = kept;
     return kept ? PL_OK : pl_gpu_no_memory(m->gpu, "while saving a program");
+}
+
+pl_status pl_module_send(pl_module *m, pl_module_put *put, void *to)
+{
+    pl_status st = pl_object_send(m->program, put, to);
+    return st == PL_NOMEM ? pl_gpu_no_memory(m->gpu, "while saving a program") : st;
 }

@@ -112,6 +112,7 @@ void pl_module_close(pl_module *m)
     pl_arena_close(m->results);
     pl_arena_close(m->arena);
     free(m->pc_stat);
+    free(m->text);
     free(m);
 }
 

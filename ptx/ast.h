@@ -198,8 +198,9 @@ static inline pl_loc pl_stmt_place(const pl_func *f, const pl_stmt *s)
 }
 
 /* Parses and checks one module; lanes: of a warp, the value of WARP_SZ. Diagnostics go to diags
- * (its file list already holds `file`). On PL_OK *out is a module without errors; on PL_INVALID at least one error was reported and *out may
+ * (its file list already holds `file`). own: the text of the file, if it may be worked on and there is room for two zeros behind it: it is as it was
+ * in the end, but for these; NULL: it is copied. On PL_OK *out is a module without errors; on PL_INVALID at least one error was reported and *out may
  * hold the recovered parts. */
-pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, uint32_t lanes, pl_ast **out);
+pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, uint32_t lanes, char *own, pl_ast **out);
 
 #endif

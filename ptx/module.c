@@ -1,6 +1,6 @@
 /* module.c - the entry of the PTX front end, and the directives that hold for a whole module.
  *
- * pl_ptx_parse copies the text once (flex ends every token with a NUL in place), runs the grammar
+ * pl_ptx_parse copies the text, unless it may work on it (flex ends every token with a NUL in place), runs the grammar
  * and reports what only the end of the file can show. .version and .target decide what everything
  * else may use: pl_module_needs is the one place that compares. PTX ISA 9.0, sections 11.1 and 13
  * (release notes). */
@@ -15,6 +15,7 @@
 int pl_ptx_yylex_init_extra(pl_parse *p, yyscan_t *scanner);
 struct yy_buffer_state *pl_ptx_yy_scan_buffer(char *text, size_t size, yyscan_t scanner);
 int pl_ptx_yylex_destroy(yyscan_t scanner);
+void pl_ptx_lex_leave(yyscan_t scanner);
 
 static const uint16_t versions[] = {10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 30, 31, 32, 40, 41,
                                     42, 43, 50, 51, 60, 61, 62, 63, 64, 65, 70, 71, 72, 73, 74,
@@ -268,13 +269,13 @@ void pl_module_end(pl_parse *p)
     pl_place_constants(p->ast, p->names);
 }
 
-static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32_t file, uint32_t lanes, pl_ast **out)
+static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32_t file, uint32_t lanes, char *own, pl_ast **out)
 {
     const struct pl_diag_file *source = &diags->file.at[file];
     size_t errors = diags->errors;
     pl_parse *p = pl_arena_new(names, pl_parse);
     pl_ast *ast = pl_arena_new(arena, pl_ast);
-    char *text = pl_arena_alloc(names, source->size + 2);
+    char *text = own ? own : pl_arena_alloc(names, source->size + 2);
     yyscan_t scanner;
     if (!p || !ast || !text) return PL_NOMEM;
     p->arena = ast->arena = arena;
@@ -292,12 +293,13 @@ static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32
     pl_map_init(&p->locs, names);
     pl_node_new(p, PL_N_WRONG, (pl_loc){0});
     pl_names_begin(p);
-    memcpy(text, source->text, source->size);
+    if (!own) memcpy(text, source->text, source->size);
     text[source->size] = text[source->size + 1] = 0;
     *pl_push(arena, &ast->files) = NULL;
     if (!p->scope || !p->matcher || pl_ptx_yylex_init_extra(p, &scanner)) return PL_NOMEM;
     struct yy_buffer_state *buffer = pl_ptx_yy_scan_buffer(text, source->size + 2, scanner);
     int rc = buffer ? pl_ptx_yyparse(scanner, p) : 2;
+    if (buffer) pl_ptx_lex_leave(scanner);
     pl_ptx_yylex_destroy(scanner);
     if (rc == 2 && !p->max_depth_reported) return PL_NOMEM;
     if (rc == 0 || p->seen_version) pl_module_end(p);
@@ -306,11 +308,11 @@ static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32
     return diags->errors > errors ? PL_INVALID : PL_OK;
 }
 
-pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, uint32_t lanes, pl_ast **out)
+pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, uint32_t lanes, char *own, pl_ast **out)
 {
     pl_arena *names = pl_arena_open();
     *out = NULL;
-    pl_status st = names ? parse(arena, names, diags, file, lanes, out) : PL_NOMEM;
+    pl_status st = names ? parse(arena, names, diags, file, lanes, own, out) : PL_NOMEM;
     pl_arena_close(names);
     return st;
 }
