@@ -24,7 +24,7 @@ static inline void locate(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     } else if (v->block != f->block)
         v->block = UINT32_MAX - 1;
     v->writes += (use & PL_USE_WRITE) != 0;
-    if ((use & PL_USE_WRITE) && pl_insn_elsewhere(f->x->p, &f->x->b.at[f->block].code.at[f->at], *row))
+    if ((use & PL_USE_WRITE) && (f->x->b.at[f->block].code.at[f->at].flags & PL_IF_ELSEWHERE))
         v->weight = 0;
 }
 

@@ -681,6 +681,21 @@ uint32_t pl_ir_frame(pl_ir *x)
     return row;
 }
 
+uint32_t pl_ir_sreg(pl_ir *x, pl_word sreg)
+{
+    pl_prog_func *f = x->f;
+    for (size_t k = 0; k < f->init.n; k++)
+        if (f->init.at[k].sreg == sreg && !f->init.at[k].sel && f->init.at[k].width == 32)
+            return f->init.at[k].row;
+    uint32_t row = pl_ir_new(x, 1);
+    if (pl_ir_ok(x)) {
+        x->kind.at[row] = PL_ROW_INIT;
+        x->init.at[row] = (uint32_t)f->init.n;
+    }
+    *pl_push(x->p->arena, &f->init) = (pl_row_init){.row = row, .width = 32, .sreg = (uint16_t)sreg};
+    return row;
+}
+
 /* ---- editing ---- */
 
 pl_insn pl_ir_clone(pl_ir *x, const pl_insn *i)

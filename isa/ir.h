@@ -127,6 +127,8 @@ uint32_t pl_ir_new_pred(pl_ir *x);
 uint32_t pl_ir_constant(pl_ir *x, uint64_t bits, unsigned width);
 /* The row that holds the start of the frame in local memory. */
 uint32_t pl_ir_frame(pl_ir *x);
+/* The row that holds a special register of 32 bits without components. */
+uint32_t pl_ir_sreg(pl_ir *x, pl_word sreg);
 /* Is the row a plain number? */
 static inline bool pl_ir_number(const pl_ir *x, uint32_t row, uint64_t *bits)
 {

@@ -145,7 +145,7 @@ static void locate(live *l, unit *u, bool write)
 /* Reads come before writes within one instruction. */
 static void locate_all(live *l, const pl_insn *i)
 {
-    const bool elsewhere = pl_forms[i->form].mnem == M__umov || (i->flags & PL_IF_ELSEWHERE), halved = elsewhere && pl_insn_fragment(i);
+    const bool elsewhere = pl_forms[i->form].mnem == M__umov || (i->flags & PL_IF_ELSEWHERE);
     const ref *first = refs_of(l, l->at), *end = refs_end(l, l->at);
     for (const ref *r = first; r < end; r++)
         if (r->use & PL_USE_READ)
@@ -157,7 +157,7 @@ static void locate_all(live *l, const pl_insn *i)
         locate(l, u, r->rows == u->rows);
         if (u->writes < 2)
             u->writes++;
-        u->elsewhere |= elsewhere && (!halved || pl_insn_elsewhere(l->p, i, u->row));
+        u->elsewhere |= elsewhere;
     }
 }
 

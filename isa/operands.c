@@ -158,21 +158,3 @@ void pl_insn_uses(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
     pl_insn_uses_here(p, i, fn, ctx);
 }
 
-unsigned pl_insn_fragment(const pl_insn *i)
-{
-    enum { WORDS = 8 };
-    const pl_form *f = &pl_forms[i->form];
-    bool loads = f->mnem == M_wmma && (f->effects & PL_EF_LOAD) && f->operand[0].written && pl_insn_has(i, W_m16n16k16);
-    return loads && pl_operand_type(f, 0, i->mods) == W_f16x2 && pl_operand_count(f, 0, i->mods) == WORDS ? WORDS : 0;
-}
-
-bool pl_insn_elsewhere(const pl_program *p, const pl_insn *i, uint32_t row)
-{
-    unsigned n = pl_insn_fragment(i);
-    if (!(i->flags & PL_IF_ELSEWHERE) || !n)
-        return (i->flags & PL_IF_ELSEWHERE) != 0;
-    for (unsigned k = n / 2; k < n; k++)
-        if (p->pool.at[i->more + i->op[0] + k] == row)
-            return true;
-    return false;
-}

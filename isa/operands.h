@@ -21,10 +21,6 @@ static inline unsigned pl_insn_traits(const pl_insn *i)
     return i->plan ? i->traits : pl_traits_find(i);
 }
 
-/* A fragment of 16-bit factors of wmma, 16 x 16: its words in the order of the PTX manual's registers; 0: `i` does not load one. */
-unsigned pl_insn_fragment(const pl_insn *i);
-/* Of an instruction with PL_IF_ELSEWHERE: does what it writes to this row take no register of a thread? Of a fragment the second half does not. */
-bool pl_insn_elsewhere(const pl_program *p, const pl_insn *i, uint32_t row);
 
 /* Called for each register operand: *row is its first row (or predicate number) and may be changed; rows is how many it takes. */
 typedef void pl_use_fn(void *ctx, uint32_t *row, unsigned rows, unsigned use);

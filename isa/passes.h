@@ -6,6 +6,8 @@
 
 #include "isa/ir.h"
 
+/* wmma.c: loads and stores of wmma's fragments become what each lane does. */
+bool pl_pass_wmma(pl_ir *x);
 /* fold.c: copies and constants are passed on, equal computations are done once, unused results disappear. */
 bool pl_pass_fold(pl_ir *x);
 /* fold.c: a copy of a variable that has just got a number is that number. */

@@ -119,6 +119,7 @@ typedef struct pl_program {
     struct { const char **at; size_t n, cap; } files; /* .file paths; the first entry is not used */
     struct { pl_prog_source *at; size_t n, cap; } sources; /* the PTX files, one behind the other in the text */
     int opt_level;
+    uint32_t lanes; /* while it is assembled: of a warp */
     pl_plans *plans; /* while it is assembled, else NULL */
     const char *text; /* the PTX, for messages and listings */
     size_t text_bytes;

@@ -598,22 +598,6 @@ static void lower_half(const chooser *c, pl_insn *i)
     }
 }
 
-/* The loads of 8 x 8 tiles at numbers behind one address compute it once. */
-static void near_tile(const chooser *c, pl_insn *i)
-{
-    if (i->cls != C_wmma_load_1)
-        return;
-    const pl_irb *b = &c->x->b.at[c->block];
-    for (uint32_t k = c->at; k-- > 0;) {
-        const pl_insn *o = &b->code.at[k];
-        bool same = pl_insn_mnem(o) == M_wmma && (o->cls == C_wmma_load_1 || o->cls == C_ld) && o->op[1] == i->op[1] && o->op[2] == i->op[2];
-        if (same && (c->x->row[i->op[1]].defs == 1 || c->written_in[i->op[1]] != c->block + 1 || c->written[i->op[1]] <= k)) {
-            i->cls = C_ld;
-            return;
-        }
-    }
-}
-
 /* A sum: whether it became something else. */
 static bool sums(chooser *c, pl_insn *i)
 {
@@ -699,7 +683,6 @@ static void change(chooser *c, pl_insn *i)
     }
     if (i->flags & PL_IF_MEM)
         fold_address(c, i);
-    near_tile(c, i);
     round_tf32(c, i);
 }
 

@@ -143,58 +143,6 @@ static void share(chooser *c)
     }
 }
 
-/* ---- fragments ---- */
-
-/* Of the eight registers that PTX gives a 16 x 16 fragment of 16-bit factors, four are enough since sm_75: its first half is all that products
- * read. The second half has no registers of its own unless something else looks at it. */
-typedef struct fragments {
-    pl_ir *x;
-    uint32_t *half; /* by row: writes and reads as a word of a second half */
-} fragments;
-
-static void note_halves(fragments *f, const pl_insn *i)
-{
-    const pl_form *fm = &pl_forms[i->form];
-    unsigned words = pl_insn_fragment(i);
-    bool product = fm->mnem == M_wmma && !(fm->effects & (PL_EF_LOAD | PL_EF_STORE));
-    for (unsigned k = 0; (words || product) && k < fm->noperands && k < PL_INLINE_OPERANDS; k++) {
-        int n = fm->operand[k].kind == PL_K_VALUE ? (int)pl_operand_count(fm, k, i->mods) : 0;
-        if (n != 8 || pl_operand_type(fm, k, i->mods) != W_f16x2 || (product && fm->operand[k].written))
-            continue;
-        for (uint32_t m = 4; m < 8; m++)
-            f->half[f->x->p->pool.at[i->more + i->op[k] + m]]++;
-    }
-}
-
-static bool halve(pl_ir *x)
-{
-    fragments f = {x, NULL};
-    bool any = false;
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n && !any; k++)
-            any = pl_insn_mnem(&x->b.at[b].code.at[k]) == M_wmma;
-    if (!any)
-        return true;
-    f.half = pl_arena_array(x->tmp, uint32_t, x->f->rows + 1);
-    for (size_t b = 0; f.half && b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            if (pl_insn_mnem(&x->b.at[b].code.at[k]) == M_wmma)
-                note_halves(&f, &x->b.at[b].code.at[k]);
-    for (size_t b = 0; f.half && b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            pl_insn *i = &x->b.at[b].code.at[k];
-            unsigned n = pl_insn_mnem(i) == M_wmma ? pl_insn_fragment(i) : 0;
-            bool spare = n > 0;
-            for (unsigned m = n / 2; m < n; m++) {
-                uint32_t row = x->p->pool.at[i->more + i->op[0] + m];
-                spare &= f.half[row] == x->row[row].defs + x->row[row].uses && !x->row[row].pinned;
-            }
-            if (spare)
-                i->flags |= PL_IF_ELSEWHERE;
-        }
-    return f.half != NULL;
-}
-
 bool pl_pass_uniform(pl_ir *x)
 {
     chooser c = {.x = x};
@@ -243,8 +191,6 @@ bool pl_pass_uniform(pl_ir *x)
             if (constant || (i->op[0] < x->f->rows && c.may[i->op[0]] && (is_fetch(x, i) || computes(x, i))))
                 i->flags |= PL_IF_ELSEWHERE;
         }
-    if (!halve(x))
-        return false;
     pl_ir_same(x);
     return true;
 }

@@ -87,6 +87,11 @@ static uint32_t threads_for(size_t bytes, const pl_load_options *options)
     return processors < 1 ? 1 : (size_t)processors > useful ? (uint32_t)useful : (uint32_t)processors;
 }
 
+static uint32_t lanes_of(const pl_module *m)
+{
+    return m->gpu->machine ? m->gpu->machine->sm.lanes : PL_LANES;
+}
+
 static pl_status assemble(pl_module *m, const pl_ast *ast, const char *text, size_t bytes, const pl_load_options *options)
 {
     size_t n = m->source.n;
@@ -95,7 +100,7 @@ static pl_status assemble(pl_module *m, const pl_ast *ast, const char *text, siz
         source[k] = (pl_lower_source){m->source.at[k].name, m->source.at[k].file, m->source.at[k].lines_before};
     const pl_lower_options lower = {
         .opt_level = options ? options->opt_level : 2, .text = text, .text_bytes = bytes, .source = source, .sources = n,
-        .threads = threads_for(bytes, options)};
+        .threads = threads_for(bytes, options), .lanes = lanes_of(m)};
     return source ? pl_lower(ast, &lower, &m->program) : PL_NOMEM;
 }
 
@@ -109,11 +114,10 @@ static pl_status load_ptx(pl_module *m, input *in, size_t n, const pl_load_optio
     size_t bytes = 0;
     char *text = join_texts(m, in, n, &bytes);
     pl_ast **ast = pl_arena_array(m->arena, pl_ast *, n), *whole = NULL;
-    const uint32_t lanes = m->gpu->machine ? m->gpu->machine->sm.lanes : PL_LANES;
     if (!text || !ast || !pl_arena_ok(m->arena)) return PL_NOMEM;
     pl_status st = PL_OK;
     for (size_t k = 0; k < n; k++) {
-        pl_status one = pl_ptx_parse(m->arena, &m->gpu->diags, m->source.at[k].file, lanes, n == 1 ? text : NULL, &ast[k]);
+        pl_status one = pl_ptx_parse(m->arena, &m->gpu->diags, m->source.at[k].file, lanes_of(m), n == 1 ? text : NULL, &ast[k]);
         if (st == PL_OK || one == PL_NOMEM) st = one;
     }
     if (st != PL_OK || (options && options->check_only)) return st;

@@ -987,7 +987,7 @@ pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **
     }
     pl_program *p = pl_arena_new(arena, pl_program);
     *p = (pl_program){.arena = arena, .ptx = ast->ptx, .sm = ast->sm, .sm_suffix = ast->sm_suffix, .target = ast->target,
-                      .opt_level = opt->opt_level, .text = opt->text, .text_bytes = opt->text_bytes};
+                      .opt_level = opt->opt_level, .lanes = opt->lanes, .text = opt->text, .text_bytes = opt->text_bytes};
     assembly x = {.m = {.ast = ast, .p = p, .scratch = scratch, .source = opt->source, .sources = opt->sources}};
     const size_t errors = ast->diags->errors;
     pl_status st = !lower_module(&x.m) ? PL_NOMEM : ast->diags->errors > errors ? PL_INVALID : lower_functions(&x, opt->threads ? opt->threads : 1);

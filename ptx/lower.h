@@ -12,6 +12,7 @@ typedef struct pl_lower_source {
 } pl_lower_source;
 
 typedef struct pl_lower_options {
+    uint32_t lanes;   /* of a warp */
     int opt_level;    /* 0: one machine instruction for each PTX instruction */
     const char *text; /* the PTX, kept by reference for listings; may be NULL */
     size_t text_bytes;

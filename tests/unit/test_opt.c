@@ -651,6 +651,69 @@ START_TEST(numbers_of_shifts_are_no_readers)
 END_TEST
 
 /* Of the eight words of a 16 x 16 fragment of 16-bit factors four take registers, unless something else looks at the others. */
+/* A load or store of a fragment with the matrix at [%d1] or s, lines %r1 apart. */
+static void fragment(const char *instruction, unsigned registers_of_it, const char *kind, const char *address)
+{
+    char body[1024];
+    size_t n = (size_t)snprintf(body, sizeof body, ".reg .%s %%v<8>;\n", kind);
+    bool store = strstr(instruction, "store") != NULL;
+    for (unsigned k = 0; k < registers_of_it && store; k++)
+        n += (size_t)snprintf(body + n, sizeof body - n, "ld.global.%s %%v%u, [%%d2+%u];\n", kind, k, 32 * k);
+    n += (size_t)snprintf(body + n, sizeof body - n, "%s %s%s", instruction, store ? address : "", store ? ", " : "");
+    for (unsigned k = 0; k < registers_of_it; k++)
+        n += (size_t)snprintf(body + n, sizeof body - n, "%s%%v%u", k ? ", " : "{", k);
+    n += (size_t)snprintf(body + n, sizeof body - n, "}%s%s, %%r1;\n", store ? "" : ", ", store ? "" : address);
+    for (unsigned k = 0; k < registers_of_it && !store; k++)
+        n += (size_t)snprintf(body + n, sizeof body - n, "st.global.%s [%%d2+%u], %%v%u;\n", kind, 32 * k, k);
+    assemble(body);
+    ck_assert_uint_eq(count("wmma"), 0);
+}
+
+/* Counts of ptxas 13.0 for sm_90. */
+START_TEST(fragments_are_accesses_of_lanes)
+{
+    fragment("wmma.load.a.sync.aligned.row.m16n16k16.global.f16", 8, "b32", "[%d1]");
+    ck_assert_uint_eq(count("ld.global.b32"), 4);
+    ck_assert_uint_eq(count("movmatrix"), 0);
+    fragment("wmma.load.b.sync.aligned.row.m16n16k16.global.f16", 8, "b32", "[%d1]");
+    ck_assert_uint_eq(count("ld.global.b32"), 4);
+    ck_assert_uint_eq(count("movmatrix"), 4);
+    fragment("wmma.load.a.sync.aligned.row.m32n8k16.shared.bf16", 8, "b32", "[s]");
+    ck_assert_uint_eq(count("ldmatrix.sync.aligned.m8n8.x4.shared"), 2);
+    fragment("wmma.load.b.sync.aligned.row.m16n16k16.shared.f16", 8, "b32", "[s]");
+    ck_assert_uint_eq(count("ldmatrix.sync.aligned.m8n8.x4.trans.shared"), 1);
+    fragment("wmma.load.a.sync.aligned.row.m16n16k16.shared.s8", 2, "b32", "[s]");
+    ck_assert_uint_eq(count("ldmatrix.sync.aligned.m8n8.x2.shared"), 1);
+    fragment("wmma.load.a.sync.aligned.col.m16n16k16.global.s8", 2, "b32", "[%d1]");
+    ck_assert_uint_eq(count("ld.global.u8"), 8);
+    ck_assert_uint_eq(count("prmt"), 2);
+    fragment("wmma.load.c.sync.aligned.row.m16n16k16.f32", 8, "f32", "[%d1]");
+    ck_assert_uint_eq(count("ld.v2.b32"), 4);
+    fragment("wmma.store.d.sync.aligned.row.m16n16k16.global.f32", 8, "f32", "[%d1]");
+    ck_assert_uint_eq(count("st.global.v2.b32"), 4);
+    fragment("wmma.store.d.sync.aligned.col.m16n16k16.global.f32", 8, "f32", "[%d1]");
+    ck_assert_uint_eq(count("st.global.b32"), 8);
+    fragment("wmma.store.d.sync.aligned.row.m8n8k4.global.f64", 2, "f64", "[%d1]");
+    ck_assert_uint_eq(count("st.global.v2.b64"), 1);
+}
+END_TEST
+
+/* What lanes share is computed once, outside of a loop, also where the base is a variable. */
+START_TEST(addresses_of_fragments_are_shared)
+{
+    assemble(".reg .f64 %a<4>, %c<2>;\nmov.f64 %c0, 0d0000000000000000;\nmov.f64 %c1, %c0;\nL:\n"
+             "wmma.load.a.sync.aligned.row.m8n8k4.f64 {%a0}, [%d1], %r1;\nwmma.load.b.sync.aligned.col.m8n8k4.f64 {%a1}, [%d2], %r1;\n"
+             "wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64.rn {%c0, %c1}, {%a0}, {%a1}, {%c0, %c1};\n"
+             "wmma.load.a.sync.aligned.row.m8n8k4.f64 {%a2}, [%d1+32], %r1;\nwmma.load.b.sync.aligned.col.m8n8k4.f64 {%a3}, [%d2+32], %r1;\n"
+             "wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64.rn {%c0, %c1}, {%a2}, {%a3}, {%c0, %c1};\n"
+             "add.s64 %d1, %d1, 64;\nadd.s64 %d2, %d2, 64;\nadd.s32 %r2, %r2, 1;\nsetp.lt.s32 %p1, %r2, 99;\n@%p1 bra L;\n"
+             "st.global.f64 [%d1], %c0;\nst.global.f64 [%d2], %c1;");
+    ck_assert_uint_eq(count("~lea.u64"), 2);
+    ck_assert_uint_eq(count("mad.wide.u32"), 1);
+    ck_assert_uint_eq(count("ld.b64"), 4);
+}
+END_TEST
+
 START_TEST(second_halves_of_fragments_take_no_registers)
 {
     char body[4096] = ".reg .b32 %a<8>, %b<8>;\n.reg .f32 %c<8>;\n";
@@ -675,7 +738,7 @@ START_TEST(second_halves_of_fragments_take_no_registers)
 END_TEST
 
 UNIT_MAIN("opt", parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
-          second_halves_of_fragments_take_no_registers, products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
+          second_halves_of_fragments_take_no_registers, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
