@@ -4,6 +4,8 @@
  * nothing changes any more. */
 #include "isa/varies.h"
 
+#include <string.h>
+
 #include "isa/plan.h"
 
 /* A row varies; it was read before that was known, so that its readers have to be looked at again. */
@@ -53,6 +55,23 @@ static bool own_difference(const pl_insn *i)
            i->sel[PL_M_SPACE] != PL_SP_GLOBAL;
 }
 
+/* What all lanes that take part in it get the same answer of: votes, reductions, a shuffle from one lane. */
+static bool one_answer(const pl_insn *i)
+{
+    return i->cls == C_vote || i->cls == C_redux || (i->cls == C_match && pl_insn_has(i, W_all)) || (i->cls == C_shfl && pl_insn_has(i, W_idx));
+}
+
+/* Does its answer differ because lanes ask others, or ask them for something else? What each lane says itself, operand a, does not matter. */
+static void reads_but_own(finder *f, pl_insn *i)
+{
+    const pl_form *form = &pl_forms[i->form];
+    if (i->guard > PL_PF)
+        sees(f, &i->guard, 1, PL_USE_PRED);
+    for (unsigned k = 0; k < form->noperands && k < PL_INLINE_OPERANDS; k++)
+        if (!form->operand[k].written && strcmp(form->operand[k].name, "a") != 0)
+            sees(f, &i->op[k], 1, 0);
+}
+
 static bool begin(pl_varies *v, const pl_ir *x)
 {
     v->row = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
@@ -70,7 +89,9 @@ static void spread(pl_varies *v, pl_ir *x, bool (*brings)(const pl_insn *i))
             for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
                 pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
                 f.any = brings(i);
-                if (!f.any)
+                if (!f.any && one_answer(i))
+                    reads_but_own(&f, i);
+                else if (!f.any)
                     pl_insn_reads_here(x->p, i, sees, &f);
                 if (f.any)
                     pl_insn_writes_here(x->p, i, spreads, &f);
