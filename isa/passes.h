@@ -16,6 +16,8 @@ bool pl_pass_numbers(pl_ir *x);
 bool pl_pass_clean(pl_ir *x);
 /* webs.c: unrelated values of one register get registers of their own. */
 bool pl_pass_webs(pl_ir *x);
+/* rotate.c: loops that test at their top test at their end. */
+bool pl_pass_rotate(pl_ir *x);
 /* unroll.c: counted loops of one block are unrolled, wholly or four times. */
 bool pl_pass_unroll(pl_ir *x);
 /* predicate.c: short bodies of branches become guarded instructions. */
