@@ -9,7 +9,11 @@
  * Where fewer than four rounds are certain, the original loop stands for the last of them, so that a counter that wraps around, or is beyond
  * n already, still does what it did; `!=` has no other last round, and a test more in front: v < n. Of a known number of
  * rounds those that do not fill the unrolled loop go in front of it. Copies of the body write registers of their own where the
- * original wrote a value that it also reads; a counter becomes counter plus number, which later passes fold into addresses. */
+ * original wrote a value that it also reads; a counter becomes counter plus number, which later passes fold into addresses.
+ *
+ * A counter that begins with a number and grows by one cannot wrap before it is there, so no original is needed: the loop of four, two rounds and
+ * one each run if they are due. ptxas takes care of the first round, which is due anyhow, by a flag, or runs it in front; here the bound is no less than
+ * the number behind the first one. */
 #include <string.h>
 
 #include "isa/opt.h"
@@ -42,6 +46,7 @@ typedef struct counted {
     uint32_t shared;          /* loads from shared memory */
     bool loads, doubles;      /* it loads from elsewhere; it computes with f64 */
     bool together;            /* the lanes of a warp or block do something together */
+    bool branches, meets;     /* there is something that only some lanes do; a barrier */
 } counted;
 
 typedef struct unroller {
@@ -104,13 +109,14 @@ static pl_word mirrored(pl_word cmp)
     }
 }
 
-static pl_word comparison(const pl_insn *i)
+/* What holds while the loop goes on; `other`: while the comparison does not. */
+static pl_word comparison(const pl_insn *i, bool other)
 {
-    static const uint16_t words[][2] = {{W_lt, W_lt}, {W_le, W_le}, {W_gt, W_gt}, {W_ge, W_ge}, {W_ne, W_ne},
-                                        {W_lo, W_lt}, {W_ls, W_le}, {W_hi, W_gt}, {W_hs, W_ge}};
+    static const uint16_t words[][3] = {{W_lt, W_lt, W_ge}, {W_le, W_le, W_gt}, {W_gt, W_gt, W_le}, {W_ge, W_ge, W_lt}, {W_ne, W_ne, W_none},
+                                        {W_eq, W_none, W_ne}, {W_lo, W_lt, W_ge}, {W_ls, W_le, W_gt}, {W_hi, W_gt, W_le}, {W_hs, W_ge, W_lt}};
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
         if (pl_insn_has(i, (pl_word)words[k][0]))
-            return (pl_word)words[k][1];
+            return (pl_word)words[k][1 + other];
     return W_none;
 }
 
@@ -131,6 +137,7 @@ static uint32_t price_of(counted *c, const pl_insn *i)
     uint32_t e = pl_insn_effects(i);
     const char *name = pl_class_text[i->cls];
     c->together |= (e & (PL_EF_ATOMIC | PL_EF_BARRIER | PL_EF_CONVERGE)) != 0;
+    c->meets |= i->cls == C_barrier;
     if (i->cls == C_free || i->cls == C_cvt_int64 || i->cls == C_mov)
         return 0;
     if (e & PL_EF_ATOMIC)
@@ -167,7 +174,7 @@ static bool analyse(pl_ir *x, uint32_t block, counted *c)
     const pl_irb *b = &x->b.at[block];
     const pl_insn *branch = pl_ir_branch(x, block);
     if (!branch || b->loop != block || b->latches != 1 || branch->target != block || b->next == PL_IR_NONE || b->next == block ||
-        branch->guard <= PL_PF || pl_forms[branch->form].noperands != 1 || (branch->flags & (PL_IF_NOUNROLL | PL_IF_GUARD_NEG)))
+        branch->guard <= PL_PF || pl_forms[branch->form].noperands != 1 || (branch->flags & PL_IF_NOUNROLL))
         return false;
     const pl_ir_row *p = &x->pred_row[branch->guard];
     if (p->defs != 1 || p->uses != 1 || p->block != block)
@@ -178,7 +185,7 @@ static bool analyse(pl_ir *x, uint32_t block, counted *c)
         pl_type_bits(t) < 32 || (pl_type_kind(t) != 'u' && pl_type_kind(t) != 's' && pl_type_kind(t) != 'b'))
         return false;
     *c = (counted){.block = block, .exit = b->next, .test = p->at, .bits = (unsigned)pl_type_bits(t), .is_signed = pl_type_kind(t) == 's',
-                   .cmp = comparison(test), .n = (uint32_t)b->code.n - 2};
+                   .cmp = comparison(test, (branch->flags & PL_IF_GUARD_NEG) != 0), .n = (uint32_t)b->code.n - 2};
     bool found = false;
     for (unsigned side = 0; side < 2 && !found; side++) {
         uint32_t v = test->op[2 + side], n = test->op[3 - side];
@@ -208,12 +215,17 @@ static bool analyse(pl_ir *x, uint32_t block, counted *c)
             return false;
         if (k != c->test && !(steps_by(x, i, &step) && writes_in(x, block, i->op[0]) == 1))
             c->price += price_of(c, i);
+        if (i->guard != PL_PT && !(k && b->code.at[k - 1].guard == i->guard)) { /* a branch around it, for ptxas, which guards later */
+            c->price++;
+            c->branches = true;
+        }
     }
     return true;
 }
 
-/* What the counter starts with: the row or number of the only other write; PL_IR_NONE. */
-static uint32_t start_of(const pl_ir *x, const counted *c)
+/* What the counter starts with: the row or number of the only other write; PL_IR_NONE. each: that stands where the loop does, so it starts so
+ * each time. */
+static uint32_t start_of(const pl_ir *x, const counted *c, bool each)
 {
     if (x->row[c->counter].defs != 2)
         return PL_IR_NONE;
@@ -221,7 +233,7 @@ static uint32_t start_of(const pl_ir *x, const counted *c)
         for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
             const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
             if (i->form != PL_IR_DEAD && i->guard == PL_PT && i->op[0] == c->counter && pl_insn_mnem(i) == M_mov && pl_forms[i->form].noperands == 2)
-                return i->op[1];
+                return each && x->b.at[x->rpo[j]].loop != x->b.at[c->block].outer ? PL_IR_NONE : i->op[1];
         }
     return PL_IR_NONE;
 }
@@ -230,7 +242,7 @@ static uint32_t start_of(const pl_ir *x, const counted *c)
 static bool in_step(const pl_ir *x, const counted *c)
 {
     uint64_t v;
-    uint32_t start = start_of(x, c);
+    uint32_t start = start_of(x, c, false);
     const pl_insn *i = x->row[c->bound].defs == 1 ? pl_ir_writer(x, c->bound) : NULL;
     bool parameter = i && pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM;
     return start != PL_IR_NONE && pl_ir_number(x, start, &v) && (parameter || pl_ir_number(x, c->bound, &v));
@@ -399,6 +411,51 @@ static uint32_t certain(pl_ir *x, const counted *c, uint32_t block, uint32_t lin
     return pl_ir_compare(x, block, line, W_gt, type, distance, l->row, PL_PT);
 }
 
+/* A counter of 32 bits that begins with a number and grows by one: it goes on while it is less than the bound, or than the number behind its first
+ * value, whichever is larger. So it never wraps, nor do the distances from there. */
+static bool is_tame(const pl_ir *x, const counted *c, uint64_t *start)
+{
+    uint64_t bound;
+    return c->cmp == W_lt && c->step == 1 && c->bits == 32 && !pl_ir_number(x, c->bound, &bound) && pl_ir_number(x, start_of(x, c, true), start) && *start < INT32_MAX;
+}
+
+static bool unroll_tame(unroller *u, const counted *c, uint64_t start)
+{
+    pl_ir *x = u->x;
+    pl_word type = type_of(c);
+    uint32_t head = c->block, line = x->b.at[head].code.at[x->b.at[head].code.n - 1].line, end = pl_ir_new(x, 1);
+    uint32_t four = pl_ir_new_block(x), few = pl_ir_new_block(x), two = pl_ir_new_block(x), last = pl_ir_new_block(x), one = pl_ir_new_block(x);
+    if (!pl_ir_ok(x) || !copies(u, four, FACTOR) || !copies(u, two, 2) || !copies(u, one, 1))
+        return false;
+    memset(&x->b.at[head].code, 0, sizeof x->b.at[head].code);
+    pl_insn *i = pl_ir_append(x, head, line);
+    if (!i || !pl_insn_make(i, M_max, 3, &type, 1))
+        return false;
+    i->op[0] = end;
+    i->op[1] = c->bound;
+    i->op[2] = pl_ir_constant(x, start + 1, 32);
+    /* unsigned numbers do not go below zero: there the distance is compared */
+    for (unsigned k = 0; k < 3; k++) {
+        const uint32_t block = k == 0 ? head : k == 1 ? four : few, due = k < 2 ? FACTOR : 2;
+        uint32_t row = pl_ir_new(x, 1);
+        i = pl_ir_append(x, block, line);
+        if (!i || !pl_insn_make(i, c->is_signed ? M_add : M_sub, 3, &type, 1))
+            return false;
+        i->op[0] = row;
+        i->op[1] = end;
+        i->op[2] = c->is_signed ? pl_ir_constant(x, cut(1 - (uint64_t)due, 32), 32) : c->counter;
+        uint32_t more = c->is_signed ? pl_ir_compare(x, block, line, W_lt, type, c->counter, row, PL_PT)
+                                     : pl_ir_compare(x, block, line, W_gt, type, row, pl_ir_constant(x, due - 1, 32), PL_PT);
+        pl_ir_jump(x, block, line, more, block != four, k == 0 ? few : k == 1 ? four : last);
+        x->b.at[block].next = k == 0 ? four : k == 1 ? few : two;
+    }
+    x->b.at[two].next = last;
+    pl_ir_jump(x, last, line, pl_ir_compare(x, last, line, W_lt, type, c->counter, end, PL_PT), true, c->exit);
+    x->b.at[last].next = one;
+    x->b.at[one].next = c->exit;
+    return pl_ir_ok(x);
+}
+
 static bool unroll_four(unroller *u, const counted *c)
 {
     pl_ir *x = u->x;
@@ -502,7 +559,7 @@ static bool unroll(pl_ir *x, const counted *c)
 {
     unsigned n = rounds(x, c), part = n ? parts(n, c->price) : 0;
     uint64_t bound;
-    if (n ? part == 1 && n > 1 : c->price > budget(c) || (c->together && !in_step(x, c)))
+    if (n ? part == 1 && n > 1 : c->price > budget(c) || (c->together && !in_step(x, c)) || (c->meets && c->branches))
         return true;
     if (!n && c->cmp != W_ne && pl_ir_number(x, c->bound, &bound)) {
         limit l;
@@ -520,6 +577,9 @@ static bool unroll(pl_ir *x, const counted *c)
         if (steps_by(x, &b->code.at[k], &step) && writes_in(x, c->block, b->code.at[k].op[0]) == 1)
             u.steps[b->code.at[k].op[0]] = 1;
     }
+    uint64_t start;
+    if (!n && is_tame(x, c, &start))
+        return unroll_tame(&u, c, start);
     return !n ? unroll_four(&u, c) : part == n ? unroll_whole(&u, c, n) : unroll_part(&u, c, part, n % part);
 }
 
