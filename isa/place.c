@@ -1,10 +1,12 @@
 /* place.c - parameters and special registers are fetched where they are needed; what every kernel does before its own work.
  *
  * Machine code of ptxas 13.0 for sm_90 (2026-11): a parameter is read from the constant bank (LDC, ULDC) in each block that needs
- * it, unless a block in front of that one has read it on every path; inside a loop only under the guard of what needs it. %tid and %ctaid take
- * S2R or S2UR, before all that need them; %ntid and its like are words of the constant bank, as parameters are. Where registers are scarce none
- * of them is kept for a block behind that place, nor what a few steps make of them: it is fetched, or computed, there again. A kernel begins
- * with the stack pointer; global accesses need a descriptor (ULDC.64), shared ones the base of the window (S2UR, UMOV, ULEA). */
+ * it, unless a block in front of that one has read it on every path; so are %ntid and its like, which are words of the constant bank too.
+ * What a loop reads is fetched in front of it, but only in front of an innermost one, only where fewer than a fifth of its instructions are
+ * loads, and where something is guarded under that guard. Nothing is kept from in front of a loop with loops in it to inside or behind it.
+ * %tid and %ctaid take S2R or S2UR, before all that need them. Where registers are scarce none of all this is kept for a block behind that
+ * place, nor what a few steps make of it: it is fetched, or computed, there again. A kernel begins with the stack pointer; global
+ * accesses need a descriptor (ULDC.64), shared ones the base of the window (S2UR, UMOV, ULEA). */
 #include <string.h>
 
 #include "base/sort.h"
@@ -21,6 +23,7 @@ typedef struct fetch {
     uint32_t next;   /* in the same block, plus one */
     uint32_t wanted;        /* blocks that need it, in `homes` of the pass: the first, plus one */
     uint32_t homes, nhomes; /* where it goes, if that may be several places */
+    uint32_t asked, nasked; /* who has it from where: range in `asked` of the pass */
     uint8_t depth;          /* steps that it is made of behind fetches; 0: it is one */
     bool bank, placed;
     bool crowded;    /* it would be kept where registers are scarce: each block that needs it fetches it */
@@ -29,14 +32,30 @@ typedef struct fetch {
 /* A block that is to begin with a fetch. */
 typedef struct home {
     uint32_t fetch, block, row; /* row: what is read there; PL_IR_NONE: not chosen yet */
-    uint32_t next;              /* of the same fetch, plus one; not when they are in order */
+    uint32_t next;              /* of the same fetch, plus one; when they are in order the one in front on every path, plus one */
 } home;
+
+/* A block that needs a fetch: its place in a walk over the dominator tree, and the home from which it has it. */
+typedef struct asked {
+    uint32_t pre, home;
+} asked;
+
+/* A loop, by its head. */
+typedef struct round {
+    uint32_t insns, loads; /* machine instructions and loads from global memory of a round; both where it holds no other loop */
+    uint32_t fetches;      /* that it needs */
+    bool outer, busy;      /* there are loops in it; loads make up so much of it that it keeps its fetches */
+} round;
 
 typedef struct place {
     pl_ir *x;
     uint32_t *of;      /* by row: fetch that writes it, plus one */
     struct { fetch *at; size_t n, cap; } fetches;
     struct { home *at; size_t n, cap; } homes;
+    struct { asked *at; size_t n, cap; } asked;
+    round *rounds;     /* by block: of the heads of loops */
+    uint32_t *since;   /* by block: what is fetched in front of this block has been given up on some path to it */
+    uint32_t *seen;    /* by row and by fetch: the last loop that touched it, plus one */
     uint32_t block;
     pl_flow flow;      /* as long as nothing has changed */
     bool crowds;       /* is there a place where registers are scarce? */
@@ -46,6 +65,19 @@ static uint32_t out_of_loops(const pl_ir *x, uint32_t b)
 {
     while (b != PL_IR_NONE && x->b.at[b].loop != PL_IR_NONE)
         b = x->b.at[x->b.at[b].loop].idom;
+    return b;
+}
+
+/* Where a fetch that block b needs goes: in front of an innermost loop. A loop that holds others keeps its fetches, and so does one with so many
+ * loads. What stands in front of one may be in another. */
+static uint32_t in_front(const place *p, uint32_t b)
+{
+    const round *r = p->rounds;
+    uint32_t head = p->x->b.at[b].loop;
+    if (head != PL_IR_NONE && r[head].busy)
+        return b;
+    for (; head != PL_IR_NONE && !r[head].outer; head = p->x->b.at[b].loop)
+        b = p->x->b.at[head].idom;
     return b;
 }
 
@@ -82,8 +114,106 @@ static void reach(void *ctx, uint32_t *row, unsigned rows, unsigned use)
             fetch *f = &p->fetches.at[p->of[*row + k] - 1];
             f->block = pl_ir_common_dominator(p->x, f->block, p->block);
             if ((f->bank || f->crowded) && f->i.op[0] == *row + k)
-                want(p, f, out_of_loops(p->x, p->block));
+                want(p, f, f->crowded && f->bank ? p->block : in_front(p, p->block));
         }
+}
+
+/* ---- loops ---- */
+
+/* What it comes to as instructions of the machine, about. */
+static uint32_t length_of(const pl_insn *i)
+{
+    switch (i->cls) {
+    case C_free: return 0;
+    case C_alu64:
+    case C_logic64:
+    case C_shift64:
+    case C_setp64: return 2;
+    case C_minmax64: return 4;
+    default: return 1;
+    }
+}
+
+static bool far_load(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & PL_EF_LOAD) && (i->flags & PL_IF_MEM) && (i->sel[PL_M_SPACE] == PL_SP_GLOBAL || i->sel[PL_M_SPACE] == PL_SP_GENERIC);
+}
+
+/* A variable that is written in a loop and in front of it takes part in every round as an instruction does. */
+static void count_variable(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    place *p = ctx;
+    const pl_ir *x = p->x;
+    const uint32_t head = x->b.at[p->block].loop;
+    if ((use & PL_USE_PRED) || *row >= x->f->rows || x->row[*row].defs < 2 || p->seen[*row] == head + 1)
+        return;
+    p->seen[*row] = head + 1;
+    p->rounds[head].insns += rows;
+}
+
+static void count_fetch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    place *p = ctx;
+    const uint32_t head = p->x->b.at[p->block].loop;
+    (void)rows;
+    if ((use & PL_USE_PRED) || !p->of[*row] || !p->fetches.at[p->of[*row] - 1].bank || p->seen[*row] == head + 1)
+        return;
+    p->seen[*row] = head + 1;
+    p->rounds[head].fetches++;
+}
+
+/* Which loops keep their fetches: those with loops in them, and those of which a fifth and more are loads (of 200 loops that ptxas was given). */
+static bool measure_loops(place *p)
+{
+    enum { SHARE = 5 };
+    pl_ir *x = p->x;
+    p->rounds = pl_arena_array(x->tmp, round, x->b.n + 1);
+    p->seen = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
+    if (!p->rounds || !p->seen)
+        return false;
+    for (uint32_t b = 0; b < x->b.n; b++)
+        if (x->b.at[b].order != PL_IR_NONE && x->b.at[b].latches && x->b.at[b].outer != PL_IR_NONE)
+            p->rounds[x->b.at[b].outer].outer = true;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        const uint32_t head = x->b.at[p->block = x->rpo[j]].loop;
+        if (head == PL_IR_NONE || p->rounds[head].outer)
+            continue;
+        for (size_t k = 0; k < x->b.at[p->block].code.n; k++) {
+            pl_insn *i = &x->b.at[p->block].code.at[k];
+            if (i->form == PL_IR_DEAD)
+                continue;
+            p->rounds[head].insns += length_of(i);
+            p->rounds[head].loads += far_load(i);
+            pl_insn_writes_here(x->p, i, count_variable, p);
+            pl_insn_reads_here(x->p, i, count_fetch, p);
+        }
+    }
+    for (uint32_t b = 0; b < x->b.n; b++)
+        p->rounds[b].busy = p->rounds[b].loads * SHARE > p->rounds[b].insns + p->rounds[b].fetches;
+    return true;
+}
+
+/* Nothing that was fetched in front of a loop with loops in it is kept to behind its head. */
+static bool find_since(place *p)
+{
+    const pl_ir *x = p->x;
+    p->since = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    if (!p->since)
+        return false;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        const uint32_t b = x->rpo[j];
+        const pl_irb *k = &x->b.at[b];
+        uint32_t since = 0;
+        for (uint32_t e = 0; e < k->npred; e++) {
+            const uint32_t from = x->preds[k->pred + e];
+            if (x->b.at[from].order >= k->order) /* a round is over */
+                continue;
+            const uint32_t s = pl_ir_dominates(x, p->since[from], b) ? p->since[from] : b;
+            since = x->b.at[s].pre > x->b.at[since].pre ? s : since;
+        }
+        p->since[b] = k->latches && p->rounds[b].outer ? b : since;
+    }
+    return true;
 }
 
 typedef struct parts {
@@ -100,7 +230,7 @@ static void want_parts(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         want(t->p, &t->p->fetches.at[t->p->of[*row] - 1], t->block);
 }
 
-/* Of the blocks that need a word of the constant bank those that no other one dominates; of what would be kept where registers are scarce all. */
+/* A fetch that one of these blocks has serves those behind it on every path, unless it would be kept where registers are scarce. */
 static bool find_homes(place *p)
 {
     pl_ir *x = p->x;
@@ -119,14 +249,24 @@ static bool find_homes(place *p)
         if (n)
             pl_sort_keys(keys.at, n, keys.at + n);
         f->homes = (uint32_t)found.n;
+        f->asked = (uint32_t)p->asked.n;
+        uint32_t last = 0; /* the nearest in front of this block on every path, plus one */
         for (size_t m = 0; m < n; m++) {
-            uint32_t block = keys.at[m].what, last = f->nhomes ? found.at[found.n - 1].block : PL_IR_NONE;
-            if (f->nhomes && (f->crowded ? last == block : pl_ir_dominates(x, last, block)))
+            const uint32_t block = keys.at[m].what;
+            if (m && keys.at[m - 1].what == block)
                 continue;
-            *pl_push(x->tmp, &found) = (home){(uint32_t)k, block, PL_IR_NONE, 0};
-            f->nhomes++;
+            while (last && !pl_ir_dominates(x, found.at[last - 1].block, block))
+                last = found.at[last - 1].next;
+            const bool has = last && !f->crowded && x->b.at[p->since[block]].pre <= x->b.at[found.at[last - 1].block].pre;
+            if (!has) {
+                *pl_push(x->tmp, &found) = (home){(uint32_t)k, block, PL_IR_NONE, last};
+                last = (uint32_t)found.n;
+                f->nhomes++;
+            }
+            *pl_push(x->tmp, &p->asked) = (asked){x->b.at[block].pre, last - 1};
+            f->nasked++;
             parts t = {p, block};
-            if (f->depth)
+            if (f->depth && !has && pl_arena_ok(x->tmp))
                 pl_insn_uses_here(x->p, &f->i, want_parts, &t);
             f = &p->fetches.at[k];
         }
@@ -140,15 +280,15 @@ static bool find_homes(place *p)
 /* The place from which a block has what is fetched at several. */
 static home *home_of(place *p, const fetch *f, uint32_t block)
 {
-    uint32_t low = f->homes, high = f->homes + f->nhomes, pre = p->x->b.at[block].pre;
+    uint32_t low = f->asked, high = f->asked + f->nasked, pre = p->x->b.at[f->crowded && f->bank ? block : in_front(p, block)].pre;
     while (high - low > 1) {
         uint32_t mid = low + (high - low) / 2;
-        if (p->x->b.at[p->homes.at[mid].block].pre <= pre)
+        if (p->asked.at[mid].pre <= pre)
             low = mid;
         else
             high = mid;
     }
-    return &p->homes.at[low];
+    return &p->homes.at[p->asked.at[low].home];
 }
 
 static void read_at_home(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -183,7 +323,7 @@ static bool settle_homes(place *p)
             if (!f)
                 return false;
             if (h)
-                *f = (fetch){.i = p->fetches.at[k].depth ? pl_ir_clone(x, &p->fetches.at[k].i) : p->fetches.at[k].i, .depth = p->fetches.at[k].depth};
+                *f = (fetch){.bank = true, .i = p->fetches.at[k].depth ? pl_ir_clone(x, &p->fetches.at[k].i) : p->fetches.at[k].i, .depth = p->fetches.at[k].depth};
             f->i.op[0] = at->row;
             f->block = at->block;
             for (unsigned r = 0; h && r < rows; r++)
@@ -502,7 +642,7 @@ bool pl_pass_place(pl_ir *x)
 {
     place p = {.x = x};
     pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !find_crowds(&p) || !collect(&p))
+    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !find_crowds(&p) || !collect(&p) || !measure_loops(&p) || !find_since(&p))
         return false;
     uint32_t rows = x->f->rows;
     fetch_under_guards(&p);
@@ -517,9 +657,9 @@ bool pl_pass_place(pl_ir *x)
         return false;
     for (size_t k = p.fetches.n; k-- > 0;) {
         fetch *f = &p.fetches.at[k];
-        f->block = f->block == PL_IR_NONE ? PL_IR_NONE : out_of_loops(x, f->block);
         if (f->block == PL_IR_NONE)
             continue;
+        f->block = f->bank || f->crowded ? f->block : out_of_loops(x, f->block);
         f->next = wanted[f->block];
         wanted[f->block] = (uint32_t)k + 1;
     }
