@@ -100,15 +100,23 @@ static bool rounds(const pl_insn *i)
     return pl_insn_has(i, W_rn) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) || pl_insn_has(i, W_rp);
 }
 
+static bool is_exact(const pl_insn *i)
+{
+    const uint16_t m = pl_insn_mnem(i);
+    return (m == M_div || m == M_rcp || m == M_sqrt) && rounds(i);
+}
+
 bool pl_pass_slow(pl_ir *x)
 {
     for (uint32_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            pl_insn div = x->b.at[b].code.at[k];
+            if (!is_exact(&x->b.at[b].code.at[k])) /* nearly all */
+                continue;
+            const pl_insn div = x->b.at[b].code.at[k];
             size_t n = 0;
             while (n < sizeof exact / sizeof *exact && (pl_insn_mnem(&div) != exact[n].mnem || pl_insn_type(&div) != exact[n].type))
                 n++;
-            if (n == sizeof exact / sizeof *exact || !rounds(&div))
+            if (n == sizeof exact / sizeof *exact)
                 continue;
             uint32_t quotient = pl_ir_new(x, exact[n].type == W_f64 ? 2 : 1);
             x->b.at[b].code.at[k].op[0] = quotient;

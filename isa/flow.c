@@ -35,8 +35,11 @@ bool pl_flow_values(pl_flow *f, pl_ir *x)
     if (!f->of || !f->v)
         return false;
     for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], join, f);
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_plan own;
+            if (pl_plan_of(x->p, &x->b.at[b].code.at[k], &own)->wide)
+                pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], join, f);
+        }
     for (uint32_t r = 0; r < rows; r++) {
         if (x->kind.at[r] != PL_ROW_REG) {
             f->of[r] = 0;

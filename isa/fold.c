@@ -21,6 +21,7 @@ typedef struct fold {
     struct { value *at; size_t n, cap; } values;
     bool changed;      /* an instruction is gone, or may be now */
     bool edited;       /* any has changed */
+    bool replaced;     /* some row or predicate stands for another */
 } fold;
 
 static bool is_value(const pl_ir *x, uint32_t row)
@@ -28,15 +29,20 @@ static bool is_value(const pl_ir *x, uint32_t row)
     return row == UINT32_MAX || x->row[row].defs == 1;
 }
 
-static void substitute(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void substitute(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     fold *f = ctx;
     (void)rows;
     if (use & PL_USE_WRITE)
         return;
-    uint32_t *to = use & PL_USE_PRED ? f->pred_to : f->to;
-    while (to[*row] != PL_IR_NONE)
-        *row = to[*row];
+    const uint32_t *to = use & PL_USE_PRED ? f->pred_to : f->to, old = *row;
+    uint32_t r = old;
+    while (to[r] != PL_IR_NONE)
+        r = to[r];
+    if (r != old) {
+        *row = r;
+        f->edited = true;
+    }
 }
 
 static bool to_room(fold *f, uint32_t rows)
@@ -69,7 +75,7 @@ typedef struct operation {
     bool is_signed, simple; /* simple: integer arithmetic without further modifiers; else nothing more is known */
 } operation;
 
-static operation operation_of(const pl_insn *i)
+static inline operation operation_of(const pl_insn *i)
 {
     if (i->guard != PL_PT || !(pl_insn_traits(i) & PL_TRAIT_INTEGER) || !pl_insn_pure(i))
         return (operation){.mnem = pl_insn_mnem(i)};
@@ -151,10 +157,10 @@ static void replace_by(fold *f, pl_insn *i, uint32_t row)
     for (unsigned k = 0; k < rows; k++)
         f->to[i->op[0] + k] = row + k;
     pl_ir_remove(f->x, i);
-    f->changed = true;
+    f->changed = f->edited = f->replaced = true;
 }
 
-static bool is_copy(const pl_insn *i)
+static inline bool is_copy(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     if (i->guard != PL_PT || f->noperands != 2 || f->operand[1].kind == PL_K_IMM)
@@ -174,6 +180,7 @@ static void combine(fold *f, pl_insn *i, operation o)
         if (pl_insn_make(i, M_add, 3, &t, 1)) {
             i->op[2] = constant(f, 0 - c, o.bits);
             o.mnem = M_add;
+            f->edited = true;
         }
     }
     if (o.mnem != M_add)
@@ -182,6 +189,7 @@ static void combine(fold *f, pl_insn *i, operation o)
         uint32_t t = i->op[1];
         i->op[1] = i->op[2];
         i->op[2] = t;
+        f->edited = true;
     }
     if (!pl_ir_number(x, i->op[2], &c) || !is_value(x, i->op[1]) || x->row[i->op[1]].block == PL_IR_NONE)
         return;
@@ -192,7 +200,7 @@ static void combine(fold *f, pl_insn *i, operation o)
     if (p.simple && p.bits == o.bits && is_value(x, w->op[1]) && pl_ir_number(x, w->op[2], &d)) {
         i->op[1] = w->op[1];
         i->op[2] = constant(f, c + d, o.bits);
-        f->changed = true;
+        f->changed = f->edited = true;
     }
 }
 
@@ -212,7 +220,7 @@ static bool simplify(fold *f, pl_insn *i, operation o)
         uint32_t t = i->op[1];
         i->op[1] = i->op[2];
         i->op[2] = t;
-        nb = true;
+        nb = f->edited = true;
         b = cut(a, o.bits);
     }
     if (!nb)
@@ -230,8 +238,10 @@ static bool simplify(fold *f, pl_insn *i, operation o)
     }
     if (o.mnem == M_mul && lo && log2_exact(b) > 0) {
         pl_word t = o.bits == 64 ? W_b64 : W_b32;
-        if (pl_insn_make(i, M_shl, 3, &t, 1))
+        if (pl_insn_make(i, M_shl, 3, &t, 1)) {
             i->op[2] = constant(f, (uint64_t)log2_exact(b), 32);
+            f->edited = true;
+        }
     }
     return false;
 }
@@ -319,7 +329,7 @@ static void share(fold *f, uint32_t block, uint32_t at, bool values)
                     f->to[i->op[k] + r] = w->op[k] + r;
         }
         pl_ir_remove(x, i);
-        f->changed = true;
+        f->changed = f->edited = f->replaced = true;
         return;
     }
     uint32_t next = f->bucket[slot];
@@ -349,7 +359,7 @@ static void visit(fold *f, uint32_t block, uint32_t at)
         if (x->pred_row[i->op[0]].defs == 1 && pl_ir_number(x, i->op[2], &a) && pl_ir_number(x, i->op[3], &b) && compare(i, o, a, b, &r)) {
             f->pred_to[i->op[0]] = r ? PL_PT : PL_PF;
             pl_ir_remove(x, i);
-            f->changed = true;
+            f->changed = f->edited = f->replaced = true;
             return;
         }
     }
@@ -432,9 +442,7 @@ static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static bool removable(const pl_insn *i)
 {
-    const pl_form *f = &pl_forms[i->form];
-    return (f->effects & ~(uint32_t)PL_EF_LOAD) == 0 && !(i->flags & PL_IF_CONTROL) && pl_insn_mnem(i) != M__sreg && !(pl_insn_traits(i) & PL_TRAIT_CARRY) &&
-           !(f->effects && (i->sel[PL_M_FLAGS] & PL_MF_POLL)) && f->noperands && f->operand[0].written;
+    return (pl_insn_traits(i) & PL_TRAIT_SPARE) && !(i->flags & PL_IF_CONTROL) && !((i->sel[PL_M_FLAGS] & PL_MF_POLL) && pl_insn_effects(i));
 }
 
 /* Backwards, so that a chain goes in one walk; loops around variables may need another. */
@@ -495,20 +503,10 @@ bool pl_pass_fold(pl_ir *x)
             return false;
         memset(f.pred_to, 0xff, (x->f->preds + 1) * sizeof *f.pred_to);
         for (uint32_t j = 0; j < x->nrpo; j++)
-            for (uint32_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
-                const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
-                if (f.edited) { /* one change is as good as many */
-                    visit(&f, x->rpo[j], k);
-                    continue;
-                }
-                pl_insn before = *i;
+            for (uint32_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++)
                 visit(&f, x->rpo[j], k);
-                before.plan = i->plan; /* that they are known now is no change */
-                before.traits = i->traits;
-                f.edited = memcmp(&before, i, sizeof before) != 0;
-            }
-        /* uses in blocks that come earlier in the order */
-        for (uint32_t b = 0; b < x->b.n; b++)
+        /* uses in blocks that come earlier in the order, or that are not reached */
+        for (uint32_t b = 0; b < x->b.n && f.replaced; b++)
             for (size_t k = 0; k < x->b.at[b].code.n; k++)
                 if (x->b.at[b].code.at[k].form != PL_IR_DEAD)
                     pl_insn_reads_here(x->p, &x->b.at[b].code.at[k], substitute, &f);

@@ -604,15 +604,6 @@ bool pl_ir_ready(pl_ir *x)
     return pl_ir_graph(x) && pl_ir_count(x);
 }
 
-bool pl_ir_any(const pl_ir *x, bool (*wanted)(const pl_insn *i))
-{
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            if (wanted(&x->b.at[b].code.at[k]))
-                return true;
-    return false;
-}
-
 void pl_ir_sweep(pl_ir *x)
 {
     for (size_t b = 0; b < x->b.n && x->dead; b++) {

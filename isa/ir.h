@@ -96,7 +96,14 @@ bool pl_ir_ready(pl_ir *x);
 /* Describes rows that have come since: constants that a pass makes while it works. Pointers to descriptions do not outlive this. */
 bool pl_ir_describe(pl_ir *x);
 /* Is there such an instruction? Passes that look for a rare one ask before they analyse the function. */
-bool pl_ir_any(const pl_ir *x, bool (*wanted)(const pl_insn *i));
+static inline bool pl_ir_any(const pl_ir *x, bool (*wanted)(const pl_insn *i))
+{
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++)
+            if (wanted(&x->b.at[b].code.at[k]))
+                return true;
+    return false;
+}
 /* The instruction is gone; what stands behind it moves with the next pl_ir_sweep. */
 static inline void pl_ir_remove(pl_ir *x, pl_insn *i)
 {

@@ -41,14 +41,14 @@ unsigned pl_traits_find(const pl_insn *i)
     unsigned traits = 0;
     if (!f->effects && m != M_activemask && m != M__sreg && m != M__s2ur && !carry && !carries)
         traits |= PL_TRAIT_PURE;
-    if (carry)
-        traits |= PL_TRAIT_CARRY;
     if (integer && !carry && !pl_insn_has(i, W_sat) && !pl_insn_has(i, W_u16x2) && !pl_insn_has(i, W_s16x2))
         traits |= PL_TRAIT_INTEGER;
     if (pl_word_bits[t] == 64)
         traits |= PL_TRAIT_WIDE;
     if (scalars(f, i->mods))
         traits |= PL_TRAIT_SCALARS;
+    if ((f->effects & ~(uint32_t)PL_EF_LOAD) == 0 && m != M__sreg && !carry && f->noperands && f->operand[0].written)
+        traits |= PL_TRAIT_SPARE;
     return traits | (unsigned)t << PL_TRAIT_TYPE;
 }
 
@@ -95,7 +95,9 @@ void pl_plan_make(pl_plan *p, const pl_insn *i)
         p->use[p->n++] = u;
     }
     p->plain = !p->calls && !p->vectors;
+    p->wide = p->calls;
     for (unsigned k = 0; k < p->n; k++) {
+        p->wide |= p->use[k].rows > 1;
         if (p->use[k].use & PL_USE_READ)
             p->reads[p->nreads++] = p->use[k];
         if (p->use[k].use & PL_USE_WRITE)

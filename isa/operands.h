@@ -9,11 +9,11 @@ enum { PL_USE_READ = 1, PL_USE_WRITE = 2, PL_USE_PRED = 4 };
 /* What passes ask of an instruction again and again, and form and modifiers decide: worked out once, with its plan. */
 enum {
     PL_TRAIT_PURE = 1 << 0,    /* nothing but its result depends on it, whatever its flags say */
-    PL_TRAIT_CARRY = 1 << 1,   /* .cc */
     PL_TRAIT_INTEGER = 1 << 2, /* its first type is a plain integer of 32 or 64 bits, and it does not saturate or set the carry */
     PL_TRAIT_WIDE = 1 << 3,    /* of 64 */
     PL_TRAIT_SCALARS = 1 << 4, /* operands are numbers and scalar registers; each register is read or written, not both */
-    PL_TRAIT_TYPE = 5          /* from this bit on: its first type */
+    PL_TRAIT_SPARE = 1 << 5,   /* it may go when nobody reads what it writes, whatever its flags say */
+    PL_TRAIT_TYPE = 6          /* from this bit on: its first type */
 };
 unsigned pl_traits_find(const pl_insn *i);
 static inline unsigned pl_insn_traits(const pl_insn *i)

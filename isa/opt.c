@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "isa/passes.h"
+#include "isa/plan.h"
 
 typedef struct row_info {
     uint32_t defs, uses, def; /* writes, reads, code index of the (last) write */
@@ -29,7 +30,7 @@ typedef struct opt {
     uint32_t at;
 } opt;
 
-static void count(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void count(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     opt *o = ctx;
     if (use & PL_USE_PRED) {
@@ -71,7 +72,7 @@ static bool analyse(opt *o, pl_arena *a)
     }
     for (o->at = f->first; o->at < f->first + f->count; o->at++)
         if (!o->dead[o->at - f->first])
-            pl_insn_uses(o->p, &o->p->code.at[o->at], count, o);
+            pl_insn_uses_here(o->p, &o->p->code.at[o->at], count, o);
     for (size_t k = 0; k < f->init.n; k++) /* filled when the frame starts: a write in front of everything */
         for (unsigned n = 0; n < f->init.at[k].width / 32u; n++)
             o->r[f->init.at[k].row + n].defs++;

@@ -337,7 +337,7 @@ static bool settle_homes(place *p)
     for (p->block = 0; p->block < x->b.n; p->block++)
         for (size_t k = 0; x->b.at[p->block].order != PL_IR_NONE && k < x->b.at[p->block].code.n; k++)
             if (x->b.at[p->block].code.at[k].form != PL_IR_DEAD)
-                pl_insn_uses(x->p, &x->b.at[p->block].code.at[k], read_at_home, p);
+                pl_insn_reads_here(x->p, &x->b.at[p->block].code.at[k], read_at_home, p);
     return pl_ir_ok(x);
 }
 
@@ -521,13 +521,10 @@ static void crowd(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static uint8_t steps(place *p, pl_insn *i)
 {
     enum { STEPS = 3 };
-    static const uint16_t cheap[] = {M_and, M_or, M_xor, M_shl, M_shr, M_add, M_sub, M__lea, M_lop3};
+    static const bool cheap[M_count] = {[M_and] = true, [M_or] = true, [M_xor] = true, [M_shl] = true, [M_shr] = true, [M_add] = true, [M_sub] = true,
+                                        [M__lea] = true, [M_lop3] = true};
     const pl_ir *x = p->x;
-    uint16_t m = pl_insn_mnem(i);
-    bool known = false;
-    for (size_t k = 0; k < sizeof cheap / sizeof *cheap; k++)
-        known |= m == cheap[k];
-    if (!known || !p->crowds || i->guard != PL_PT || !pl_insn_pure(i) || pl_insn_has(i, W_cc) || x->row[i->op[0]].defs != 1 ||
+    if (!p->crowds || i->form == PL_IR_DEAD || !cheap[pl_insn_mnem(i)] || i->guard != PL_PT || !pl_insn_pure(i) || pl_insn_has(i, W_cc) || x->row[i->op[0]].defs != 1 ||
         x->row[i->op[0]].pinned || x->row[i->op[0]].rows != 1 || !p->flow.of[i->op[0]] || !pl_flow_marked(&p->flow, p->flow.of[i->op[0]] - 1))
         return 0;
     chain c = {.p = p};

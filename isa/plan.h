@@ -25,6 +25,7 @@ typedef struct pl_plan {
     uint64_t mods[4]; /* of the instruction */
     bool calls, vectors; /* vectors: some operand is one */
     bool plain;          /* neither */
+    bool wide;           /* some operand takes several rows */
     uint16_t traits;
     uint8_t n, nreads, nwrites;
     pl_plan_use use[1 + PL_INLINE_OPERANDS]; /* the guard first */

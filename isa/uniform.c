@@ -121,13 +121,17 @@ static void read_by_thread(void *ctx, uint32_t *row, unsigned rows, unsigned use
 /* Only one operand of an instruction is no register. */
 static void share(chooser *c)
 {
+    if (c->i->flags & PL_IF_MEM)
+        return;
     const pl_form *f = &pl_forms[c->i->form];
+    const uint32_t rows = c->x->f->rows;
+    const unsigned n = f->noperands < PL_INLINE_OPERANDS ? f->noperands : PL_INLINE_OPERANDS;
     uint64_t v;
     uint32_t first = PL_IR_NONE;
     bool any = false;
-    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
-        any |= c->i->op[k] < c->x->f->rows && c->may[c->i->op[k]];
-    if (!any || (c->i->flags & PL_IF_MEM))
+    for (unsigned k = 0; k < n && !any; k++)
+        any = c->i->op[k] < rows && c->may[c->i->op[k]];
+    if (!any)
         return;
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
         if (pl_ir_number(c->x, c->i->op[k], &v) && v && !(pl_insn_mnem(c->i) == M__lea && k == 2) && takes(c->i, k))
