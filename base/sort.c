@@ -18,7 +18,10 @@ static void insert(pl_key *at, size_t n)
 
 static void merge(const pl_key *a, const pl_key *middle, const pl_key *end, pl_key *to)
 {
-    for (const pl_key *b = middle; a < middle || b < end;) *to++ = b == end || (a < middle && a->key <= b->key) ? *a++ : *b++;
+    const pl_key *b = middle;
+    while (a < middle && b < end) *to++ = a->key <= b->key ? *a++ : *b++;
+    while (a < middle) *to++ = *a++;
+    while (b < end) *to++ = *b++;
 }
 
 void pl_sort_keys(pl_key *at, size_t n, pl_key *room)

@@ -207,6 +207,13 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed)
     if (!order || !start)
         return PL_NOMEM;
     p->code.n = f->first;
+    size_t most = p->code.n + n; /* a jump for each block */
+    for (uint32_t k = 0; k < n; k++)
+        most += x->b.at[order[k]].code.n;
+    if (most > p->code.cap)
+        pl_reserve(p->arena, &p->code, most > 2 * p->code.cap ? most : 2 * p->code.cap);
+    if (!pl_arena_ok(p->arena))
+        return PL_NOMEM;
     uint32_t line = x->b.n && x->b.at[0].code.n ? x->b.at[0].code.at[0].line : 0;
     for (uint32_t k = 0; k < n; k++) {
         pl_irb *b = &x->b.at[order[k]];
@@ -216,9 +223,10 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed)
             b->next = last->target;
             b->code.n--;
         }
-        for (size_t c = 0; c < b->code.n; c++) {
-            *pl_push(p->arena, &p->code) = b->code.at[c];
-            line = b->code.at[c].line;
+        if (b->code.n) {
+            memcpy(p->code.at + p->code.n, b->code.at, b->code.n * sizeof *b->code.at);
+            p->code.n += b->code.n;
+            line = b->code.at[b->code.n - 1].line;
         }
         if (b->next != PL_IR_NONE && (k + 1 == n || order[k + 1] != b->next)) {
             pl_insn jump = {.line = line};

@@ -105,7 +105,7 @@ typedef struct live {
     uint32_t delta;     /* how far fixed rows move down */
 } live;
 
-static void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     live *l = ctx;
     if ((use & PL_USE_PRED) || *row >= l->fixed)
@@ -114,7 +114,7 @@ static void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         l->unit_of[*row + k] = 1;
 }
 
-static void note_ref(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void note_ref(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     live *l = ctx;
     if (!(use & PL_USE_PRED) && *row < l->fixed)
@@ -172,7 +172,7 @@ static inline bool starts(const live *l, const ref *r)
 }
 
 /* The first access in a block decides. */
-static void summarise(live *l, const ref *r)
+static inline void summarise(live *l, const ref *r)
 {
     uint32_t k = l->across[r->unit];
     if (k == UINT32_MAX || l->seen[k] == l->block + 1)
@@ -239,7 +239,7 @@ static void revive(live *l, const ref *r)
     pl_colour_tail(l->colour, l->u[r->unit].same, 2 * l->at + 1, 2 * (l->at + queue < end ? l->at + queue : end));
 }
 
-static void renumber(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void renumber(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     live *l = ctx;
     (void)rows;
@@ -255,8 +255,12 @@ static void renumber(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static void make_units(live *l, pl_arena *a)
 {
-    for (uint32_t k = 0; k < l->f->count; k++)
-        pl_insn_uses_here(l->p, &l->p->code.at[l->f->first + k], join, l);
+    for (uint32_t k = 0; k < l->f->count; k++) {
+        pl_insn *i = &l->p->code.at[l->f->first + k];
+        pl_plan own;
+        if (pl_plan_of(l->p, i, &own)->wide)
+            pl_insn_uses_here(l->p, i, join, l);
+    }
     for (size_t k = 0; k < l->f->formal.n; k++) /* register parameters and results of functions */
         if (l->f->formal.at[k].reg && !l->f->formal.at[k].pred && l->f->formal.at[k].bytes > 4)
             join(l, &l->f->formal.at[k].to, 2, 0);
@@ -394,7 +398,7 @@ static void find_late(live *l)
     for (uint32_t at = 0; at < l->f->count; at++) {
         if (!reads_late(l, &l->p->code.at[l->f->first + at]))
             continue;
-        for (const ref *r = refs_of(l, at); r < refs_end(l, at); r++)
+        for (const ref *r = refs_of(l, at), *end = refs_end(l, at); r < end; r++)
             if (r->use & PL_USE_READ)
                 l->u[r->unit].late |= l->u[r->unit].end == at;
     }
@@ -565,7 +569,7 @@ static uint32_t scan(live *l, pl_arena *a)
 static void note_together(live *l)
 {
     uint32_t same[3], n = 0;
-    for (const ref *r = refs_of(l, l->at); r < refs_end(l, l->at); r++) {
+    for (const ref *r = refs_of(l, l->at), *end = refs_end(l, l->at); r < end; r++) {
         const unit *u = &l->u[r->unit];
         if (!(r->use & PL_USE_READ) || u->elsewhere)
             continue;

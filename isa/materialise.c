@@ -66,11 +66,9 @@ static unsigned room(const pl_insn *i, bool *pairs)
 
 static bool computes_doubles(const pl_insn *i)
 {
-    static const uint16_t sums[] = {M_add, M_sub, M_mul, M_fma, M_mad, M__fms, M__fnma, M_min, M_max, M_setp};
-    for (size_t k = 0; k < sizeof sums / sizeof *sums; k++)
-        if (pl_insn_mnem(i) == sums[k])
-            return pl_insn_type(i) == W_f64 || pl_insn_has(i, W_f64);
-    return false;
+    static const bool sums[M_count] = {[M_add] = true, [M_sub] = true, [M_mul] = true, [M_fma] = true, [M_mad] = true, [M__fms] = true,
+                                       [M__fnma] = true, [M_min] = true, [M_max] = true, [M_setp] = true};
+    return i->form != PL_IR_DEAD && sums[pl_insn_mnem(i)] && (pl_insn_type(i) == W_f64 || pl_insn_has(i, W_f64));
 }
 
 static void place(mover *m, uint32_t *operand, unsigned rows)
@@ -97,16 +95,17 @@ bool pl_pass_materialise(pl_ir *x)
     for (uint32_t j = 0; j < x->nrpo; j++) {
         m.block = x->rpo[j];
         for (m.at = 0; m.at < x->b.at[m.block].code.n && pl_ir_ok(x); m.at++) {
-            pl_insn i = x->b.at[m.block].code.at[m.at];
-            const pl_form *f = &pl_forms[i.form];
-            m.room = room(&i, &m.pairs);
-            m.held = PL_IR_NONE;
-            m.doubles = computes_doubles(&i);
+            const pl_insn *here = &x->b.at[m.block].code.at[m.at];
+            m.room = room(here, &m.pairs);
+            m.doubles = computes_doubles(here);
             if (m.doubles)
                 m.room = 1;
-            m.line = i.line;
             if (m.room == UINT32_MAX)
                 continue;
+            pl_insn i = *here;
+            const pl_form *f = &pl_forms[i.form];
+            m.held = PL_IR_NONE;
+            m.line = i.line;
             for (unsigned k = f->noperands; k-- > 0;) {
                 const pl_ospec *s = &f->operand[k];
                 if (k >= PL_INLINE_OPERANDS || s->kind != PL_K_VALUE || s->written || i.op[k] == UINT32_MAX)

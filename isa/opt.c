@@ -125,7 +125,7 @@ static pl_word plain_type(const pl_insn *i)
 {
     static const uint16_t types[] = {W_f32, W_f64, W_f16, W_f16x2, W_bf16, W_bf16x2};
     const pl_form *f = &pl_forms[i->form];
-    if (f->noperands != 3 || pl_insn_has(i, W_rn) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) || pl_insn_has(i, W_rp))
+    if (f->noperands != 3 || pl_type_kind(pl_insn_type(i)) != 'f' || pl_insn_has(i, W_rn) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) || pl_insn_has(i, W_rp))
         return W_none;
     pl_word found = W_none;
     for (unsigned t = 0; t < sizeof types / sizeof *types; t++)

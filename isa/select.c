@@ -35,7 +35,7 @@ static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 }
 
 /* Does the row still hold what it held when the writer of `def` ran? */
-static bool stable(const chooser *c, uint32_t row, const pl_ir_row *def)
+static inline bool stable(const chooser *c, uint32_t row, const pl_ir_row *def)
 {
     if (row == UINT32_MAX || c->x->row[row].defs == 1)
         return true;
@@ -60,7 +60,7 @@ static pl_insn *source(const chooser *c, const pl_insn *i, unsigned k)
         return NULL;
     const pl_form *f = &pl_forms[w->form];
     for (unsigned n = 1; n < f->noperands; n++)
-        if (f->operand[n].kind == PL_K_VALUE && pl_operand_type(f, n, w->mods) != W_pred && !stable(c, w->op[n], r))
+        if (f->operand[n].kind == PL_K_VALUE && w->op[n] < c->x->f->rows && !stable(c, w->op[n], r) && pl_operand_type(f, n, w->mods) != W_pred)
             return NULL;
     return w;
 }
