@@ -57,9 +57,8 @@ typedef struct pl_range {
 
 /* A distinct spelling in the text. What every mention of it looks at comes first. */
 typedef struct pl_sym {
-    uint32_t len, hash;
+    uint32_t len;
     uint64_t ends[2];     /* its first and last bytes: all of it when it is short */
-    struct pl_sym *chain; /* in its hash bucket */
     pl_binding *binding;  /* innermost meaning, or NULL */
     const char *name;     /* NUL-terminated, in the arena of the tree */
     int16_t token;        /* of a dotted word: its token in the grammar */
@@ -75,6 +74,11 @@ typedef struct pl_sym {
     bool bound;          /* `first` is in use */
     pl_binding first;    /* room for a meaning: most names have one at a time */
 } pl_sym;
+
+typedef struct pl_sym_slot {
+    uint32_t hash;
+    pl_sym *sym;
+} pl_sym_slot;
 
 /* A use of a label, waiting for the end of its block. */
 typedef struct pl_label_use {
@@ -217,7 +221,7 @@ typedef struct pl_parse {
 
     /* names */
     struct {
-        pl_sym **bucket;
+        pl_sym_slot *slot; /* open addressing, half of them free: mostly the first one that is looked at has it */
         size_t n, cap;
     } syms;
     pl_scope *scope;

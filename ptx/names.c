@@ -59,16 +59,16 @@ static const struct {
 
 static void grow_table(pl_parse *p)
 {
-    size_t cap = p->syms.cap ? p->syms.cap * 4 : 1024;
-    pl_sym **bucket = pl_arena_array(p->names, pl_sym *, cap);
-    if (!bucket) return;
-    for (size_t k = 0; k < p->syms.cap; k++)
-        for (pl_sym *s = p->syms.bucket[k], *next; s; s = next) {
-            next = s->chain;
-            s->chain = bucket[s->hash & (cap - 1)];
-            bucket[s->hash & (cap - 1)] = s;
-        }
-    p->syms.bucket = bucket;
+    size_t cap = p->syms.cap ? p->syms.cap * 4 : 2048;
+    pl_sym_slot *slot = pl_arena_array(p->names, pl_sym_slot, cap);
+    if (!slot) return;
+    for (size_t k = 0; k < p->syms.cap; k++) {
+        const pl_sym_slot *old = &p->syms.slot[k];
+        size_t to = old->hash & (cap - 1);
+        while (old->sym && slot[to].sym) to = (to + 1) & (cap - 1);
+        if (old->sym) slot[to] = *old;
+    }
+    p->syms.slot = slot;
     p->syms.cap = cap;
 }
 
@@ -134,20 +134,20 @@ pl_sym *pl_sym_intern(pl_parse *p, const char *text, size_t n)
     uint64_t ends[2];
     find_ends(text, n, ends);
     uint32_t h = hash(text, n, ends);
-    if (p->syms.n >= p->syms.cap) grow_table(p);
-    pl_sym **slot = &p->syms.bucket[h & (p->syms.cap - 1)];
-    for (pl_sym *s = *slot; s; s = s->chain)
-        if (s->hash == h && s->len == n && s->ends[0] == ends[0] && s->ends[1] == ends[1] && (n <= 16 || !memcmp(s->name + 8, text + 8, n - 16)))
+    if (2 * p->syms.n >= p->syms.cap) grow_table(p);
+    pl_sym_slot *slot = p->syms.cap ? &p->syms.slot[h & (p->syms.cap - 1)] : NULL; /* NULL: out of memory */
+    for (; slot && slot->sym; slot = slot + 1 < p->syms.slot + p->syms.cap ? slot + 1 : p->syms.slot) {
+        pl_sym *s = slot->sym;
+        if (slot->hash == h && s->len == n && s->ends[0] == ends[0] && s->ends[1] == ends[1] && (n <= 16 || !memcmp(s->name + 8, text + 8, n - 16)))
             return s;
+    }
     pl_sym *s = pl_arena_new(p->names, pl_sym);
     s->name = pl_arena_strndup(p->arena, text, n);
     s->len = (uint32_t)n;
-    s->hash = h;
     memcpy(s->ends, ends, sizeof ends);
     classify(s);
     if (!pl_parse_ok(p)) return s; /* out of memory: it lies where the next one will, and must not be found again */
-    s->chain = *slot;
-    *slot = s;
+    *slot = (pl_sym_slot){h, s};
     p->syms.n++;
     return s;
 }
@@ -412,16 +412,15 @@ void pl_name_undefined(pl_parse *p, pl_sym *s, pl_loc at)
         unsigned limit = pl_edit_reach(s->len), best = limit + 1;
         const pl_sym *near = NULL;
         /* A look at every name, for as many messages as are kept. */
-        for (size_t k = 0; p->diags->errors <= p->diags->limit && k < p->syms.cap; k++)
-            for (const pl_sym *o = p->syms.bucket[k]; o; o = o->chain) {
-                if (!o->binding || o->binding->kind == PL_B_BAD) continue;
-                unsigned distance = pl_edit_distance(s->name, s->len, o->name, o->len, best);
-                if (distance < best || (distance == best && near && best <= limit &&
-                                        strcmp(o->name, near->name) < 0)) {
-                    best = distance;
-                    near = o;
-                }
+        for (size_t k = 0; p->diags->errors <= p->diags->limit && k < p->syms.cap; k++) {
+            const pl_sym *o = p->syms.slot[k].sym;
+            if (!o || !o->binding || o->binding->kind == PL_B_BAD) continue;
+            unsigned distance = pl_edit_distance(s->name, s->len, o->name, o->len, best);
+            if (distance < best || (distance == best && near && best <= limit && strcmp(o->name, near->name) < 0)) {
+                best = distance;
+                near = o;
             }
+        }
         if (near)
             d->help = pl_arena_printf(p->arena, "did you mean the %s '%s'?",
                                       pl_bind_noun(near->binding), near->name);
