@@ -21,6 +21,8 @@ typedef struct record {
     uint8_t stage, level;
     uint8_t fetch; /* sectors that this slice waits for */
     uint8_t sharers; /* nodes that it answers */
+    bool listed;     /* others find it in the table of reads */
+    bool mixed;      /* a read of other sectors of its line has come: nobody joins it any more */
     bool away;     /* it has gone on to the slice of the other half that owns the line; what it left behind: */
     uint8_t home_fetch;
     uint16_t home_slice;
@@ -365,7 +367,8 @@ static uint32_t coalescer_of(const pl_memsys *m, uint32_t node) { return m->node
  *
  * Between the SMs of a GPC and the L2 stands a coalescer: a read that another SM of the set has sent already, of the same sectors, and not
  * got an answer to, does not go to the L2; the reply comes to both, and to four at most (join.tsv: 132 SMs that read the same lines at the
- * same time make 34.7 reads of each: four in six GPCs of 16 SMs, five in two of 18; stencil2d, whose reads overlap: none is joined). */
+ * same time make 34.7 reads of each: four in six GPCs of 16 SMs, five in two of 18). A read of other sectors of the line ends that: nobody
+ * joins the first one any more (stencil2d, whose reads overlap: none is joined). */
 
 static uint32_t read_hash(const pl_memsys *m, const pl_mem_req *r)
 {
@@ -398,17 +401,23 @@ static bool more_reads(pl_memsys *m)
 static bool join(pl_memsys *m, uint32_t i, uint32_t hash)
 {
     record *x = &m->rec[i];
+    const uint32_t most = x->r.held ? m->c->code_joined : m->c->joined;
+    bool alone = false;
     uint32_t at = hash >> m->reads_shift;
     for (; m->reads[at].rec; at = (at + 1) & m->reads_mask) {
         if (m->reads[at].hash != hash) continue;
         record *y = &m->rec[m->reads[at].rec - 1];
-        if (y->r.line != x->r.line || coalescer_of(m, y->r.node) != coalescer_of(m, x->r.node) || x->r.sectors != y->r.sectors) continue;
-        if (y->sharers == m->c->joined) continue;
+        if (y->r.line != x->r.line || coalescer_of(m, y->r.node) != coalescer_of(m, x->r.node)) continue;
+        if (x->r.sectors != y->r.sectors) y->mixed = true;
+        alone |= y->mixed;
+        if (y->mixed || y->sharers == most) continue;
         y->sharers++;
         x->next = y->followers;
         y->followers = i;
         return true;
     }
+    if (alone) return false;
+    x->listed = true;
     m->reads[at] = (under_way){hash, i + 1};
     if (++m->nreads > m->reads_mask / 2 && !more_reads(m)) m->overflow = true;
     return false;
@@ -418,6 +427,7 @@ static bool join(pl_memsys *m, uint32_t i, uint32_t hash)
 static void leave(pl_memsys *m, uint32_t i)
 {
     uint32_t mask = m->reads_mask, gap = read_hash(m, &m->rec[i].r) >> m->reads_shift;
+    if (!m->rec[i].listed) return;
     while (m->reads[gap].rec != i + 1) gap = (gap + 1) & mask;
     for (uint32_t at = (gap + 1) & mask; m->reads[at].rec; at = (at + 1) & mask) {
         uint32_t first = m->reads[at].hash >> m->reads_shift;
@@ -489,6 +499,7 @@ void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box)
         x->level = PL_LV_L2;
         x->away = false;
         x->followers = NONE;
+        x->listed = x->mixed = false;
         x->sharers = 1;
         uint32_t cost = pl_up_cost(&m->up_costs, &x->r);
         uint64_t at = pl_port_pass_later(&m->up[x->r.node], m->sent < x->r.time ? m->sent : x->r.time, x->r.time, cost) +

@@ -22,7 +22,7 @@ typedef struct pl_memsys_config {
     uint32_t nodes;              /* SMs */
     uint32_t groups;             /* GPCs: SMs that share a port into the crossbar */
     uint32_t coalescers;         /* sets of neighbouring SMs whose equal reads are joined; as many as SMs: none are */
-    uint32_t joined;             /* most SMs that share such a read; 0: all of a set */
+    uint32_t joined, code_joined; /* most SMs that share such a read, of data and of code or constants; 0: all of a set */
     uint32_t line_bytes, sector_bytes;
     /* crossbar */
     uint32_t xbar_latency;       /* one way */

@@ -153,6 +153,7 @@ static const pl_conf_key xbar_keys[] = {
     MEM(coalescers, "coalescers", U32, "", 1, 1024,
         "sets of SMs within which a read joins an equal one that is under way; as many as SMs: none does"),
     OPTIONAL(pl_memsys_config, joined, "joined", U32, "", 0, 255, "most SMs that share such a read; 0: all of a set"),
+    OPTIONAL(pl_memsys_config, code_joined, "code_joined", U32, "", 0, 255, "the same for reads of code and constants"),
     MEM(xbar_latency, "latency", U32, CY, 1, 1000, "cycles through the crossbar, one way"),
     MEM(far_latency, "far_latency", U32, CY, 0, 1000, "cycles between the halves of the L2, one way"),
     MEM(spread, "spread", U32, CY, 0, 1000, "further cycles to the slice that is farthest away, there and back"),

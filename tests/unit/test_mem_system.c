@@ -51,8 +51,8 @@ START_TEST(a_miss_takes_the_sum_of_its_parts)
 END_TEST
 
 /* Nodes 0 and 1 share a coalescer, 2 and 3 another: four reads of one line ask the L2 twice; after the replies it is asked again. */
-/* Four nodes read a line, the last one `last` of its sectors: how many requests the slice sees. */
-static uint64_t requests_for_one_line(uint32_t coalescers, uint32_t joined, uint8_t last)
+/* Four nodes read a line, one of them sectors of its own: how many requests the slice sees. */
+static uint64_t requests_for_one_line(uint32_t coalescers, uint32_t joined, unsigned one, uint8_t sectors)
 {
     pl_memsys_config c = small;
     c.coalescers = coalescers;
@@ -65,14 +65,14 @@ static uint64_t requests_for_one_line(uint32_t coalescers, uint32_t joined, uint
         uint64_t now = round * 10000;
         for (unsigned n = 0; n < 4; n++) {
             pl_mem_outbox b = outbox(n);
-            put(&b, n, now + n * 5, 0x4000, PL_MEM_READ, n == 3 ? last : 3, 10 + n);
+            put(&b, n, now + n * 5, 0x4000, PL_MEM_READ, n == one ? sectors : 3, 10 + n);
             pl_memsys_send(m, &b);
         }
         pl_memsys_run(m, now + 10000);
         for (unsigned n = 0; n < 4; n++) {
             ck_assert(pl_memsys_reply(m, n, now + 10000, &r));
             ck_assert_uint_eq(r.token, 10 + n);
-            ck_assert_uint_eq(r.sectors, n == 3 ? last : 3);
+            ck_assert_uint_eq(r.sectors, n == one ? sectors : 3);
             ck_assert(!pl_memsys_reply(m, n, now + 10000, &r));
         }
         if (round == 0) each = pl_memsys_stats(m)->requests;
@@ -85,11 +85,13 @@ static uint64_t requests_for_one_line(uint32_t coalescers, uint32_t joined, uint
 
 START_TEST(equal_reads_of_neighbours_are_joined)
 {
-    ck_assert_uint_eq(requests_for_one_line(4, 0, 3), 4);
-    ck_assert_uint_eq(requests_for_one_line(2, 0, 3), 2);
-    ck_assert_uint_eq(requests_for_one_line(2, 0, 1), 3); /* other sectors: on their own */
-    ck_assert_uint_eq(requests_for_one_line(1, 0, 3), 1);
-    ck_assert_uint_eq(requests_for_one_line(1, 3, 3), 2);
+    ck_assert_uint_eq(requests_for_one_line(4, 0, 3, 3), 4);
+    ck_assert_uint_eq(requests_for_one_line(2, 0, 3, 3), 2);
+    ck_assert_uint_eq(requests_for_one_line(2, 0, 3, 1), 3); /* other sectors: on their own */
+    ck_assert_uint_eq(requests_for_one_line(1, 0, 3, 3), 1);
+    ck_assert_uint_eq(requests_for_one_line(1, 3, 3, 3), 2);
+    ck_assert_uint_eq(requests_for_one_line(1, 0, 3, 1), 2);
+    ck_assert_uint_eq(requests_for_one_line(1, 0, 1, 1), 4); /* and those that come later for the line, too */
 }
 END_TEST
 
