@@ -57,7 +57,7 @@ void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, u
     uint8_t deepest[PL_COALESCE_LINES][8];
     for (uint32_t i = 0; i < out->n; i++) {
         memset(deepest[i], 0, sizeof deepest[i]);
-        out->at[i].words = 0;
+        out->at[i].words = out->at[i].places = 0;
     }
     for (uint32_t k = 0; k < n; k++) {
         uint64_t first = seen[k] & ~(uint64_t)(line - 1);
@@ -67,6 +67,7 @@ void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, u
             if (times[k] > *d) *d = times[k];
             if (times[k] > out->at[i].depth) out->at[i].depth = times[k];
             out->at[i].words++;
+            out->at[i].places |= (uint8_t)((size > 4 ? 3u : 1u) << seen[k] / 4 % 8);
             break;
         }
     }

@@ -21,6 +21,7 @@ typedef struct pl_lines {
         uint8_t mask;  /* sectors */
         uint8_t lanes; /* lanes that touch it */
         uint8_t depth; /* most lanes with one and the same address */
+        uint8_t places; /* atomics: which of the eight words of a sector they touch, all sectors together */
         uint8_t chain; /* the same for each sector, added up */
         uint8_t words; /* different addresses */
     } at[PL_COALESCE_LINES];

@@ -65,7 +65,8 @@ struct pl_memsys {
     pl_port *slice;
     struct atomic_unit {
         uint64_t free;          /* when it can begin the next (1/PL_FINE cycles) */
-        uint64_t line, changed; /* the line it worked on last, and when that can be changed again */
+        uint64_t line, changed; /* the line it worked on last, and when what it changed there can be changed again */
+        uint8_t sectors, places; /* of that line */
     } *atomic;                       /* arithmetic of a slice */
     pl_port *up, *down, *group_down; /* by node, by node, by group */
     pl_port across[2];               /* atomics on their way to the other half, by half */
@@ -81,7 +82,7 @@ struct pl_memsys {
     uint32_t half, together, line_shift; /* slices of a half, and as pl_slices_together says */
     pl_divider by_pairs, by_owner;
     pl_up_costs up_costs;
-    uint32_t atomic_again, sector_cost, down_sector, group_sector, request_cost, partial_cost, partial_next, write_cost, l1_sector;
+    uint32_t atomic_again, atomic_more, sector_cost, down_sector, group_sector, request_cost, partial_cost, partial_next, write_cost, l1_sector;
     uint32_t atomic_sector[PL_ALU_KINDS], atomic_turn[PL_ALU_KINDS], atomic_same[PL_ALU_KINDS], across_word;
     bool overflow;
 };
@@ -166,6 +167,7 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const p
     for (uint32_t g = 0; g < c->groups; g++) m->group_down[g].latency = c->xbar_latency;
     pl_dram_init(&m->dram, a, &c->dram);
     m->up_costs = pl_up_costs_of(c);
+    m->atomic_more = pl_port_cost(c->atomic_more, 1);
     m->atomic_again = pl_port_cost(c->atomic_again, 1);
     m->down_sector = pl_port_cost(c->sector_bytes, c->down_bytes);
     m->l1_sector = c->l1_down_bytes > 0 ? pl_port_cost(c->sector_bytes, c->l1_down_bytes) : m->down_sector;
@@ -693,15 +695,19 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
 }
 
 /* The cycle at which an atomic has been performed. The unit takes a turn for each operation on one and the same address, and one sector after
- * the other; the next request for the same line needs what this one leaves. */
+ * the other. It begins the next request when it has begun all turns of this one, unless that needs a word that this one leaves. */
 static uint64_t compute(const pl_memsys *m, struct atomic_unit *u, const pl_mem_req *r, uint64_t now)
 {
-    uint64_t deepest = r->turns ? r->turns : 1, further = r->depth > deepest ? r->depth - deepest : 0;
-    uint64_t hold = m->atomic_turn[r->alu] * deepest + m->atomic_sector[r->alu] * further, at = now * PL_FINE;
+    const uint32_t sectors = (uint32_t)__builtin_popcount(r->sectors);
+    uint64_t deepest = r->turns ? r->turns : 1, turns = r->depth > sectors ? r->depth - sectors + 1 : 1;
+    const uint64_t more = r->alu == PL_ALU_FLOAT ? (uint64_t)m->atomic_more * r->more : 0, same = m->atomic_same[r->alu];
+    uint64_t hold = m->atomic_turn[r->alu] * turns + (uint64_t)m->atomic_sector[r->alu] * (sectors - 1) + more, at = now * PL_FINE;
     if (u->free < at) u->free = at;
-    if (r->line == u->line && u->changed > u->free) u->free = u->changed;
+    if (r->line == u->line && r->sectors & u->sectors && r->places & u->places && u->changed > u->free) u->free = u->changed;
     u->line = r->line;
-    u->changed = u->free + (r->op == PL_MEM_ATOMIC ? m->atomic_again : m->atomic_same[r->alu]) + m->atomic_same[r->alu] * (deepest - 1);
+    u->sectors = r->sectors;
+    u->places = r->places;
+    u->changed = u->free + (r->op == PL_MEM_ATOMIC && m->atomic_again > same ? m->atomic_again : same) + same * (deepest - 1) + more;
     u->free += hold;
     uint64_t out = u->free > u->changed ? u->free : u->changed;
     return (out + PL_FINE - 1) / PL_FINE;

@@ -45,6 +45,7 @@ typedef struct pl_memsys_config {
     double slice_bytes;          /* per SM cycle and slice */
     double atomic_sector[PL_ALU_KINDS]; /* cycles that a slice needs for each further sector of an atomic */
     double atomic_turn[PL_ALU_KINDS];   /* least cycles for an operation on some words of a sector */
+    double atomic_more;                 /* cycles for 4 bytes more that a turn of floating-point numbers works on */
     double atomic_again;                /* cycles from the first operation of an atomic on a line until the next one can change it */
     double atomic_same[PL_ALU_KINDS];   /* cycles between operations on one address */
     double slice_request;        /* least cycles that a slice needs for a request */

@@ -34,6 +34,8 @@ typedef struct pl_mem_req {
     uint8_t depth;    /* atomics: operations on the busiest address of each sector, all sectors together */
     bool held;        /* reads: the L2 has had the line since before the launch; counted as the launch's, not here */
     uint8_t turns;    /* atomics: operations on the busiest address of the line: each is a packet of its own */
+    uint8_t places;   /* atomics: which of the eight words of a sector they change, all sectors together */
+    uint8_t more;     /* atomics: operations beyond the first of each turn, in units of 4 bytes */
 } pl_mem_req;
 
 typedef struct pl_mem_reply {

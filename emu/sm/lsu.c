@@ -301,6 +301,12 @@ static uint32_t line_payload(const pl_sm *s, const pl_dec *d, uint32_t k)
     return words > most ? most : words;
 }
 
+/* Operations of an atomic on a line beyond the first of each turn, in units of 4 bytes. */
+static uint8_t line_more(const pl_sm *s, uint32_t k)
+{
+    return (uint8_t)((uint32_t)(s->lines.at[k].lanes - s->lines.at[k].chain) * s->fx.size / 4);
+}
+
 /* Name of a warp in requests that only acknowledge: its slot, and its age because slots are used again. */
 static uint32_t warp_name(const pl_sm *s, const pl_twarp *t) { return pl_warp_index(s, t) | t->age << 8; }
 
@@ -424,6 +430,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             pl_mem_req r = {.time = start + (store ? m->hold : m->miss) + k, .line = lines->at[k].line, .token = warp_name(s, t),
                             .op = store ? PL_MEM_WRITE : PL_MEM_REDUCE, .client = PL_CL_STORE, .sectors = lines->at[k].mask,
                             .bytes = (uint8_t)line_payload(s, d, k), .alu = d->alu, .depth = lines->at[k].chain, .turns = lines->at[k].depth};
+            if (atomic) r.more = line_more(s, k), r.places = lines->at[k].places;
             uint8_t there = pl_l1_store(&s->l1, r.line, r.sectors, is_local);
             if (store) *(is_local ? &s->stat.local_store_hits : &s->stat.store_hits) += (uint32_t)__builtin_popcount(there);
             if (store && join_store(s, &r, start)) continue;
@@ -442,6 +449,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             pl_mem_req r = {.time = start + m->miss + k, .line = lines->at[k].line, .token = slot, .op = PL_MEM_ATOMIC,
                             .client = PL_CL_ATOMIC, .sectors = lines->at[k].mask, .bytes = (uint8_t)line_payload(s, d, k),
                             .alu = d->alu, .depth = lines->at[k].chain, .turns = lines->at[k].depth};
+            if (atomic) r.more = line_more(s, k), r.places = lines->at[k].places;
             pl_sm_request(s, r);
             s->requests_out++;
             s->requests++;

@@ -187,6 +187,7 @@ static const pl_conf_key l2_keys[] = {
     MEM(atomic_turn[PL_ALU_INT], "turn_int", F64, CY, 0, 1000, "cycles of a slice for a 32-bit integer atomic: for each operation on the busiest address"),
     MEM(atomic_turn[PL_ALU_WIDE], "turn_wide", F64, CY, 0, 1000, "the same for 64-bit integers and compare-and-swap"),
     MEM(atomic_turn[PL_ALU_FLOAT], "turn_float", F64, CY, 0, 1000, "the same for floating-point numbers"),
+    OPTIONAL(pl_memsys_config, atomic_more, "more_float", F64, CY, 0, 1000, "cycles for 4 bytes more that such an operation works on together with others"),
     MEM(atomic_again, "again", F64, CY, 0, 1000, "cycles from the first operation of an atomic with a result on a line until the next one can change it"),
     MEM(atomic_same[PL_ALU_INT], "same_int", F64, CY, 0, 1000, "cycles between 32-bit integer atomics on one address"),
     MEM(atomic_same[PL_ALU_WIDE], "same_wide", F64, CY, 0, 1000, "the same for 64-bit integers and compare-and-swap"),

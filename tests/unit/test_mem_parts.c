@@ -131,6 +131,9 @@ START_TEST(atomics_count_lanes_with_one_address)
     ck_assert_uint_eq(l.n, 1);
     ck_assert_uint_eq(l.unique, 4);
     ck_assert_uint_eq(l.at[0].depth, 8);
+    ck_assert_uint_eq(l.at[0].places, 0xf);
+    pl_coalesce_atomic(&l, 0x9, addr, 8, 128, 32);
+    ck_assert_uint_eq(l.at[0].places, 0x1b); /* the first two words, and those of lane 3 */
 }
 END_TEST
 

@@ -95,6 +95,40 @@ START_TEST(equal_reads_of_neighbours_are_joined)
 }
 END_TEST
 
+/* Two additions that come to a slice together: cycles between their answers. places: the words of their sectors. */
+static uint64_t between_additions(uint8_t alu, uint64_t second_line, uint8_t sectors, uint8_t places, uint8_t more)
+{
+    pl_memsys_config c = small;
+    c.atomic_more = 1;
+    pl_arena *a = pl_arena_open();
+    pl_memsys *m = pl_memsys_open(a, a, a, &c);
+    for (unsigned round = 0; round < 2; round++) { /* the first one fetches the line */
+        for (unsigned n = 0; n < 2; n++) {
+            pl_mem_outbox b = outbox(n);
+            b.at[b.n++] = (pl_mem_req){.time = round * 10000, .line = n ? second_line : 0x4000, .op = PL_MEM_REDUCE, .sectors = n ? sectors : 1, .node = (uint16_t)n,
+                                       .bytes = 1, .alu = alu, .depth = 1, .turns = 1, .places = n ? places : 1, .more = n ? more : 0};
+            pl_memsys_send(m, &b);
+        }
+        pl_memsys_run(m, (round + 1) * 10000);
+        pl_mem_reply r;
+        for (unsigned n = 0; n < 2 && round == 0; n++) ck_assert(pl_memsys_reply(m, n, 10000, &r));
+    }
+    uint64_t out = pl_memsys_reply_time(m, 1) - pl_memsys_reply_time(m, 0);
+    pl_arena_close(a);
+    return out;
+}
+
+START_TEST(additions_wait_for_those_to_the_same_word)
+{
+    ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 1, 1, 0), 8); /* same */
+    ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 1, 1, 3), 11); /* and its other words */
+    ck_assert_uint_eq(between_additions(PL_ALU_INT, 0x4000, 1, 1, 3), 4); /* integers: the turn is all */
+    /* what the first one changed nobody needs: its turn is all, and its own answer waits until the change is made */
+    ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 1, 2, 0), 4);
+    ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 2, 1, 0), 4);
+}
+END_TEST
+
 /* Two halves: the SMs of the one that does not own a line keep a copy of what they read, until a word of the line changes. */
 START_TEST(a_change_takes_the_other_halfs_copy_of_the_whole_line)
 {
@@ -327,7 +361,7 @@ START_TEST(slices_take_stores_at_a_pace_of_their_own)
 }
 END_TEST
 
-UNIT_MAIN("memory system", a_miss_takes_the_sum_of_its_parts, equal_reads_of_neighbours_are_joined,
+UNIT_MAIN("memory system", a_miss_takes_the_sum_of_its_parts, equal_reads_of_neighbours_are_joined, additions_wait_for_those_to_the_same_word,
           reads_are_joined_however_many_are_under_way, slices_take_stores_at_a_pace_of_their_own,
           a_change_takes_the_other_halfs_copy_of_the_whole_line, neighbouring_groups_use_different_halves,
           operations_on_one_address_take_turns,
