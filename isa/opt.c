@@ -1,8 +1,10 @@
 /* opt.c - contraction of multiply and add, copy propagation, parameters as operands, dead code.
  *
- * Contraction follows ptxas 13.0 (its output for small modules, 2026-11): a product without an explicit rounding modifier whose every
- * use is an add or subtract without one is fused into all of them; when both operands of an add are products, the first is taken.
- * div.approx ends in such a product.
+ * Contraction follows ptxas 13.0 (its output for small modules and 2,700 random sequences, 2026-11). A product without an explicit rounding
+ * modifier goes into a sum without one if each of its readers is such a sum in the same basic block, and none of them has something better to
+ * take over: a product that nobody else reads. A block also ends where the machine's does: at the slow path of a quotient or root, at a fence, at
+ * a guarded instruction that does more than compute. Sums are looked at from the first to the last; of two products a sum takes the one with fewer readers, else the first, and
+ * the other one is an addend then, which goes into no sum behind. div.approx ends in such a product.
  * It changes results in the last bit, so it is done at every optimisation level.
  *
  * The passes work on rows as lower.c numbers them: before allocation nearly every row is written once, which makes them simple.
@@ -17,7 +19,8 @@
 typedef struct row_info {
     uint32_t defs, uses, def; /* writes, reads, code index of the (last) write */
     uint32_t rows;            /* width of the write */
-    uint32_t fused;           /* uses that contraction can take over */
+    uint32_t sums, fused;     /* uses that contraction could take over; that it has */
+    bool kept;                /* contraction needs the product itself somewhere */
 } row_info;
 
 typedef struct opt {
@@ -27,6 +30,8 @@ typedef struct opt {
     uint32_t *pred_uses;
     uint8_t *dead;      /* by instruction, relative to f->first */
     uint8_t *leader;    /* the same: is it a branch target? */
+    bool *number;       /* by row: filled when the frame starts, with a number or an address */
+    uint32_t *region;   /* by instruction: number of the basic block that contraction stays in */
     uint32_t at;
 } opt;
 
@@ -180,7 +185,85 @@ static bool unchanged(const opt *o, const pl_insn *def, uint32_t use)
     return !w.hit;
 }
 
-/* The product behind operand k of a sum, or NULL. */
+/* Does code behind it belong to another block of the machine? */
+static bool ends_block(const pl_insn *i)
+{
+    const uint32_t effects = pl_forms[i->form].effects;
+    const uint16_t m = pl_forms[i->form].mnem;
+    const bool wide = pl_insn_has(i, W_f64), rounds = pl_insn_has(i, W_rn) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) || pl_insn_has(i, W_rp);
+    if ((effects & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || (i->guard != PL_PT && effects))
+        return true;
+    switch (m) {
+    case M_div: case M_rcp: case M_sqrt:
+        return rounds || pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64);
+    case M_rem:
+        return pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64);
+    case M_rsqrt:
+        return wide && !pl_insn_has(i, W_ftz);
+    case M_fence: case M_membar:
+        return i->cls == C_fence_cta || i->cls == C_fence_gpu || i->cls == C_fence_sys;
+    default:
+        return false;
+    }
+}
+
+/* A label that only one jump without a guard goes to, from above, does not begin a block. */
+static bool number_regions(opt *o, pl_arena *a)
+{
+    const pl_prog_func *f = o->f;
+    uint32_t *jumps = pl_arena_array(a, uint32_t, f->count + 1), *from = pl_arena_array(a, uint32_t, f->count + 1), n = 0;
+    o->region = pl_arena_array(a, uint32_t, f->count + 1);
+    o->number = pl_arena_array(a, bool, f->rows + 4);
+    if (!pl_arena_ok(a))
+        return false;
+    for (size_t k = 0; k < f->init.n; k++)
+        o->number[f->init.at[k].row] = !f->init.at[k].sreg && o->r[f->init.at[k].row].defs == 1;
+    for (uint32_t k = 0; k < f->count; k++) {
+        const pl_insn *i = &o->p->code.at[f->first + k];
+        const pl_form *fm = &pl_forms[i->form];
+        if (!(fm->effects & PL_EF_BRANCH) || fm->noperands != 1)
+            continue;
+        jumps[i->target - f->first]++;
+        from[i->target - f->first] = i->guard == PL_PT ? k : f->count;
+    }
+    bool falls = true; /* does control get here from the instruction in front? */
+    for (uint32_t k = 0, now = 0; k < f->count; k++) {
+        const pl_insn *i = &o->p->code.at[f->first + k];
+        if (o->leader[k] && (!jumps[k] || jumps[k] > 1 || falls || from[k] >= k))
+            now = ++n;
+        else if (o->leader[k])
+            now = o->region[from[k]];
+        o->region[k] = now;
+        falls = i->guard != PL_PT || !(pl_forms[i->form].effects & (PL_EF_BRANCH | PL_EF_EXIT));
+        if (ends_block(i))
+            now = ++n;
+    }
+    return true;
+}
+
+/* Is it a number, a parameter or another word of the constant bank, or such a one with its sign changed? It takes no register. */
+static bool in_bank(const opt *o, uint32_t row)
+{
+    enum { STEPS = 8 };
+    for (unsigned steps = 0; steps < STEPS; steps++) {
+        const row_info *r = &o->r[row];
+        if (o->number[row])
+            return true;
+        if (r->defs != 1 || r->def < o->f->first || r->def >= o->f->first + o->f->count)
+            return false;
+        const pl_insn *d = &o->p->code.at[r->def];
+        const uint16_t m = pl_forms[d->form].mnem;
+        const unsigned space = d->sel[PL_M_SPACE];
+        if (m == M_ld)
+            return d->guard == PL_PT && (space == PL_SP_CONST || (space == PL_SP_PARAM && o->f->entry)) && (d->op[1] == UINT32_MAX || o->number[d->op[1]]);
+        if ((m != M_mov && m != M_neg) || d->guard != PL_PT || pl_forms[d->form].noperands != 2 || pl_operand_count(&pl_forms[d->form], 1, d->mods))
+            return false;
+        row = d->op[1];
+    }
+    return false;
+}
+
+/* The product behind operand k of a sum, or NULL. In another block only if it keeps one register alive, as its factors would. */
 static pl_insn *product_of(opt *o, const pl_insn *i, unsigned k, uint32_t at)
 {
     const row_info *r = &o->r[i->op[k]];
@@ -188,6 +271,8 @@ static pl_insn *product_of(opt *o, const pl_insn *i, unsigned k, uint32_t at)
         return NULL;
     pl_insn *d = &o->p->code.at[r->def];
     if (d->op[0] != i->op[k] || !product(d) || plain_type(d) != plain_type(i) || pl_insn_has(d, W_ftz) != pl_insn_has(i, W_ftz))
+        return NULL;
+    if (o->region[r->def - o->f->first] != o->region[at - o->f->first] && !in_bank(o, d->op[1]) && !in_bank(o, d->op[2]))
         return NULL;
     return unchanged(o, d, at) ? d : NULL;
 }
@@ -226,45 +311,43 @@ static bool fuse(pl_insn *i, const char *mnemonic, pl_word type)
 pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, pl_arena *a)
 {
     opt o = {.p = p, .f = f};
-    if (!analyse(&o, a))
+    if (!analyse(&o, a) || !number_regions(&o, a))
         return PL_NOMEM;
-    /* which uses could be taken over: the first product of each sum */
-    for (uint32_t at = f->first; at < f->first + f->count; at++) {
-        pl_insn *i = &p->code.at[at];
-        if (!sum(i))
-            continue;
-        pl_insn *d = product_of(&o, i, 1, at);
-        unsigned k = d ? 1 : 2;
-        if (!d)
-            d = product_of(&o, i, 2, at);
-        if (d && i->op[1] != i->op[2])
-            o.r[i->op[k]].fused++;
-    }
-    bool any = false;
-    for (uint32_t at = f->first; at < f->first + f->count; at++) {
-        pl_insn *i = &p->code.at[at];
+    const uint32_t end = f->first + f->count;
+    for (uint32_t at = f->first; at < end; at++) {
+        const pl_insn *i = &p->code.at[at];
         if (!sum(i) || i->op[1] == i->op[2])
             continue;
-        for (unsigned k = 1; k <= 2; k++) {
-            pl_insn *d = product_of(&o, i, k, at);
-            if (!d)
-                continue;
-            if (o.r[i->op[k]].fused == o.r[i->op[k]].uses) {
-                bool sub = pl_forms[i->form].mnem == M_sub;
-                uint32_t other = i->op[3 - k];
-                bool division = pl_forms[d->form].mnem == M_div;
-                const char *name = division ? (!sub ? "~divadd" : k == 1 ? "~divsub" : "~divrsub")
-                                            : (!sub ? "fma" : k == 1 ? "~fms" : "~fnma");
-                if (fuse(i, name, plain_type(i))) {
-                    i->op[1] = d->op[1];
-                    i->op[2] = d->op[2];
-                    i->op[3] = other;
-                    o.dead[(uint32_t)(d - p->code.at) - f->first] = 1;
-                    any = true;
-                }
-            }
-            break; /* only the first product counts */
+        row_info *r[2] = {&o.r[i->op[1]], &o.r[i->op[2]]};
+        bool is[2] = {product_of(&o, i, 1, at) != NULL, product_of(&o, i, 2, at) != NULL};
+        for (unsigned k = 0; k < 2; k++) {
+            r[k]->sums += is[k];
+            r[k]->kept |= is[!k] && r[!k]->uses == 1 && r[k]->uses > 1;
         }
+    }
+    bool any = false;
+    for (uint32_t at = f->first; at < end; at++) {
+        pl_insn *i = &p->code.at[at], *d[2] = {NULL, NULL};
+        if (!sum(i) || i->op[1] == i->op[2])
+            continue;
+        row_info *r[2] = {&o.r[i->op[1]], &o.r[i->op[2]]};
+        for (unsigned k = 0; k < 2; k++)
+            if (r[k]->sums == r[k]->uses && !r[k]->kept)
+                d[k] = product_of(&o, i, k + 1, at);
+        const unsigned k = d[1] && (!d[0] || r[1]->uses < r[0]->uses);
+        if (!d[k])
+            continue;
+        bool sub = pl_forms[i->form].mnem == M_sub, division = pl_forms[d[k]->form].mnem == M_div;
+        uint32_t other = i->op[2 - k];
+        const char *name = division ? (!sub ? "~divadd" : !k ? "~divsub" : "~divrsub") : (!sub ? "fma" : !k ? "~fms" : "~fnma");
+        if (!fuse(i, name, plain_type(i)))
+            continue;
+        i->op[1] = d[k]->op[1];
+        i->op[2] = d[k]->op[2];
+        i->op[3] = other;
+        r[!k]->kept = true;
+        o.dead[(uint32_t)(d[k] - p->code.at) - f->first] = ++r[k]->fused == r[k]->uses;
+        any = true;
     }
     return any ? squeeze(&o, a) : PL_OK;
 }

@@ -421,9 +421,12 @@ void pl_tensor_mma(const pl_tensor_op *op, void *const *d, const void *const *a,
         num.b = op->a;
     }
     const void *const *left = flip ? b : a, *const *right = flip ? a : b;
+    const int steps = op->a == PL_TT_TF32 ? 2 : 1; /* HMMA.1684 (ptxas 13.0 for sm_90, and the bytes of an H200) */
     for (int t = 0; t < tiles; t++)
-        quad(op, &num, m, op->k, rows + t * d_regs, left + (tall ? t * left_regs : 0),
-             right + (tall ? 0 : t * right_regs), c + t * c_regs);
+        for (int s = 0; s < steps; s++)
+            quad(op, &num, m, op->k / steps, rows + t * d_regs, left + (tall ? t * left_regs : 0) + s * left_regs / steps,
+                 right + (tall ? 0 : t * right_regs) + s * right_regs / steps,
+                 s ? (const void *const *)(rows + t * d_regs) : c + t * c_regs);
     const size_t bytes = LANES * (op->d == PL_TT_F64 ? sizeof(uint64_t) : sizeof(uint32_t));
     for (int i = 0; i < tiles * d_regs; i++) memcpy(d[i], results[i], bytes);
 }

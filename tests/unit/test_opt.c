@@ -62,6 +62,50 @@ START_TEST(the_middle_of_two_registers_is_one_shift)
 }
 END_TEST
 
+/* Products, sums and products with sums of f32 that are left. */
+static void arithmetic(const char *body, unsigned products, unsigned sums, unsigned both)
+{
+    char text[2048];
+    snprintf(text, sizeof text, "ld.global.f32 %%f1, [%%d1];\nld.global.f32 %%f2, [%%d1+4];\nld.global.f32 %%f3, [%%d1+8];\nld.global.f32 %%f4, [%%d1+12];\n"
+             "setp.gt.f32 %%p1, %%f1, 0f00000000;\n%s", body);
+    assemble(text);
+    ck_assert_msg(count("mul.f32") == products && count("add.f32") + count("sub.f32") == sums && count("fma.rn.f32") + count("~fms.f32") + count("~fnma.f32") == both,
+                  "%s\n%s", text, listing);
+}
+
+/* What ptxas 13.0 makes of the same lines for sm_90. */
+START_TEST(products_go_into_sums)
+{
+#define KEEP(reg, at) "st.global.f32 [%d2+" #at "], %f" #reg ";\n"
+#define PRODUCT "mul.f32 %f5, %f1, %f2;\n"
+#define SUM "add.f32 %f6, %f5, %f3;\n" KEEP(6, 0)
+#define APART "@%p1 bra L;\n" KEEP(4, 64) "bar.sync 0;\n" KEEP(4, 68) "L:\n"
+    static const struct { const char *body; unsigned products, sums, both; } cases[] = {
+        {PRODUCT SUM, 0, 0, 1},
+        {PRODUCT SUM "sub.f32 %f7, %f5, %f4;\n" KEEP(7, 4), 0, 0, 2},
+        {PRODUCT SUM KEEP(5, 4), 1, 1, 0},                                              /* another reader */
+        {PRODUCT SUM "mul.f32 %f7, %f3, %f4;\nsub.f32 %f8, %f5, %f7;\n" KEEP(8, 4), 1, 1, 1}, /* the sum has something better */
+        {PRODUCT "mul.f32 %f7, %f3, %f4;\nadd.f32 %f8, %f5, %f7;\n" KEEP(8, 0) KEEP(5, 4), 1, 0, 1},
+        {PRODUCT "mul.f32 %f7, %f3, %f4;\nsub.f32 %f8, %f5, %f7;\nadd.f32 %f9, %f7, %f5;\n" KEEP(8, 0) KEEP(9, 4), 1, 0, 2},
+        {PRODUCT APART SUM, 1, 1, 0},
+        {PRODUCT SUM APART "add.f32 %f7, %f5, %f4;\n" KEEP(7, 4), 1, 2, 0},
+        {"mul.f32 %f5, %f1, 0f411CF5C3;\n" APART SUM, 0, 0, 1},
+        {"cvt.rn.f32.u32 %f10, %r1;\nmul.f32 %f5, %f1, %f10;\n" APART SUM, 1, 1, 0},
+        {"mov.b32 %f10, %r1;\nmul.f32 %f5, %f1, %f10;\n" APART SUM, 0, 0, 1},            /* a parameter */
+        {PRODUCT "bra L;\nL:\n" SUM, 0, 0, 1},
+        {PRODUCT "bar.sync 0;\n" SUM, 0, 0, 1},
+        {PRODUCT "membar.gl;\n" SUM, 1, 1, 0},
+        {PRODUCT "fence.proxy.async;\n" SUM, 0, 0, 1},
+        {PRODUCT "div.rn.f32 %f9, %f3, %f4;\n" KEEP(9, 8) SUM, 1, 1, 0},
+        {PRODUCT "div.full.f32 %f9, %f3, %f4;\n" KEEP(9, 8) SUM, 0, 0, 1},
+        {PRODUCT "@%p1 st.global.f32 [%d2+8], %f4;\n" SUM, 1, 1, 0},
+        {PRODUCT "@%p1 mov.f32 %f4, %f3;\n" KEEP(4, 8) SUM, 0, 0, 1},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        arithmetic(cases[k].body, cases[k].products, cases[k].sums, cases[k].both);
+}
+END_TEST
+
 START_TEST(product_and_sum_are_one)
 {
     assemble("mul.wide.u32 %d3, %r2, 4;\nadd.s64 %d4, %d1, %d3;\nadd.s64 %d5, %d2, %d3;\nld.global.f32 %f1, [%d4];\nst.global.f32 [%d5], %f1;");
@@ -809,7 +853,7 @@ START_TEST(second_halves_of_fragments_take_no_registers)
 END_TEST
 
 UNIT_MAIN("opt", parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
-          second_halves_of_fragments_take_no_registers, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
+          second_halves_of_fragments_take_no_registers, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, products_go_into_sums, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
