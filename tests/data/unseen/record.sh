@@ -3,6 +3,8 @@
 #
 #     record.sh OUT [CASE.json...]
 #
+# The launches come from the lines `//!` of kernels/*.cu by launches.py, kernels/*.ptx from these files by nvcc (../README.md).
+#
 # Needs a GPU, ptxas, ncu (Nsight Compute), python3 with numpy. As with ../suite: cold caches, clocks as they are, four launches
 # for the cycles, one more for the metrics; the metrics are those that ptxloom has too.
 set -e

@@ -106,7 +106,7 @@ __device__ __forceinline__ uint32_t mix(uint32_t h)
     h *= 0xc2b2ae35u;
     return h ^ h >> 16;
 }
-//! hash_insert 24 256 | u32:6144:1:1000000 | out u32:32 | zero u32:8192
+//! hash_insert 24 256 | u32:6144:1:1000000 | out u32:32 | scratch u32:8192
 // Where a key ends up depends on order; the sums of the keys that were new do not.
 extern "C" __global__ void hash_insert(const uint32_t *key, uint32_t *sums, uint32_t *table)
 {

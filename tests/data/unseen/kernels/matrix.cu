@@ -110,7 +110,7 @@ K sgemm_64x64(const float *a, const float *b, float *c, int n, int k) /* 4 by 4 
     }
     for (int i = 0; i < 4; i++) *(float4 *)&c[(row + ty * 4 + i) * n + col + tx * 4] = make_float4(s[i][0], s[i][1], s[i][2], s[i][3]);
 }
-//! gemm_split_k 4,4,8 16,16 | f32:65536:-1:1 | f32:65536:-1:1 | zero f32:4096 | s s32 1024
+//! gemm_split_k 4,4,8 16,16 | f32:65536:-1:1 | f32:65536:-1:1 | zero f32:4096 | s s32 1024 | unordered
 K gemm_split_k(const float *a, const float *b, float *c, int k) /* 64 by 64 results; eight blocks add to each tile */
 {
     __shared__ float A[16][17], B[16][17];

@@ -158,7 +158,7 @@ K work_queue(const unsigned *length, unsigned *out, unsigned *next) /* warps fet
         if (!lane) out[job] = x;
     }
 }
-//! last_block_sum 64 256 | f32:65536:0:1 | zero f32:64 | zero f32:1 | zero u32:1
+//! last_block_sum 64 256 | f32:65536:0:1 | zero f32:64 | zero f32:1 | zero u32:1 | unordered
 K last_block_sum(const float *in, float *part, float *out, unsigned *count) /* the block that comes last adds up the others' sums */
 {
     __shared__ float v[8];

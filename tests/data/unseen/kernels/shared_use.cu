@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <cuda_fp16.h>
 #define K extern "C" __global__ void
-//! bins_f32 66 256 | u32:16896:0:1024 | f32:16896:0:1 | zero f32:1024
+//! bins_f32 66 256 | u32:16896:0:1024 | f32:16896:0:1 | zero f32:1024 | unordered
 K bins_f32(const unsigned *bin, const float *v, float *sum)
 {
     int t = blockIdx.x * 256 + threadIdx.x;
@@ -16,7 +16,7 @@ K extremes(const int *in, int *out)
     atomicMin(&out[0], lo);
     atomicMax(&out[1], hi);
 }
-//! list_push 33 64 | u64:2112:1:1000000000 | zero u64:2112 | zero u64:64
+//! list_push 33 64 | u64:2112:1:1000000000 | zero u64:2112 | zero u64:64 | unordered
 K list_push(const unsigned long long *key, unsigned long long *next, unsigned long long *head)
 {
     int t = blockIdx.x * 64 + threadIdx.x;
@@ -28,13 +28,13 @@ K list_push(const unsigned long long *key, unsigned long long *next, unsigned lo
         old = seen;
     }
 }
-//! half2_adds 33 128 | u32:4224:0:512 | u32:4224:0:15360 | zero u32:512
+//! half2_adds 33 128 | u32:4224:0:512 | u32:4224:0:15360 | zero u32:512 | unordered
 K half2_adds(const unsigned *at, const unsigned *v, half2 *sum)
 {
     int t = blockIdx.x * 128 + threadIdx.x;
     atomicAdd(&sum[at[t]], *(const half2 *)&v[t]);
 }
-//! shared_bins_f32 66 256 | u32:67584:0:64 | f32:67584:0:1 | zero f32:64
+//! shared_bins_f32 66 256 | u32:67584:0:64 | f32:67584:0:1 | zero f32:64 | unordered
 K shared_bins_f32(const unsigned *bin, const float *v, float *sum)
 {
     __shared__ float s[64];
@@ -60,13 +60,13 @@ K shared_bins_u64(const unsigned *bin, unsigned long long *sum)
     atomicAdd(&sum[t], s[t]);
     atomicAdd(&sum[t + 128], s[t + 128]);
 }
-//! exchange_slots 66 128 | u32:8448 | inout u32:256:0:9 | out u32:8448
+//! exchange_slots 66 128 | u32:8448 | inout u32:256:0:9 | out u32:8448 | unordered
 K exchange_slots(const unsigned *in, unsigned *slot, unsigned *out)
 {
     int t = blockIdx.x * 128 + threadIdx.x;
     out[t] = atomicExch(&slot[in[t] >> 24], in[t]);
 }
-//! double_sum 132 128 | f64:67584:-1:1 | zero f64:4
+//! double_sum 132 128 | f64:67584:-1:1 | zero f64:4 | unordered
 K double_sum(const double *in, double *out)
 {
     int t = blockIdx.x * 128 + threadIdx.x;
@@ -74,7 +74,7 @@ K double_sum(const double *in, double *out)
     for (int k = 0; k < 4; k++) s += in[t + k * 16896];
     atomicAdd(&out[t & 3], s);
 }
-//! tickets 48 96 | zero u32:1 | zero u32:4608
+//! tickets 48 96 | zero u32:1 | zero u32:4608 | unordered
 K tickets(unsigned *next, unsigned *out)
 {
     unsigned mine = atomicAdd(next, 1u);

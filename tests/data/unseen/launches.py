@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Makes the launch files in cases/ from the lines `//!` of kernels/*.cu.
+
+    launches.py SEED FILE.cu...
+
+A line stands before a kernel, its parts divided by `|`:
+
+    //! NAME GRID BLOCK [SHARED] | PART | PART ...
+
+GRID and BLOCK are X, X,Y or X,Y,Z, SHARED the bytes of dynamic shared memory. Every PART is an argument of the kernel, in order:
+
+    s KIND VALUE            a scalar
+    KIND:COUNT[:LO:HI]      a buffer of random values (of the whole range of integers, or 0 to 1, without LO:HI)
+    iota KIND:COUNT         a buffer of 0, 1, 2 ...
+    inout KIND:COUNT[...]   a buffer of random values whose bytes afterwards are a result
+    out KIND:COUNT          a buffer of zeros whose bytes afterwards are a result; `zero` says the same of one that is also read
+    scratch KIND:COUNT      a buffer of zeros that is no result
+
+or the word `unordered`: the result depends on the order of the threads, so that its bytes are not compared.
+
+Every buffer of random values gets the next seed, counted from SEED over all files of the command. New files get a SEED that no case
+has, so that those recorded before stay as they are; the files were made together, in the order of the alphabet, with
+
+    1001    dense elementwise graph image integer nn physics programs reduce sort
+    4001    figures matrix meeting oneblock paths shared_use stream
+    5001    bodies crypt dyn fancy learn pde solve spectral tables text vision
+
+and the launches of mixed, stack and tensor were written by hand."""
+import json
+import os
+import sys
+
+
+def number(word):
+    return float(word) if "." in word or "e" in word else int(word)
+
+
+def dimensions(word):
+    return ([int(x) for x in word.split(",")] + [1, 1])[:3]
+
+
+def launch(line, file, seed):
+    """The launch file of one line, and the seed for the next."""
+    head, *parts = [p.strip() for p in line[3:].split("|")]
+    name, grid, block, *shared = head.split()
+    case = {"name": name, "ptx": "../kernels/%s.ptx" % file, "entry": name, "grid": dimensions(grid), "block": dimensions(block),
+            "dynamic_shared": int(shared[0]) if shared else 0, "deterministic": True, "tags": [file], "args": []}
+    for part in parts:
+        words = part.split()
+        if words[0] == "unordered":
+            case["deterministic"] = False
+        elif words[0] == "s":
+            case["args"].append({"scalar": words[1], "value": float(words[2]) if words[1][0] == "f" else int(words[2])})
+        else:
+            kind, count, *limits = words[-1].split(":")
+            init = {"hash": seed}
+            if limits:
+                init["lo"], init["hi"] = map(number, limits)
+            if words[0] in ("out", "zero", "scratch"):
+                init = {"const": 0}
+            elif words[0] == "iota":
+                init = "iota"
+            else:
+                seed += 1
+            case["args"].append({"buffer": kind, "count": int(count), "init": init, "output": words[0] in ("out", "zero", "inout")})
+    return case, seed
+
+
+def main():
+    seed = int(sys.argv[1])
+    for path in sys.argv[2:]:
+        folder = os.path.join(os.path.dirname(path), "..", "cases")
+        for line in open(path):
+            if line.startswith("//!"):
+                case, seed = launch(line, os.path.basename(path)[:-3], seed)
+                with open(os.path.join(folder, case["name"] + ".json"), "w") as f:
+                    json.dump(case, f)
+
+
+if __name__ == "__main__":
+    main()
