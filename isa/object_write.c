@@ -125,7 +125,7 @@ static void put_records(writer *w, pl_section s, const void *at, size_t n)
 static void put_all_records(writer *w, pl_section s, const void *at, size_t n)
 {
     size_t from;
-    if (lies_as_written(pl_object_section[s].record, &from)) {
+    if (n && lies_as_written(pl_object_section[s].record, &from)) {
         w->records[s].at = (const char *)at + from;
         w->records[s].n = n;
     } else
