@@ -522,7 +522,7 @@ static uint8_t steps(place *p, pl_insn *i)
 {
     enum { STEPS = 3 };
     static const bool cheap[M_count] = {[M_and] = true, [M_or] = true, [M_xor] = true, [M_shl] = true, [M_shr] = true, [M_add] = true, [M_sub] = true,
-                                        [M__lea] = true, [M_lop3] = true};
+                                        [M__lea] = true, [M_lop3] = true, [M__lop3] = true};
     const pl_ir *x = p->x;
     if (!p->crowds || i->form == PL_IR_DEAD || !cheap[pl_insn_mnem(i)] || i->guard != PL_PT || !pl_insn_pure(i) || pl_insn_has(i, W_cc) || x->row[i->op[0]].defs != 1 ||
         x->row[i->op[0]].pinned || x->row[i->op[0]].rows != 1 || !p->flow.of[i->op[0]] || !pl_flow_marked(&p->flow, p->flow.of[i->op[0]] - 1))

@@ -154,26 +154,31 @@ static bool shift_add(chooser *c, pl_insn *i)
     return false;
 }
 
-/* a << n | b >> 32 - n: SHF */
+/* a << n | b >> 32 - n: SHF; of 64 bits two of them. The shifted values have no bit in common, so a sum is the same. */
 static bool funnel(chooser *c, pl_insn *i)
 {
     pl_ir *x = c->x;
-    uint16_t m = pl_insn_mnem(i);
-    if ((m != M_or && m != M_xor) || !pl_insn_is_integer(i, 32))
+    const uint16_t m = pl_insn_mnem(i);
+    const unsigned bits = pl_insn_is_integer(i, 64) ? 64 : 32;
+    if ((m != M_or && m != M_xor && m != M_add) || !pl_insn_is_integer(i, bits))
         return false;
     for (unsigned k = 1; k <= 2; k++) {
         pl_insn *up = source(c, i, k), *down = source(c, i, 3 - k), r = *i;
         uint64_t n, rest;
-        if (!up || !down || pl_insn_mnem(up) != M_shl || pl_insn_mnem(down) != M_shr || !pl_insn_is_integer(up, 32) || !pl_insn_is_integer(down, 32) ||
-            pl_type_kind(pl_insn_type(down)) == 's' || !log2_operand(x, up->op[2], &n) || !log2_operand(x, down->op[2], &rest) || n + rest != 32)
+        if (!up || !down || pl_insn_mnem(up) != M_shl || pl_insn_mnem(down) != M_shr || !pl_insn_is_integer(up, bits) || !pl_insn_is_integer(down, bits) ||
+            pl_type_kind(pl_insn_type(down)) == 's' || !pl_ir_number(x, up->op[2], &n) || !pl_ir_number(x, down->op[2], &rest) || n + rest != bits || !n || !rest)
             continue;
         bool first = vanishes(c, i->op[k]), second = vanishes(c, i->op[3 - k]);
-        static const pl_word words[] = {W_l, W_wrap, W_b32};
-        if (!first || !second || !pl_insn_make(&r, M_shf, 4, words, 3))
+        if (c->counting)
+            return true;
+        static const pl_word words[] = {W_l, W_wrap, W_b32}, wide = W_b64;
+        if (!first || !second || !(bits == 64 ? pl_insn_make(&r, M__shf, 4, &wide, 1) : pl_insn_make(&r, M_shf, 4, words, 3)))
             continue;
         r.op[1] = down->op[1];
         r.op[2] = up->op[1];
-        r.op[3] = up->op[2];
+        r.op[3] = bits == 64 ? (uint32_t)n : up->op[2];
+        if (bits == 64 && n == 32) /* halves change their names */
+            r.cls = C_free;
         *i = r;
         return true;
     }
@@ -270,7 +275,7 @@ static bool logic_of(const pl_insn *i, logic *l)
 {
     uint16_t m = pl_insn_mnem(i);
     *l = (logic){.n = 2};
-    if (m == M_lop3 && pl_forms[i->form].noperands == 5) {
+    if ((m == M_lop3 || m == M__lop3) && pl_forms[i->form].noperands == 5) {
         static const uint8_t step[3] = {4, 2, 1}; /* from a bit of the table to the one where input k is set */
         uint8_t lut = (uint8_t)i->op[4], v[3] = {0};
         l->n = 0;
@@ -281,7 +286,7 @@ static bool logic_of(const pl_insn *i, logic *l)
             }
         l->lut = apply(lut, v);
         return true;
-    } else if (pl_insn_type(i) != W_b32)
+    } else if (pl_insn_type(i) != W_b32 && pl_insn_type(i) != W_b64)
         return false;
     else if (m == M_and)
         l->lut = LUT_A & LUT_B;
@@ -311,6 +316,7 @@ static unsigned input(logic *l, uint32_t row)
 
 static void merge_logic(const chooser *c, pl_insn *i)
 {
+    const pl_word type = pl_insn_type(i);
     logic l;
     if (!logic_of(i, &l))
         return;
@@ -320,7 +326,7 @@ static void merge_logic(const chooser *c, pl_insn *i)
             at++;
         pl_insn *w = source(c, i, at);
         logic s;
-        if (!w || !single(c, l.in[k]) || !logic_of(w, &s))
+        if (!w || !single(c, l.in[k]) || pl_insn_type(w) != type || !logic_of(w, &s))
             continue;
         logic m = {0};
         uint8_t child[3] = {0}, v[3] = {0};
@@ -336,11 +342,10 @@ static void merge_logic(const chooser *c, pl_insn *i)
         for (unsigned n = 0; n < l.n; n++)
             v[n] = n == k ? apply(s.lut, child) : pick(input(&m, l.in[n]));
         pl_insn r = *i;
-        static const pl_word b32 = W_b32;
-        if (!pl_insn_make(&r, M_lop3, 5, &b32, 1))
+        if (!pl_insn_make(&r, type == W_b64 ? M__lop3 : M_lop3, 5, &type, 1))
             return;
         for (unsigned n = 0; n < 3; n++)
-            r.op[1 + n] = n < m.n ? m.in[n] : pl_ir_constant(c->x, 0, 32);
+            r.op[1 + n] = n < m.n ? m.in[n] : pl_ir_constant(c->x, 0, type == W_b64 ? 64 : 32);
         r.op[4] = apply(l.lut, v);
         *i = r;
         merge_logic(c, i);
@@ -636,7 +641,8 @@ static void look(chooser *c, pl_insn *i)
     case M_add:
     case M_sub:
         takes = takes_signs(i);
-        sums(c, i);
+        if (!funnel(c, i))
+            sums(c, i);
         break;
     case M_mul:
         narrow_factors(c, i);
@@ -670,7 +676,7 @@ static void change(chooser *c, pl_insn *i)
     switch (pl_insn_mnem(i)) {
     case M_add:
     case M_sub:
-        if (sums(c, i))
+        if (funnel(c, i) || sums(c, i))
             return;
         break;
     case M_min:
@@ -685,6 +691,7 @@ static void change(chooser *c, pl_insn *i)
     case M_and:
     case M_not:
     case M_lop3:
+    case M__lop3:
         merge_logic(c, i);
         merge_compare(c, i);
         break;

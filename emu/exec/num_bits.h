@@ -256,6 +256,11 @@ static inline uint32_t b32_lop3(uint32_t a, uint32_t b, uint32_t c, uint32_t tab
     return lop3_choose(a, lop3_choose(b, c3, c2), lop3_choose(b, c1, c0));
 }
 
+static inline uint64_t b64_lop3(uint64_t a, uint64_t b, uint64_t c, uint32_t table)
+{
+    return (uint64_t)b32_lop3((uint32_t)(a >> 32), (uint32_t)(b >> 32), (uint32_t)(c >> 32), table) << 32 | b32_lop3((uint32_t)a, (uint32_t)b, (uint32_t)c, table);
+}
+
 /* ---- prmt: build a word from the bytes of b:a ------------------------------------------------ */
 
 enum {

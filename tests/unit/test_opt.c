@@ -62,6 +62,34 @@ START_TEST(the_middle_of_two_registers_is_one_shift)
 }
 END_TEST
 
+START_TEST(wide_logic_and_rotations_are_machine_steps)
+{
+    static const char *const load = "ld.global.u64 %d3, [%d1];\nld.global.u64 %d4, [%d1+8];\nld.global.u64 %d5, [%d1+16];\n";
+    char body[512];
+    snprintf(body, sizeof body, "%snot.b64 %%d6, %%d4;\nand.b64 %%d7, %%d6, %%d5;\nxor.b64 %%d8, %%d7, %%d3;\nst.global.u64 [%%d2], %%d8;", load);
+    assemble(body);
+    ck_assert_uint_eq(count("~lop3.b64"), 1);
+    ck_assert_uint_eq(count("not.b64") + count("and.b64") + count("xor.b64"), 0);
+    static const char *const join[] = {"or.b64", "xor.b64", "add.s64"};
+    for (size_t k = 0; k < 3; k++) {
+        snprintf(body, sizeof body, "%sshl.b64 %%d6, %%d3, 13;\nshr.u64 %%d7, %%d3, 51;\n%s %%d8, %%d6, %%d7;\nst.global.u64 [%%d2], %%d8;", load, join[k]);
+        assemble(body);
+        ck_assert_uint_eq(count("~shf.b64"), 1);
+        ck_assert_uint_eq(count("shl.b64") + count("shr.u64") + count("~lea"), 0);
+    }
+    /* a sign comes in; other distances; a shifted value that is needed elsewhere */
+    snprintf(body, sizeof body, "%sshl.b64 %%d6, %%d3, 13;\nshr.s64 %%d7, %%d3, 51;\nor.b64 %%d8, %%d6, %%d7;\nst.global.u64 [%%d2], %%d8;", load);
+    assemble(body);
+    ck_assert_uint_eq(count("~shf.b64"), 0);
+    snprintf(body, sizeof body, "%sshl.b64 %%d6, %%d3, 13;\nshr.u64 %%d7, %%d3, 52;\nadd.s64 %%d8, %%d6, %%d7;\nst.global.u64 [%%d2], %%d8;", load);
+    assemble(body);
+    ck_assert_uint_eq(count("~shf.b64"), 0);
+    snprintf(body, sizeof body, "%sshl.b64 %%d6, %%d3, 13;\nshr.u64 %%d7, %%d3, 51;\nor.b64 %%d8, %%d6, %%d7;\nst.global.u64 [%%d2], %%d8;\nst.global.u64 [%%d2+8], %%d7;", load);
+    assemble(body);
+    ck_assert_uint_eq(count("~shf.b64"), 0);
+}
+END_TEST
+
 /* Products, sums and products with sums of f32 that are left. */
 static void arithmetic(const char *body, unsigned products, unsigned sums, unsigned both)
 {
@@ -853,7 +881,7 @@ START_TEST(second_halves_of_fragments_take_no_registers)
 END_TEST
 
 UNIT_MAIN("opt", parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
-          second_halves_of_fragments_take_no_registers, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, products_go_into_sums, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
+          second_halves_of_fragments_take_no_registers, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
