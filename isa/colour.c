@@ -432,8 +432,8 @@ static uint32_t fewest(const pl_colour *c)
     return most + 1;
 }
 
-/* Values in the order in which they begin to live, wide ones first; returns how many. */
-static uint32_t list_starts(const pl_colour *c, start *order, pl_key *key, start *copy)
+/* Values in the order in which they take registers; returns how many. */
+static uint32_t list_starts(const pl_colour *c, start *order, int by, pl_key *key, start *copy)
 {
     uint32_t n = 0;
     for (uint32_t k = 0; k < c->n; k++)
@@ -446,11 +446,11 @@ static uint32_t list_starts(const pl_colour *c, start *order, pl_key *key, start
             }
             order[n++] = (start){c->v[k].start, k, rows > 4 ? 4 : rows, length};
         }
-    put_in_order(order, n, FIRST_BORN, key, copy);
+    put_in_order(order, n, by, key, copy);
     return n;
 }
 
-/* With registers kept for those who have still to read them; 0: out of memory. */
+/* With registers kept for those who have still to read them, which ptxas does where they abound; 0: out of memory. */
 static uint32_t with_tails(pl_colour *c, start *order, pl_key *key, start *copy)
 {
     size_t lives = c->lives.n;
@@ -458,7 +458,7 @@ static uint32_t with_tails(pl_colour *c, start *order, pl_key *key, start *copy)
         *pl_push(c->a, &c->lives) = c->tails.at[k];
     if (!pl_arena_ok(c->a) || !gather(c))
         return 0;
-    uint32_t n = list_starts(c, order, key, copy);
+    uint32_t n = list_starts(c, order, FIRST_COME, key, copy);
     c->lives.n = lives;
     return colour(c, order, n, SPREAD, SPREAD);
 }
@@ -479,7 +479,7 @@ uint32_t pl_colour_count(pl_colour *c, bool thorough)
     }
     if (!gather(c))
         return 0;
-    uint32_t n = list_starts(c, order, key, copy), most = colour(c, order, n, SPREAD, MOST);
+    uint32_t n = list_starts(c, order, FIRST_BORN, key, copy), most = colour(c, order, n, SPREAD, MOST);
     if (most <= SPREAD)
         return tails ? SPREAD : most;
     const uint32_t least = fewest(c), enough = least > SPREAD ? least : SPREAD;
