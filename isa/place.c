@@ -42,8 +42,8 @@ typedef struct asked {
 
 /* A loop, by its head. */
 typedef struct round {
-    uint32_t insns, loads; /* machine instructions and loads from global memory of a round; both where it holds no other loop */
-    uint32_t fetches;      /* that it needs */
+    uint32_t insns, loads;       /* machine instructions and loads from global memory of a round; both where it holds no other loop */
+    uint32_t variables, fetches; /* that it needs; where there are so many loads that it matters */
     bool outer, busy;      /* there are loops in it; loads make up so much of it that it keeps its fetches */
 } round;
 
@@ -148,7 +148,7 @@ static void count_variable(void *ctx, uint32_t *row, unsigned rows, unsigned use
     if ((use & PL_USE_PRED) || *row >= x->f->rows || x->row[*row].defs < 2 || p->seen[*row] == head + 1)
         return;
     p->seen[*row] = head + 1;
-    p->rounds[head].insns += rows;
+    p->rounds[head].variables += rows;
 }
 
 static void count_fetch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -162,7 +162,7 @@ static void count_fetch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     p->rounds[head].fetches++;
 }
 
-/* Which loops keep their fetches: those with loops in them, and those of which a fifth and more are loads (of 200 loops that ptxas was given). */
+/* Which loops keep their fetches: those with loops in them, and those of which more than a fifth are loads (of 200 loops that ptxas was given). */
 static bool measure_loops(place *p)
 {
     enum { SHARE = 5 };
@@ -175,21 +175,27 @@ static bool measure_loops(place *p)
         if (x->b.at[b].order != PL_IR_NONE && x->b.at[b].latches && x->b.at[b].outer != PL_IR_NONE)
             p->rounds[x->b.at[b].outer].outer = true;
     for (uint32_t j = 0; j < x->nrpo; j++) {
+        const pl_irb *b = &x->b.at[x->rpo[j]];
+        for (size_t k = 0; b->loop != PL_IR_NONE && !p->rounds[b->loop].outer && k < b->code.n; k++)
+            if (b->code.at[k].form != PL_IR_DEAD) {
+                p->rounds[b->loop].insns += length_of(&b->code.at[k]);
+                p->rounds[b->loop].loads += far_load(&b->code.at[k]);
+            }
+    }
+    for (uint32_t j = 0; j < x->nrpo; j++) { /* most need no closer look */
         const uint32_t head = x->b.at[p->block = x->rpo[j]].loop;
-        if (head == PL_IR_NONE || p->rounds[head].outer)
+        if (head == PL_IR_NONE || p->rounds[head].loads * SHARE <= p->rounds[head].insns)
             continue;
         for (size_t k = 0; k < x->b.at[p->block].code.n; k++) {
             pl_insn *i = &x->b.at[p->block].code.at[k];
             if (i->form == PL_IR_DEAD)
                 continue;
-            p->rounds[head].insns += length_of(i);
-            p->rounds[head].loads += far_load(i);
             pl_insn_writes_here(x->p, i, count_variable, p);
             pl_insn_reads_here(x->p, i, count_fetch, p);
         }
     }
     for (uint32_t b = 0; b < x->b.n; b++)
-        p->rounds[b].busy = p->rounds[b].loads * SHARE > p->rounds[b].insns + p->rounds[b].fetches;
+        p->rounds[b].busy = p->rounds[b].loads * SHARE > p->rounds[b].insns + p->rounds[b].variables + p->rounds[b].fetches;
     return true;
 }
 
