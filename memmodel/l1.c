@@ -87,6 +87,12 @@ uint8_t pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, bool keep)
     return there;
 }
 
+void pl_l1_lose(pl_l1 *l, uint64_t line, uint8_t sectors)
+{
+    uint32_t slot = sectors ? pl_cache_find(&l->tags, line) : PL_NO_LINE;
+    if (slot != PL_NO_LINE) l->tags.line[slot].valid &= (uint8_t)~sectors;
+}
+
 void pl_l1_fill(pl_l1 *l, uint32_t request, void (*done)(void *ctx, uint32_t token), void *ctx)
 {
     pl_l1_miss *m = &l->miss[request];

@@ -54,6 +54,8 @@ static inline bool pl_l1_room(const pl_l1 *l)
 uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, bool cached, uint32_t *request, uint8_t *ask);
 /* A store passes: returns the mask of its sectors that were present. keep: they are present afterwards (local memory). */
 uint8_t pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, bool keep);
+/* These sectors are not present any more. */
+void pl_l1_lose(pl_l1 *l, uint64_t line, uint8_t sectors);
 /* The fill of miss `request` has come. Calls done(ctx, token) for each wait that ends. */
 void pl_l1_fill(pl_l1 *l, uint32_t request, void (*done)(void *ctx, uint32_t token), void *ctx);
 /* Forgets all lines (fence at gpu scope, start of a kernel). */

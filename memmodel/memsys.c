@@ -646,7 +646,7 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
         if (k != PL_NO_LINE) {
             pl_cache_line *line = &l2->line[k];
             count_hits(m, x, now, n, 0);
-            line->valid |= sectors;
+            if (!partial) line->valid |= sectors; /* what is there in part is fetched before it is read (dram__sectors_read of alloca_local) */
             line->dirty |= sectors;
         }
         if (out > m->stat.last_effect) m->stat.last_effect = out;

@@ -430,7 +430,8 @@ void exec_alloca(pl_warp *w, const pl_insn *i)
         if ((w->exec >> l) & 1u && n[l] > most)
             most = (uint32_t)n[l];
     }
-    for (unsigned l = 0; l < PL_LANES; l++) /* the stack grows down: lanes that ask for less begin later */
+    most = (most + align - 1) & ~(align - 1);
+    for (unsigned l = 0; l < PL_LANES; l++) /* the stack grows down: lanes that ask for less begin later, at what is aligned below the common end */
         v[l] = start + (((w->exec >> l) & 1u ? most - n[l] : 0) & ~(uint64_t)(align - 1));
     if (!pl_warp_local(w, start + most))
         return;

@@ -279,7 +279,15 @@ static void local_lines(pl_sm *s, const pl_twarp *t)
             addr[l] = base + (fx->addr[l] / 4 + word) % words * 128 + l * 4;
         }
         pl_coalesce(&part, fx->mask, addr, 4, (uint32_t)s->m->l1.line, (uint32_t)s->m->l1.sector);
-        for (uint32_t k = 0; k < part.n && s->lines.n < PL_COALESCE_LINES; k++) s->lines.at[s->lines.n++] = part.at[k];
+        for (uint32_t k = 0; k < part.n && s->lines.n < PL_COALESCE_LINES; k++) {
+            uint32_t lanes = 0;
+            for (uint32_t m = fx->kind == PL_AC_STORE ? fx->mask : 0; m; m &= m - 1) {
+                unsigned l = (unsigned)__builtin_ctz(m);
+                if (addr[l] - part.at[k].line < s->m->l1.line) lanes |= 1u << l;
+            }
+            s->lanes_of[s->lines.n] = lanes;
+            s->lines.at[s->lines.n++] = part.at[k];
+        }
         s->lines.sectors += part.sectors;
     }
 }
@@ -314,7 +322,11 @@ static uint32_t warp_name(const pl_sm *s, const pl_twarp *t) { return pl_warp_in
  *
  * A store stays in the L1 for a moment (l1.hold); another one to the same line that comes to the tags meanwhile joins it, whatever warp sends
  * it, and both stay for a moment more (l1tex__m_l1tex2xbar_write_sectors of transpose_naive_row_b16, whose warps fill each other's
- * sectors: nine tenths of what it stores). Four stores that fill a sector word by word reach the L2 as one (sgemm_reg: a quarter). */
+ * sectors: nine tenths of what it stores). Four stores that fill a sector word by word reach the L2 as one (sgemm_reg: a quarter).
+ *
+ * A store to local memory is in the L1 too, and words of a sector that is written only in part can be loaded (paths.tsv spread: lanes two rows
+ * and more apart). But what stores that have joined leave incomplete is not there afterwards: as many sectors of alloca_local are fetched from the L2 as
+ * its stores have in common, and where lanes are one row apart (spread 1), each load waits for the L2. */
 
 static void let_go(pl_sm *s, pl_mem_req *r)
 {
@@ -323,8 +335,19 @@ static void let_go(pl_sm *s, pl_mem_req *r)
     r->sectors = 0;
 }
 
-/* True: a store whose tags are looked up at `start` has joined one that is there. */
-static bool join_store(pl_sm *s, const pl_mem_req *r, uint64_t start)
+/* Sectors of a line of local memory that the words of these lanes do not fill. */
+static uint8_t incomplete(const pl_l1_config *m, uint32_t lanes)
+{
+    const unsigned words = (unsigned)m->sector / 4;
+    uint8_t sectors = 0;
+    for (unsigned first = 0; first < PL_LANES; first += words)
+        for (unsigned l = first; l < first + words && l < PL_LANES; l++)
+            if (!(lanes >> l & 1)) sectors |= (uint8_t)(1u << first / words);
+    return sectors;
+}
+
+/* True: a store whose tags are looked up at `start` has joined one that is there. lanes: whose words of local memory it writes, else none. */
+static bool join_store(pl_sm *s, const pl_mem_req *r, uint64_t start, uint32_t lanes)
 {
     for (uint32_t k = 0; k < s->m->l1.writes; k++) {
         pl_mem_req *w = &s->writes[k];
@@ -334,6 +357,8 @@ static bool join_store(pl_sm *s, const pl_mem_req *r, uint64_t start)
         w->bytes = (uint8_t)(sum > most ? most : sum);
         if (w->time < r->time) w->time = r->time;
         if (s->writes_until < r->time) s->writes_until = r->time;
+        s->written[k] |= lanes;
+        if (lanes) pl_l1_lose(&s->l1, r->line, r->sectors & incomplete(&s->m->l1, s->written[k]));
         return true;
     }
     return false;
@@ -341,11 +366,13 @@ static bool join_store(pl_sm *s, const pl_mem_req *r, uint64_t start)
 
 /* A store waits for others, and the oldest goes when there are too many (coalescing.csv: 28 lines of a warp's stores wait for the next ones, 29
  * do not; paths.tsv rows: four warps that store to 16 lines each join nothing). */
-static void hold_store(pl_sm *s, const pl_mem_req *r)
+static void hold_store(pl_sm *s, const pl_mem_req *r, uint32_t lanes)
 {
-    pl_mem_req *w = &s->writes[s->writes_at++ % s->m->l1.writes];
+    uint32_t at = s->writes_at++ % s->m->l1.writes;
+    pl_mem_req *w = &s->writes[at];
     if (w->sectors) let_go(s, w);
     *w = *r;
+    s->written[at] = lanes;
     s->writes_until = r->time > s->writes_until ? r->time : s->writes_until;
 }
 
@@ -427,19 +454,20 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     uint64_t ready = start + m->latency + (uint64_t)(passes - 1) * m->pass_latency + (lines->n - 1) / m->tags;
     if (store || fx->kind == PL_AC_REDUCTION) {
         for (uint32_t k = 0; k < lines->n; k++) {
-            pl_mem_req r = {.time = start + (store ? m->hold : m->miss) + k, .line = lines->at[k].line, .token = warp_name(s, t),
+            pl_mem_req r = {.time = start + (is_local ? m->local_hold : store ? m->hold : m->miss) + k, .line = lines->at[k].line, .token = warp_name(s, t),
                             .op = store ? PL_MEM_WRITE : PL_MEM_REDUCE, .client = PL_CL_STORE, .sectors = lines->at[k].mask,
                             .bytes = (uint8_t)line_payload(s, d, k), .alu = d->alu, .depth = lines->at[k].chain, .turns = lines->at[k].depth};
             if (atomic) r.more = line_more(s, k), r.places = lines->at[k].places;
             uint8_t there = pl_l1_store(&s->l1, r.line, r.sectors, is_local);
             if (store) *(is_local ? &s->stat.local_store_hits : &s->stat.store_hits) += (uint32_t)__builtin_popcount(there);
-            if (store && join_store(s, &r, start)) continue;
+            const uint32_t lanes = is_local ? s->lanes_of[k] : 0;
+            if (store && join_store(s, &r, start, lanes)) continue;
             if (!store) pl_sm_request(s, r);
             t->stores++;
             s->requests_out++;
             t->last_request = ++s->requests;
             t->left = pl_port_pass(&s->leaving, start, pl_up_cost(&s->up, &r));
-            if (store) hold_store(s, &r);
+            if (store) hold_store(s, &r, lanes);
         }
         if (!store) s->stat.l1_write_sectors += sectors;
     } else if (fx->kind == PL_AC_ATOMIC) {

@@ -134,6 +134,7 @@ static const pl_conf_key l1_keys[] = {
     KEY(pl_l1_config, latency, "latency", U32, CY, 1, 1000, "cycles of a load that hits"),
     KEY(pl_l1_config, miss, "miss", U32, CY, 1, 1000, "cycles from issue until the request of a miss leaves the SM"),
     KEY(pl_l1_config, hold, "hold", U32, CY, 1, 1000, "cycles from issue until a store leaves the SM: others to its line join it until then"),
+    KEY(pl_l1_config, local_hold, "local_hold", U32, CY, 1, 1000, "the same for a store to local memory"),
     KEY(pl_l1_config, fill, "fill", U32, CY, 1, 1000, "cycles from the arrival of data until the waiting warp can use it"),
     KEY(pl_l1_config, misses, "misses", U32, "", 1, 65536, "line requests of an SM that can be under way"),
     KEY(pl_l1_config, stores, "stores", U32, "", 1, 65536, "store and atomic requests of an SM that can be under way"),

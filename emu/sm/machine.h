@@ -114,7 +114,7 @@ enum { PL_L1_SECTORS, PL_L1_LINES, PL_L1_BYPASS };
 
 typedef struct pl_l1_config {
     uint64_t size, kept, line, sector;
-    uint32_t ways, latency, miss, hold, fill, misses, stores, sent, input, writes, tags, pass_latency, width;
+    uint32_t ways, latency, miss, hold, local_hold, fill, misses, stores, sent, input, writes, tags, pass_latency, width;
     int global; /* PL_L1_* */
 } pl_l1_config;
 

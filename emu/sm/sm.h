@@ -244,6 +244,8 @@ typedef struct pl_sm {
     uint64_t bulk_free;          /* copy engine */
     pl_mem_outbox out;           /* requests of this window */
     pl_mem_req writes[PL_WRITES]; /* ring: stores that others may still join; no sectors: free */
+    uint32_t written[PL_WRITES];  /* of those to local memory: the lanes whose words they write */
+    uint32_t lanes_of[PL_COALESCE_LINES]; /* of a store to local memory, by line: the same */
     uint32_t writes_at;
     uint64_t writes_until;        /* when the last of them leaves */
     pl_effect fx;                 /* what lsu.c works on */

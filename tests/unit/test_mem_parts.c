@@ -206,6 +206,9 @@ START_TEST(l1_merges_loads_of_one_sector)
     ck_assert_uint_eq(l.used_waiter, 0);
     ck_assert_uint_eq(pl_l1_store(&l, 0x1000, 0xf, false), 0x7);
     ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x1, 5, false, &first, &ask), 1); /* goes past the tags */
+    pl_l1_lose(&l, 0x1000, 0x5);
+    pl_l1_lose(&l, 0x8000, 0x1); /* a line that is not there */
+    ck_assert_uint_eq(pl_l1_store(&l, 0x1000, 0xf, false), 0x2);
     pl_arena_close(a);
 }
 END_TEST
