@@ -25,7 +25,11 @@
  * for each load from shared memory; a body that loads from global memory has WITH_LOADS less the same for each of the first few. Where it
  * is known, LONG; then MOST_COPIES by price is how many copies there may be. */
 enum { FACTOR = 4, SHORT = 18, FOR_SHARED = 3, FEW_SHARED = 3, WITH_LOADS = 46, MOST_BUDGET = 65, LONG = 72, MOST_COPIES = 350, MOST_ROUNDS = 4096 };
-enum { PRICE_ACCESS = 2, PRICE_WIDE = 2, PRICE_ATOMIC = 10, PRICE_FP8 = 12 };
+enum { PRICE_ACCESS = 2, PRICE_WIDE = 2, PRICE_ATOMIC = 10 };
+
+/* What is dearer, by the start of its class. A product of 8-bit floats is many instructions (isa/classes.md): halves unpacked, two HMMA, sums. */
+static const struct { const char *class_name; uint8_t price; } dear[] = {
+    {"mma_fp8", 12}, {"div32_u", 21}, {"div32_s", 27}, {"rem32_u", 19}, {"rem32_s", 24}, {"div_f32_full", 12}, {"div_f32_approx", 7}, {"mufu_scaled", 6}};
 
 /* The dearest body that is written out, by the number of rounds; in between the smaller number counts. */
 static const struct { uint16_t rounds, price; } whole[] = {
@@ -120,18 +124,20 @@ static pl_word comparison(const pl_insn *i, bool other)
     return W_none;
 }
 
-/* What a body may not hold: other control flow, and what ptxas does not copy. */
+/* What a body may not hold: other control flow, and what ptxas does not copy: what is done by a subroutine, for one. */
 static bool copyable(const pl_insn *i)
 {
     uint32_t e = pl_insn_effects(i);
     if (e & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_ASYNC | PL_EF_FENCE))
         return false;
-    const char *c = pl_class_text[i->cls];
-    return strncmp(c, "div", 3) != 0 && strncmp(c, "rem", 3) != 0 && strncmp(c, "wmma", 4) != 0 && strncmp(c, "wgmma", 5) != 0 &&
-           strncmp(c, "fence", 5) != 0 && i->cls != C_sleep && !(i->flags & PL_IF_NOUNROLL);
+    static const char *const calls[] = {"div64", "rem64", "div_f32_rn", "div_f64", "rcp_f", "sqrt_f", "rsqrt_f64", "wmma", "wgmma", "fence"};
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
+        if (strncmp(pl_class_text[i->cls], calls[k], strlen(calls[k])) == 0)
+            return false;
+    return i->cls != C_sleep && !(i->flags & PL_IF_NOUNROLL);
 }
 
-/* What an instruction adds to the price of its body. A product of 8-bit floats is many (isa/classes.md): halves unpacked, two HMMA, sums. */
+/* What an instruction adds to the price of its body. */
 static uint32_t price_of(counted *c, const pl_insn *i)
 {
     uint32_t e = pl_insn_effects(i);
@@ -152,8 +158,9 @@ static uint32_t price_of(counted *c, const pl_insn *i)
         return near || bank ? 0 : PRICE_ACCESS;
     }
     c->doubles |= strncmp(name, "fp64", 4) == 0;
-    if (strncmp(name, "mma_fp8", 7) == 0)
-        return PRICE_FP8;
+    for (size_t k = 0; k < sizeof dear / sizeof *dear; k++)
+        if (strncmp(name, dear[k].class_name, strlen(dear[k].class_name)) == 0)
+            return dear[k].price;
     return i->cls == C_alu64 || i->cls == C_logic64 || i->cls == C_shift64 || i->cls == C_setp64 || i->cls == C_half || i->cls == C_half_one ||
                    i->cls == C_half_minmax || i->cls == C_setp_f16
                ? PRICE_WIDE : 1;

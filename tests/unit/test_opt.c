@@ -305,6 +305,22 @@ START_TEST(bodies_that_only_some_execute_cost_more)
 }
 END_TEST
 
+/* A 32-bit division is dear, but copied; what a subroutine does is not. */
+START_TEST(divisions_are_unrolled_beside_loads)
+{
+    char body[1024];
+    for (unsigned n = 1; n < 5; n++) {
+        snprintf(body, sizeof body, "mov.u32 %%r3, 0;\nmov.u32 %%r4, 0;\nL:\nld.global.u32 %%r5, [%%d2];\nadd.s64 %%d2, %%d2, 4;\n%sadd.u32 %%r4, %%r4, %%r9;\nadd.u32 %%r3, %%r3, 1;\nsetp.lt.u32 %%p1, %%r3, %%r1;\n"
+                 "@%%p1 bra L;\nst.global.u32 [%%d1], %%r4;",
+                 n == 4 ? "cvt.rn.f32.u32 %f1, %r5;\ndiv.rn.f32 %f2, %f1, %f1;\ncvt.rzi.u32.f32 %r9, %f2;\n"
+                 : n == 3 ? "rem.u32 %r6, %r5, %r2;\nrem.u32 %r7, %r6, %r5;\nrem.u32 %r9, %r7, %r6;\n"
+                 : n == 2 ? "rem.u32 %r6, %r5, %r2;\nrem.u32 %r9, %r6, %r5;\n" : "rem.u32 %r9, %r5, %r2;\n");
+        assemble(body);
+        ck_assert_uint_eq(count("ld.global.u32"), n < 3 ? 4 + 2 + 1 : 1);
+    }
+}
+END_TEST
+
 /* Two rounds behind the loop of four are guarded where they are short. */
 START_TEST(few_rounds_are_guarded)
 {
@@ -883,7 +899,7 @@ END_TEST
 UNIT_MAIN("opt", parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided,
-          bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
+          bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
           parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads, shared_words_are_joined, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
