@@ -49,10 +49,7 @@ static void widths(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static bool register_copy(const coalescer *c, const pl_insn *i)
 {
     const pl_ir *x = c->x;
-    if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != M_mov || i->guard != PL_PT || pl_forms[i->form].noperands != 2)
-        return false;
-    const pl_form *f = &pl_forms[i->form];
-    if (pl_operand_count(f, 0, i->mods) || pl_operand_count(f, 1, i->mods) || pl_operand_type(f, 0, i->mods) == W_pred)
+    if (i->guard != PL_PT || !pl_insn_copies(i))
         return false;
     for (unsigned k = 0; k < 2; k++) {
         const pl_ir_row *r = &x->row[i->op[k]];
@@ -358,8 +355,7 @@ static void advance(pl_ir *x)
         pl_irb *b = &x->b.at[x->rpo[j]];
         for (size_t k = 0; k < b->code.n; k++) {
             const pl_insn *i = &b->code.at[k];
-            if (b->loop == x->rpo[j] && pl_insn_mnem(i) == M_mov && i->guard == PL_PT && pl_forms[i->form].noperands == 2 &&
-                !pl_operand_count(&pl_forms[i->form], 0, i->mods) && !pl_operand_count(&pl_forms[i->form], 1, i->mods) && i->op[1] != UINT32_MAX)
+            if (b->loop == x->rpo[j] && i->guard == PL_PT && pl_insn_copies(i) && i->op[1] != UINT32_MAX)
                 read_earlier(x, b, k);
         }
     }
@@ -380,12 +376,10 @@ bool pl_pass_coalesce(pl_ir *x)
     for (size_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
             pl_insn *i = &x->b.at[b].code.at[k];
-            const pl_form *f = &pl_forms[i->form];
-            if (pl_insn_mnem(i) != M_mov || f->noperands != 2 || pl_operand_count(f, 0, i->mods) || pl_operand_count(f, 1, i->mods) ||
-                pl_ir_special(x, i->op[1]))
+            if (!pl_insn_copies(i) || pl_ir_special(x, i->op[1]))
                 continue;
-            int bits = pl_type_bits(pl_operand_type(f, 0, i->mods));
-            if (pl_operand_type(f, 0, i->mods) != W_pred && (bits == 32 || bits == 64))
+            int bits = pl_type_bits(pl_operand_type(&pl_forms[i->form], 0, i->mods));
+            if (bits == 32 || bits == 64)
                 pl_insn_make(i, M__mov, 2, &(pl_word){bits == 64 ? W_b64 : W_b32}, 1);
         }
     if (!any) /* in the last round, which began by counting; ~mov reads and writes the same */

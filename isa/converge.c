@@ -24,7 +24,7 @@ static bool put(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, uint32_t line)
 static bool number_in(const pl_ir *x, uint32_t row, uint64_t *number)
 {
     const pl_insn *put = pl_ir_writer(x, row);
-    if (put && x->row[row].defs == 1 && put->guard == PL_PT && (pl_insn_mnem(put) == M__mov || pl_insn_mnem(put) == M_mov))
+    if (put && x->row[row].defs == 1 && put->guard == PL_PT && (pl_insn_mnem(put) == M__mov || pl_insn_copies(put)))
         row = put->op[1];
     return pl_ir_number(x, row, number);
 }

@@ -231,6 +231,14 @@ static inline bool pl_insn_is_integer(const pl_insn *i, unsigned bits)
     const unsigned traits = PL_TRAIT_INTEGER | PL_TRAIT_PURE;
     return pl_insn_pure(i) && (pl_insn_traits(i) & (traits | PL_TRAIT_WIDE)) == (bits == 64 ? traits | PL_TRAIT_WIDE : traits);
 }
+/* mov from one register or number to one register: not of predicates, whose numbers are no rows, and not of pieces. */
+static inline bool pl_insn_copies(const pl_insn *i)
+{
+    if (pl_insn_mnem(i) != M_mov)
+        return false;
+    const pl_form *f = &pl_forms[i->form];
+    return f->noperands == 2 && !pl_operand_count(f, 0, i->mods) && !pl_operand_count(f, 1, i->mods) && pl_operand_type(f, 0, i->mods) != W_pred;
+}
 /* Makes *i an instruction of this mnemonic with exactly these words; false: the table has none. */
 bool pl_insn_make(pl_insn *i, uint16_t mnem, unsigned noperands, const pl_word *words, unsigned n);
 

@@ -95,7 +95,7 @@ static bool is_fetch(const pl_ir *x, const pl_insn *i)
     uint16_t m = pl_insn_mnem(i);
     if (m == M_ld)
         return x->f->entry && i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX && i->sel[PL_M_COUNT] == 1 && x->row[i->op[0]].defs == 1;
-    return m == M_mov && pl_forms[i->form].noperands == 2 && pl_ir_special(x, i->op[1]) && x->row[i->op[0]].defs == 1;
+    return pl_insn_copies(i) && pl_ir_special(x, i->op[1]) && x->row[i->op[0]].defs == 1;
 }
 
 static void want(place *p, fetch *f, uint32_t block)

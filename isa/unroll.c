@@ -239,7 +239,7 @@ static uint32_t start_of(const pl_ir *x, const counted *c, bool each)
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
             const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
-            if (i->form != PL_IR_DEAD && i->guard == PL_PT && i->op[0] == c->counter && pl_insn_mnem(i) == M_mov && pl_forms[i->form].noperands == 2)
+            if (i->guard == PL_PT && i->op[0] == c->counter && pl_insn_copies(i))
                 return each && x->b.at[x->rpo[j]].loop != x->b.at[c->block].outer ? PL_IR_NONE : i->op[1];
         }
     return PL_IR_NONE;
@@ -266,8 +266,7 @@ static unsigned rounds(const pl_ir *x, const counted *c)
     for (uint32_t d = b->idom; !known; d = x->b.at[d].idom) {
         for (size_t k = x->b.at[d].code.n; k-- > 0 && !known;) {
             const pl_insn *i = &x->b.at[d].code.at[k];
-            known = i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_mov && i->guard == PL_PT && i->op[0] == c->counter &&
-                    pl_ir_number(x, i->op[1], &v);
+            known = i->guard == PL_PT && i->op[0] == c->counter && pl_insn_copies(i) && pl_ir_number(x, i->op[1], &v);
             if (known && x->b.at[d].loop != b->outer)
                 return 0;
         }

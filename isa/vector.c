@@ -60,7 +60,8 @@ static unsigned made(const joiner *j, const pl_insn *w)
         unsigned a = alignment(j, w->op[1]) + alignment(j, w->op[2]);
         return !pl_insn_has(w, W_lo) ? 0 : pl_insn_mnem(w) == M_mad ? least(a, alignment(j, w->op[3])) : a;
     }
-    case M__mov: case M_mov: return alignment(j, w->op[1]);
+    case M__mov: return alignment(j, w->op[1]);
+    case M_mov: return pl_insn_copies(w) ? alignment(j, w->op[1]) : 0;
     default: return 0;
     }
 }
