@@ -24,6 +24,7 @@ has, so that those recorded before stay as they are; the files were made togethe
     1001    dense elementwise graph image integer nn physics programs reduce sort
     4001    figures matrix meeting oneblock paths shared_use stream
     5001    bodies crypt dyn fancy learn pde solve spectral tables text vision
+    6001    classroom genome hashes market optics waves
 
 and the launches of mixed, stack and tensor were written by hand."""
 import json
