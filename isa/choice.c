@@ -1,7 +1,9 @@
 /* choice.c - a selection between a register and what is computed for it alone becomes a guarded computation.
  *
  * `add t, a, b; selp d, t, y, p` is `mov d, y; @p add d, a, b`, and the copy goes when y is not needed any more: ptxas 13.0 does so then,
- * and keeps the SEL when y lives on or is a number (its output for sm_90, 2026-11). */
+ * and keeps the SEL when y lives on or is a number (its output for sm_90, 2026-11).
+ *
+ * A sum that counts, `selp s, 1, 0, p; add d, n, s`, is `add d, n, 1; @!p mov d, n`, with other numbers too. */
 #include "isa/passes.h"
 #include "isa/plan.h"
 
@@ -142,6 +144,52 @@ static bool choose(pl_ir *x, reading *n, uint32_t block, size_t at)
     return false;
 }
 
+bool pl_choice_counts(const pl_ir *x, const pl_insn *s)
+{
+    uint64_t v;
+    return s && pl_insn_mnem(s) == M_selp && s->guard == PL_PT && pl_type_bits(pl_insn_type(s)) == 32 && pl_type_kind(pl_insn_type(s)) != 'f' && s->op[3] > PL_PF &&
+           x->row[s->op[0]].uses == 1 && x->row[s->op[0]].defs == 1 && pl_ir_number(x, s->op[1], &v) && pl_ir_number(x, s->op[2], &v);
+}
+
+/* True: the sum at `at` has become two. */
+static bool count_by(pl_ir *x, reading *n, uint32_t block, size_t at)
+{
+    pl_insn *i = &x->b.at[block].code.at[at];
+    if (pl_insn_mnem(i) != M_add || !pl_insn_is_integer(i, 32) || pl_forms[i->form].noperands != 3 || i->guard != PL_PT || !single_row(x, i->op[0]))
+        return false;
+    for (unsigned k = 1; k <= 2; k++) {
+        const uint32_t other = i->op[3 - k];
+        const pl_ir_row *r = i->op[k] < x->described ? &x->row[i->op[k]] : NULL;
+        if (!r || r->block != block || r->at >= at || !single_row(x, i->op[k]) || other == UINT32_MAX || other == i->op[0] || !single_row(x, other))
+            continue;
+        pl_insn *s = &x->b.at[block].code.at[r->at];
+        if (!pl_choice_counts(x, s) || x->pred_row[s->op[3]].defs != 1)
+            continue;
+        pl_insn sum = *i, back = *i;
+        const bool negated = s->neg >> 3 & 1;
+        uint64_t otherwise = 0;
+        pl_ir_number(x, s->op[2], &otherwise);
+        static const pl_word b32 = W_b32;
+        if (!otherwise && !pl_insn_make(&back, M_mov, 2, &b32, 1))
+            return false;
+        sum.op[1] = back.op[1] = other;
+        sum.op[2] = s->op[1];
+        back.op[2] = otherwise ? s->op[2] : UINT32_MAX;
+        back.guard = s->op[3];
+        back.flags = (uint16_t)(back.flags | (negated ? 0 : PL_IF_GUARD_NEG));
+        n->block = block;
+        n->at = (uint32_t)at;
+        pl_insn_reads_here(x->p, &back, note_read, n);
+        pl_ir_remove(x, s);
+        *i = sum;
+        pl_insn *m = pl_ir_insert(x, block, at + 1);
+        if (m)
+            *m = back;
+        return true;
+    }
+    return false;
+}
+
 bool pl_pass_choose(pl_ir *x)
 {
     if (!pl_ir_ready(x))
@@ -158,7 +206,7 @@ bool pl_pass_choose(pl_ir *x)
     for (uint32_t b = 0; b < x->b.n; b++)
         if (x->b.at[b].order != PL_IR_NONE)
             for (size_t at = x->b.at[b].code.n; at-- > 0 && pl_ir_ok(x);) /* backwards: what stands in front keeps its place */
-                any |= choose(x, &n, b, at);
+                any |= choose(x, &n, b, at) || count_by(x, &n, b, at);
     if (!any)
         pl_ir_same(x);
     pl_ir_sweep(x);

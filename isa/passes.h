@@ -36,6 +36,8 @@ bool pl_pass_slow(pl_ir *x);
 bool pl_pass_atomics(pl_ir *x);
 /* choice.c: a selection between a register and what is computed for it alone becomes a guarded computation. */
 bool pl_pass_choose(pl_ir *x);
+/* choice.c: is it a selection between two numbers that only one instruction reads? A sum with it is not joined with another. */
+bool pl_choice_counts(const pl_ir *x, const pl_insn *s);
 /* vector.c: neighbouring loads from shared memory become one wide load. */
 bool pl_pass_vector(pl_ir *x);
 /* materialise.c: numbers that an instruction cannot hold go into registers. */

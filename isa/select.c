@@ -185,6 +185,15 @@ static bool funnel(chooser *c, pl_insn *i)
     return false;
 }
 
+/* Does a sum add a number or another one? */
+static bool counts(const chooser *c, const pl_insn *sum)
+{
+    for (unsigned k = 1; k <= 2 && pl_insn_mnem(sum) == M_add; k++)
+        if (pl_choice_counts(c->x, source(c, sum, k)))
+            return true;
+    return false;
+}
+
 /* a + b + c, a + b - c, a - (b - c) */
 static bool three_sums(const chooser *c, pl_insn *i, unsigned bits)
 {
@@ -192,9 +201,11 @@ static bool three_sums(const chooser *c, pl_insn *i, unsigned bits)
         return false;
     pl_word t = bits == 64 ? W_u64 : W_u32;
     bool sub = pl_insn_mnem(i) == M_sub;
+    if (bits == 32 && counts(c, i))
+        return false;
     for (unsigned k = 1; k <= 2; k++) {
         pl_insn *w = source(c, i, k);
-        if (!w || !single(c, i->op[k]) || !pl_insn_is_integer(w, bits) || pl_forms[w->form].noperands != 3)
+        if (!w || (bits == 32 && counts(c, w)) || !single(c, i->op[k]) || !pl_insn_is_integer(w, bits) || pl_forms[w->form].noperands != 3)
             continue;
         bool inner = pl_insn_mnem(w) == M_sub;
         if (!inner && pl_insn_mnem(w) != M_add)

@@ -90,6 +90,30 @@ START_TEST(wide_logic_and_rotations_are_machine_steps)
 }
 END_TEST
 
+START_TEST(what_counts_is_a_sum_and_a_guarded_copy)
+{
+    static const char *const load = "ld.global.u32 %r3, [%d1];\nld.global.u32 %r4, [%d1+4];\nsetp.lt.u32 %p1, %r3, %r4;\nsetp.lt.u32 %p2, %r4, 9;\n";
+    char body[512];
+    snprintf(body, sizeof body, "%sselp.u32 %%r5, 1, 0, %%p1;\nadd.s32 %%r6, %%r3, %%r5;\nselp.u32 %%r7, 1, 0, %%p2;\nadd.s32 %%r8, %%r6, %%r7;\nst.global.u32 [%%d2], %%r8;", load);
+    assemble(body);
+    ck_assert_uint_eq(count("selp") + count("~iadd3"), 0);
+    ck_assert_uint_eq(count("add.s32"), 2);
+    ck_assert_uint_eq(count("@!P0 ~mov.b32") + count("@!P1 ~mov.b32"), 2);
+    snprintf(body, sizeof body, "%sselp.u32 %%r5, 5, 3, %%p1;\nadd.s32 %%r6, %%r3, %%r5;\nst.global.u32 [%%d2], %%r6;", load);
+    assemble(body);
+    ck_assert_uint_eq(count("selp"), 0);
+    ck_assert_uint_eq(count("add.s32"), 2);
+    /* something else than a number, another reader, a difference */
+    static const char *const kept[] = {"selp.u32 %r5, %r4, 0, %p1;\nadd.s32 %r6, %r3, %r5;", "selp.u32 %r5, 1, 0, %p1;\nadd.s32 %r6, %r3, %r5;\nst.global.u32 [%d2+4], %r5;",
+                                       "selp.u32 %r5, 1, 0, %p1;\nsub.s32 %r6, %r3, %r5;"};
+    for (size_t k = 0; k < 3; k++) {
+        snprintf(body, sizeof body, "%s%s\nst.global.u32 [%%d2], %%r6;", load, kept[k]);
+        assemble(body);
+        ck_assert_uint_eq(count("selp"), 1);
+    }
+}
+END_TEST
+
 /* Products, sums and products with sums of f32 that are left. */
 static void arithmetic(const char *body, unsigned products, unsigned sums, unsigned both)
 {
@@ -897,7 +921,7 @@ START_TEST(second_halves_of_fragments_take_no_registers)
 END_TEST
 
 UNIT_MAIN("opt", parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
-          second_halves_of_fragments_take_no_registers, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
+          second_halves_of_fragments_take_no_registers, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
