@@ -82,7 +82,7 @@ struct pl_memsys {
     uint32_t half, together, line_shift; /* slices of a half, and as pl_slices_together says */
     pl_divider by_pairs, by_owner;
     pl_up_costs up_costs;
-    uint32_t atomic_again, atomic_more, sector_cost, down_sector, group_sector, request_cost, partial_cost, partial_next, write_cost, l1_sector;
+    uint32_t atomic_again, atomic_more, fill_cost, sector_cost, down_sector, group_sector, request_cost, partial_cost, partial_next, write_cost, l1_sector;
     uint32_t atomic_sector[PL_ALU_KINDS], atomic_turn[PL_ALU_KINDS], atomic_same[PL_ALU_KINDS], across_word;
     bool overflow;
 };
@@ -167,6 +167,7 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const p
     for (uint32_t g = 0; g < c->groups; g++) m->group_down[g].latency = c->xbar_latency;
     pl_dram_init(&m->dram, a, &c->dram);
     m->up_costs = pl_up_costs_of(c);
+    m->fill_cost = pl_port_cost(c->l2_fill, 1);
     m->atomic_more = pl_port_cost(c->atomic_more, 1);
     m->atomic_again = pl_port_cost(c->atomic_again, 1);
     m->down_sector = pl_port_cost(c->sector_bytes, c->down_bytes);
@@ -713,6 +714,13 @@ static uint64_t compute(const pl_memsys *m, struct atomic_unit *u, const pl_mem_
     return (out + PL_FINE - 1) / PL_FINE;
 }
 
+/* What comes to a slice waits behind atomics once the queue of its arithmetic is full. */
+static void hold_slice(pl_memsys *m, uint32_t slice)
+{
+    const uint64_t room = (uint64_t)m->c->atomic_wait * PL_FINE, free = m->atomic[slice].free;
+    if (room && free > room && free - room > m->slice[slice].free) m->slice[slice].free = free - room;
+}
+
 /* Data, or the right to compute on it, is in the slice. */
 static void filled(pl_memsys *m, uint32_t i, uint64_t now)
 {
@@ -720,6 +728,7 @@ static void filled(pl_memsys *m, uint32_t i, uint64_t now)
     const pl_mem_req *r = &x->r;
     if (r->op == PL_MEM_ATOMIC || r->op == PL_MEM_REDUCE) {
         now = compute(m, &m->atomic[x->slice], r, now);
+        hold_slice(m, x->slice);
         if (x->line != NONE) {
             pl_cache *l2 = &m->l2[x->slice];
             pl_cache_line *line = &l2->line[x->line];
@@ -756,6 +765,7 @@ static void fill(pl_memsys *m, uint32_t i, uint64_t now)
 {
     record *x = &m->rec[i];
     if (x->fetch && x->line != NONE) {
+        pl_port_enter(&m->slice[x->slice], now, (uint64_t)m->fill_cost * (uint32_t)__builtin_popcount(x->fetch)); /* it is written there first */
         pl_cache_line *line = &m->l2[x->slice].line[x->line];
         line->pending &= (uint8_t)~x->fetch;
         line->valid |= x->fetch;

@@ -46,12 +46,14 @@ typedef struct pl_memsys_config {
     double atomic_sector[PL_ALU_KINDS]; /* cycles that a slice needs for each further sector of an atomic */
     double atomic_turn[PL_ALU_KINDS];   /* least cycles for an operation on some words of a sector */
     double atomic_more;                 /* cycles for 4 bytes more that a turn of floating-point numbers works on */
+    uint32_t atomic_wait;               /* cycles of arithmetic that may wait in a slice before all that comes to it waits; 0: any */
     double atomic_again;                /* cycles from the first operation of an atomic on a line until the next one can change it */
     double atomic_same[PL_ALU_KINDS];   /* cycles between operations on one address */
     double slice_request;        /* least cycles that a slice needs for a request */
     double write;                /* least cycles that the slice that owns a line needs for each sector written; 0: as for reads */
     double partial_write;        /* least cycles that it needs for a write that fills its sectors only in part */
     double partial_next;         /* further cycles for each further sector of it */
+    double l2_fill;              /* cycles that the slice needs for each sector that comes to it */
     uint32_t l2_fill_sectors;    /* sectors fetched together from DRAM */
     pl_dram_config dram;
     uint32_t in_flight;          /* most requests under way, all nodes together */

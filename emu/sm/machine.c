@@ -189,6 +189,8 @@ static const pl_conf_key l2_keys[] = {
     MEM(atomic_turn[PL_ALU_WIDE], "turn_wide", F64, CY, 0, 1000, "the same for 64-bit integers and compare-and-swap"),
     MEM(atomic_turn[PL_ALU_FLOAT], "turn_float", F64, CY, 0, 1000, "the same for floating-point numbers"),
     OPTIONAL(pl_memsys_config, atomic_more, "more_float", F64, CY, 0, 1000, "cycles for 4 bytes more that such an operation works on together with others"),
+    OPTIONAL(pl_memsys_config, atomic_wait, "atomic_wait", U32, CY, 0, 100000, "cycles of atomics that may wait in a slice before other requests wait behind them; 0: any"),
+    OPTIONAL(pl_memsys_config, l2_fill, "fill", F64, CY, 0, 1000, "cycles of a slice for each sector that it is filled with"),
     MEM(atomic_again, "again", F64, CY, 0, 1000, "cycles from the first operation of an atomic with a result on a line until the next one can change it"),
     MEM(atomic_same[PL_ALU_INT], "same_int", F64, CY, 0, 1000, "cycles between 32-bit integer atomics on one address"),
     MEM(atomic_same[PL_ALU_WIDE], "same_wide", F64, CY, 0, 1000, "the same for 64-bit integers and compare-and-swap"),

@@ -129,6 +129,47 @@ START_TEST(additions_wait_for_those_to_the_same_word)
 }
 END_TEST
 
+/* Cycle of the answer to a read of a line that the one slice has, behind another node's requests of op for another line. */
+static uint64_t read_behind(double fill, uint32_t atomic_wait, uint8_t op, unsigned requests, uint64_t later)
+{
+    pl_memsys_config c = small;
+    c.slices = 1;
+    c.l2_fill = fill;
+    c.atomic_wait = atomic_wait;
+    pl_arena *a = pl_arena_open();
+    pl_memsys *m = pl_memsys_open(a, a, a, &c);
+    pl_mem_reply r;
+    for (unsigned warm = 0; warm < 2; warm++) { /* atomics find their line there, too */
+        pl_mem_outbox b = outbox(1);
+        put(&b, 1, warm * 5000, warm ? 0x8000 : 0x4000, PL_MEM_READ, 1, 7);
+        if (!warm || op != PL_MEM_READ) pl_memsys_send(m, &b);
+        pl_memsys_run(m, (warm + 1) * 5000);
+        while (pl_memsys_reply(m, 1, 10000, &r)) {}
+    }
+    pl_mem_outbox b = outbox(0);
+    for (unsigned k = 0; k < requests; k++) put(&b, 0, 10000, 0x8000, op, 1, k);
+    pl_memsys_send(m, &b);
+    b = outbox(1);
+    put(&b, 1, 10000 + later, 0x4000, PL_MEM_READ, 1, 8);
+    pl_memsys_send(m, &b);
+    pl_memsys_run(m, 20000);
+    uint64_t out = pl_memsys_reply_time(m, 1);
+    pl_arena_close(a);
+    return out;
+}
+
+START_TEST(fills_and_atomics_hold_their_slice)
+{
+    /* the line comes 166 cycles after its read was sent (see the first test), and the other read to the slice after 160 + 21 */
+    const uint64_t alone = read_behind(0, 0, PL_MEM_READ, 1, 160);
+    ck_assert_uint_gt(read_behind(100, 0, PL_MEM_READ, 1, 160), alone + 50);
+    ck_assert_uint_eq(read_behind(100, 0, PL_MEM_READ, 1, 400), alone + 240);
+    const uint64_t behind = read_behind(0, 0, PL_MEM_REDUCE, 20, 60);
+    ck_assert_uint_gt(read_behind(0, 4, PL_MEM_REDUCE, 20, 60), behind + 4);
+    ck_assert_uint_eq(read_behind(0, 1000, PL_MEM_REDUCE, 20, 60), behind);
+}
+END_TEST
+
 /* Two halves: the SMs of the one that does not own a line keep a copy of what they read, until a word of the line changes. */
 START_TEST(a_change_takes_the_other_halfs_copy_of_the_whole_line)
 {
@@ -361,7 +402,7 @@ START_TEST(slices_take_stores_at_a_pace_of_their_own)
 }
 END_TEST
 
-UNIT_MAIN("memory system", a_miss_takes_the_sum_of_its_parts, equal_reads_of_neighbours_are_joined, additions_wait_for_those_to_the_same_word,
+UNIT_MAIN("memory system", a_miss_takes_the_sum_of_its_parts, equal_reads_of_neighbours_are_joined, additions_wait_for_those_to_the_same_word, fills_and_atomics_hold_their_slice,
           reads_are_joined_however_many_are_under_way, slices_take_stores_at_a_pace_of_their_own,
           a_change_takes_the_other_halfs_copy_of_the_whole_line, neighbouring_groups_use_different_halves,
           operations_on_one_address_take_turns,
