@@ -499,6 +499,9 @@ static void step_back(maker *m)
     uint64_t step;
     if (m->base == UINT32_MAX || x->kind.at[m->base] == PL_ROW_INIT || x->row[m->base].defs != 1)
         return;
+    const pl_ir_row *r = &x->row[m->base]; /* a sum that is not on every path to here may be of another round */
+    if (r->block == PL_IR_NONE || (r->block == m->block ? r->at >= m->at : !pl_ir_dominates(x, r->block, m->block)))
+        return;
     const pl_insn *w = pl_ir_writer(x, m->base);
     if (!w || pl_insn_mnem(w) != M_add || !pl_insn_is_integer(w, m->wide ? 64 : 32) || w->guard != PL_PT || !pl_ir_number(x, w->op[2], &step))
         return;
