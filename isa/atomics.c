@@ -43,15 +43,10 @@ static void reduce(pl_ir *x, pl_insn *i)
     *i = r;
 }
 
-static bool is_fence(const pl_insn *i)
-{
-    return i->cls == C_fence_cta || i->cls == C_fence_gpu || i->cls == C_fence_sys;
-}
-
 /* ptxas 13.0 keeps ATOMG in functions with a fence, wherever it stands (25 kernels made for it, sm_90, 2026-11). */
 static bool reduce_all(pl_ir *x)
 {
-    if (!pl_ir_any(x, is_atom) || pl_ir_any(x, is_fence))
+    if (!pl_ir_any(x, is_atom) || pl_ir_any(x, pl_insn_fences))
         return true;
     if (!pl_ir_ready(x))
         return false;

@@ -28,31 +28,18 @@ static bool divides(const pl_insn *i)
     return (m == M_div || m == M_rem) && (t == W_u32 || t == W_s32);
 }
 
-/* The outermost place that the divisor reaches and that is on every path to the division. */
-static uint32_t earliest(const pl_ir *x, uint32_t row, uint32_t block)
-{
-    const pl_ir_row *r = &x->row[row];
-    while (x->b.at[block].loop != PL_IR_NONE) {
-        uint32_t up = x->b.at[x->b.at[block].loop].idom;
-        if (up == x->b.at[block].loop || (r->block != PL_IR_NONE && !pl_ir_dominates(x, r->block, up)))
-            break;
-        block = up;
-    }
-    return block;
-}
-
 static uint32_t prepare(divider *d, uint32_t row, pl_word type, uint32_t block, size_t at)
 {
     pl_ir *x = d->x;
     if (x->row[row].defs != 1)
         return row;
-    uint32_t where = d->calls ? block : earliest(x, row, block);
+    uint32_t where = d->calls ? block : pl_ir_outermost(x, block, row, UINT32_MAX);
     for (size_t k = 0; k < d->done.n; k++) {
         const prepared *p = &d->done.at[k];
         if (p->from == row && p->type == type && (d->calls ? p->block == block : pl_ir_dominates(x, p->block, where)))
             return p->to;
     }
-    size_t position = where == block ? at : x->b.at[where].code.n - (pl_ir_branch(x, where) ? 1u : 0u);
+    size_t position = where == block ? at : pl_ir_end(x, where);
     uint32_t to = pl_ir_new(x, 1), line = x->b.at[block].code.at[at].line;
     pl_insn *i = pl_ir_later(x, where, position);
     if (!i || !pl_insn_make(i, M__divisor, 2, &type, 1))
@@ -95,15 +82,10 @@ bool pl_pass_divide(pl_ir *x)
 static const struct { uint16_t mnem; pl_word op, type; } exact[] = {
     {M_div, W_div, W_f32}, {M_rcp, W_rcp, W_f32}, {M_sqrt, W_sqrt, W_f32}, {M_div, W_div, W_f64}, {M_rcp, W_rcp, W_f64}, {M_sqrt, W_sqrt, W_f64}};
 
-static bool rounds(const pl_insn *i)
-{
-    return pl_insn_has(i, W_rn) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) || pl_insn_has(i, W_rp);
-}
-
 static bool is_exact(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
-    return (m == M_div || m == M_rcp || m == M_sqrt) && rounds(i);
+    return (m == M_div || m == M_rcp || m == M_sqrt) && pl_insn_rounds(i);
 }
 
 bool pl_pass_slow(pl_ir *x)

@@ -644,9 +644,24 @@ uint32_t pl_ir_new_pred(pl_ir *x)
     return x->f->preds++;
 }
 
+/* A row that is filled with `what` when the frame starts. */
+static uint32_t add_init(pl_ir *x, pl_row_init what)
+{
+    const unsigned rows = what.width / 32u;
+    what.row = pl_ir_new(x, rows);
+    if (!pl_ir_ok(x))
+        return what.row;
+    for (unsigned k = 0; k < rows; k++) {
+        x->kind.at[what.row + k] = PL_ROW_INIT;
+        x->init.at[what.row + k] = (uint32_t)x->f->init.n;
+    }
+    *pl_push(x->p->arena, &x->f->init) = what;
+    return what.row;
+}
+
 uint32_t pl_ir_constant(pl_ir *x, uint64_t bits, unsigned width)
 {
-    pl_prog_func *f = x->f;
+    const pl_prog_func *f = x->f;
     if (width == 32)
         bits = (uint32_t)bits;
     for (size_t k = f->init.n, tries = 0; k-- > 0 && tries < 256; tries++) {
@@ -654,45 +669,45 @@ uint32_t pl_ir_constant(pl_ir *x, uint64_t bits, unsigned width)
         if (i->bits == bits && i->width == width && !i->sreg && !i->reloc)
             return i->row;
     }
-    uint32_t row = pl_ir_new(x, width / 32);
-    if (!pl_arena_ok(x->a))
-        return row;
-    for (unsigned k = 0; k < width / 32; k++) {
-        x->kind.at[row + k] = PL_ROW_INIT;
-        x->init.at[row + k] = (uint32_t)f->init.n;
-    }
-    *pl_push(x->p->arena, &f->init) = (pl_row_init){.row = row, .width = (uint16_t)width, .bits = bits};
-    return row;
+    return add_init(x, (pl_row_init){.width = (uint16_t)width, .bits = bits});
 }
 
 uint32_t pl_ir_frame(pl_ir *x)
 {
-    pl_prog_func *f = x->f;
+    const pl_prog_func *f = x->f;
     for (size_t k = 0; k < f->init.n; k++)
         if (f->init.at[k].reloc == PL_RELOC_FRAME && !f->init.at[k].bits && f->init.at[k].width == 64)
             return f->init.at[k].row;
-    uint32_t row = pl_ir_new(x, 2);
-    for (unsigned k = 0; k < 2 && pl_ir_ok(x); k++) {
-        x->kind.at[row + k] = PL_ROW_INIT;
-        x->init.at[row + k] = (uint32_t)f->init.n;
-    }
-    *pl_push(x->p->arena, &f->init) = (pl_row_init){.row = row, .width = 64, .reloc = PL_RELOC_FRAME};
-    return row;
+    return add_init(x, (pl_row_init){.width = 64, .reloc = PL_RELOC_FRAME});
 }
 
 uint32_t pl_ir_sreg(pl_ir *x, pl_word sreg)
 {
-    pl_prog_func *f = x->f;
+    const pl_prog_func *f = x->f;
     for (size_t k = 0; k < f->init.n; k++)
         if (f->init.at[k].sreg == sreg && !f->init.at[k].sel && f->init.at[k].width == 32)
             return f->init.at[k].row;
-    uint32_t row = pl_ir_new(x, 1);
-    if (pl_ir_ok(x)) {
-        x->kind.at[row] = PL_ROW_INIT;
-        x->init.at[row] = (uint32_t)f->init.n;
+    return add_init(x, (pl_row_init){.width = 32, .sreg = (uint16_t)sreg});
+}
+
+/* Has the register one value, and is it there at the end of a block? */
+static bool is_there(const pl_ir *x, uint32_t row, uint32_t block)
+{
+    if (row == UINT32_MAX || x->kind.at[row] == PL_ROW_INIT)
+        return true;
+    const pl_ir_row *r = row < x->described ? &x->row[row] : NULL;
+    return r && r->defs == 1 && (r->block == PL_IR_NONE || pl_ir_dominates(x, r->block, block));
+}
+
+uint32_t pl_ir_outermost(const pl_ir *x, uint32_t block, uint32_t a, uint32_t b)
+{
+    while (x->b.at[block].loop != PL_IR_NONE) {
+        const uint32_t head = x->b.at[block].loop, up = x->b.at[head].idom;
+        if (up == head || !is_there(x, a, up) || !is_there(x, b, up))
+            break;
+        block = up;
     }
-    *pl_push(x->p->arena, &f->init) = (pl_row_init){.row = row, .width = 32, .sreg = (uint16_t)sreg};
-    return row;
+    return block;
 }
 
 /* ---- editing ---- */

@@ -127,6 +127,9 @@ static inline pl_insn *pl_ir_writer(const pl_ir *x, uint32_t row)
     const pl_ir_row *r = &x->row[row];
     return r->block == PL_IR_NONE ? NULL : &x->b.at[r->block].code.at[r->at];
 }
+/* The block in front of the outermost loop around `block` that does not change these registers (UINT32_MAX: none), which have one value each; `block`
+ * where all loops do. */
+uint32_t pl_ir_outermost(const pl_ir *x, uint32_t block, uint32_t a, uint32_t b);
 /* A new register of that many rows. */
 uint32_t pl_ir_new(pl_ir *x, unsigned rows);
 uint32_t pl_ir_new_pred(pl_ir *x);
@@ -198,6 +201,12 @@ static inline pl_insn *pl_ir_branch(const pl_ir *x, uint32_t block)
     return i && pl_insn_is_jump(i) ? i : NULL;
 }
 
+/* The position behind what a block does, in front of its branch. */
+static inline size_t pl_ir_end(const pl_ir *x, uint32_t block)
+{
+    return x->b.at[block].code.n - (pl_ir_branch(x, block) ? 1u : 0u);
+}
+
 /* The blocks that may follow a block: how many, and number k of them. */
 static inline uint32_t pl_ir_successors(const pl_ir *x, uint32_t block)
 {
@@ -212,6 +221,18 @@ static inline uint32_t pl_ir_successor(const pl_ir *x, uint32_t block, uint32_t 
     if (k >= jumps)
         return x->b.at[block].next;
     return pl_insn_is_table(i) ? x->p->pool.at[i->more + k] : i->target;
+}
+
+/* Does it say how to round? */
+static inline bool pl_insn_rounds(const pl_insn *i)
+{
+    return pl_insn_has(i, W_rn) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) || pl_insn_has(i, W_rp);
+}
+
+/* A fence between threads, which ptxas moves nothing across; those between proxies are others. */
+static inline bool pl_insn_fences(const pl_insn *i)
+{
+    return i->cls == C_fence_cta || i->cls == C_fence_gpu || i->cls == C_fence_sys;
 }
 
 /* Its only type word; of several the first. */

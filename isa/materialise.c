@@ -32,7 +32,7 @@ static uint32_t register_for(mover *m, uint32_t constant, unsigned rows)
     for (uint32_t k = m->first[constant]; k; k = m->done.at[k - 1].next)
         if (m->done.at[k - 1].block == where)
             return m->done.at[k - 1].row;
-    size_t at = loop ? x->b.at[where].code.n - (pl_ir_branch(x, where) ? 1u : 0u) : m->at;
+    size_t at = loop ? pl_ir_end(x, where) : m->at;
     uint32_t row = pl_ir_new(x, rows);
     pl_insn *i = pl_ir_later(x, where, at);
     if (!i || !pl_insn_make(i, m->doubles ? M__umov : M__mov, 2, &(pl_word){rows == 2 ? W_b64 : W_b32}, 1))

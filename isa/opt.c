@@ -130,7 +130,7 @@ static pl_word plain_type(const pl_insn *i)
 {
     static const uint16_t types[] = {W_f32, W_f64, W_f16, W_f16x2, W_bf16, W_bf16x2};
     const pl_form *f = &pl_forms[i->form];
-    if (f->noperands != 3 || pl_type_kind(pl_insn_type(i)) != 'f' || pl_insn_has(i, W_rn) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) || pl_insn_has(i, W_rp))
+    if (f->noperands != 3 || pl_type_kind(pl_insn_type(i)) != 'f' || pl_insn_rounds(i))
         return W_none;
     pl_word found = W_none;
     for (unsigned t = 0; t < sizeof types / sizeof *types; t++)
@@ -190,20 +190,17 @@ static bool ends_block(const pl_insn *i)
 {
     const uint32_t effects = pl_forms[i->form].effects;
     const uint16_t m = pl_forms[i->form].mnem;
-    const bool wide = pl_insn_has(i, W_f64), rounds = pl_insn_has(i, W_rn) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) || pl_insn_has(i, W_rp);
     if ((effects & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || (i->guard != PL_PT && effects))
         return true;
     switch (m) {
     case M_div: case M_rcp: case M_sqrt:
-        return rounds || pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64);
+        return pl_insn_rounds(i) || pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64);
     case M_rem:
         return pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64);
     case M_rsqrt:
-        return wide && !pl_insn_has(i, W_ftz);
-    case M_fence: case M_membar:
-        return i->cls == C_fence_cta || i->cls == C_fence_gpu || i->cls == C_fence_sys;
+        return pl_insn_has(i, W_f64) && !pl_insn_has(i, W_ftz);
     default:
-        return false;
+        return pl_insn_fences(i);
     }
 }
 

@@ -675,7 +675,7 @@ bool pl_pass_place(pl_ir *x)
         for (; n.at < k->code.n; n.at++)
             if (k->code.at[n.at].form != PL_IR_DEAD)
                 pl_insn_reads_here(x->p, &k->code.at[n.at], emit_needed, &n);
-        emit_rest(&p, k->code.n - (pl_ir_branch(x, b) ? 1 : 0), wanted[b]);
+        emit_rest(&p, pl_ir_end(x, b), wanted[b]);
     }
     if (!pl_ir_settle(x))
         return false;

@@ -70,31 +70,15 @@ static pl_insn *emit(maker *m, uint16_t mnem, unsigned noperands, const pl_word 
     return make(m, pl_ir_later(m->x, m->block, m->at), mnem, noperands, words, n);
 }
 
-/* Has the register one value, and is it there at the end of a block? */
-static bool there(const pl_ir *x, uint32_t row, uint32_t block)
-{
-    if (row == UINT32_MAX || x->kind.at[row] == PL_ROW_INIT)
-        return true;
-    return row < x->described && x->row[row].defs == 1 && x->row[row].block != PL_IR_NONE && pl_ir_dominates(x, x->row[row].block, block);
-}
-
 /* What depends on these registers alone is done outside of loops that do not change them. */
 static void settle(maker *m, uint32_t a, uint32_t b)
 {
-    const pl_ir *x = m->x;
-    m->home = m->block;
-    while (x->b.at[m->home].loop != PL_IR_NONE) {
-        uint32_t head = x->b.at[m->home].loop, up = x->b.at[head].idom;
-        if (up == head || !there(x, a, up) || !there(x, b, up))
-            break;
-        m->home = up;
-    }
+    m->home = pl_ir_outermost(m->x, m->block, a, b);
 }
 
 static uint32_t compute(maker *m, uint16_t mnem, const pl_word *words, unsigned n, unsigned rows, uint32_t a, uint32_t b, uint32_t c)
 {
-    const pl_ir *x = m->x;
-    const size_t at = m->home == m->block ? m->at : x->b.at[m->home].code.n - (pl_ir_branch(x, m->home) ? 1u : 0u);
+    const size_t at = m->home == m->block ? m->at : pl_ir_end(m->x, m->home);
     uint32_t to = pl_ir_new(m->x, rows);
     pl_insn *i = make(m, pl_ir_later(m->x, m->home, at), mnem, c == UINT32_MAX ? b == UINT32_MAX ? 2 : 3 : 4, words, n);
     if (i) {
