@@ -10,8 +10,9 @@
 
 /* Rounds of the second pass at most: what is on its way at the end of a block rarely lasts longer than the next. Issues between an instruction
  * with a scoreboard and the next one if that waits for it (machine code for sm_90). Instructions looked ahead for what else needs a
- * scoreboard. */
-enum { ROUNDS = 4, STALL_MOST = 4095, AFTER_VARIABLE = 2, LOOK = 64 };
+ * scoreboard. Scoreboards for registers that are read late, where there are some (machine code for sm_90: sixteen loads whose addresses are
+ * written again have four, and two are for their addresses). */
+enum { ROUNDS = 4, STALL_MOST = 4095, AFTER_VARIABLE = 2, LOOK = 64, SPARE = 2 };
 
 /* What is on its way to a register or a predicate. */
 typedef struct entry {
@@ -206,36 +207,49 @@ static uint32_t most_open(const control *x, const pl_block *b, uint32_t pc, cons
     return most;
 }
 
+/* What a scoreboard stands for, by how long that takes: whoever waits for one waits for all that share it. */
+typedef enum use { FOR_REGISTERS, FOR_SHORT, FOR_LONG } use;
+
 /* Scoreboards of the block that is gone through. */
 typedef struct given {
     uint32_t until[PL_SCOREBOARDS]; /* first instruction that waits for it: before that it is taken */
     bool old[PL_SCOREBOARDS];       /* an earlier block has left something that another one waits for */
+    uint8_t use[PL_SCOREBOARDS];    /* what has it */
 } given;
 
-/* A scoreboard for instruction pc, which instruction `end` waits for: one that nobody has, or that an earlier block may have left, or that ends
- * about then. Where so many are needed that instructions `near` to each other must share, or the same waits for them, they do. `except`: not this. */
-static uint8_t take_scoreboard(given *x, uint32_t pc, uint32_t end, uint32_t near, uint8_t except)
+/* A scoreboard for instruction pc, which instruction `end` waits for: one that nobody has, or that an earlier block may have left, or one of its own
+ * kind that ends about then. Where so many are needed that instructions `near` to each other must share, or the same waits for them, they do.
+ * `most`: so many may be for results. `except`: not this. */
+static uint8_t take_scoreboard(given *x, uint32_t pc, uint32_t end, use kind, uint32_t near, uint32_t most, uint8_t except)
 {
-    uint32_t best = except == 0;
+    uint32_t best = UINT32_MAX, results = 0;
     bool shares = false, free = false, fresh = false;
+    for (uint32_t k = 0; k < PL_SCOREBOARDS; k++) results += x->until[k] > pc && x->use[k] != FOR_REGISTERS;
+    const bool enough = kind != FOR_REGISTERS && results >= most;
     for (uint32_t k = 0; k < PL_SCOREBOARDS && !shares; k++) {
         if (k == except) continue;
-        bool taken = x->until[k] > pc;
-        if (taken && distance(x->until[k], end) <= near) {
+        const bool taken = x->until[k] > pc;
+        const uint32_t apart = distance(x->until[k], end), unlike = distance(x->use[k], kind);
+        if (taken && !unlike && apart <= near) {
             best = k;
             shares = true;
-        } else if (!taken && (!free || (!fresh && !x->old[k]))) {
+        } else if (!taken && !enough && (!free || (!fresh && !x->old[k]))) {
             best = k;
             free = true;
             fresh = !x->old[k];
-        } else if (!free && distance(x->until[k], end) < distance(x->until[best], end)) {
-            best = k;
+        } else if (!free && (taken || best == UINT32_MAX)) {
+            const uint32_t than = best == UINT32_MAX ? UINT32_MAX : distance(x->use[best], kind);
+            if (unlike < than || (unlike == than && apart < distance(x->until[best], end))) best = k;
         }
     }
     if (!shares && (free || end < x->until[best])) x->until[best] = end;
+    if (free && !shares) x->use[best] = (uint8_t)kind;
+    else if (kind > x->use[best]) x->use[best] = (uint8_t)kind;
     x->old[best] &= shares || !free;
     return (uint8_t)best;
 }
+
+static use use_of(const pl_dec *d) { return queue_of(d) == 1 ? FOR_LONG : FOR_SHORT; }
 
 static void give_scoreboards(control *x)
 {
@@ -250,12 +264,17 @@ static void give_scoreboards(control *x)
             have.until[k] = 0;
             have.old[k] = true;
         }
+        uint32_t spare = 0; /* scoreboards that results leave to those that read late */
+        for (uint32_t pc = x->g.b[b].first; pc < x->g.b[b].end && !spare; pc++) spare = x->rewritten[pc - x->f->first] ? SPARE : 0;
         for (uint32_t pc = x->g.b[b].first; pc < x->g.b[b].end; pc++) {
             pl_dec *d = &x->dec->at[pc];
             const uint32_t end = x->until[pc - x->f->first], rewritten = x->rewritten[pc - x->f->first];
             d->sets = d->frees = PL_SB_NONE;
-            if (variable(d)) d->sets = take_scoreboard(&have, pc, end, (most_open(x, &x->g.b[b], pc, have.until) - 1) / PL_SCOREBOARDS, PL_SB_NONE);
-            if (rewritten) d->frees = take_scoreboard(&have, pc, rewritten, 0, d->sets);
+            if (variable(d)) {
+                const uint32_t near = (most_open(x, &x->g.b[b], pc, have.until) - 1) / (PL_SCOREBOARDS - spare);
+                d->sets = take_scoreboard(&have, pc, end, use_of(d), near, PL_SCOREBOARDS - spare, PL_SB_NONE);
+            }
+            if (rewritten) d->frees = take_scoreboard(&have, pc, rewritten, FOR_REGISTERS, 0, PL_SCOREBOARDS, d->sets);
         }
     }
 }

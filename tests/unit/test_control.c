@@ -196,6 +196,30 @@ START_TEST(what_is_read_in_time_needs_no_scoreboard)
 }
 END_TEST
 
+/* Where scoreboards are short, a writer that waits until addresses have been read does not wait for data of loads as well. */
+START_TEST(addresses_and_data_share_no_scoreboard)
+{
+    char body[4096];
+    size_t at = (size_t)snprintf(body, sizeof body, "mov.u32 %%r8, %%r1; mov.f32 %%f6, 0f00000000;\nagain:\n");
+    for (int k = 0; k < 16; k++)
+        at += (size_t)snprintf(body + at, sizeof body - at, "add.u32 %%r9, %%r8, %d; mul.wide.u32 %%d3, %%r9, 4; add.u64 %%d4, %%d0, %%d3; ld.global.f32 %%f%d, [%%d4];\n",
+                               k * 32, 10 + k);
+    for (int k = 0; k < 16; k++) at += (size_t)snprintf(body + at, sizeof body - at, "add.f32 %%f6, %%f6, %%f%d;\n", 10 + k);
+    snprintf(body + at, sizeof body - at, "add.u32 %%r8, %%r8, 512; setp.lt.u32 %%p1, %%r8, %%r3; @%%p1 bra again; mov.b32 %%r20, %%f6;");
+    program p = assemble(body);
+    unsigned data = 0, n = 0; /* scoreboards that loads under way hold */
+    for (unsigned k = find(&p, 0, "bar.sync"); k < p.n; k++) {
+        const bool load = strstr(p.text[k], "ld.global") != NULL;
+        data &= ~(unsigned)p.c[k].waits;
+        if (load) data |= 1u << p.c[k].scoreboard;
+        if (p.c[k].frees < 0) continue;
+        ck_assert_msg(!(data >> p.c[k].frees & 1), "%s waits for data, too", p.text[k]);
+        n++;
+    }
+    ck_assert_uint_ge(n, 4);
+}
+END_TEST
+
 /* Nothing behind a load that acquires at gpu scope issues before it has its data (machine code for sm_90: CCTL, which waits for them). */
 START_TEST(what_follows_an_acquire_waits)
 {
@@ -209,4 +233,4 @@ END_TEST
 
 UNIT_MAIN("control", distances_are_those_of_ptxas, guards_doubles_and_memory, loads_read_together_share_a_scoreboard,
           six_scoreboards_serve_eight_results, waits_cross_blocks, writers_wait_until_a_store_has_read, what_is_read_in_time_needs_no_scoreboard,
-          what_follows_an_acquire_waits)
+          addresses_and_data_share_no_scoreboard, what_follows_an_acquire_waits)
