@@ -5,9 +5,9 @@
 #include "isa/asm.h"
 #include "isa/object.h"
 #include "lib/internal.h"
+#include "ptx/assemble.h"
 #include "ptx/ast.h"
 #include "ptx/link.h"
-#include "ptx/lower.h"
 #include "ptx/print.h"
 #include <stdlib.h>
 #include <string.h>
@@ -92,16 +92,21 @@ static uint32_t lanes_of(const pl_module *m)
     return m->gpu->machine ? m->gpu->machine->sm.lanes : PL_LANES;
 }
 
-static pl_status assemble(pl_module *m, const pl_ast *ast, const char *text, size_t bytes, const pl_load_options *options)
+static pl_assembly *begin_assembly(pl_module *m, const char *text, size_t bytes, const pl_load_options *options)
 {
     size_t n = m->source.n;
     pl_lower_source *source = pl_arena_array(m->arena, pl_lower_source, n);
     for (size_t k = 0; source && k < n; k++)
         source[k] = (pl_lower_source){m->source.at[k].name, m->source.at[k].file, m->source.at[k].lines_before};
-    const pl_lower_options lower = {
+    const pl_assemble_options o = {
         .opt_level = options ? options->opt_level : 2, .text = text, .text_bytes = bytes, .source = source, .sources = n,
         .threads = threads_for(bytes, options), .lanes = lanes_of(m)};
-    return source ? pl_lower(ast, &lower, &m->program) : PL_NOMEM;
+    return source ? pl_assembly_open(&o) : NULL;
+}
+
+static void function_ready(void *ctx, const pl_ast *ast, pl_func *f)
+{
+    pl_assembly_begin(ctx, ast, f);
 }
 
 static bool is_provided(const char *name)
@@ -115,14 +120,20 @@ static pl_status load_ptx(pl_module *m, input *in, size_t n, const pl_load_optio
     char *text = join_texts(m, in, n, &bytes);
     pl_ast **ast = pl_arena_array(m->arena, pl_ast *, n), *whole = NULL;
     if (!text || !ast || !pl_arena_ok(m->arena)) return PL_NOMEM;
+    const bool check_only = options && options->check_only;
+    pl_assembly *assembly = check_only ? NULL : begin_assembly(m, text, bytes, options);
+    if (!assembly && !check_only) return PL_NOMEM;
+    const pl_parse_options parse = {
+        .lanes = lanes_of(m), .own = n == 1 ? text : NULL, .ready = n == 1 && assembly ? function_ready : NULL, .ctx = assembly};
     pl_status st = PL_OK;
     for (size_t k = 0; k < n; k++) {
-        pl_status one = pl_ptx_parse(m->arena, &m->gpu->diags, m->source.at[k].file, lanes_of(m), n == 1 ? text : NULL, &ast[k]);
+        pl_status one = pl_ptx_parse(m->arena, &m->gpu->diags, m->source.at[k].file, &parse, &ast[k]);
         if (st == PL_OK || one == PL_NOMEM) st = one;
     }
-    if (st != PL_OK || (options && options->check_only)) return st;
-    st = pl_ptx_link(m->arena, &m->gpu->diags, ast, n, is_provided, &whole);
-    return st == PL_OK ? assemble(m, whole, text, bytes, options) : st;
+    if (st == PL_OK && assembly) st = pl_ptx_link(m->arena, &m->gpu->diags, ast, n, is_provided, &whole);
+    if (st == PL_OK && assembly) st = pl_assembly_finish(assembly, whole, &m->program);
+    pl_assembly_close(assembly);
+    return st;
 }
 
 static pl_status load_object(pl_module *m, const input *in, size_t n, size_t object)

@@ -165,6 +165,7 @@ typedef struct pl_func {
     struct pl_func *alias_of;
     struct pl_func *link; /* the definition that took this one's place, or NULL: set by link.c */
     bool faulty;          /* link.c has reported it */
+    bool placed;          /* pl_place_own_shared has placed its shared variables */
     uint32_t index; /* in module->funcs; of an alias: of the function it stands for */
     pl_loc at;
     const char *local_maxnreg_pragma;
@@ -197,10 +198,19 @@ static inline pl_loc pl_stmt_place(const pl_func *f, const pl_stmt *s)
     return (pl_loc){.file = f->at.file, .line = s->line, .column = s->column, .length = s->length};
 }
 
-/* Parses and checks one module; lanes: of a warp, the value of WARP_SZ. Diagnostics go to diags
- * (its file list already holds `file`). own: the text of the file, if it may be worked on and there is room for two zeros behind it: it is as it was
- * in the end, but for these; NULL: it is copied. On PL_OK *out is a module without errors; on PL_INVALID at least one error was reported and *out may
- * hold the recovered parts. */
-pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, uint32_t lanes, char *own, pl_ast **out);
+/* Called for each function whose body was read, as long as there are no errors: nothing in it will change, but for its index. */
+typedef void pl_func_ready(void *ctx, const pl_ast *ast, pl_func *f);
+
+typedef struct pl_parse_options {
+    uint32_t lanes;       /* of a warp: the value of WARP_SZ */
+    char *own;            /* the text of the file, if it may be worked on and there is room for two zeros behind it: it is as it was in the end, but for these;
+                           * NULL: it is copied */
+    pl_func_ready *ready; /* or NULL */
+    void *ctx;
+} pl_parse_options;
+
+/* Parses and checks one module. Diagnostics go to diags (its file list already holds `file`). On PL_OK *out is a module without errors; on
+ * PL_INVALID at least one error was reported and *out may hold the recovered parts. */
+pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, const pl_parse_options *o, pl_ast **out);
 
 #endif

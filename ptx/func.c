@@ -186,8 +186,10 @@ void pl_func_body(pl_parse *p, pl_loc at)
 
 void pl_func_end(pl_parse *p, pl_loc at)
 {
+    pl_func *f = p->func;
     (void)at;
     leave(p);
+    if (p->ready && f && p->diags->errors == p->errors && pl_parse_ok(p)) p->ready(p->ready_ctx, p->ast, f);
 }
 
 void pl_func_broken(pl_parse *p)

@@ -211,6 +211,9 @@ typedef struct pl_parse {
     pl_arena *names; /* until the text is read: spellings, meanings, scopes */
     pl_diags *diags;
     uint32_t lanes; /* of a warp: WARP_SZ */
+    pl_func_ready *ready; /* or NULL */
+    void *ready_ctx;
+    size_t errors; /* before this module */
 
     /* lexer */
     uint32_t line;

@@ -7,5 +7,5 @@ libptxloom_la_SOURCES += \
 	ptx/names.c ptx/number.c ptx/expr.c ptx/module.c ptx/decl.c ptx/func.c \
 	ptx/section.c ptx/plain.c ptx/stmt.c ptx/operand.c ptx/video.c ptx/call.c ptx/print.c
 BUILT_SOURCES += ptx/parse.h
-libptxloom_la_SOURCES += ptx/link.c ptx/link.h ptx/callgraph.c ptx/callgraph.h ptx/lower.c ptx/lower.h ptx/shared.c ptx/shared.h ptx/variables.c ptx/variables.h
+libptxloom_la_SOURCES += ptx/link.c ptx/link.h ptx/callgraph.c ptx/callgraph.h ptx/lower.c ptx/lower.h ptx/assemble.c ptx/assemble.h ptx/shared.c ptx/shared.h ptx/variables.c ptx/variables.h
 unit_tests += tests/unit/test_ptx tests/unit/test_plain

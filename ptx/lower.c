@@ -1,28 +1,17 @@
-/* lower.c - from a checked module to a machine program: registers become rows, names become numbers.
+/* lower.c - from a checked function to machine instructions: registers become rows, names become numbers.
  *
  * One PTX instruction becomes one machine instruction (isa/insn.h). Every operand of a lane loop is a register row, so constants,
  * special registers and addresses get rows of their own, filled when a frame starts (pl_row_init). Function-local variables and the
  * .param variables of calls live in the frame's local memory; a call copies arguments between two frames (pl_prog_move).
  *
- * Functions are lowered and optimised apart, by several host threads, and joined in their order.
- *
- * Read next: isa/part.c (what follows for each function), isa/cfg.c (meeting points), isa/live.c (register allocation),
- * emu/exec/warp.c (what a call does). */
+ * Read next: ptx/assemble.c (the module as a whole), isa/part.c (what follows for each function), isa/cfg.c (meeting points), isa/live.c
+ * (register allocation), emu/exec/warp.c (what a call does). */
 #include "ptx/lower.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/team.h"
-#include "isa/operands.h"
 #include "isa/opt.h"
-#include "isa/part.h"
-#include "isa/resources.h"
 #include "isa/tidy.h"
-#include "ptx/callgraph.h"
-#include "ptx/shared.h"
 #include "ptx/variables.h"
 
 typedef struct constant {
@@ -33,25 +22,10 @@ typedef struct constant {
     uint32_t row;
 } constant;
 
-/* Of the whole module. */
-typedef struct module {
-    const pl_ast *ast;
-    pl_program *p;
-    pl_arena *scratch;   /* until the module is done */
-    pl_shared_plan shared;
-    const pl_lower_source *source;
-    size_t sources;
-} module;
-
-/* Of one function at a time; each host thread has its own. */
 typedef struct lower {
-    const module *m;
-    pl_program *p;         /* the function's part of the program (isa/part.h) */
-    pl_arena *part;        /* until that part is delivered */
-    pl_arena *scratch;     /* until the function is lowered */
-    pl_plans *plans;
-    pl_arena *work, *pass; /* until the function, the pass is done */
-    /* the current function */
+    const pl_lower_module *m;
+    pl_program *p;       /* the function's part of the program (isa/part.h) */
+    pl_arena *scratch;
     const pl_func *func;
     pl_prog_func *out;
     uint32_t *reg_row;   /* by register id: row, or predicate number */
@@ -65,7 +39,7 @@ typedef struct lower {
     uint32_t lines_before; /* in the program's text, in front of the function's module */
     uint32_t src_file, src_line;
     bool nounroll;       /* a pragma says so for the loop that starts here */
-    bool unsupported;    /* this or an earlier one has a form that cannot be executed */
+    bool unsupported;    /* it has a form that cannot be executed */
 } lower;
 
 static uint32_t type_width(pl_word t)
@@ -149,7 +123,7 @@ static bool in_frame(const lower *c, const pl_var *v)
 
 static uint64_t shared_offset(const lower *c, const pl_var *v)
 {
-    return pl_shared_offset(&c->m->shared, c->func->index, v);
+    return pl_shared_offset(c->m->shared, c->func, v);
 }
 
 /* Row that holds the address of a variable (plus offset) in its own space. */
@@ -666,19 +640,9 @@ static bool ends_here(const lower *c)
     return i->guard == PL_PT && (e & (PL_EF_EXIT | PL_EF_BRANCH));
 }
 
-static void lower_function(lower *c, pl_func *f, pl_prog_func *out)
+static void lower_function(lower *c, const pl_func *f, pl_prog_func *out)
 {
-    c->func = f;
-    c->out = out;
-    c->rows = 0;
-    c->preds = 2; /* true, false */
-    c->line = 0;
-    pl_arena_reset(c->scratch);
-    memset(&c->constants, 0, sizeof c->constants);
-    memset(&c->fixups, 0, sizeof c->fixups);
     pl_reserve(c->p->arena, &c->p->code, f->body.n + 8); /* mostly a statement is an instruction, or none */
-    c->nslots = 0;
-    c->src_file = c->src_line = 0;
     for (size_t k = 0; k < c->m->sources; k++)
         if (c->m->source[k].file == f->at.file)
             c->lines_before = c->m->source[k].lines_before;
@@ -751,255 +715,11 @@ static void lower_function(lower *c, pl_func *f, pl_prog_func *out)
     out->preds = c->preds;
 }
 
-/* Forms that cannot be executed. */
-static void report_unsupported(const pl_ast *ast)
+
+bool pl_lower_function(const pl_lower_module *m, const pl_func *f, pl_arena *scratch, pl_program *part, pl_prog_func *out, uint32_t *fixed)
 {
-    for (size_t k = 0; k < ast->funcs.n; k++)
-        for (size_t n = 0; n < ast->funcs.at[k]->body.n; n++) {
-            const pl_stmt *s = &ast->funcs.at[k]->body.at[n];
-            const pl_form *f = s->kind == PL_S_INSN ? &pl_forms[s->what->form] : NULL;
-            if (f && f->unsupported)
-                pl_report(ast->diags, PL_E0801, pl_stmt_place(ast->funcs.at[k], s), pl_mnems[f->mnem].name, f->syntax, f->unsupported);
-        }
-}
-
-/* Everything but the code. */
-static bool lower_module(module *m)
-{
-    const pl_ast *ast = m->ast;
-    pl_program *p = m->p;
-    for (size_t k = 0; k < ast->funcs.n; k++) {
-        ast->funcs.at[k]->index = (uint32_t)k;
-        const pl_func *f = ast->funcs.at[k];
-        pl_prog_func *out = pl_push(p->arena, &p->funcs);
-        *out = (pl_prog_func){.name = f->name};
-        if (!f->prototype_only) {
-            out->linkage = (uint8_t)f->linkage;
-            out->entry = f->entry;
-        }
-    }
-    for (size_t k = 0; k < ast->funcs.n; k++)
-        if (ast->funcs.at[k]->alias_of)
-            ast->funcs.at[k]->index = ast->funcs.at[k]->alias_of->index;
-    for (size_t k = 0; k < ast->vars.n; k++)
-        ast->vars.at[k]->index = (uint32_t)k;
-    for (size_t k = 0; k < m->sources; k++)
-        *pl_push(p->arena, &p->sources) = (pl_prog_source){m->source[k].name, m->source[k].lines_before};
-    for (size_t k = 0; k < ast->files.n; k++)
-        *pl_push(p->arena, &p->files) = ast->files.at[k];
-    uint8_t *linked = pl_arena_array(m->scratch, uint8_t, ast->funcs.n + 1);
-    if (!linked)
-        return false;
-    if (!pl_place_shared(ast, p, m->scratch, &m->shared))
-        return false;
-    pl_find_linked(ast, m->scratch, linked);
-    for (size_t k = 0; k < ast->funcs.n; k++)
-        p->funcs.at[k].linked = linked[k];
-    for (size_t k = 0; k < ast->vars.n; k++)
-        pl_lower_variable(ast->vars.at[k], p);
-    for (size_t k = 0; k < ast->funcs.n; k++) /* .global and .const variables declared in functions */
-        for (size_t v = 0; v < ast->funcs.at[k]->vars.n; v++) {
-            pl_space s = ast->funcs.at[k]->vars.at[v]->space;
-            if (s == PL_SP_GLOBAL || s == PL_SP_CONST) {
-                ast->funcs.at[k]->vars.at[v]->index = (uint32_t)p->vars.n;
-                pl_lower_variable(ast->funcs.at[k]->vars.at[v], p);
-            }
-        }
-    return pl_arena_ok(p->arena) && pl_arena_ok(m->scratch);
-}
-
-/* ---- functions, by several threads ---- */
-
-/* A finished function, which may wait for those before it. */
-typedef struct finished {
-    pl_program part;
-    pl_arena *arena; /* that it waits in, or NULL; of an entry of `spare`: one that nothing waits in any more */
-    struct finished *next;
-    bool ready;
-} finished;
-
-typedef struct assembly {
-    module m;
-    pl_program before;           /* the program without code */
-    lower *worker;
-    finished *done;              /* by rank: a function's position among those with code */
-    uint32_t *func, *job;        /* function of a rank; ranks in the order in which they are taken */
-    uint32_t n, joined;          /* functions with code; so many are in the program */
-    finished *spare;
-    pthread_mutex_t lock;        /* of done, joined, spare, and the program while it grows */
-    _Atomic uint32_t next;       /* job to take next */
-    _Atomic bool failed;         /* out of memory */
-} assembly;
-
-/* Puts a function and those that waited for it into the program, when those before it are there; else it waits. */
-static bool deliver(assembly *x, uint32_t rank, pl_program *part)
-{
-    pl_prog_func *all = x->m.p->funcs.at;
-    pthread_mutex_lock(&x->lock);
-    bool turn = rank == x->joined; /* and it stays so */
-    finished *spare = turn ? NULL : x->spare;
-    if (spare)
-        x->spare = spare->next;
-    pthread_mutex_unlock(&x->lock);
-    pl_arena *keep = turn ? NULL : spare ? spare->arena : pl_arena_open();
-    if (spare)
-        spare->arena = NULL;
-    if (keep)
-        pl_part_keep(part, &all[x->func[rank]], keep);
-    if (!turn && (!keep || !pl_arena_ok(keep))) {
-        pl_arena_close(keep);
-        return false;
-    }
-    pthread_mutex_lock(&x->lock);
-    for (x->done[rank] = (finished){.part = *part, .arena = keep, .ready = true}; x->joined < x->n && x->done[x->joined].ready; x->joined++) {
-        finished *f = &x->done[x->joined];
-        pl_part_join(x->m.p, &all[x->func[x->joined]], &f->part);
-        if (f->arena) {
-            pl_arena_reset(f->arena);
-            f->next = x->spare;
-            x->spare = f;
-        }
-    }
-    bool good = pl_arena_ok(x->m.p->arena);
-    pthread_mutex_unlock(&x->lock);
-    return good;
-}
-
-/* Takes functions until none is left. */
-static bool assemble_functions(void *ctx, uint32_t job, uint32_t worker)
-{
-    assembly *x = ctx;
-    lower *c = &x->worker[worker];
-    (void)job;
-    for (uint32_t k; !x->failed && (k = x->next++) < x->n;) {
-        uint32_t rank = x->job[k], func = x->func[rank];
-        pl_prog_func *out = &x->m.p->funcs.at[func];
-        pl_program part;
-        pl_arena_reset(c->part);
-        pl_part_start(&part, &x->before, c->part, c->plans);
-        c->p = &part;
-        lower_function(c, x->m.ast->funcs.at[func], out);
-        if (out->count > PL_PART_LARGE)
-            pl_arena_empty(c->scratch);
-        if (!pl_arena_ok(c->part) || !pl_arena_ok(c->scratch))
-            x->failed = true;
-        else if (!c->unsupported && (pl_part_finish(&part, out, c->scratch_row, c->work, c->pass) != PL_OK || !deliver(x, rank, &part)))
-            x->failed = true;
-    }
-    return true;
-}
-
-typedef struct weight {
-    size_t statements;
-    uint32_t rank;
-} weight;
-
-static int heavier(const void *a, const void *b)
-{
-    const weight *x = a, *y = b;
-    if (x->statements != y->statements)
-        return x->statements > y->statements ? -1 : 1;
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
-
-/* Several threads take the largest functions first, so that none ends long after the others; all others in their order, in which they
- * are joined, so that few wait. Large is what would keep a thread busy for this share of the time. */
-enum { SHARE = 16 };
-
-/* Numbers the functions with code. */
-static bool list_functions(assembly *x, bool shared)
-{
-    const pl_ast *ast = x->m.ast;
-    size_t most = ast->funcs.n + 1;
-    weight *w = pl_arena_array(x->m.scratch, weight, most);
-    x->done = pl_arena_array(x->m.scratch, finished, most);
-    x->func = pl_arena_array(x->m.scratch, uint32_t, most);
-    x->job = pl_arena_array(x->m.scratch, uint32_t, most);
-    if (!w || !x->done || !x->func || !x->job)
-        return false;
-    for (size_t k = 0; k < ast->funcs.n; k++)
-        if (!ast->funcs.at[k]->prototype_only) {
-            w[x->n] = (weight){ast->funcs.at[k]->body.n, x->n};
-            x->func[x->n++] = (uint32_t)k;
-        }
-    size_t all = 0;
-    for (uint32_t k = 0; k < x->n; k++)
-        all += w[k].statements;
-    for (uint32_t k = 0; k < x->n; k++)
-        if (!shared || w[k].statements * SHARE < all)
-            w[k].statements = 0;
-    qsort(w, x->n, sizeof *w, heavier);
-    for (uint32_t k = 0; k < x->n; k++)
-        x->job[k] = w[k].rank;
-    return pl_arena_ok(x->m.scratch);
-}
-
-static bool open_worker(assembly *x, lower *c)
-{
-    *c = (lower){.m = &x->m, .part = pl_arena_open(), .scratch = pl_arena_open(), .work = pl_arena_open(), .pass = pl_arena_open()};
-    if (!c->part || !c->scratch || !c->work || !c->pass)
-        return false;
-    c->plans = pl_plans_new(x->m.scratch);
-    return c->plans && pl_arena_ok(x->m.scratch);
-}
-
-static pl_status lower_functions(assembly *x, uint32_t threads)
-{
-    pl_team *team = NULL;
-    if (!list_functions(x, threads > 1))
-        return PL_NOMEM;
-    threads = threads < x->n ? threads : x->n ? x->n : 1;
-    x->worker = pl_arena_array(x->m.scratch, lower, threads);
-    bool good = x->worker && pl_arena_ok(x->m.scratch), unsupported = false;
-    for (uint32_t k = 0; k < threads && good; k++)
-        good = open_worker(x, &x->worker[k]);
-    x->before = *x->m.p;
-    pthread_mutex_init(&x->lock, NULL);
-    good = good && (team = pl_team_open(threads, assemble_functions, x));
-    if (good)
-        pl_team_run(team, pl_team_size(team), 0, NULL);
-    pl_team_close(team);
-    pthread_mutex_destroy(&x->lock);
-    for (uint32_t k = 0; k < threads && x->worker; k++) {
-        unsupported |= x->worker[k].unsupported;
-        pl_arena_close(x->worker[k].part);
-        pl_arena_close(x->worker[k].scratch);
-        pl_arena_close(x->worker[k].work);
-        pl_arena_close(x->worker[k].pass);
-    }
-    for (uint32_t k = 0; k < x->n; k++)
-        pl_arena_close(x->done[k].arena);
-    if (!good || x->failed)
-        return PL_NOMEM;
-    if (unsupported)
-        report_unsupported(x->m.ast);
-    return unsupported ? PL_UNSUPPORTED : PL_OK;
-}
-
-pl_status pl_lower(const pl_ast *ast, const pl_lower_options *opt, pl_program **out)
-{
-    *out = NULL;
-    pl_arena *arena = pl_arena_open(), *scratch = pl_arena_open();
-    if (!arena || !scratch) {
-        pl_arena_close(arena);
-        pl_arena_close(scratch);
-        return PL_NOMEM;
-    }
-    pl_program *p = pl_arena_new(arena, pl_program);
-    *p = (pl_program){.arena = arena, .ptx = ast->ptx, .sm = ast->sm, .sm_suffix = ast->sm_suffix, .target = ast->target,
-                      .opt_level = opt->opt_level, .lanes = opt->lanes, .text = opt->text, .text_bytes = opt->text_bytes};
-    assembly x = {.m = {.ast = ast, .p = p, .scratch = scratch, .source = opt->source, .sources = opt->sources}};
-    const size_t errors = ast->diags->errors;
-    pl_status st = !lower_module(&x.m) ? PL_NOMEM : ast->diags->errors > errors ? PL_INVALID : lower_functions(&x, opt->threads ? opt->threads : 1);
-    if (st == PL_OK)
-        st = pl_program_resources(p);
-    if (!pl_arena_ok(arena) || !pl_arena_ok(scratch))
-        st = PL_NOMEM;
-    pl_arena_close(scratch);
-    if (st != PL_OK) {
-        pl_arena_close(arena);
-        return st;
-    }
-    *out = p;
-    return PL_OK;
+    lower c = {.m = m, .p = part, .scratch = scratch, .func = f, .out = out, .preds = 2 /* true, false */};
+    lower_function(&c, f, out);
+    *fixed = c.scratch_row;
+    return !c.unsupported;
 }

@@ -269,13 +269,13 @@ void pl_module_end(pl_parse *p)
     pl_place_constants(p->ast, p->names);
 }
 
-static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32_t file, uint32_t lanes, char *own, pl_ast **out)
+static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32_t file, const pl_parse_options *o, pl_ast **out)
 {
     const struct pl_diag_file *source = &diags->file.at[file];
     size_t errors = diags->errors;
     pl_parse *p = pl_arena_new(names, pl_parse);
     pl_ast *ast = pl_arena_new(arena, pl_ast);
-    char *text = own ? own : pl_arena_alloc(names, source->size + 2);
+    char *text = o->own ? o->own : pl_arena_alloc(names, source->size + 2);
     yyscan_t scanner;
     if (!p || !ast || !text) return PL_NOMEM;
     p->arena = ast->arena = arena;
@@ -284,7 +284,10 @@ static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32
     p->ast = ast;
     ast->file = file;
     ast->address_size = 32;
-    p->lanes = lanes;
+    p->lanes = o->lanes;
+    p->ready = o->ready;
+    p->ready_ctx = o->ctx;
+    p->errors = errors;
     p->line = 1;
     p->line_start = text;
     p->scope = pl_arena_new(names, pl_scope);
@@ -293,7 +296,7 @@ static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32
     pl_map_init(&p->locs, names);
     pl_node_new(p, PL_N_WRONG, (pl_loc){0});
     pl_names_begin(p);
-    if (!own) memcpy(text, source->text, source->size);
+    if (!o->own) memcpy(text, source->text, source->size);
     text[source->size] = text[source->size + 1] = 0;
     *pl_push(arena, &ast->files) = NULL;
     if (!p->scope || !p->matcher || pl_ptx_yylex_init_extra(p, &scanner)) return PL_NOMEM;
@@ -308,11 +311,11 @@ static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32
     return diags->errors > errors ? PL_INVALID : PL_OK;
 }
 
-pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, uint32_t lanes, char *own, pl_ast **out)
+pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, const pl_parse_options *o, pl_ast **out)
 {
     pl_arena *names = pl_arena_open();
     *out = NULL;
-    pl_status st = names ? parse(arena, names, diags, file, lanes, own, out) : PL_NOMEM;
+    pl_status st = names ? parse(arena, names, diags, file, o, out) : PL_NOMEM;
     pl_arena_close(names);
     return st;
 }

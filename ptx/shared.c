@@ -231,6 +231,18 @@ static void put(const usage *u, uint32_t kernel, pl_var *x, uint64_t *at)
     *at = x->offset + x->size;
 }
 
+void pl_place_own_shared(pl_func *f)
+{
+    uint64_t at = 0;
+    for (size_t k = 0; k < f->vars.n; k++)
+        if (placed(f->vars.at[k])) {
+            at = pl_align_up(at, f->vars.at[k]->align);
+            f->vars.at[k]->offset = at;
+            at += f->vars.at[k]->size;
+        }
+    f->placed = true;
+}
+
 static void put_module_variables(const usage *u, uint32_t kernel, bool visible, struct pl_shared_places *places, uint64_t *at)
 {
     for (size_t n = 0; n < u->all_vars[kernel].n; n++) {
@@ -248,7 +260,9 @@ static void put_own_variables(const usage *u, uint32_t kernel, uint32_t func, ui
 {
     const pl_func *f = u->ast->funcs.at[func];
     for (size_t n = 0; n < f->vars.n; n++)
-        if (placed(f->vars.at[n]))
+        if (placed(f->vars.at[n]) && f->placed) /* it may be read now */
+            *at = f->vars.at[n]->offset + f->vars.at[n]->size;
+        else if (placed(f->vars.at[n]))
             put(u, kernel, f->vars.at[n], at);
 }
 
@@ -359,13 +373,15 @@ bool pl_place_shared(const pl_ast *ast, pl_program *p, pl_arena *scratch, pl_sha
     return pl_arena_ok(scratch);
 }
 
-uint64_t pl_shared_offset(const pl_shared_plan *s, uint32_t func, const pl_var *v)
+uint64_t pl_shared_offset(const pl_shared_plan *s, const pl_func *f, const pl_var *v)
 {
-    if (v->unsized)
-        return s->dynamic[func];
-    if (v->owner || s->home[func] == PL_NO_HOME)
+    if (v->owner && !v->unsized)
         return v->offset;
-    const struct pl_shared_places *places = &s->places[s->home[func]];
+    if (v->unsized)
+        return s->dynamic[f->index];
+    if (s->home[f->index] == PL_NO_HOME)
+        return v->offset;
+    const struct pl_shared_places *places = &s->places[s->home[f->index]];
     const pl_shared_place key = {v->index, 0},
                           *found = places->n ? bsearch(&key, places->at, places->n, sizeof key, by_var) : NULL;
     return found ? found->offset : v->offset;

@@ -1,4 +1,4 @@
-/* shared.h - where shared variables lie in each kernel. For ptx/lower.c. */
+/* shared.h - where shared variables lie in each kernel. For ptx/assemble.c. */
 #ifndef PL_PTX_SHARED_H
 #define PL_PTX_SHARED_H
 
@@ -23,6 +23,9 @@ typedef struct pl_shared_plan {
 bool pl_place_shared(const pl_ast *ast, pl_program *p, pl_arena *scratch, pl_shared_plan *out);
 
 /* Where a variable lies for a function. */
-uint64_t pl_shared_offset(const pl_shared_plan *s, uint32_t func, const pl_var *v);
+uint64_t pl_shared_offset(const pl_shared_plan *s, const pl_func *f, const pl_var *v);
+
+/* Gives the shared variables of a kernel that uses no others, and calls nothing, their places: those that pl_place_shared would give them. */
+void pl_place_own_shared(pl_func *f);
 
 #endif

@@ -104,6 +104,63 @@ static void round_trips(const char *pattern, bool readelf)
     free(path);
 }
 
+/* ---- functions that are assembled while the text is read ---- */
+
+/* Kernels that stand alone, with shared memory of their own, between others: one whose address is taken far behind it, users of variables of the
+ * module and of a function, shared memory whose place a later declaration moves. */
+static void write_mixed(const char *path, const char *end)
+{
+    enum { KERNELS = 60 };
+    FILE *f = fopen(path, "w");
+    if (!f) exit(EXIT_FAILURE);
+    fputs(".version 8.0\n.target sm_90a\n.address_size 64\n.extern .shared .align 4 .b8 dyn[];\n.global .u32 counter;\n"
+          ".func (.reg .u32 %r) twice(.reg .u32 %x) { add.u32 %r, %x, %x; ret; }\n", f);
+    for (int k = 0; k < KERNELS; k++) {
+        fprintf(f, ".visible .entry k%d(.param .u64 p)\n{\n.reg .b64 %%d<4>; .reg .b32 %%r<99>; .reg .pred %%q;\n", k);
+        fprintf(f, ".shared .align 8 .b8 odd[%d]; .shared .align 16 .f32 own[%d];\nld.param.u64 %%d1, [p];\nmov.u32 %%r1, %%tid.x;\n", k + 1, 16 + k);
+        for (int i = 2; i < 20 + k % 7 * 10; i++) fprintf(f, "mad.lo.u32 %%r%d, %%r%d, %d, %%r1;\n", i, i - 1, i + k);
+        fprintf(f, "st.shared.u32 [own+4], %%r9;\nst.shared.u8 [odd], %%r8;\nbar.sync 0;\nld.shared.u32 %%r2, [own];\n");
+        if (k % 5 == 1) fputs("st.shared.u32 [dyn], %r3;\natom.global.add.u32 %r4, [counter], %r2;\n", f);
+        if (k % 5 == 2) fputs("call (%r2), twice, (%r5);\n", f);
+        if (k == KERNELS - 3) fputs("mov.u64 %d2, k0;\nst.global.u64 [%d1+8], %d2;\n", f);
+        fputs("st.global.u32 [%d1], %r2;\nret;\n}\n", f);
+        if (k == KERNELS / 2) fputs(".extern .shared .align 64 .b8 wide[];\n", f);
+    }
+    fputs(end, f);
+    fclose(f);
+}
+
+/* What `as -j N` says; its status in *status. */
+static char *messages(const char *ptx, const char *threads, int *status)
+{
+    const char *const argv[] = {loom_path(), "as", ptx, "-j", threads, NULL};
+    run_result r = run_command(argv, SECONDS);
+    char *text = strdup(r.err ? r.err : "");
+    *status = r.status;
+    run_free(&r);
+    return text;
+}
+
+static void early_functions(void)
+{
+    enum { TIMES = 12 };
+    const char *ptx = in_scratch("mixed.ptx"), *one = in_scratch("one.plo"), *several = in_scratch("several.plo");
+    static const char *const threads[] = {"2", "3", "5"};
+    int bad = 0;
+    write_mixed(ptx, "");
+    for (int level = 0; level <= 2; level += 2) {
+        bad += !assemble(ptx, one, level ? "-O2" : "-O0", "1");
+        for (int k = 0; k < TIMES; k++) bad += !assemble(ptx, several, level ? "-O2" : "-O0", threads[k % 3]) || !same_files(one, several);
+    }
+    tap(bad == 0, "kernels that are begun while the module is read come out as those that are not");
+    write_mixed(ptx, ".visible .entry bad() { add.u32 %nothing, 1, 2; }\n");
+    int a, b;
+    char *said = messages(ptx, "1", &a), *also = messages(ptx, "3", &b);
+    tap(a == 2 && b == 2 && strstr(said, "nothing") && strcmp(said, also) == 0, "a mistake in the last line is told in the same words by any number of threads");
+    free(said);
+    free(also);
+}
+
 /* ---- running ---- */
 
 /* A copy of a recorded launch file that names another module. */
@@ -271,6 +328,7 @@ int main(void)
     round_trips("../ptx/exec/*/*.ptx", readelf);
     round_trips("../ptx/accept/*.ptx", readelf);
     round_trips("../ptx/timing/*.ptx", readelf);
+    early_functions();
     for (size_t k = 0; k < sizeof functional / sizeof *functional; k++) runs_alike(functional[k], "functional");
     for (size_t k = 0; k < sizeof timing / sizeof *timing; k++) runs_alike(timing[k], "timing");
     char *example = data_path("../../examples/saxpy.ptx");

@@ -41,7 +41,7 @@ START_TEST(examples_are_of_their_forms)
         pl_diags d;
         pl_ast *ast = NULL;
         pl_diags_init(&d, a);
-        pl_status st = pl_ptx_parse(a, &d, pl_diags_add_file(&d, "example", text, n), PL_LANES, NULL, &ast);
+        pl_status st = pl_ptx_parse(a, &d, pl_diags_add_file(&d, "example", text, n), &(pl_parse_options){.lanes = PL_LANES}, &ast);
         ck_assert_msg(st == PL_OK, "%s: %s", examples[k].statement, d.list.n ? pl_diag_render(&d, &d.list.at[0], false) : "");
         const pl_func *f = ast->funcs.at[ast->funcs.n - 1];
         ck_assert_str_eq(f->name, "k");

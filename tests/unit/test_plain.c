@@ -29,7 +29,7 @@ static reading read_text(const char *text)
     ck_assert_ptr_nonnull(r.arena);
     pl_diags_init(&r.diags, r.arena);
     uint32_t file = pl_diags_add_file(&r.diags, path, text, strlen(text));
-    r.status = pl_ptx_parse(r.arena, &r.diags, file, PL_LANES, NULL, &r.ast);
+    r.status = pl_ptx_parse(r.arena, &r.diags, file, &(pl_parse_options){.lanes = PL_LANES}, &r.ast);
     pl_diags_sort(&r.diags);
     return r;
 }

@@ -24,7 +24,7 @@ static pl_status parse(const char *text, pl_ast **ast)
     ck_assert_ptr_nonnull(arena);
     pl_diags_init(&diags, arena);
     uint32_t file = pl_diags_add_file(&diags, "k.ptx", text, strlen(text));
-    return pl_ptx_parse(arena, &diags, file, PL_LANES, NULL, ast);
+    return pl_ptx_parse(arena, &diags, file, &(pl_parse_options){.lanes = PL_LANES}, ast);
 }
 
 static pl_ast *accept(const char *text)
