@@ -539,7 +539,8 @@ static void start_warp(pl_cta *c, uint32_t index)
     w->births = 0;
     for (uint32_t k = 0; k < w->ncalls; k++)
         w->call[k].used = false;
-    w->call[0] = (pl_callnode){.func = (uint32_t)(f - g->program->funcs.at), .local_top = f->frame_bytes, .used = true};
+    w->call[0] = (pl_callnode){.func = (uint32_t)(f - g->program->funcs.at), .local_top = f->frame_bytes,
+                               .aside = f->frame_bytes > f->local_bytes ? f->frame_bytes - f->local_bytes : 0, .used = true};
     w->nsplits = 1;
     w->current = 0;
     w->split[0] = (pl_split){.pc = f->first, .mask = w->lanes};

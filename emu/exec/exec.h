@@ -99,6 +99,7 @@ typedef struct pl_callnode {
     uint32_t row, pred;     /* start of the callee's register frame */
     uint32_t local;         /* start of the callee's local frame, bytes */
     uint32_t local_top;     /* first free byte after it (alloca moves it) */
+    uint32_t aside;         /* bytes below it that take no stack on hardware: parameters, which are in registers there */
     uint16_t parent;
     bool used;
 } pl_callnode;
@@ -381,8 +382,8 @@ uint32_t *pl_warp_frame(const pl_warp *w, const pl_split *s);
 uint32_t *pl_warp_preds(const pl_warp *w, const pl_split *s);
 /* Frame size, start of the local frame and its end for the current split. */
 pl_callnode *pl_warp_node(pl_warp *w);
-/* Makes sure that a lane has that much local memory; false: the limit was reached and the launch has failed. */
-bool pl_warp_local(pl_warp *w, uint32_t bytes);
+/* Makes sure that a lane has that much local memory, of which `aside` does not count; false: the limit was reached and the launch has failed. */
+bool pl_warp_local(pl_warp *w, uint32_t bytes, uint32_t aside);
 /* Value of a special register for every lane of the half (64-bit values; 32-bit registers use the low half). */
 void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned component, uint64_t out[PL_LANES]);
 

@@ -433,7 +433,7 @@ void exec_alloca(pl_warp *w, const pl_insn *i)
     most = (most + align - 1) & ~(align - 1);
     for (unsigned l = 0; l < PL_LANES; l++) /* the stack grows down: lanes that ask for less begin later, at what is aligned below the common end */
         v[l] = start + (((w->exec >> l) & 1u ? most - n[l] : 0) & ~(uint64_t)(align - 1));
-    if (!pl_warp_local(w, start + most))
+    if (!pl_warp_local(w, start + most, pl_warp_node(w)->aside))
         return;
     pl_warp_node(w)->local_top = start + most;
     put(w, i->op[0], v, wide);
