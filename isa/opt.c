@@ -7,8 +7,8 @@
  * the other one is an addend then, which goes into no sum behind. div.approx ends in such a product.
  * It changes results in the last bit, so it is done at every optimisation level.
  *
- * The passes work on rows as lower.c numbers them: before allocation nearly every row is written once, which makes them simple.
- * Rows written more than once are left alone. Removed instructions are squeezed out at the end of each pass. */
+ * It works on rows as lower.c numbers them: before allocation nearly every row is written once, which makes it simple. Where a register that
+ * is written again stands in the way, the values in it are told apart first (webs.c). Removed instructions are squeezed out at the end. */
 #include "isa/opt.h"
 
 #include <string.h>
@@ -20,6 +20,8 @@ typedef struct row_info {
     uint32_t defs, uses, def; /* writes, reads, code index of the (last) write */
     uint32_t rows;            /* width of the write */
     uint32_t sums, fused;     /* uses that contraction could take over; that it has */
+    uint32_t idle;            /* reads by instructions whose results nobody reads */
+    bool product;             /* some write is a product */
     bool kept;                /* contraction needs the product itself somewhere */
 } row_info;
 
@@ -305,33 +307,124 @@ static bool fuse(pl_insn *i, const char *mnemonic, pl_word type)
     return false;
 }
 
-pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, pl_arena *a)
+static bool find_products(opt *o)
+{
+    bool any = false;
+    for (uint32_t at = o->f->first; at < o->f->first + o->f->count; at++) {
+        const pl_insn *i = &o->p->code.at[at];
+        if (product(i))
+            o->r[i->op[0]].product = any = true;
+    }
+    return any;
+}
+
+/* Is there a sum of a product whose register, or a factor's, holds something else elsewhere? */
+static bool reuses(opt *o)
+{
+    for (uint32_t at = o->f->first; at < o->f->first + o->f->count; at++) {
+        const pl_insn *i = &o->p->code.at[at];
+        for (unsigned k = 1; k < 3 && sum(i); k++) {
+            const row_info *r = &o->r[i->op[k]];
+            if (r->product && (r->defs > 1 || (r->def < at && !unchanged(o, &o->p->code.at[r->def], at))))
+                return true;
+        }
+    }
+    return false;
+}
+
+typedef struct result_use {
+    opt *o;
+    bool read;
+} result_use;
+
+static void ask_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    result_use *u = ctx;
+    if (!(use & PL_USE_WRITE))
+        return;
+    u->read |= (use & PL_USE_PRED) && u->o->pred_uses[*row];
+    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++)
+        u->read |= u->o->r[*row + k].uses > u->o->r[*row + k].idle;
+}
+
+static void count_idle(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    const result_use *u = ctx;
+    for (unsigned k = 0; (use & PL_USE_READ) && !(use & PL_USE_PRED) && k < rows; k++)
+        u->o->r[*row + k].idle++;
+}
+
+/* ptxas has removed these when it joins products and sums. */
+static void find_idle(opt *o)
+{
+    for (uint32_t at = o->f->first + o->f->count; at-- > o->f->first;) {
+        pl_insn *i = &o->p->code.at[at];
+        result_use u = {o, pl_forms[i->form].effects != 0};
+        if (!u.read)
+            pl_insn_uses(o->p, i, ask_read, &u);
+        if (!u.read)
+            pl_insn_uses(o->p, i, count_idle, &u);
+    }
+}
+
+/* A register for each value, as far as reads can tell them apart. */
+static pl_status tell_apart(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a, pl_arena *tmp)
+{
+    pl_ir x;
+    pl_status st = pl_ir_open(&x, p, f, *fixed, a, tmp);
+    if (st != PL_OK)
+        return st;
+    if (!pl_pass_webs(&x) || !pl_ir_ok(&x))
+        return PL_NOMEM;
+    pl_arena_reset(tmp);
+    return pl_ir_close(&x, fixed);
+}
+
+static uint32_t readers(const row_info *r)
+{
+    return r->uses - r->idle;
+}
+
+pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a, pl_arena *tmp)
 {
     opt o = {.p = p, .f = f};
-    if (!analyse(&o, a) || !number_regions(&o, a))
+    if (!analyse(&o, a))
         return PL_NOMEM;
+    if (!find_products(&o))
+        return PL_OK;
+    if (reuses(&o)) {
+        pl_status st = tell_apart(p, f, fixed, a, tmp);
+        if (st != PL_OK)
+            return st;
+        o = (opt){.p = p, .f = f};
+        if (!analyse(&o, a))
+            return PL_NOMEM;
+    }
+    if (!number_regions(&o, a))
+        return PL_NOMEM;
+    find_idle(&o);
     const uint32_t end = f->first + f->count;
     for (uint32_t at = f->first; at < end; at++) {
         const pl_insn *i = &p->code.at[at];
-        if (!sum(i) || i->op[1] == i->op[2])
+        if (!sum(i) || i->op[1] == i->op[2] || !readers(&o.r[i->op[0]]))
             continue;
         row_info *r[2] = {&o.r[i->op[1]], &o.r[i->op[2]]};
         bool is[2] = {product_of(&o, i, 1, at) != NULL, product_of(&o, i, 2, at) != NULL};
         for (unsigned k = 0; k < 2; k++) {
             r[k]->sums += is[k];
-            r[k]->kept |= is[!k] && r[!k]->uses == 1 && r[k]->uses > 1;
+            r[k]->kept |= is[!k] && readers(r[!k]) == 1 && readers(r[k]) > 1;
         }
     }
     bool any = false;
     for (uint32_t at = f->first; at < end; at++) {
         pl_insn *i = &p->code.at[at], *d[2] = {NULL, NULL};
-        if (!sum(i) || i->op[1] == i->op[2])
+        if (!sum(i) || i->op[1] == i->op[2] || !readers(&o.r[i->op[0]]))
             continue;
         row_info *r[2] = {&o.r[i->op[1]], &o.r[i->op[2]]};
         for (unsigned k = 0; k < 2; k++)
-            if (r[k]->sums == r[k]->uses && !r[k]->kept)
+            if (r[k]->sums == readers(r[k]) && !r[k]->kept)
                 d[k] = product_of(&o, i, k + 1, at);
-        const unsigned k = d[1] && (!d[0] || r[1]->uses < r[0]->uses);
+        const unsigned k = d[1] && (!d[0] || readers(r[1]) < readers(r[0]));
         if (!d[k])
             continue;
         bool sub = pl_forms[i->form].mnem == M_sub, division = pl_forms[d[k]->form].mnem == M_div;

@@ -8,9 +8,10 @@
 /* Flag of an instruction behind `.pragma "nounroll"`: a loop that holds it is not unrolled. For the passes only. */
 enum { PL_IF_NOUNROLL = 1 << 7 };
 
+/* *fixed is the first row that is no register of the program, before and after; `tmp` may be reset on the way. */
 /* Multiply-add contraction only: the part of optimisation that changes results, done at every level as ptxas does. */
-pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, pl_arena *scratch);
-/* The passes of passes.h. *fixed is the first row that is no register of the program, before and after. `tmp` is reset between them. */
+pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *scratch, pl_arena *tmp);
+/* The passes of passes.h. */
 pl_status pl_optimise(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *scratch, pl_arena *tmp);
 
 #endif

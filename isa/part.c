@@ -52,7 +52,7 @@ pl_status pl_part_finish(pl_program *part, pl_prog_func *f, uint32_t fixed, pl_a
     bool large = f->count > PL_PART_LARGE;
     pl_arena_reset(work);
     pl_arena_reset(pass);
-    pl_status st = pl_opt_contract(part, f, work);
+    pl_status st = pl_opt_contract(part, f, &fixed, work, pass);
     if (st == PL_OK && part->opt_level > 0)
         st = pl_optimise(part, f, &fixed, work, pass);
     clear(work, large && part->opt_level > 0); /* else what follows takes as much */

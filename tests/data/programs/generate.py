@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""generate.py SEED COUNT - writes a module of COUNT random kernels k0, k1, ... to compare with hardware (record.c, tests/programs.c).
+"""generate.py SEED COUNT [joined] - writes a module of COUNT random kernels k0, k1, ... to compare with hardware (record.c, tests/programs.c).
 
 A kernel runs with 2 blocks of 64 threads and the parameters (u64 in, u64 out). Each thread reads its registers from its 256 bytes
 of `in`, does random things with them (arithmetic of all types, divergent branches, loops and switches, calls, recursion, memory of
@@ -218,6 +218,50 @@ vset.s32.s32.{eq} {r}, {r}, {r}
 {video4}.u32.u32.u32 {r}, {r}, {r}, {r}
 """.strip().split("\n")
 
+# Products and sums that an assembler may join (no rounding is written), for modules of the profile `joined`.
+JOINED = """
+mul{ftz}.f32 {f}, {f}, {F}
+mul{ftz}.f32 {f}, {f}, {f}
+mul{ftz}.f32 {f}, {f}, {f}
+add{ftz}.f32 {f}, {f}, {f}
+add{ftz}.f32 {f}, {f}, {F}
+sub{ftz}.f32 {f}, {f}, {f}
+sub{ftz}.f32 {f}, {F}, {f}
+mul{ftz}{sat}.f32 {f}, {f}, {f}
+add{ftz}{sat}.f32 {f}, {f}, {f}
+mul.rn{ftz}.f32 {f}, {f}, {f}
+add.rn{ftz}.f32 {f}, {f}, {f}
+fma.rn{ftz}.f32 {f}, {f}, {f}, {f}
+neg{ftz}.f32 {f}, {f}
+abs{ftz}.f32 {f}, {f}
+mul.f64 {g}, {g}, {G}
+mul.f64 {g}, {g}, {g}
+add.f64 {g}, {g}, {g}
+sub.f64 {g}, {g}, {g}
+add.f64 {g}, {G}, {g}
+mul.rn.f64 {g}, {g}, {g}
+neg.f64 {g}, {g}
+abs.f64 {g}, {g}
+mul{ftz}.f16x2 {r}, {r}, {r}
+add{ftz}.f16x2 {r}, {r}, {r}
+sub{ftz}.f16x2 {r}, {r}, {r}
+mul{ftz}{sat}.f16x2 {r}, {r}, {r}
+add{ftz}{sat}.f16x2 {r}, {r}, {r}
+mul.rn.f16x2 {r}, {r}, {r}
+mul{ftz}.f16 {h}, {h}, {h}
+add{ftz}.f16 {h}, {h}, {h}
+sub{ftz}.f16 {h}, {h}, {h}
+mul.bf16x2 {r}, {r}, {r}
+add.bf16x2 {r}, {r}, {r}
+sub.bf16x2 {r}, {r}, {r}
+mul.bf16 {h}, {h}, {h}
+add.bf16 {h}, {h}, {h}
+mov.f32 {f}, {f}
+mov.f64 {g}, {g}
+selp.f32 {f}, {f}, {f}, {p}
+setp.{feq}.f32 {p}, {f}, {f}
+""".strip().split("\n")
+
 # Memory of the thread: 64 bytes of shared at %rs, 128 of local at %rl, 256 of global at %rdg; tables and sums of all.
 MEMORY = """
 st.shared.b32 [%rs+{word}], {r}
@@ -285,7 +329,7 @@ CALLS = """
 {{ .param .b32 a; .param .b32 b; .param .b32 o; and.b32 %ra, {r}, 3; shl.b32 %ra, %ra, 3; cvt.u64.u32 %rda, %ra; mov.u64 %rk, functions; add.u64 %rda, %rda, %rk; ld.global.u64 %rda, [%rda]; st.param.b32 [a], {r}; st.param.b32 [b], {r}; call (o), %rda, (a, b), binary; ld.param.b32 {r}, [o]; }}
 """.strip().split("\n")
 
-HEAD = """// tests/data/programs/generate.py %d %d
+HEAD = """// tests/data/programs/generate.py %d %s
 .version 8.8
 .target sm_90a
 .address_size 64
@@ -316,9 +360,16 @@ SPECIAL = {"r": "shr.u32 %ra, %r{i}, 27; setp.lt.u32 %q, %ra, 16; and.b32 %ra, %
            "p": "and.b32 %ra, %r{i}, {bit}; setp.ne.u32 %p{i}, %ra, 0;"}
 
 
+# In the profile `joined` numbers begin around 1, so that a sum that is rounded once more shows.
+AROUND_ONE = {"r": "and.b32 %r{i}, %r{i}, 0x87ff87ff; or.b32 %r{i}, %r{i}, 0x38003800;", "h": "and.b16 %h{i}, %h{i}, 0x87ff; or.b16 %h{i}, %h{i}, 0x3800;",
+              "f": "mov.b32 %ra, %f{i}; and.b32 %ra, %ra, 0x80ffffff; or.b32 %ra, %ra, 0x3f000000; mov.b32 %f{i}, %ra;",
+              "p": SPECIAL["p"],
+              "g": "mov.b64 %rda, %fd{i}; and.b64 %rda, %rda, 0x801fffffffffffff; or.b64 %rda, %rda, 0x3fe0000000000000; mov.b64 %fd{i}, %rda;"}
+
+
 class Kernel:
-    def __init__(self, random_, name):
-        self.random, self.name = random_, name
+    def __init__(self, random_, name, joined):
+        self.random, self.name, self.joined = random_, name, joined
         self.lines, self.labels, self.depth, self.together = [], 0, 0, True
 
     def immediate(self):
@@ -374,7 +425,7 @@ class Kernel:
         self.lines.append("    " + text + ("" if text.endswith("}") and text.startswith("{ ") else ";"))
 
     def simple(self):
-        template = self.random.choice(TEMPLATES)
+        template = self.random.choice(JOINED if self.joined and self.random.random() < .85 else TEMPLATES)
         guard = ""
         if self.random.random() < .12 and not template.startswith("testp") and not (template.startswith("set.") and ".f32.f32" in template):
             guard = "@%s%s " % (self.random.choice(["", "!"]), self.draw("p", None))
@@ -438,6 +489,8 @@ class Kernel:
     def block(self, size):
         while size > 0:
             kind = self.random.random()
+            if self.joined and kind < .18 and kind > .03:
+                kind = 1
             if kind < .10:
                 self.put(self.fill(self.random.choice(MEMORY)))
             elif kind < .12:
@@ -467,7 +520,7 @@ class Kernel:
                "    mad.wide.u32 %rdi, %td, 256, %rdi; mad.wide.u32 %rdo, %td, 512, %rdo; add.u64 %rdg, %rdo, 256;"]
         for c, (line, start, step) in LOAD.items():
             out += ["    " + line.format(i=i, k=start + step * i) for i in range(SIZES[c])]
-        for c, line in SPECIAL.items():
+        for c, line in (AROUND_ONE if self.joined else SPECIAL).items():
             out += ["    " + line.format(i=i, bit=1 << i) for i in range(SIZES[c])]
         out += ["    st.shared.u32 [%%rs+%d], %%r%d;" % (4 * i, i % 12) for i in range(16)]
         out += ["    st.local.v2.u64 [%%rl+%d], {%%rd%d, %%rd%d};" % (16 * i, i % 6, (i + 1) % 6) for i in range(8)]
@@ -483,12 +536,12 @@ class Kernel:
 
 
 def main():
-    seed, count = int(sys.argv[1]), int(sys.argv[2])
+    seed, count, joined = int(sys.argv[1]), int(sys.argv[2]), "joined" in sys.argv[3:]
     pick = random.Random(seed)
-    print(HEAD % (seed, count, ", ".join(str(pick.getrandbits(32)) for _ in range(64))))
+    print(HEAD % (seed, "%d%s" % (count, " joined" if joined else ""), ", ".join(str(pick.getrandbits(32)) for _ in range(64))))
     for i in range(count):
         pick = random.Random("%d %d" % (seed, i))
-        kernel = Kernel(pick, "k%d" % i)
+        kernel = Kernel(pick, "k%d" % i, joined)
         print(kernel.text(pick.choice([15, 40, 80, 150])))
 
 
