@@ -464,6 +464,13 @@ static pl_status check(pl_gpu *gpu, pl_module *m, const pl_launch *l, shape *s)
     return st;
 }
 
+/* The limit is for calls of which nobody can tell how deep they go: what those that the assembler knows need, a thread always has. */
+static uint32_t stack_limit(const pl_launch *l, const pl_prog_func *f)
+{
+    uint32_t limit = l->stack ? l->stack : DEFAULT_STACK;
+    return f->stack_bytes > limit ? f->stack_bytes : limit;
+}
+
 /* first: the launch whose stream it is in. */
 static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, const pl_launch *l, const shape *s)
 {
@@ -473,7 +480,7 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .objects = &gpu->objects,
                  .dynamic_shared = l->dynamic_shared,
                  .params = l->params,
-                 .stack_limit = l->stack ? l->stack : DEFAULT_STACK,
+                 .stack_limit = stack_limit(l, s->f),
                  .max_resident = s->occupancy.blocks * gpu->machine->sm.count,
                  .pc_stat = m->pc_stat,
                  .cancel = first->cancel,

@@ -1,8 +1,10 @@
 /* op_warp.c - shfl, vote, match, redux, elect, activemask: instructions whose lanes look at each other.
  *
  * The _sync forms name the lanes that take part. Lanes of the mask that have parted are waited for (pl_warp_sync): each of them
- * will come to this instruction, and the last one lets all go on together. */
+ * will come to this instruction, and the last one lets all go on together. Lanes that have called the function that it stands in
+ * apart from each other keep their registers in different frames: for the one instruction they are brought into one. */
 #include "emu/exec/access.h"
+#include "isa/operands.h"
 
 /* Member mask operand k, of the first lane. */
 static uint32_t member_mask(const pl_warp *w, const pl_insn *i, unsigned k)
@@ -10,13 +12,90 @@ static uint32_t member_mask(const pl_warp *w, const pl_insn *i, unsigned k)
     return pl_row32(w, i->op[k])[__builtin_ctz(w->exec)];
 }
 
+/* Two frames of one function, and the lanes whose values change places. */
+typedef struct exchange {
+    uint32_t *rows[2], *preds[2], lanes;
+    uint64_t seen[PL_INLINE_OPERANDS + 1]; /* one register may stand in two places */
+    unsigned n;
+} exchange;
+
+static void change_places(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    exchange *x = ctx;
+    const uint64_t which = (uint64_t)(use & PL_USE_PRED) << 32 | *row;
+    for (unsigned k = 0; k < x->n; k++)
+        if (x->seen[k] == which)
+            return;
+    if (*row == PL_NO_OPERAND)
+        return;
+    x->seen[x->n++] = which;
+    if (use & PL_USE_PRED) {
+        uint32_t *a = &x->preds[0][*row], *b = &x->preds[1][*row], differ = (*a ^ *b) & x->lanes;
+        *a ^= differ;
+        *b ^= differ;
+        return;
+    }
+    /* a pair of rows holds 64 bits of each lane side by side */
+    uint32_t *a = x->rows[0] + (size_t)*row * PL_LANES, *b = x->rows[1] + (size_t)*row * PL_LANES;
+    for (unsigned k = 0; k < rows * PL_LANES; k++) {
+        uint32_t differ = x->lanes >> k / rows & 1 ? a[k] ^ b[k] : 0;
+        a[k] ^= differ;
+        b[k] ^= differ;
+    }
+}
+
+static bool called_apart(const pl_warp *w, unsigned k)
+{
+    const pl_split *s = &w->split[w->current], *o = &w->split[k];
+    return k != w->current && o->synced && o->pc == w->pc && o->call != s->call && w->call[o->call].func == w->call[s->call].func;
+}
+
+/* The registers that the instruction names of the lanes that have come here by other calls: into the frame of the split that executes
+ * it for all, or back. */
+static uint32_t lend(pl_warp *w, const pl_insn *i)
+{
+    uint32_t lanes = 0;
+    for (unsigned k = 0; k < w->nsplits; k++)
+        if (called_apart(w, k)) {
+            pl_program none = {0};
+            pl_insn copy = *i; /* nothing is changed, but the walk could */
+            exchange x = {.rows = {w->regs, pl_warp_frame(w, &w->split[k])}, .preds = {w->pred, pl_warp_preds(w, &w->split[k])},
+                          .lanes = pl_of_half(w, w->split[k].mask)};
+            pl_insn_uses(&none, &copy, change_places, &x);
+            lanes |= x.lanes;
+        }
+    return lanes;
+}
+
+/* All lanes of the mask have come. Those that other calls have brought execute the instruction here, and go on behind it. */
+static bool execute_for_all(pl_warp *w, const pl_insn *i, uint32_t mask)
+{
+    const uint32_t ours = w->exec;
+    if (w->halves > 1 || !(mask & ~ours)) /* a wide warp keeps to what each call has brought */
+        return true;
+    const uint32_t lent = lend(w, i);
+    if (!lent)
+        return true;
+    pl_warp_widen(w, ours | lent);
+    w->split[w->current].synced = false;
+    i->exec(w, i);
+    pl_warp_widen(w, ours);
+    lend(w, i);
+    for (unsigned k = 0; k < w->nsplits; k++)
+        if (called_apart(w, k)) {
+            w->split[k].synced = false;
+            w->split[k].pc++;
+        }
+    return false;
+}
+
 /* Waits until all lanes of the mask are here. True when they are: the instruction executes. */
-static bool gather(pl_warp *w, uint32_t mask)
+static bool gather(pl_warp *w, const pl_insn *i, uint32_t mask)
 {
     pl_warp_doubt(w, mask);
     mask &= pl_alive(w);
     if (mask & ~w->exec)
-        return pl_warp_sync(w, mask);
+        return pl_warp_sync(w, mask) && execute_for_all(w, i, mask);
     w->split[w->current].synced = false;
     return true;
 }
@@ -40,7 +119,7 @@ __attribute__((always_inline)) static inline uint32_t sources(int mode, const ui
 void exec_shfl(pl_warp *w, const pl_insn *i, int mode)
 {
     const pl_form *f = &pl_forms[i->form];
-    if (f->noperands == 6 && (pl_warp_groups(w, i, 5) || !gather(w, member_mask(w, i, 5))))
+    if (f->noperands == 6 && (pl_warp_groups(w, i, 5) || !gather(w, i, member_mask(w, i, 5))))
         return;
     const uint32_t *a = pl_row32(w, i->op[2]), *b = pl_row32(w, i->op[3]), *c = pl_row32(w, i->op[4]);
     uint32_t v[PL_LANES], from[PL_LANES], p;
@@ -69,7 +148,7 @@ static void put_all(pl_warp *w, uint32_t row, uint32_t value)
 void exec_vote(pl_warp *w, const pl_insn *i, int mode)
 {
     uint32_t mask = member_mask(w, i, 2);
-    if (pl_warp_groups(w, i, 2) || !gather(w, mask))
+    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask))
         return;
     uint32_t in = mask & w->exec, p = pl_pred_read(w, i, 1) & in;
     if (mode == W_ballot) {
@@ -85,7 +164,7 @@ void exec_match(pl_warp *w, const pl_insn *i, int mode, int type)
     const pl_form *f = &pl_forms[i->form];
     unsigned k = f->noperands - 2u;
     uint32_t mask = member_mask(w, i, k + 1);
-    if (pl_warp_groups(w, i, k + 1) || !gather(w, mask))
+    if (pl_warp_groups(w, i, k + 1) || !gather(w, i, mask))
         return;
     uint32_t in = mask & w->exec, v[PL_LANES] = {0};
     uint64_t x[PL_LANES];
@@ -116,7 +195,7 @@ void exec_activemask(pl_warp *w, const pl_insn *i)
 void exec_redux(pl_warp *w, const pl_insn *i, int op, int type)
 {
     uint32_t mask = member_mask(w, i, 2);
-    if (pl_warp_groups(w, i, 2) || !gather(w, mask))
+    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask))
         return;
     const uint32_t *a = pl_row32(w, i->op[1]);
     uint32_t in = mask & w->exec, r = a[__builtin_ctz(in ? in : w->exec)];
@@ -139,7 +218,7 @@ void exec_redux(pl_warp *w, const pl_insn *i, int op, int type)
 void exec_redux_f32(pl_warp *w, const pl_insn *i, int op, int abs, int nan)
 {
     uint32_t mask = member_mask(w, i, 2);
-    if (pl_warp_groups(w, i, 2) || !gather(w, mask))
+    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask))
         return;
     const uint32_t *a = pl_row32(w, i->op[1]);
     uint32_t in = mask & w->exec, sign = abs ? PL_F32_MAG : UINT32_MAX, r = a[__builtin_ctz(in ? in : w->exec)] & sign;
@@ -154,7 +233,7 @@ void exec_redux_f32(pl_warp *w, const pl_insn *i, int op, int abs, int nan)
 void exec_elect(pl_warp *w, const pl_insn *i)
 {
     uint32_t mask = member_mask(w, i, 2);
-    if (pl_warp_groups(w, i, 2) || !gather(w, mask))
+    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask))
         return;
     uint32_t in = mask & w->exec, lane = (uint32_t)__builtin_ctz(in ? in : w->exec);
     put_all(w, i->op[0], lane);

@@ -442,7 +442,7 @@ bool pl_warp_local(pl_warp *w, uint32_t bytes, uint32_t aside)
 {
     if (bytes <= w->local_bytes)
         return true;
-    if (bytes - aside > w->grid->stack_limit) {
+    if (bytes - aside > w->grid->stack_limit || bytes / 64 > w->grid->stack_limit) { /* no depth without an end, even of functions that save nothing */
         pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_ADDRESS", "stack overflow: %u bytes of local memory needed, the limit is %u", bytes - aside,
                  w->grid->stack_limit);
         return false;
@@ -560,13 +560,6 @@ static void copy_moves(pl_warp *w, const pl_prog_move *from, const pl_prog_move 
     }
 }
 
-/* Of a function's frame what is on the stack of the hardware: variables, saved registers, and at least the address it returns to. */
-static uint32_t stack_of(const pl_prog_func *f)
-{
-    uint32_t bytes = f->local_bytes < 8 ? 8 : (f->local_bytes + 7u) & ~7u;
-    return bytes < f->frame_bytes ? bytes : f->frame_bytes;
-}
-
 void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_call *c)
 {
     const pl_prog_func *f = &w->program->funcs.at[callee];
@@ -587,7 +580,7 @@ void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_c
     node.pred = pred;
     node.local = (w->call[parent].local_top + 15u) & ~15u;
     node.local_top = node.local + f->frame_bytes;
-    node.aside = w->call[parent].aside + node.local_top - w->call[parent].local_top - stack_of(f);
+    node.aside = w->call[parent].aside + node.local_top - w->call[parent].local_top - f->local_bytes;
     if (!n || node.row + f->rows > 1u << 22 || !grow_files(w, node.row + f->rows, node.pred + f->preds)) {
         pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_ADDRESS", "calls are nested too deeply (function '%s')", f->name);
         return;
