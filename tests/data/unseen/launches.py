@@ -25,6 +25,7 @@ has, so that those recorded before stay as they are; the files were made togethe
     4001    figures matrix meeting oneblock paths shared_use stream
     5001    bodies crypt dyn fancy learn pde solve spectral tables text vision
     6001    classroom genome hashes market optics waves
+    7001    ciphers fields generators hopper idioms layers lecture pixels relations warpgroup
 
 and the launches of mixed, stack and tensor were written by hand."""
 import json
