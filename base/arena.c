@@ -349,7 +349,7 @@ static void *large_vector(pl_arena *a, void *at, size_t used, size_t bytes)
         *from = b;
         return vector_of(b);
     }
-    b = get_block(room, false);
+    b = get_block(room, !used && room >= HUGE); /* who knows from the start how much it will be */
     if (!b) return fail(a, SIZE_MAX);
     if (used > 0) memcpy(vector_of(b), at, used);
     if (old) {

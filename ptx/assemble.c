@@ -388,10 +388,14 @@ static bool list_functions(pl_assembly *x, const pl_ast *ast, size_t *left)
     for (size_t k = 0; k < x->jobs.n; k++)
         begun[x->jobs.at[k]->f->index] = x->jobs.at[k];
     pthread_mutex_lock(&x->lock);
+    size_t statements = 0, most = 0;
     for (uint32_t k = 0; k < ast->funcs.n; k++) {
         job *j = begun[k];
+        const size_t n = ast->funcs.at[k]->body.n;
         if (ast->funcs.at[k]->prototype_only)
             continue;
+        statements += n;
+        most = n > most ? n : most;
         if (!j || x->p->funcs.at[k].linked) {
             j = new_job(x, ast->funcs.at[k], &x->before);
             j->out = x->p->funcs.at[k];
@@ -400,7 +404,9 @@ static bool list_functions(pl_assembly *x, const pl_ast *ast, size_t *left)
         ranked[x->n] = j;
         j->rank = x->n++;
     }
-    bool good = pl_arena_ok(x->scratch);
+    if (most <= PL_PART_LARGE) /* mostly a statement is an instruction; a very large function may become the program's code as it stands (isa/part.c) */
+        pl_reserve(x->p->arena, &x->p->code, statements + statements / 4);
+    bool good = pl_arena_ok(x->scratch) && pl_arena_ok(x->p->arena);
     if (good) {
         x->ranked = ranked;
         join_ready(x);
