@@ -40,6 +40,8 @@ struct pl_module {
     const char *name; /* of the first file */
     char *text;          /* of the only file, as it was read; owned, or NULL */
     pl_program *program; /* owned */
+    pl_host host;        /* what its instructions are bound for; */
+    bool bound;          /* they have been: by the first launch */
     struct {
         pl_module_source *at;
         size_t n, cap;

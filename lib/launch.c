@@ -5,6 +5,7 @@
  * with what its device code launches. */
 #include "lib/internal.h"
 #include "emu/exec/async.h"
+#include "emu/exec/bind.h"
 #include "emu/exec/weak.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -527,6 +528,8 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
     size_t n = 0, code = m->program->code.n, k = 0;
     bool cooperative = false;
     if (!gpu->machine) return refuse(gpu, "the launch", "no machine was opened");
+    if (!m->bound) pl_bind(m->program, (int)m->host - 1);
+    m->bound = true;
     for (const pl_launch *x = l; x; x = x->then) {
         n++;
         cooperative |= x->cooperative;

@@ -182,7 +182,8 @@ static pl_status load(pl_gpu *gpu, input *in, size_t n, const pl_load_options *o
     while (object < n && !is_program(&in[object])) object++;
     pl_status st = object < n ? load_object(m, in, n, object) : load_ptx(m, in, n, options);
     if (st == PL_OK && m->program) {
-        pl_bind(m->program, options ? (int)options->host - 1 : -1);
+        pl_bind_system(m->program);
+        m->host = options ? options->host : PL_HOST_BEST;
         st = pl_module_place_variables(m);
     }
     if (st == PL_OK && !pl_arena_ok(m->arena)) st = PL_NOMEM;

@@ -31,12 +31,16 @@ static unsigned choice(const pl_slot *s, uint16_t word)
     return 0;
 }
 
-void pl_bind(pl_program *p, int level)
+void pl_bind_system(pl_program *p)
 {
-    const pl_exec_form *forms = best(level);
     for (size_t n = 0; n < p->funcs.n; n++)
         if (!p->funcs.at[n].count)
             p->funcs.at[n].system = pl_system_find(p->funcs.at[n].name);
+}
+
+void pl_bind(pl_program *p, int level)
+{
+    const pl_exec_form *forms = best(level);
     for (size_t n = 0; n < p->code.n; n++) {
         pl_insn *i = &p->code.at[n];
         const pl_form *f = &pl_forms[i->form];
