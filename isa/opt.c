@@ -307,15 +307,25 @@ static bool fuse(pl_insn *i, const char *mnemonic, pl_word type)
     return false;
 }
 
-static bool find_products(opt *o)
+/* A function without a product, or without a sum, needs no analysis. */
+static bool may_contract(const pl_program *p, const pl_prog_func *f)
 {
-    bool any = false;
+    bool products = false, sums = false;
+    for (uint32_t at = f->first; at < f->first + f->count && !(products && sums); at++) {
+        const pl_insn *i = &p->code.at[at];
+        products |= product(i);
+        sums |= sum(i);
+    }
+    return products && sums;
+}
+
+static void find_products(opt *o)
+{
     for (uint32_t at = o->f->first; at < o->f->first + o->f->count; at++) {
         const pl_insn *i = &o->p->code.at[at];
         if (product(i))
-            o->r[i->op[0]].product = any = true;
+            o->r[i->op[0]].product = true;
     }
-    return any;
 }
 
 /* Is there a sum of a product whose register, or a factor's, holds something else elsewhere? */
@@ -337,20 +347,18 @@ typedef struct result_use {
     bool read;
 } result_use;
 
-static void ask_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void ask_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     result_use *u = ctx;
-    if (!(use & PL_USE_WRITE))
-        return;
     u->read |= (use & PL_USE_PRED) && u->o->pred_uses[*row];
     for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++)
         u->read |= u->o->r[*row + k].uses > u->o->r[*row + k].idle;
 }
 
-static void count_idle(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void count_idle(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     const result_use *u = ctx;
-    for (unsigned k = 0; (use & PL_USE_READ) && !(use & PL_USE_PRED) && k < rows; k++)
+    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++)
         u->o->r[*row + k].idle++;
 }
 
@@ -361,9 +369,9 @@ static void find_idle(opt *o)
         pl_insn *i = &o->p->code.at[at];
         result_use u = {o, pl_forms[i->form].effects != 0};
         if (!u.read)
-            pl_insn_uses(o->p, i, ask_read, &u);
+            pl_insn_writes_here(o->p, i, ask_read, &u);
         if (!u.read)
-            pl_insn_uses(o->p, i, count_idle, &u);
+            pl_insn_reads_here(o->p, i, count_idle, &u);
     }
 }
 
@@ -388,10 +396,11 @@ static uint32_t readers(const row_info *r)
 pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a, pl_arena *tmp)
 {
     opt o = {.p = p, .f = f};
+    if (!may_contract(p, f))
+        return PL_OK;
     if (!analyse(&o, a))
         return PL_NOMEM;
-    if (!find_products(&o))
-        return PL_OK;
+    find_products(&o);
     if (reuses(&o)) {
         pl_status st = tell_apart(p, f, fixed, a, tmp);
         if (st != PL_OK)
