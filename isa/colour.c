@@ -488,7 +488,7 @@ uint32_t pl_colour_count(pl_colour *c, bool thorough)
             put_in_order(order, n, FIRST_BORN, key, copy);
         if (by != FIRST_BORN)
             put_in_order(order, n, by, key, copy);
-        uint32_t other = colour(c, order, n, 0, MOST);
+        uint32_t other = colour(c, order, n, 0, by < LONGEST ? most - 1 : MOST); /* what press() goes on from must be complete */
         most = other < most ? other : most;
     }
     return thorough && most > enough && n < MOST_SORTED ? press(c, order, n, most) : most;
