@@ -26,6 +26,7 @@ typedef struct coalescer {
     uint32_t block;
     pl_liveset sets;          /* of these registers */
     uint32_t *seen;           /* by number: last block that touches it, plus one */
+    bool *touched;            /* by block: some instruction names one of them. What happens elsewhere does not matter */
     bool *live, *at_end;      /* by number: here; at the end of the block */
     struct { uint32_t *at; size_t n, cap; } changed; /* numbers of those that may differ */
     uint32_t *first, *next;   /* pairs of a register: lists, plus one; two links for each pair */
@@ -46,19 +47,28 @@ static void widths(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-static bool register_copy(const coalescer *c, const pl_insn *i)
+/* A copy from one register to another. */
+static bool may_go(const pl_ir *x, const pl_insn *i)
 {
-    const pl_ir *x = c->x;
     if (i->guard != PL_PT || !pl_insn_copies(i))
         return false;
-    for (unsigned k = 0; k < 2; k++) {
-        const pl_ir_row *r = &x->row[i->op[k]];
-        if (r->kind != PL_ROW_REG || r->pinned || (c->width[i->op[k]] != 1 && c->width[i->op[k]] != 2))
+    for (unsigned k = 0; k < 2; k++)
+        if (x->row[i->op[k]].kind != PL_ROW_REG || x->row[i->op[k]].pinned)
             return false;
-        if (c->width[i->op[k]] == 2 && c->width[i->op[k] + 1] != 254)
+    return i->op[0] != i->op[1];
+}
+
+/* One whose registers are always named as a whole. */
+static bool register_copy(const coalescer *c, const pl_insn *i)
+{
+    if (!may_go(c->x, i))
+        return false;
+    for (unsigned k = 0; k < 2; k++) {
+        const uint8_t *w = &c->width[i->op[k]];
+        if (*w != 1 && (*w != 2 || w[1] != 254))
             return false;
     }
-    return i->op[0] != i->op[1] && c->width[i->op[0]] == c->width[i->op[1]];
+    return c->width[i->op[0]] == c->width[i->op[1]];
 }
 
 static uint32_t number(coalescer *c, uint32_t row)
@@ -78,6 +88,7 @@ static void summarise(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if ((use & PL_USE_PRED) || !c->index[*row] || c->seen[c->index[*row] - 1] == c->block + 1)
         return;
     c->seen[c->index[*row] - 1] = c->block + 1;
+    c->touched[c->block] = true;
     pl_liveset_touch(&c->sets, c->index[*row] - 1, c->block, (use & PL_USE_READ) || c->guarded);
 }
 
@@ -159,10 +170,14 @@ static void rename(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static bool collect(coalescer *c)
 {
     pl_ir *x = c->x;
-    for (size_t b = 0; b < x->b.n; b++)
+    bool any = false;
+    for (uint32_t j = 0; j < x->nrpo && !any; j++)
+        for (uint32_t k = 0; k < x->b.at[x->rpo[j]].code.n && !any; k++)
+            any = may_go(x, &x->b.at[x->rpo[j]].code.at[k]);
+    for (size_t b = 0; any && b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++)
             pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], widths, c);
-    for (uint32_t j = 0; j < x->nrpo; j++)
+    for (uint32_t j = 0; any && j < x->nrpo; j++)
         for (uint32_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
             const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
             if (!register_copy(c, i))
@@ -177,11 +192,12 @@ static bool collect(coalescer *c)
         return false;
     c->sets.things = (uint32_t)c->member.n;
     c->seen = pl_arena_array(x->tmp, uint32_t, c->member.n + 1);
+    c->touched = pl_arena_array(x->tmp, bool, x->b.n + 1);
     c->live = pl_arena_array(x->tmp, bool, c->member.n + 1);
     c->at_end = pl_arena_array(x->tmp, bool, c->member.n + 1);
     c->first = pl_arena_array(x->tmp, uint32_t, c->member.n + 1);
     c->next = pl_arena_array(x->tmp, uint32_t, 2 * c->pairs.n + 1);
-    if (!c->seen || !c->live || !c->at_end || !c->first || !c->next)
+    if (!c->seen || !c->touched || !c->live || !c->at_end || !c->first || !c->next)
         return false;
     for (uint32_t p = 0; p < c->pairs.n; p++)
         for (uint32_t side = 0; side < 2; side++) {
@@ -216,7 +232,7 @@ static bool round_of(pl_ir *x, bool *any)
         if (x->b.at[b].order == PL_IR_NONE)
             continue;
         go_to_end(&c, b);
-        for (size_t k = x->b.at[b].code.n; k-- > 0;) {
+        for (size_t k = c.touched[b] ? x->b.at[b].code.n : 0; k-- > 0;) {
             pl_insn *i = &x->b.at[b].code.at[k];
             c.guarded = i->guard != PL_PT;
             c.skip = register_copy(&c, i) ? i->op[1] : PL_IR_NONE;
@@ -248,8 +264,8 @@ static bool round_of(pl_ir *x, bool *any)
         *any = true;
     }
     pl_ir_sweep(x);
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++)
+    for (size_t b = 0; *any && b < x->b.n; b++)
+        for (size_t k = 0; c.touched[b] && k < x->b.at[b].code.n; k++)
             pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], rename, to);
     return pl_ir_ok(x);
 }
