@@ -727,22 +727,23 @@ static inline void note_behind(list *l, uint32_t value)
     l->behind[value] = pl_flow_is_live(&l->f, value);
 }
 
-/* Back over one instruction: what it writes is not live in front of it, what it reads is. */
+/* Back over one instruction: what it starts anew is not live in front of it, what it reads or writes in part is. */
 static inline void leave(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     list *l = ctx;
     uint32_t value = pl_flow_of(&l->f, *row, how);
-    if (!value-- || !pl_flow_starts(&l->f, value, count, how))
+    if (!value--)
         return;
     note_behind(l, value);
-    pl_flow_set(&l->f, value, false);
+    pl_flow_set(&l->f, value, !pl_flow_starts(&l->f, value, count, how));
 }
 
 static inline void enter(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     list *l = ctx;
     uint32_t value = pl_flow_of(&l->f, *row, how);
-    if (!value-- || pl_flow_starts(&l->f, value, count, how))
+    (void)count;
+    if (!value--)
         return;
     note_behind(l, value);
     pl_flow_set(&l->f, value, true);
@@ -752,7 +753,7 @@ static void step_back(list *l, pl_irb *k, size_t at)
 {
     pl_flow_visit(&l->f, l->block, (uint32_t)at);
     pl_insn_writes_here(l->x->p, &k->code.at[at], leave, l);
-    pl_insn_uses_here(l->x->p, &k->code.at[at], enter, l);
+    pl_insn_reads_here(l->x->p, &k->code.at[at], enter, l);
 }
 
 /* Walks back over a block, stretch by stretch. */

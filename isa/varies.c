@@ -46,10 +46,12 @@ static bool differs_between_lanes(pl_word sreg)
 static bool own_difference(const pl_insn *i)
 {
     uint32_t e = pl_insn_effects(i);
+    uint16_t m = pl_insn_mnem(i);
+    if (!e)
+        return m == M_alloca;
     if (e & (PL_EF_ATOMIC | PL_EF_CALL))
         return true;
-    uint16_t m = pl_insn_mnem(i);
-    if (m == M_elect || m == M_alloca || m == M_ldmatrix || m == M_mma || m == M_wmma || m == M_movmatrix || m == M_wgmma)
+    if (m == M_elect || m == M_ldmatrix || m == M_mma || m == M_wmma || m == M_movmatrix || m == M_wgmma)
         return true;
     return (e & PL_EF_LOAD) && i->sel[PL_M_SPACE] != PL_SP_PARAM && i->sel[PL_M_SPACE] != PL_SP_CONST && i->sel[PL_M_SPACE] != PL_SP_SHARED &&
            i->sel[PL_M_SPACE] != PL_SP_GLOBAL;
@@ -79,15 +81,24 @@ static bool begin(pl_varies *v, const pl_ir *x)
     return v->row && v->pred;
 }
 
-/* Follows what `brings` brings in, and what is marked already. */
-static void spread(pl_varies *v, pl_ir *x, bool (*brings)(const pl_insn *i))
+/* Follows what `brings` brings in, and what is marked already. An instruction is done with when what it writes has been marked. False: out of memory. */
+static inline bool spread(pl_varies *v, pl_ir *x, bool (*brings)(const pl_insn *i))
 {
     finder f = {.v = v};
+    size_t n = 0;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        n += x->b.at[x->rpo[j]].code.n;
+    bool *is_done = pl_arena_array(x->tmp, bool, n + 1);
+    if (!is_done)
+        return false;
     do {
         f.again = false;
+        bool *done = is_done;
         for (uint32_t j = 0; j < x->nrpo; j++)
-            for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+            for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++, done++) {
                 pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+                if (*done)
+                    continue;
                 f.any = brings(i);
                 if (!f.any && one_answer(i))
                     reads_but_own(&f, i);
@@ -95,12 +106,14 @@ static void spread(pl_varies *v, pl_ir *x, bool (*brings)(const pl_insn *i))
                     pl_insn_reads_here(x->p, i, sees, &f);
                 if (f.any)
                     pl_insn_writes_here(x->p, i, spreads, &f);
+                *done = f.any;
             }
     } while (f.again);
     for (uint32_t r = 0; r < x->f->rows; r++)
         v->row[r] &= VARIES;
     for (uint32_t r = 0; r < x->f->preds; r++)
         v->pred[r] &= VARIES;
+    return true;
 }
 
 bool pl_varies_find(pl_varies *v, pl_ir *x)
@@ -111,8 +124,7 @@ bool pl_varies_find(pl_varies *v, pl_ir *x)
         v->row[r] = (uint8_t)(x->row[r].pinned || differs_between_lanes(pl_ir_special(x, r)));
     for (uint32_t r = 0; r < x->f->preds; r++)
         v->pred[r] = x->pred_row[r].pinned;
-    spread(v, x, own_difference);
-    return true;
+    return spread(v, x, own_difference);
 }
 
 bool pl_varies_polled(const pl_insn *i)
@@ -125,6 +137,5 @@ bool pl_varies_find_polled(pl_varies *v, pl_ir *x)
 {
     if (!begin(v, x))
         return false;
-    spread(v, x, pl_varies_polled);
-    return true;
+    return spread(v, x, pl_varies_polled);
 }
