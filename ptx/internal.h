@@ -190,6 +190,16 @@ typedef struct pl_init {
     bool bad, too_many;
 } pl_init;
 
+/* An instruction's name with its words as it is written, and what it is: a module has few of them, and each again and again. */
+enum { PL_OPCODES = 512, PL_OPCODE_LENGTH = 40, PL_OPCODE_WORDS = 6 };
+typedef struct pl_opcode {
+    char text[PL_OPCODE_LENGTH];
+    uint8_t n, nwords; /* n: bytes of text; 0: none */
+    pl_sym *name;
+    const pl_match *match;
+    pl_match_word word[PL_OPCODE_WORDS];
+} pl_opcode;
+
 enum {
     PL_FIRST_WITHOUT_32_BIT = 90, /* sm_90 */
     PL_MAX_WORDS = 32,
@@ -243,6 +253,8 @@ typedef struct pl_parse {
     pl_loc word_at[PL_MAX_WORDS];
     unsigned nwords;
     bool word_overflow;
+    const pl_match *match; /* the forms that its words fit, where that is known already, else NULL */
+    pl_opcode *opcodes;    /* a table of PL_OPCODES that were read before */
 
     /* the declaration being read */
     pl_decl decl;
@@ -394,6 +406,12 @@ void pl_table_end(pl_parse *p);
 
 /* stmt.c: instructions */
 void pl_stmt_words(pl_parse *p);
+/* The instruction whose name and words are the n bytes of text, if it was read before: its name, and its words are as if read now. Else NULL. */
+pl_sym *pl_stmt_known(pl_parse *p, const char *text, size_t n);
+/* Says what .version and .target are: what was read before may mean something else. */
+void pl_stmt_target(pl_parse *p);
+/* Remembers the instruction that was just read. */
+void pl_stmt_remember(pl_parse *p, const char *text, size_t n, pl_sym *name);
 void pl_stmt_word(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym *opcode, pl_loc at,
                   uint32_t operands);

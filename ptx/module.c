@@ -134,7 +134,7 @@ void pl_module_target_done(pl_parse *p, pl_loc at)
         p->ast->sm_suffix = 'a';
     }
     if (p->ast->sm >= PL_FIRST_WITHOUT_32_BIT && !p->seen_address_size) p->ast->address_size = 64;
-    pl_matcher_target(p->matcher, p->ast->ptx, p->ast->sm, p->ast->sm_suffix);
+    pl_stmt_target(p);
 }
 
 /* Everything except .version and .target comes after both: the first other directive checks that,
@@ -149,7 +149,7 @@ bool pl_module_started(pl_parse *p, pl_loc at)
     if (!p->ast->target) p->ast->target = "sm_90a";
     p->ast->sm = 90;
     p->ast->sm_suffix = 'a';
-    pl_matcher_target(p->matcher, p->ast->ptx, p->ast->sm, p->ast->sm_suffix);
+    pl_stmt_target(p);
     return false;
 }
 
@@ -292,6 +292,7 @@ static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32
     p->line_start = text;
     p->scope = pl_arena_new(names, pl_scope);
     p->matcher = pl_matcher_new(arena);
+    p->opcodes = pl_arena_array(names, pl_opcode, PL_OPCODES);
     pl_map_init(&p->section_labels, names);
     pl_map_init(&p->locs, names);
     pl_node_new(p, PL_N_WRONG, (pl_loc){0});

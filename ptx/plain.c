@@ -16,12 +16,12 @@
 #include "ptx/parse.h"
 
 /* What a byte may be part of. */
-enum { FOLLOW = 1, WORD = 2, BLANK = 4, DIGIT = 8, HEX = 16, START = 32 };
+enum { FOLLOW = 1, WORD = 2, BLANK = 4, DIGIT = 8, HEX = 16, START = 32, JOINT = 64 /* between words */ };
 
 #define DIGITS FOLLOW | WORD | DIGIT | HEX
 #define LETTER FOLLOW | WORD | START
 static const uint8_t kinds[256] = {
-    [' '] = BLANK, ['\t'] = BLANK, ['\r'] = BLANK, ['\f'] = BLANK, ['\v'] = BLANK,
+    ['.'] = JOINT, [':'] = JOINT, [' '] = BLANK, ['\t'] = BLANK, ['\r'] = BLANK, ['\f'] = BLANK, ['\v'] = BLANK,
     ['0'] = DIGITS, ['1'] = DIGITS, ['2'] = DIGITS, ['3'] = DIGITS, ['4'] = DIGITS,
     ['5'] = DIGITS, ['6'] = DIGITS, ['7'] = DIGITS, ['8'] = DIGITS, ['9'] = DIGITS,
     ['_'] = FOLLOW | WORD | START, ['$'] = FOLLOW | START, ['%'] = START,
@@ -301,20 +301,30 @@ static bool instruction(reader *r)
         if (!(guard = take_name(r, &guard_at))) return false;
         skip(r);
     }
-    if (!(opcode = take_name(r, &at))) return false;
-    if (*r->at == ':' && !guard) return label(r, opcode, at);
-    if (opcode->mnem < 0) return false;
-    pl_stmt_words(p);
-    while (*r->at == '.') {
-        pl_sym *w = take_word(r, &place);
-        if (!w || p->nwords == PL_MAX_WORDS) return false;
-        pl_stmt_word(p, w, place);
-        at = from_to(at, place);
+    const char *start = r->at;
+    size_t n = (size_t)(behind(start, FOLLOW | JOINT) - start);
+    if ((opcode = pl_stmt_known(p, start, n)) != NULL) {
+        at = here(r, n);
+        r->at += n;
+        n = 0;
+    } else {
+        if (!(opcode = take_name(r, &at))) return false;
+        if (*r->at == ':' && !guard) return label(r, opcode, at);
+        if (opcode->mnem < 0) return false;
+        pl_stmt_words(p);
+        while (*r->at == '.') {
+            pl_sym *w = take_word(r, &place);
+            if (!w || p->nwords == PL_MAX_WORDS) return false;
+            pl_stmt_word(p, w, place);
+            at = from_to(at, place);
+        }
+        n = r->at == start + n ? n : 0;
     }
     skip(r);
     if (*r->at != ';' && !list(r, 0, ';', &operands)) return false;
     if (!*++r->at) return false; /* the lexer must have seen what the file ends with: messages point at it */
     pl_stmt_insn(p, guard, neg, guard ? guard_at : at, opcode, at, operands);
+    if (n) pl_stmt_remember(p, start, n, opcode);
     return true;
 }
 

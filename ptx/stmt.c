@@ -16,8 +16,46 @@ static const pl_node *node(const pl_parse *p, uint32_t n)
 
 void pl_stmt_words(pl_parse *p)
 {
+    p->match = NULL;
     p->nwords = 0;
     p->word_overflow = false;
+}
+
+/* Where an opcode may be remembered (multiplicative hashing over its first and last bytes). */
+static pl_opcode *opcode_place(pl_parse *p, const char *text, size_t n)
+{
+    uint64_t first = 0, last = 0;
+    if (!p->opcodes || n >= PL_OPCODE_LENGTH) return NULL;
+    memcpy(&first, text, n < 8 ? n : 8);
+    if (n > 8) memcpy(&last, text + n - 8, 8);
+    uint64_t h = (first ^ last * 3 ^ n) * UINT64_C(0x9e3779b97f4a7c15);
+    return &p->opcodes[(h >> 32) % PL_OPCODES];
+}
+
+void pl_stmt_target(pl_parse *p)
+{
+    pl_matcher_target(p->matcher, p->ast->ptx, p->ast->sm, p->ast->sm_suffix);
+    if (p->opcodes) memset(p->opcodes, 0, PL_OPCODES * sizeof *p->opcodes);
+}
+
+pl_sym *pl_stmt_known(pl_parse *p, const char *text, size_t n)
+{
+    const pl_opcode *o = opcode_place(p, text, n);
+    if (!o || o->n != n || memcmp(o->text, text, n) != 0) return NULL;
+    memcpy(p->word, o->word, o->nwords * sizeof *o->word);
+    p->nwords = o->nwords;
+    p->word_overflow = false;
+    p->match = o->match;
+    return o->name;
+}
+
+void pl_stmt_remember(pl_parse *p, const char *text, size_t n, pl_sym *name)
+{
+    pl_opcode *o = opcode_place(p, text, n);
+    if (!o || !p->match || !p->match->n || p->nwords > PL_OPCODE_WORDS) return;
+    *o = (pl_opcode){.n = (uint8_t)n, .nwords = (uint8_t)p->nwords, .name = name, .match = p->match};
+    memcpy(o->text, text, n);
+    memcpy(o->word, p->word, p->nwords * sizeof *o->word);
 }
 
 void pl_stmt_word(pl_parse *p, pl_sym *s, pl_loc at)
@@ -592,7 +630,8 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
         pl_nodes_reset(p);
         return;
     }
-    const pl_match *m = pl_match_words(p->matcher, opcode->mnem, p->word, p->nwords);
+    const pl_match *m = p->match ? p->match : pl_match_words(p->matcher, opcode->mnem, p->word, p->nwords);
+    p->match = m;
     if (!m->n) {
         if (!p->word_overflow) report_words(p, opcode, at, m);
         pl_nodes_reset(p);
