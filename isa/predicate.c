@@ -10,8 +10,9 @@
 #include "isa/varies.h"
 
 /* Instructions of a guarded body of ptxas 13.0 for sm_90 (bodies of one instruction repeated, 2026-11): 8 with the branch that ends it; 20 when
- * it waits for memory and something beside it can be done meanwhile; none when nothing can. */
-enum { MOST = 8, MOST_WAITING = 20 };
+ * it waits for memory and something beside it can be done meanwhile: loads in front of it are under way too, or up to BESIDE instructions of the block behind
+ * need not wait (doc/assembler.md). None when nothing can. */
+enum { MOST = 8, MOST_WAITING = 20, BESIDE = 5 };
 
 /* What ptxas never guards, or counts as several, by the start of its class. */
 static const struct { const char *class_name; uint8_t count; } counts[] = {
@@ -91,11 +92,53 @@ static unsigned fetches(const pl_ir *x, const uint8_t *private, const pl_insn *i
 typedef struct facts {
     pl_ir *x;
     const uint8_t *private;   /* by row: a parameter that is read once */
-    const pl_varies *varies;  /* found only where something asks for it, else NULL */
+    pl_varies varies;         /* found only where something asks for it */
+    bool known;
+    bool barriers;            /* there are copies to shared memory or barriers */
     uint32_t *row, *pred;     /* by row, by predicate: number of the question whose body decides it */
     uint32_t question;
     bool hit;
 } facts;
+
+static bool know_varies(facts *a)
+{
+    a->known = a->known || pl_varies_find(&a->varies, a->x);
+    return a->known;
+}
+
+/* Does the loop around the block, if there is one, go on for all lanes or none? */
+static bool in_step(facts *a, uint32_t block)
+{
+    const pl_ir *x = a->x;
+    const uint32_t head = x->b.at[block].loop;
+    for (uint32_t k = 0; head != PL_IR_NONE && k < x->b.at[head].npred; k++) {
+        const uint32_t from = x->preds[x->b.at[head].pred + k];
+        const pl_insn *branch = pl_ir_branch(x, from);
+        if (branch && pl_ir_dominates(x, head, from) && a->varies.pred[branch->guard])
+            return false;
+    }
+    return true;
+}
+
+/* Integer arithmetic with numbers, parameters and what is made of them, the same for all lanes: ptxas does it in the uniform datapath. */
+static bool is_uniform(facts *a, const pl_insn *i, unsigned steps)
+{
+    enum { STEPS = 4 };
+    const pl_ir *x = a->x;
+    const pl_form *f = &pl_forms[i->form];
+    if (i->guard != PL_PT || steps > STEPS || !pl_insn_is_integer(i, 32) || !f->noperands || !f->operand[0].written || pl_insn_mnem(i) == M_setp || !know_varies(a) ||
+        a->varies.row[i->op[0]])
+        return false;
+    for (unsigned k = 1; k < f->noperands; k++) {
+        const pl_ir_row *r = f->operand[k].kind == PL_K_VALUE && i->op[k] < x->described && i->op[k] != i->op[0] ? &x->row[i->op[k]] : NULL;
+        if (!r || r->kind != PL_ROW_REG || r->block == PL_IR_NONE || r->at >= x->b.at[r->block].code.n)
+            continue;
+        const pl_insn *w = &x->b.at[r->block].code.at[r->at];
+        if (!(pl_insn_mnem(w) == M_ld && w->sel[PL_M_SPACE] == PL_SP_PARAM) && !is_uniform(a, w, steps + 1))
+            return false;
+    }
+    return true;
+}
 
 static void decides(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
@@ -111,8 +154,8 @@ static void waits_for(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         a->hit |= (use & PL_USE_PRED ? a->pred : a->row)[*row + k] == a->question;
 }
 
-/* Does the instruction behind the body wait for its results, be it through others? Asked from the first one on. */
-static bool needs_results(facts *a, pl_insn *i)
+/* Does the instruction need what is marked? Then what it writes is marked too. */
+static bool follows(facts *a, pl_insn *i)
 {
     a->hit = false;
     pl_insn_reads_here(a->x->p, i, waits_for, a);
@@ -121,33 +164,181 @@ static bool needs_results(facts *a, pl_insn *i)
     return a->hit;
 }
 
-/* A store that cannot be done before the body has loaded. */
-static bool must_follow(const pl_irb *body, const pl_insn *i)
+/* Going backwards: does it compute what is marked? Then what it reads is marked too. */
+static bool leads(facts *a, pl_insn *i)
 {
-    bool any = false;
-    for (size_t k = 0; k < body->code.n && !any; k++)
-        any = waits(&body->code.at[k]) && body->code.at[k].op[1] != i->op[0];
-    return any && stores(i, false) && i->sel[PL_M_COUNT] == 1;
+    a->hit = false;
+    pl_insn_writes_here(a->x->p, i, waits_for, a);
+    if (a->hit)
+        pl_insn_reads_here(a->x->p, i, decides, a);
+    return a->hit;
 }
 
-/* While the body waits for memory: is there something that the block in front of it waits for too, or that the block behind it can begin? */
-static bool meanwhile(facts *a, const pl_irb *head, const pl_irb *body, const pl_irb *join)
+/* Is a load from memory of the block in front still under way at its branch? Nothing that it stores or branches by needs it (a store to shared
+ * memory may come later), nor does the address of a load of the body. */
+static bool under_way(facts *a, const pl_irb *head, const pl_irb *body)
 {
-    bool any = false, keeps = false, barrier = false; /* keeps: loads stay behind its stores */
-    for (size_t k = head->code.n; k-- > 0 && !any && !(pl_insn_effects(&head->code.at[k]) & PL_EF_BARRIER);)
-        any = loads(&head->code.at[k]);
+    a->question++;
+    for (size_t k = body->code.n; k-- > 0;) {
+        pl_insn *i = &body->code.at[k];
+        if (waits(i))
+            pl_insn_reads_here(a->x->p, i, decides, a);
+        else
+            leads(a, i);
+    }
+    for (size_t k = head->code.n; k-- > 0;) {
+        pl_insn *i = &head->code.at[k];
+        const uint32_t e = pl_insn_effects(i);
+        if (e & PL_EF_BARRIER)
+            return false;
+        if ((e & (PL_EF_BRANCH | PL_EF_ATOMIC | PL_EF_CONVERGE)) || stores(i, false))
+            pl_insn_reads_here(a->x->p, i, decides, a);
+        else if (!leads(a, i) && waits(i))
+            return true;
+    }
+    return false;
+}
+
+/* Fetches of 64 bits and sums that only the join reads: ptxas computes them there. */
+typedef struct sunk {
+    facts *a;
+    uint32_t join;
+    unsigned n, depth;
+} sunk;
+
+static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    enum { STEPS = 2 };
+    sunk *s = ctx;
+    const pl_ir *x = s->a->x;
+    const pl_ir_row *r = &x->row[*row];
+    (void)rows;
+    if ((use & PL_USE_PRED) || *row >= x->described || r->kind != PL_ROW_REG || r->defs != 1 || r->uses != 1 || r->block == PL_IR_NONE || pl_ir_dominates(x, s->join, r->block) ||
+        x->b.at[r->block].loop != x->b.at[s->join].loop || r->at >= x->b.at[r->block].code.n || s->depth > STEPS)
+        return;
+    pl_insn *i = &x->b.at[r->block].code.at[r->at];
+    if (i->op[0] != *row || i->guard != PL_PT || (!pl_insn_pure(i) && i->sel[PL_M_SPACE] != PL_SP_PARAM))
+        return;
+    if (pl_insn_mnem(i) == M_ld) {
+        s->n += r->rows == 2;
+        return;
+    }
+    s->n += weight(i) && i->cls != C_mov;
+    s->depth++;
+    pl_insn_reads_here(x->p, i, sink, s);
+    s->depth--;
+}
+
+/* An access to the variables of a kernel in shared memory: ptxas computes where they are. */
+static unsigned windows(const pl_ir *x, const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
+        if (f->operand[k].kind == PL_K_ADDR && i->op[k] != UINT32_MAX && x->kind.at[i->op[k]] == PL_ROW_INIT && x->f->init.at[x->init.at[i->op[k]]].reloc == PL_RELOC_SHARED)
+            return 2;
+    return 0;
+}
+
+/* While the body waits for memory (far), or is at work: how many instructions of the block behind it need not wait too? Those that will belong to that
+ * block when all is guarded count. */
+static unsigned beside(facts *a, const pl_irb *body, uint32_t to, bool far)
+{
+    enum { ENOUGH = 8, MOST_BLOCKS = 16 };
+    pl_ir *x = a->x;
+    sunk s = {a, to, 0, 0};
+    bool held[2] = {false, false}; /* accesses to other memory, to shared memory keep their order behind what waits */
     a->question++;
     for (size_t k = 0; k < body->code.n; k++) {
-        keeps |= stores(&body->code.at[k], false);
-        pl_insn_writes_here(a->x->p, &body->code.at[k], decides, a);
+        held[0] |= stores(&body->code.at[k], false);
+        held[1] |= stores(&body->code.at[k], true);
+        if (waits(&body->code.at[k]) || !far)
+            pl_insn_writes_here(x->p, &body->code.at[k], decides, a);
+        else
+            follows(a, &body->code.at[k]);
     }
-    for (size_t k = 0; k < join->code.n && !any; k++) {
+    const pl_irb *join = &x->b.at[to];
+    unsigned blocks = 1;
+    for (size_t k = 0; s.n < ENOUGH; k++) {
+        while (k == join->code.n && join->next != PL_IR_NONE && x->b.at[join->next].npred == 1 && blocks++ < MOST_BLOCKS) {
+            join = &x->b.at[join->next];
+            k = 0;
+        }
+        if (k >= join->code.n)
+            break;
         pl_insn *i = &join->code.at[k];
-        const bool later = needs_results(a, i);
-        barrier |= (pl_insn_effects(i) & PL_EF_BARRIER) != 0;
-        any = (!barrier && (stores(i, true) || (!keeps && waits(i)))) || (!later && must_follow(body, i));
+        const uint32_t e = pl_insn_effects(i);
+        const bool shared = i->sel[PL_M_SPACE] == PL_SP_SHARED, meet = (e & PL_EF_BARRIER) != 0;
+        const bool access = (i->flags & PL_IF_MEM) && (e & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)) && i->sel[PL_M_SPACE] != PL_SP_PARAM && i->sel[PL_M_SPACE] != PL_SP_CONST;
+        bool later = follows(a, i);
+        if (!later && ((access && held[shared]) || (meet && (held[0] || held[1])))) {
+            pl_insn_writes_here(x->p, i, decides, a);
+            later = true;
+        }
+        if (later) {
+            held[shared] |= access && (e & (PL_EF_STORE | PL_EF_ATOMIC));
+            held[0] |= meet;
+            held[1] |= meet;
+        }
+        pl_insn_reads_here(x->p, i, sink, &s);
+        if (e & PL_EF_BRANCH) {
+            s.n += i->guard > PL_PF;
+            break;
+        }
+        if (!later && !(e & PL_EF_EXIT) && !(is_uniform(a, i, 0) && in_step(a, to)))
+            s.n += (pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM ? pl_type_bits(pl_insn_type(i)) == 64 : i->cls == C_mov ? 0 : weight(i)) + windows(x, i);
     }
-    return any;
+    return s.n;
+}
+
+/* The register that the instruction writes first; PL_IR_NONE. */
+static uint32_t result_of(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    return f->noperands && f->operand[0].written && f->operand[0].kind == PL_K_VALUE ? i->op[0] : PL_IR_NONE;
+}
+
+/* How much must there be beside a body that waits? What it computes of what it has loaded is beside the load too, and so is what
+ * the block in front puts there for those who skip it, unless that has a register of its own. */
+static unsigned enough(facts *a, const pl_irb *head, const pl_irb *body)
+{
+    const pl_ir *x = a->x;
+    uint32_t result = PL_IR_NONE;
+    unsigned need = BESIDE;
+    bool computes = false;
+    a->question++;
+    for (size_t k = 0; k < body->code.n; k++) {
+        pl_insn *i = &body->code.at[k];
+        if (!waits(i) && !follows(a, i))
+            continue;
+        pl_insn_writes_here(x->p, i, decides, a);
+        computes |= !(pl_insn_effects(i) & (PL_EF_LOAD | PL_EF_STORE)) && i->cls != C_mov && i->cls != C_free;
+        if (result_of(i) < x->described && x->row[result_of(i)].defs > 1)
+            result = result_of(i);
+    }
+    need -= computes ? 1u : 0u;
+    for (size_t h = head->code.n; result != PL_IR_NONE && h-- > 0;) {
+        const pl_insn *i = &head->code.at[h];
+        if (result_of(i) != result)
+            continue;
+        const bool keeps = pl_insn_copies(i) && i->op[1] < x->described && x->row[i->op[1]].kind == PL_ROW_REG;
+        const pl_insn *from = keeps ? pl_ir_writer(x, i->op[1]) : NULL;
+        return need - (unsigned)(!keeps || (from && pl_insn_mnem(from) == M_ld && from->sel[PL_M_SPACE] == PL_SP_PARAM));
+    }
+    return need - (unsigned)(result == PL_IR_NONE);
+}
+
+/* While memory is waited for: does something in front of the body wait for it too, or the other arm, is there enough to do behind it? A body that
+ * waits itself needs one of them; one that does not may be as long if there is both in front of it and behind. */
+static bool meanwhile(facts *a, uint32_t head, uint32_t body, uint32_t join, bool far)
+{
+    const pl_irb *h = &a->x->b.at[head], *b = &a->x->b.at[body];
+    const pl_insn *branch = pl_ir_branch(a->x, head);
+    const pl_irb *other = &a->x->b.at[branch->target == body ? h->next : branch->target];
+    for (size_t k = 0; far && other != &a->x->b.at[join] && k < other->code.n; k++)
+        if (waits(&other->code.at[k]))
+            return true;
+    const bool before = under_way(a, h, b);
+    return before == far ? far : beside(a, b, join, far) >= (far ? enough(a, h, b) : BESIDE + 1);
 }
 
 static bool fetches_more(const pl_ir *x, uint32_t join, unsigned further)
@@ -159,6 +350,13 @@ static bool fetches_more(const pl_ir *x, uint32_t join, unsigned further)
     for (uint32_t s = 0; further && s < pl_ir_successors(x, join) && !any; s++)
         any = fetches_more(x, pl_ir_successor(x, join, s), further - 1);
     return any;
+}
+
+/* A copy of what the body has computed for it. */
+static bool from_here(const pl_ir *x, uint32_t body, const pl_insn *i)
+{
+    const pl_ir_row *r = pl_insn_copies(i) && i->op[1] < x->described ? &x->row[i->op[1]] : NULL;
+    return r && r->kind == PL_ROW_REG && r->defs == 1 && r->uses == 1 && r->block == body;
 }
 
 /* The body is one block with one way in, behind `head`, which goes on at `join`. */
@@ -173,7 +371,7 @@ static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, u
             return false;
     } else if (b->next != join)
         return false;
-    bool far = false, copying = false, together = a->varies && !a->varies->pred[pl_ir_branch(x, head)->guard];
+    bool far = false, copying = false, together = a->barriers && !a->varies.pred[pl_ir_branch(x, head)->guard];
     unsigned n = last ? 1 : 0;
     for (size_t k = 0; k < b->code.n - (last ? 1u : 0u); k++) {
         const pl_insn *i = &b->code.at[k];
@@ -181,13 +379,13 @@ static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, u
             return false;
         far |= waits(i) && !copies(i);
         copying |= copies(i);
-        n += weight(i) + fetches(x, a->private, i);
+        n += (i->cls == C_mov && from_here(x, body, i) ? 0 : weight(i)) + fetches(x, a->private, i);
     }
     if (copying && !together && !fetches_more(x, join, 1))
         return false;
-    if (n > (far || copying ? MOST_WAITING : MOST) || (far && !meanwhile(a, &x->b.at[head], b, &x->b.at[join])))
+    if (n > MOST_WAITING)
         return false;
-    return true;
+    return far || (n > MOST && !copying) ? meanwhile(a, head, body, join, far) : true;
 }
 
 /* The kernel ends in this block: lanes that skip to it leave at once. */
@@ -258,6 +456,29 @@ static uint32_t only_successor(const pl_ir *x, uint32_t b)
     return jump->guard == PL_PT && pl_forms[jump->form].noperands == 1 ? jump->target : PL_IR_NONE;
 }
 
+/* A block whose only predecessor is this one, reached in one way only. */
+static bool append_next(pl_ir *x, uint32_t b)
+{
+    pl_insn *branch = pl_ir_branch(x, b);
+    uint32_t next = x->b.at[b].next;
+    if (branch && (branch->guard != PL_PT || pl_forms[branch->form].noperands != 1))
+        return false;
+    if (branch)
+        next = branch->target;
+    if (next == PL_IR_NONE || next == b || next == 0 || x->b.at[next].npred != 1)
+        return false;
+    x->counted = false;
+    if (branch)
+        x->b.at[b].code.n--;
+    const pl_irb from = x->b.at[next];
+    for (size_t k = 0; k < from.code.n; k++)
+        *pl_push(x->a, &x->b.at[b].code) = from.code.at[k];
+    x->b.at[b].next = from.next;
+    x->b.at[next].code.n = 0;
+    x->b.at[next].next = PL_IR_NONE;
+    return true;
+}
+
 /* if (p) body, if (p) body else other */
 static bool guard_arms(pl_ir *x, facts *a, uint32_t b)
 {
@@ -291,30 +512,9 @@ static bool guard_arms(pl_ir *x, facts *a, uint32_t b)
         move_guarded(x, b, next, guard, !negated);
     if (only || join != PL_IR_NONE)
         move_guarded(x, b, taken, guard, negated);
-    x->b.at[b].next = skip ? taken : only ? next : join;
-    return true;
-}
-
-/* A block whose only predecessor is this one, reached in one way only. */
-static bool append_next(pl_ir *x, uint32_t b)
-{
-    pl_insn *branch = pl_ir_branch(x, b);
-    uint32_t next = x->b.at[b].next;
-    if (branch && (branch->guard != PL_PT || pl_forms[branch->form].noperands != 1))
-        return false;
-    if (branch)
-        next = branch->target;
-    if (next == PL_IR_NONE || next == b || next == 0 || x->b.at[next].npred != 1)
-        return false;
-    x->counted = false;
-    if (branch)
-        x->b.at[b].code.n--;
-    const pl_irb from = x->b.at[next];
-    for (size_t k = 0; k < from.code.n; k++)
-        *pl_push(x->a, &x->b.at[b].code) = from.code.at[k];
-    x->b.at[b].next = from.next;
-    x->b.at[next].code.n = 0;
-    x->b.at[next].next = PL_IR_NONE;
+    const uint32_t behind = skip ? taken : only ? next : join;
+    x->b.at[b].next = behind;
+    x->b.at[behind].npred--;
     return true;
 }
 
@@ -340,15 +540,12 @@ bool pl_pass_predicate(pl_ir *x)
         if (!private)
             return false;
         find_private(x, private);
-        pl_varies varies;
         bool ask = pl_ir_any(x, copies) || pl_ir_any(x, meets);
-        if (ask && !pl_varies_find(&varies, x))
-            return false;
-        facts a = {.x = x, .private = private, .varies = ask ? &varies : NULL, .row = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
+        facts a = {.x = x, .private = private, .barriers = ask, .row = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
                    .pred = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1)};
-        if (!a.row || !a.pred)
+        if (!a.row || !a.pred || (ask && !know_varies(&a)))
             return false;
-        for (uint32_t j = 0; j < x->nrpo; j++)
+        for (uint32_t j = x->nrpo; j-- > 0;) /* backwards: what a body stands in front of has grown by what is guarded there */
             changed |= guard_arms(x, &a, x->rpo[j]);
         if (!changed)
             pl_ir_same(x);

@@ -25,7 +25,7 @@
  * for each load from shared memory; a body that loads from global memory has WITH_LOADS less the same for each of the first few. Where it
  * is known, LONG; then MOST_COPIES by price is how many copies there may be. */
 enum { FACTOR = 4, SHORT = 18, FOR_SHARED = 3, FEW_SHARED = 3, WITH_LOADS = 46, MOST_BUDGET = 65, LONG = 72, MOST_COPIES = 350, MOST_ROUNDS = 4096 };
-enum { PRICE_ACCESS = 2, PRICE_WIDE = 2, PRICE_ATOMIC = 10 };
+enum { PRICE_ACCESS = 2, PRICE_WIDE = 2, PRICE_ATOMIC = 10, PRICE_BRANCH = 2 };
 
 /* What is dearer, by the start of its class. A product of 8-bit floats is many instructions (isa/classes.md): halves unpacked, two HMMA, sums. */
 static const struct { const char *class_name; uint8_t price; } dear[] = {
@@ -223,7 +223,7 @@ static bool analyse(pl_ir *x, uint32_t block, counted *c)
         if (k != c->test && !(steps_by(x, i, &step) && writes_in(x, block, i->op[0]) == 1))
             c->price += price_of(c, i);
         if (i->guard != PL_PT && !(k && b->code.at[k - 1].guard == i->guard)) { /* a branch around it, for ptxas, which guards later */
-            c->price++;
+            c->price += PRICE_BRANCH;
             c->branches = true;
         }
     }
@@ -546,16 +546,18 @@ static bool unroll_part(unroller *u, const counted *c, unsigned n, unsigned rest
     return pl_ir_ok(x);
 }
 
-/* How many copies of its body a loop of so many rounds becomes: all of them, or the most in the loop that do, with those in front, for the price. */
-static unsigned parts(unsigned rounds, uint32_t price)
+/* How many copies of its body a loop of so many rounds becomes: all of them, or the most in the loop that do, with those in front, for the price;
+ * with branches in it all or none. */
+static unsigned parts(unsigned rounds, const counted *c)
 {
+    const uint32_t price = c->price;
     uint32_t dearest = 0;
     for (size_t k = 0; k < sizeof whole / sizeof *whole && whole[k].rounds <= rounds; k++)
         dearest = whole[k].price;
     if (price <= dearest)
         return rounds;
     unsigned most = price ? MOST_COPIES / price : 0;
-    for (unsigned n = most < rounds ? most : rounds - 1; n >= FACTOR && price <= LONG; n--)
+    for (unsigned n = most < rounds ? most : rounds - 1; n >= FACTOR && price <= LONG && !c->branches; n--)
         if (n + rounds % n <= most)
             return n;
     return 1;
@@ -563,7 +565,7 @@ static unsigned parts(unsigned rounds, uint32_t price)
 
 static bool unroll(pl_ir *x, const counted *c)
 {
-    unsigned n = rounds(x, c), part = n ? parts(n, c->price) : 0;
+    unsigned n = rounds(x, c), part = n ? parts(n, c) : 0;
     uint64_t bound;
     if (n ? part == 1 && n > 1 : c->price > budget(c) || (c->together && !in_step(x, c)) || (c->meets && c->branches))
         return true;
