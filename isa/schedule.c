@@ -624,10 +624,13 @@ static void find_urgency(list *l)
 {
     for (uint32_t at = l->n; at-- > 0;) {
         node *n = &l->node[at];
+        bool later = n->cycles >= LONG && !plain_store(&l->code[at]); /* what the next block reads is on its way until then */
         for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
             uint32_t h = l->node[l->edges.at[e].to].height + l->edges.at[e].cycles;
             n->height = h > n->height ? h : n->height;
+            later &= l->edges.at[e].cycles < LONG;
         }
+        n->height = later && n->height < n->cycles ? n->cycles : n->height;
         n->urgent = n->height + (n->cycles >= LONG ? EARLY : 0);
     }
 }
