@@ -65,6 +65,13 @@ static pl_insn *source(const chooser *c, const pl_insn *i, unsigned k)
     return w;
 }
 
+/* The name of the instruction that wrote operand k last, whether its work can be done here or not; M_count: none did. Most operands need no further look. */
+static inline uint16_t writer_name(const chooser *c, const pl_insn *i, unsigned k)
+{
+    const pl_insn *w = i->op[k] == UINT32_MAX ? NULL : pl_ir_writer(c->x, i->op[k]);
+    return w ? pl_insn_mnem(w) : (uint16_t)M_count;
+}
+
 /* All uses of the row can take its computation over, so that nothing is done twice for nothing. */
 static bool vanishes(chooser *c, uint32_t row)
 {
@@ -90,7 +97,8 @@ static bool multiply_add(chooser *c, pl_insn *i, unsigned bits)
 {
     pl_ir *x = c->x;
     for (unsigned k = 1; k <= 2; k++) {
-        pl_insn *w = source(c, i, k);
+        const uint16_t m = writer_name(c, i, k);
+        pl_insn *w = m == M_mul || m == M_shl ? source(c, i, k) : NULL;
         uint64_t n;
         if (!w)
             continue;
@@ -131,10 +139,12 @@ static bool shift_add(chooser *c, pl_insn *i)
 {
     pl_ir *x = c->x;
     for (unsigned k = 1; k <= 2; k++) {
-        pl_insn *w = source(c, i, k), r = *i;
+        const uint16_t m = writer_name(c, i, k);
+        pl_insn *w = m == M_shr || m == M_shf ? source(c, i, k) : NULL, r;
         uint64_t n;
         if (!w || !pl_insn_is_integer(w, 32))
             continue;
+        r = *i;
         uint32_t other = i->op[3 - k], row = i->op[k];
         bool right = pl_insn_mnem(w) == M_shr, window = pl_insn_mnem(w) == M_shf && pl_insn_has(w, W_l);
         bool is_signed = pl_type_kind(pl_insn_type(w)) == 's';
@@ -163,14 +173,16 @@ static bool funnel(chooser *c, pl_insn *i)
     if ((m != M_or && m != M_xor && m != M_add) || !pl_insn_is_integer(i, bits))
         return false;
     for (unsigned k = 1; k <= 2; k++) {
-        pl_insn *up = source(c, i, k), *down = source(c, i, 3 - k), r = *i;
+        const bool shifts = writer_name(c, i, k) == M_shl && writer_name(c, i, 3 - k) == M_shr;
+        pl_insn *up = shifts ? source(c, i, k) : NULL, *down = up ? source(c, i, 3 - k) : NULL, r;
         uint64_t n, rest;
-        if (!up || !down || pl_insn_mnem(up) != M_shl || pl_insn_mnem(down) != M_shr || !pl_insn_is_integer(up, bits) || !pl_insn_is_integer(down, bits) ||
+        if (!up || !down || !pl_insn_is_integer(up, bits) || !pl_insn_is_integer(down, bits) ||
             pl_type_kind(pl_insn_type(down)) == 's' || !pl_ir_number(x, up->op[2], &n) || !pl_ir_number(x, down->op[2], &rest) || n + rest != bits || !n || !rest)
             continue;
         bool first = vanishes(c, i->op[k]), second = vanishes(c, i->op[3 - k]);
         if (c->counting)
             return true;
+        r = *i;
         static const pl_word words[] = {W_l, W_wrap, W_b32}, wide = W_b64;
         if (!first || !second || !(bits == 64 ? pl_insn_make(&r, M__shf, 4, &wide, 1) : pl_insn_make(&r, M_shf, 4, words, 3)))
             continue;
@@ -201,15 +213,14 @@ static bool three_sums(const chooser *c, pl_insn *i, unsigned bits)
         return false;
     pl_word t = bits == 64 ? W_u64 : W_u32;
     bool sub = pl_insn_mnem(i) == M_sub;
-    if (bits == 32 && counts(c, i))
+    const uint16_t m[] = {M_count, writer_name(c, i, 1), writer_name(c, i, 2)};
+    if ((m[1] != M_add && m[1] != M_sub && m[2] != M_add && m[2] != M_sub) || (bits == 32 && counts(c, i)))
         return false;
     for (unsigned k = 1; k <= 2; k++) {
-        pl_insn *w = source(c, i, k);
+        pl_insn *w = m[k] == M_add || m[k] == M_sub ? source(c, i, k) : NULL;
         if (!w || (bits == 32 && counts(c, w)) || !single(c, i->op[k]) || !pl_insn_is_integer(w, bits) || pl_forms[w->form].noperands != 3)
             continue;
         bool inner = pl_insn_mnem(w) == M_sub;
-        if (!inner && pl_insn_mnem(w) != M_add)
-            continue;
         if (sub && inner != (k == 2))
             continue;
         pl_insn r = *i;
