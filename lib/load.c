@@ -128,6 +128,7 @@ static pl_status load_ptx(pl_module *m, input *in, size_t n, const pl_load_optio
     pl_status st = PL_OK;
     for (size_t k = 0; k < n; k++) {
         pl_status one = pl_ptx_parse(m->arena, &m->gpu->diags, m->source.at[k].file, &parse, &ast[k]);
+        if (one == PL_OK && check_only) one = pl_assembly_check(ast[k]);
         if (st == PL_OK || one == PL_NOMEM) st = one;
     }
     if (st == PL_OK && assembly) st = pl_ptx_link(m->arena, &m->gpu->diags, ast, n, is_provided, &whole);

@@ -95,10 +95,9 @@ static pl_prog_func declared(const pl_func *f)
     return out;
 }
 
-/* Everything but the code. */
-static bool make_tables(pl_assembly *x, const pl_ast *ast)
+/* Numbers functions and variables of the module, and lists the functions. */
+static void number_all(const pl_ast *ast, pl_program *p)
 {
-    pl_program *p = x->p;
     for (size_t k = 0; k < ast->funcs.n; k++) {
         ast->funcs.at[k]->index = (uint32_t)k;
         *pl_push(p->arena, &p->funcs) = declared(ast->funcs.at[k]);
@@ -108,6 +107,26 @@ static bool make_tables(pl_assembly *x, const pl_ast *ast)
             ast->funcs.at[k]->index = ast->funcs.at[k]->alias_of->index;
     for (size_t k = 0; k < ast->vars.n; k++)
         ast->vars.at[k]->index = (uint32_t)k;
+}
+
+pl_status pl_assembly_check(const pl_ast *ast)
+{
+    const size_t errors = ast->diags->errors;
+    pl_program p = {.arena = pl_arena_open()};
+    pl_shared_plan shared;
+    if (!p.arena)
+        return PL_NOMEM;
+    number_all(ast, &p);
+    bool good = pl_arena_ok(p.arena) && pl_place_shared(ast, &p, p.arena, &shared);
+    pl_arena_close(p.arena);
+    return !good ? PL_NOMEM : ast->diags->errors > errors ? PL_INVALID : PL_OK;
+}
+
+/* Everything but the code. */
+static bool make_tables(pl_assembly *x, const pl_ast *ast)
+{
+    pl_program *p = x->p;
+    number_all(ast, p);
     for (size_t k = 0; k < x->o.sources; k++)
         *pl_push(p->arena, &p->sources) = (pl_prog_source){x->o.source[k].name, x->o.source[k].lines_before};
     for (size_t k = 0; k < ast->files.n; k++)

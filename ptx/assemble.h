@@ -18,6 +18,9 @@ typedef struct pl_assemble_options {
 
 typedef struct pl_assembly pl_assembly;
 
+/* What only the whole module shows: reports kernels that have more shared memory than fits. For a module that is not assembled. */
+pl_status pl_assembly_check(const pl_ast *ast);
+
 /* NULL: out of memory. */
 pl_assembly *pl_assembly_open(const pl_assemble_options *o);
 /* While the only module is read: another thread may begin with a function that is complete, if it asks nothing of the rest of the module. */
