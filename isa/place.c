@@ -441,15 +441,16 @@ static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     pl_flow *f = &((place *)ctx)->flow;
     uint32_t k = pl_flow_of(f, *row, use);
-    if (k && pl_flow_starts(f, k - 1, rows, use))
-        pl_flow_set(f, k - 1, false);
+    if (k)
+        pl_flow_set(f, k - 1, !pl_flow_starts(f, k - 1, rows, use));
 }
 
 static void enter(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     pl_flow *f = &((place *)ctx)->flow;
     uint32_t k = pl_flow_of(f, *row, use);
-    if (k && !pl_flow_starts(f, k - 1, rows, use))
+    (void)rows;
+    if (k)
         pl_flow_set(f, k - 1, true);
 }
 
@@ -478,7 +479,7 @@ static bool find_crowds(place *p)
             pl_insn *i = &x->b.at[b].code.at[k];
             pl_flow_visit(f, b, k);
             pl_insn_writes_here(x->p, i, leave, p);
-            pl_insn_uses_here(x->p, i, enter, p);
+            pl_insn_reads_here(x->p, i, enter, p);
             if (f->weight > CROWD) {
                 pl_flow_mark(f);
                 p->crowds = true;
