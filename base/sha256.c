@@ -5,6 +5,7 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
 #include <immintrin.h>
+#include <stdatomic.h>
 #endif
 
 /* FIPS 180-4, 4.2.2: fractions of the cube roots of the first 64 primes. */
@@ -66,11 +67,24 @@ static void add_plain(uint32_t h[8], const unsigned char *p, size_t blocks)
 
 #if defined(__x86_64__) && defined(__GNUC__)
 /* SHA extensions: leaf 7 of cpuid, EBX bit 29; the shuffles below are SSSE3 and SSE4.1 (leaf 1, ECX bits 9 and 19). */
-static bool has_instructions(void)
+static bool ask_processor(void)
 {
     unsigned a, b, c, d;
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c >> 9 & 1) || !(c >> 19 & 1)) return false;
     return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 29 & 1);
+}
+
+/* Asked once: on a virtual machine cpuid takes as long as 10,000 bytes do. */
+static bool has_instructions(void)
+{
+    enum { UNKNOWN, NO, YES };
+    static _Atomic unsigned char known;
+    unsigned char has = atomic_load_explicit(&known, memory_order_relaxed);
+    if (has == UNKNOWN) {
+        has = ask_processor() ? YES : NO;
+        atomic_store_explicit(&known, has, memory_order_relaxed);
+    }
+    return has == YES;
 }
 
 /* Two rounds an instruction. It keeps the working variables as a, b, e, f and c, d, g, h (Intel, "Intel SHA Extensions", 2013). */
@@ -104,7 +118,7 @@ __attribute__((target("sha,ssse3,sse4.1"))) static void add_fast(uint32_t h[8], 
 
 static void add_blocks(uint32_t h[8], const unsigned char *p, size_t blocks)
 {
-    if (blocks > 8 && has_instructions()) /* cpuid takes longer than a few blocks */
+    if (has_instructions())
         add_fast(h, p, blocks);
     else
         add_plain(h, p, blocks);
@@ -131,7 +145,7 @@ void pl_sha256_add(pl_sha256 *s, const void *data, size_t bytes)
         size_t n = bytes < 64 - filled ? bytes : 64 - filled;
         memcpy(s->pending + filled, p, n);
         if (filled + n < 64) return;
-        add_plain(s->h, s->pending, 1);
+        add_blocks(s->h, s->pending, 1);
         p += n;
         bytes -= n;
     }
