@@ -28,6 +28,8 @@ bool pl_pass_merge(pl_ir *x);
 bool pl_pass_bases(pl_ir *x);
 /* select.c: chains become the machine instructions that do several steps at once. */
 bool pl_pass_select(pl_ir *x);
+/* halves.c: what is known of a half of a 64-bit value, and what nobody reads of one, costs nothing. */
+bool pl_pass_halves(pl_ir *x);
 /* divide.c: 32-bit division in two parts, the divisor's done once. */
 bool pl_pass_divide(pl_ir *x);
 /* divide.c: the subroutines behind quotients and roots. */

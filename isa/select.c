@@ -19,7 +19,6 @@ typedef struct chooser {
     uint32_t *written;    /* by row: position in this block of the last write, plus one */
     uint32_t *written_in; /* by row: block (plus one) that position belongs to */
     uint32_t *takers;     /* by row: uses that could take over its computation */
-    uint32_t *low;        /* by row: uses that read the low half of a 64-bit value only */
     bool counting;        /* first walk: only count */
     bool changed;
 } chooser;
@@ -501,25 +500,6 @@ static void test_bits(const chooser *c, pl_insn *i)
         w->cls = C_free;
 }
 
-/* One half of the 64-bit row is known to be zero. */
-static bool half_zero(const chooser *c, const pl_insn *i, unsigned k)
-{
-    uint64_t n;
-    if (pl_ir_number(c->x, i->op[k], &n))
-        return !(n >> 32) || !(uint32_t)n || n >> 32 == UINT32_MAX || (uint32_t)n == UINT32_MAX;
-    const pl_ir_row *r = &c->x->row[i->op[k]];
-    if (r->defs != 1 || r->block == PL_IR_NONE)
-        return false;
-    const pl_insn *w = pl_ir_writer(c->x, i->op[k]);
-    if (w->form == PL_IR_DEAD || w->guard != PL_PT)
-        return false;
-    uint16_t m = pl_insn_mnem(w);
-    if (m == M_cvt)
-        return pl_insn_has(w, W_u32) && pl_type_bits(pl_insn_type(w)) == 64;
-    return ((m == M_shr && pl_type_kind(pl_insn_type(w)) != 's') || m == M_shl) && pl_type_bits(pl_insn_type(w)) == 64 &&
-           pl_ir_number(c->x, w->op[2], &n) && n >= 32;
-}
-
 /* The upper half of the 64-bit row is zero. */
 static bool zero_above(const chooser *c, uint32_t row)
 {
@@ -531,36 +511,6 @@ static bool zero_above(const chooser *c, uint32_t row)
         return false;
     const pl_insn *w = pl_ir_writer(c->x, row);
     return w->form != PL_IR_DEAD && w->guard == PL_PT && pl_insn_mnem(w) == M_cvt && pl_insn_has(w, W_u32) && pl_type_bits(pl_insn_type(w)) == 64;
-}
-
-/* 64-bit shifts by half a register or more, and logic with a value of which one half is zero, take one instruction instead of two. */
-static void half_work(const chooser *c, pl_insn *i)
-{
-    uint16_t m = pl_insn_mnem(i);
-    uint64_t n;
-    const bool longer = i->cls == C_shift64 || i->cls == C_logic64 || i->cls == C_alu64 || i->cls == C_bfe64;
-    if (!longer || pl_type_bits(pl_insn_type(i)) != 64 || !pl_insn_pure(i))
-        return;
-    if ((m == M_shl || m == M_shr) && i->cls == C_shift64 && pl_ir_number(c->x, i->op[2], &n) && n >= 32)
-        i->cls = C_alu;
-    if ((m == M_and || m == M_or || m == M_xor) && i->cls == C_logic64 && (half_zero(c, i, 1) || half_zero(c, i, 2)))
-        i->cls = C_alu;
-    if (i->cls != C_shift64 && i->cls != C_logic64 && i->cls != C_alu64 && i->cls != C_bfe64)
-        return;
-    if (i->op[0] == UINT32_MAX)
-        return;
-    const pl_ir_row *d = &c->x->row[i->op[0]];
-    bool low = d->defs == 1 && d->uses && c->low[i->op[0]] >= d->uses;
-    if (low && (i->cls == C_shift64 || i->cls == C_logic64 || (i->cls == C_alu64 && (m == M_add || m == M_sub))))
-        i->cls = C_alu;
-    if (low && i->cls == C_bfe64)
-        i->cls = C_alu_x2;
-}
-
-static bool narrows(const pl_insn *i)
-{
-    uint16_t m = pl_insn_mnem(i);
-    return m == M__narrow || (m == M_cvt && i->cls == C_cvt_int64 && pl_type_bits(pl_insn_type(i)) <= 32);
 }
 
 /* Counts and searches in 64 bits of which the upper 32 are zero. */
@@ -681,11 +631,6 @@ static void look(chooser *c, pl_insn *i)
     case M_xor:
         funnel(c, i);
         break;
-    case M__narrow:
-    case M_cvt:
-        if (narrows(i))
-            c->low[i->op[1]]++;
-        break;
     default: break;
     }
     if (takes)
@@ -719,7 +664,6 @@ static void change(chooser *c, pl_insn *i)
         break;
     default: break;
     }
-    half_work(c, i);
     switch (pl_insn_mnem(i)) { /* as it is now */
     case M_setp: test_bits(c, i); break;
     case M_popc:
@@ -776,7 +720,7 @@ bool pl_pass_select(pl_ir *x)
             return false;
         uint32_t rows = x->f->rows + 64;
         chooser c = {.x = x, .written = pl_arena_array(x->tmp, uint32_t, rows), .written_in = pl_arena_array(x->tmp, uint32_t, rows),
-                     .takers = pl_arena_array(x->tmp, uint32_t, rows), .low = pl_arena_array(x->tmp, uint32_t, rows), .counting = true};
+                     .takers = pl_arena_array(x->tmp, uint32_t, rows), .counting = true};
         pl_ir_constant(x, 0, 32); /* exists before rows are described */
         if (!pl_ir_ok(x) || !pl_ir_count(x) || !walk(x, &c))
             return false;

@@ -1,0 +1,323 @@
+/* halves.c - 64-bit integer work is done in halves of 32 bits: what is known of a half, and what nobody reads of one, costs nothing.
+ *
+ * ptxas 13.0 (sm_90, 100 small sequences compared, 2026-11) splits 64-bit logic, shifts, selections and insertions into instructions for
+ * either half. A half that is a copy of another register is that register, one that is zero is RZ; so `or` of an extended word and of
+ * another one shifted up by 32 is no instruction at all, and `shr.u64 x, 33; cvt.u32.u64` is one. A reader that takes whole pairs of registers
+ * (a store, a product's addend, a copy) wants the zero in a register, which is a move. LOP3 writes a predicate when its only reader
+ * asks whether the result is zero.
+ *
+ * The instructions stay as they are: their classes say what they cost. Readers come behind writers, so blocks are walked from the last to the first. */
+#include <string.h>
+
+#include "isa/passes.h"
+#include "isa/plan.h"
+
+/* What readers want of a row. */
+enum { LOW = 1, HIGH = 2, BOTH = 3, IN_REGISTERS = 4, TESTED = 8, VARIABLE = 16 /* the row has other writers: a copy is a move */ };
+
+enum { STEPS = 6 }; /* how far back it is asked whether a half is zero */
+
+typedef struct halves {
+    pl_ir *x;
+    uint8_t *want; /* by row */
+} halves;
+
+static const pl_insn *writer(const halves *h, uint32_t row)
+{
+    if (row == UINT32_MAX || row >= h->x->f->rows || h->x->row[row].defs != 1 || h->x->row[row].block == PL_IR_NONE)
+        return NULL;
+    const pl_insn *w = pl_ir_writer(h->x, row);
+    return w->form != PL_IR_DEAD && w->guard == PL_PT && w->op[0] == row ? w : NULL;
+}
+
+static bool is_wide(const pl_insn *i)
+{
+    return pl_type_bits(pl_insn_type(i)) == 64 && pl_insn_pure(i);
+}
+
+/* An extension of 32 bits or fewer: the kind of the shorter type, 0 for other instructions. */
+static char extension(const pl_insn *i)
+{
+    if (pl_insn_mnem(i) != M_cvt || pl_forms[i->form].noperands != 2 || pl_insn_has(i, W_sat))
+        return 0;
+    const pl_word to = pl_operand_type(&pl_forms[i->form], 0, i->mods), from = pl_operand_type(&pl_forms[i->form], 1, i->mods);
+    const bool is = pl_type_bits(to) == 64 && pl_type_kind(to) != 'f' && pl_type_bits(from) <= 32 && pl_type_kind(from) != 'f';
+    return is ? (char)pl_type_kind(from) : 0;
+}
+
+static bool extends(const pl_insn *i)
+{
+    return extension(i) == 'u';
+}
+
+static bool cuts(const pl_insn *i)
+{
+    if (pl_insn_mnem(i) == M__narrow)
+        return true;
+    if (pl_insn_mnem(i) != M_cvt || pl_forms[i->form].noperands != 2 || pl_insn_has(i, W_sat))
+        return false;
+    const pl_word to = pl_operand_type(&pl_forms[i->form], 0, i->mods), from = pl_operand_type(&pl_forms[i->form], 1, i->mods);
+    return pl_type_bits(to) <= 32 && pl_type_kind(to) != 'f' && pl_type_bits(from) == 64 && pl_type_kind(from) != 'f';
+}
+
+static bool is_logic(uint16_t m)
+{
+    return m == M_and || m == M_or || m == M_xor || m == M_not || m == M__lop3;
+}
+
+static uint8_t table_of(const pl_insn *i)
+{
+    enum { A = 0xf0, B = 0xcc };
+    switch (pl_insn_mnem(i)) {
+    case M_and: return A & B;
+    case M_or: return A | B;
+    case M_xor: return A ^ B;
+    case M_not: return (uint8_t)~A;
+    default: return (uint8_t)i->op[4];
+    }
+}
+
+static unsigned zeros(const halves *h, uint32_t row, unsigned steps);
+
+/* What logic makes of a half: 0, 1 (all bits set), or -1; *copy: it is one of the inputs. */
+static int logic_half(const halves *h, const pl_insn *i, unsigned half, unsigned steps, bool *copy)
+{
+    uint8_t lut = table_of(i);
+    const unsigned n = pl_insn_mnem(i) == M__lop3 ? 3 : pl_insn_mnem(i) == M_not ? 1 : 2;
+    for (unsigned k = 0; k < n; k++) {
+        static const uint8_t in[3] = {0xf0, 0xcc, 0xaa};
+        static const unsigned step[3] = {4, 2, 1};
+        uint64_t v;
+        bool ones = pl_ir_number(h->x, i->op[1 + k], &v) && (uint32_t)(v >> (half == HIGH ? 32 : 0)) == UINT32_MAX;
+        if (ones) /* the rows of the table where it is 0 become those where it is 1, or the other way round */
+            lut = (uint8_t)((lut & in[k]) | (lut & in[k]) >> step[k]);
+        else if (zeros(h, i->op[1 + k], steps) & half)
+            lut = (uint8_t)((lut & ~in[k]) | (lut & ~in[k]) << step[k]);
+    }
+    *copy = lut == 0xf0 || lut == 0xcc || lut == 0xaa;
+    return lut == 0 ? 0 : lut == UINT8_MAX ? 1 : -1;
+}
+
+/* The halves of its result that are known to be zero. */
+static unsigned zeros_made(const halves *h, const pl_insn *i, unsigned steps)
+{
+    uint64_t n;
+    bool copy;
+    if (extends(i))
+        return HIGH;
+    if (!is_wide(i))
+        return 0;
+    const uint16_t m = pl_insn_mnem(i);
+    if (is_logic(m))
+        return (unsigned)(logic_half(h, i, LOW, steps, &copy) == 0 ? LOW : 0) | (unsigned)(logic_half(h, i, HIGH, steps, &copy) == 0 ? HIGH : 0);
+    if (m == M_shl || m == M_shr) {
+        if (!pl_ir_number(h->x, i->op[2], &n) || (m == M_shr && pl_type_kind(pl_insn_type(i)) == 's'))
+            return 0;
+        const unsigned of = zeros(h, i->op[1], steps);
+        return n > 63 ? BOTH : n < 32 ? of & (m == M_shl ? LOW : HIGH) : m == M_shl ? (unsigned)LOW | (of & LOW ? HIGH : 0) : (unsigned)HIGH | (of & HIGH ? LOW : 0);
+    }
+    if (m == M_selp)
+        return zeros(h, i->op[1], steps) & zeros(h, i->op[2], steps);
+    return pl_insn_copies(i) ? zeros(h, i->op[1], steps) : 0;
+}
+
+static unsigned zeros(const halves *h, uint32_t row, unsigned steps)
+{
+    uint64_t n;
+    if (pl_ir_number(h->x, row, &n))
+        return (unsigned)((uint32_t)n ? 0 : LOW) | (unsigned)(n >> 32 ? 0 : HIGH);
+    const pl_insn *i = writer(h, row);
+    return i && steps ? zeros_made(h, i, steps - 1) : 0;
+}
+
+static void want(halves *h, uint32_t row, unsigned what)
+{
+    if (row != UINT32_MAX && row < h->x->f->rows)
+        h->want[row] |= (uint8_t)what;
+}
+
+static void want_all(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    halves *h = ctx;
+    if ((use & PL_USE_PRED) || *row >= h->x->f->rows)
+        return;
+    want(h, *row, BOTH | IN_REGISTERS);
+    if (rows == 1 && *row) /* a half by its own name */
+        want(h, *row - 1, BOTH | IN_REGISTERS);
+}
+
+/* Instructions for either half, which have RZ where nothing is. */
+static void want_values(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    halves *h = ctx;
+    if (rows == 2 && !(use & PL_USE_PRED))
+        want(h, *row, BOTH);
+    else
+        want_all(ctx, row, rows, use);
+}
+
+static unsigned count(unsigned some)
+{
+    return (some & 1) + (some >> 1 & 1);
+}
+
+/* The class of so many instructions, one for each half that takes work. */
+static uint16_t of_halves(unsigned n, unsigned both)
+{
+    return (uint16_t)(n == 0 ? C_free : n == 1 ? C_alu : both);
+}
+
+static unsigned moved_zeros(const halves *h, const pl_insn *i, unsigned wanted)
+{
+    return wanted & IN_REGISTERS ? count(zeros_made(h, i, STEPS) & wanted) : 0;
+}
+
+static void logic(halves *h, pl_insn *i, unsigned wanted)
+{
+    unsigned work = 0, read = 0;
+    for (unsigned half = LOW; half <= HIGH; half++) {
+        bool copy = false;
+        if (!(wanted & half))
+            continue;
+        int known = logic_half(h, i, half, STEPS, &copy);
+        work += known < 0 && (!copy || wanted & VARIABLE);
+        read |= known < 0 ? half : 0;
+    }
+    i->cls = of_halves(wanted & TESTED ? 0 : work + moved_zeros(h, i, wanted), C_logic64);
+    for (unsigned k = 0; k < (pl_insn_mnem(i) == M__lop3 ? 3u : pl_insn_mnem(i) == M_not ? 1u : 2u); k++)
+        want(h, i->op[1 + k], read);
+}
+
+static void shift(halves *h, pl_insn *i, unsigned wanted)
+{
+    const bool left = pl_insn_mnem(i) == M_shl, sign = !left && pl_type_kind(pl_insn_type(i)) == 's';
+    const unsigned toward = left ? HIGH : LOW, away = left ? LOW : HIGH; /* the half that bits come into from the other one, and the other one */
+    uint64_t n;
+    if (!pl_ir_number(h->x, i->op[2], &n)) {
+        i->cls = of_halves(count(wanted), C_shift64);
+        want(h, i->op[1], (wanted & toward ? BOTH : 0) | (wanted & away));
+        want(h, i->op[2], LOW | IN_REGISTERS);
+        return;
+    }
+    const unsigned zero = zeros_made(h, i, STEPS);
+    unsigned work = moved_zeros(h, i, wanted);
+    if (n < 32) {
+        work += count(wanted & ~zero);
+        want(h, i->op[1], (wanted & toward ? BOTH : 0) | (wanted & away));
+    } else {
+        work += ((wanted & ~zero & toward) && (n > 32 || wanted & VARIABLE) ? 1u : 0u) + (sign && (wanted & ~zero & away) ? 1u : 0u);
+        want(h, i->op[1], wanted & toward || (sign && wanted & away) ? away : 0);
+    }
+    i->cls = of_halves(work, C_shift64);
+}
+
+static void sum(halves *h, pl_insn *i, unsigned wanted)
+{
+    if (!(wanted & HIGH))
+        i->cls = C_alu;
+    for (unsigned k = 1; k < 3; k++)
+        want(h, i->op[k], wanted & HIGH ? BOTH : LOW);
+}
+
+static void selection(halves *h, pl_insn *i, unsigned wanted)
+{
+    const unsigned zero = zeros_made(h, i, STEPS);
+    i->cls = of_halves(count(wanted & ~zero) + moved_zeros(h, i, wanted), C_alu64);
+    want(h, i->op[1], wanted & BOTH);
+    want(h, i->op[2], wanted & BOTH);
+}
+
+/* Asking a sign is asking the upper half. LOP3 writes predicates: logic that is only asked whether it is zero takes no instruction of its own. */
+static void comparison(halves *h, pl_insn *i)
+{
+    const bool equality = pl_insn_has(i, W_eq) || pl_insn_has(i, W_ne), order = pl_insn_has(i, W_lt) || pl_insn_has(i, W_ge);
+    uint64_t n;
+    const bool zero = pl_ir_number(h->x, i->op[3], &n) && !n;
+    const pl_insn *w = zero && equality && i->op[2] < h->x->f->rows && h->x->row[i->op[2]].uses == 1 ? writer(h, i->op[2]) : NULL;
+    const bool tests = w && is_wide(w) && is_logic(pl_insn_mnem(w)) && pl_insn_is_integer(w, 64);
+    const bool sign = zero && order && pl_type_kind(pl_insn_type(i)) == 's';
+    const unsigned known = tests ? zeros(h, i->op[2], STEPS) : 0;
+    i->cls = sign || known ? C_setp : C_setp64;
+    want(h, i->op[2], (sign ? HIGH : (BOTH & ~known) | (tests ? TESTED : 0)));
+    want(h, i->op[3], BOTH);
+}
+
+/* bfi with numbers for place and width. */
+static void insertion(halves *h, pl_insn *i, unsigned wanted)
+{
+    uint64_t place, width;
+    if (!pl_ir_number(h->x, i->op[3], &place) || !pl_ir_number(h->x, i->op[4], &width) || place > 63 || width > 64) {
+        pl_insn_reads_here(h->x->p, i, want_all, h);
+        return;
+    }
+    const uint64_t field = (width > 63 ? UINT64_MAX : (1ull << width) - 1) << place;
+    unsigned work = 0, keep = 0;
+    for (unsigned half = LOW; half <= HIGH; half++) {
+        const uint32_t part = (uint32_t)(field >> (half == HIGH ? 32 : 0));
+        if (!(wanted & half))
+            continue;
+        work += part == 0 ? (wanted & VARIABLE) != 0 : part == UINT32_MAX ? place % 32 != 0 || (wanted & VARIABLE) : place % 32 ? 2 : 1;
+        keep |= part == UINT32_MAX ? 0 : half;
+    }
+    i->cls = work == 0 ? C_free : work == 1 ? C_alu : work == 2 ? C_alu_x2 : C_bfi;
+    want(h, i->op[1], place >= 32 ? LOW : BOTH);
+    want(h, i->op[2], keep);
+}
+
+static void visit(halves *h, pl_insn *i)
+{
+    if (i->form == PL_IR_DEAD)
+        return;
+    const uint16_t m = pl_insn_mnem(i);
+    const uint32_t to = i->op[0];
+    const bool value = to < h->x->f->rows && i->guard == PL_PT && h->x->row[to].defs == 1 && !h->x->row[to].pinned;
+    const unsigned wanted = value ? h->want[to] : BOTH | IN_REGISTERS | VARIABLE;
+    if (cuts(i))
+        want(h, i->op[1], LOW);
+    else if (extension(i)) {
+        i->cls = (wanted & HIGH) && (wanted & IN_REGISTERS) ? C_alu : C_cvt_int64;
+        pl_insn_reads_here(h->x->p, i, want_all, h);
+    } else if (m == M_bfe && is_wide(i)) {
+        i->cls = wanted & HIGH ? C_bfe64 : C_alu_x2;
+        pl_insn_reads_here(h->x->p, i, want_all, h);
+    }
+    else if (i->cls == C_setp64 || (m == M_setp && is_wide(i) && i->cls == C_setp))
+        comparison(h, i);
+    else if (m == M_bfi && is_wide(i))
+        insertion(h, i, wanted);
+    else if (!pl_insn_is_integer(i, 64))
+        pl_insn_reads_here(h->x->p, i, m == M_popc || m == M_clz || (m == M_mad && i->cls == C_imad_wide_sum) ? want_values : want_all, h);
+    else if (is_logic(m) && (i->cls == C_logic64 || i->cls == C_alu || i->cls == C_free))
+        logic(h, i, wanted);
+    else if ((m == M_shl || m == M_shr) && (i->cls == C_shift64 || i->cls == C_alu || i->cls == C_free))
+        shift(h, i, wanted);
+    else if ((m == M_add || m == M_sub) && pl_forms[i->form].noperands == 3 && (i->cls == C_alu64 || i->cls == C_alu))
+        sum(h, i, wanted);
+    else if (m == M_selp && (i->cls == C_alu64 || i->cls == C_alu || i->cls == C_free))
+        selection(h, i, wanted);
+    else
+        pl_insn_reads_here(h->x->p, i, m == M_mov ? want_all : want_values, h);
+}
+
+static bool is_halved(const pl_insn *i)
+{
+    return i->form != PL_IR_DEAD && ((i->cls == C_cvt_int64 && extension(i)) || i->cls == C_logic64 || i->cls == C_shift64 || i->cls == C_alu64 || i->cls == C_bfi64 || i->cls == C_bfe64 || i->cls == C_setp64);
+}
+
+bool pl_pass_halves(pl_ir *x)
+{
+    if (!pl_ir_any(x, is_halved))
+        return true;
+    if (!pl_ir_ready(x))
+        return false;
+    halves h = {.x = x, .want = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4)};
+    if (!h.want)
+        return false;
+    for (uint32_t j = x->nrpo; j-- > 0;) {
+        pl_irb *b = &x->b.at[x->rpo[j]];
+        for (size_t k = b->code.n; k-- > 0;)
+            visit(&h, &b->code.at[k]);
+    }
+    pl_ir_same(x);
+    return true;
+}
