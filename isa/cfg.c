@@ -117,6 +117,36 @@ pl_status pl_cfg_make(const pl_program *p, const pl_prog_func *f, pl_arena *a, p
     return !f->count || (make_blocks(g, a) && make_predecessors(g, a)) ? PL_OK : PL_NOMEM;
 }
 
+/* Where lanes of a loop meet that others may leave meanwhile is not a post-dominator: isa/converge.c has given such places names. By name; a place
+ * says itself where those meet that do not come to it. */
+static uint32_t *meeting_places(pl_program *p, const pl_prog_func *f, pl_arena *a)
+{
+    const uint32_t end = f->first + f->count;
+    uint32_t most = 0;
+    for (uint32_t pc = f->first; pc < end; pc++)
+        if (pl_forms[p->code.at[pc].form].mnem == M__bsync && p->code.at[pc].imm > most)
+            most = (uint32_t)p->code.at[pc].imm;
+    uint32_t *named = pl_arena_array(a, uint32_t, (size_t)most + 1);
+    if (!named)
+        return NULL;
+    memset(named, 0xff, ((size_t)most + 1) * sizeof *named);
+    for (uint32_t pc = f->first; pc < end; pc++)
+        if (pl_forms[p->code.at[pc].form].mnem == M__bsync && p->code.at[pc].imm)
+            named[p->code.at[pc].imm] = pl_meeting_place(p, pc, end);
+    for (uint32_t pc = f->first; pc < end; pc++) {
+        pl_insn *i = &p->code.at[pc];
+        if (pl_forms[i->form].mnem != M__bsync || !i->imm)
+            continue;
+        if (i->target && i->target <= most && named[i->target] != UINT32_MAX) {
+            i->reconv = named[i->target];
+            p->code.at[i->reconv].flags |= PL_IF_SYNC_POINT;
+        }
+        i->imm = 0;
+        i->target = 0;
+    }
+    return named;
+}
+
 pl_status pl_cfg_reconverge(pl_program *p, const pl_prog_func *f, pl_arena *a)
 {
     pl_cfg g;
@@ -179,12 +209,18 @@ pl_status pl_cfg_reconverge(pl_program *p, const pl_prog_func *f, pl_arena *a)
             }
         }
     }
+    uint32_t *named = meeting_places(p, f, a);
+    if (!named)
+        return PL_NOMEM;
     for (uint32_t k = 0; k < g.n; k++) {
         pl_insn *i = &p->code.at[g.b[k].end - 1];
         if (!is_jump(i) || (i->guard == PL_PT && !is_table(i)))
             continue;
         uint32_t m = g.b[k].ipdom;
         i->reconv = m == UINT32_MAX || m == g.n ? UINT32_MAX : pl_meeting_place(p, g.b[m].first, f->first + f->count);
+        if (i->imm)
+            i->reconv = named[i->imm];
+        i->imm = 0;
         if (i->reconv != UINT32_MAX)
             p->code.at[i->reconv].flags |= PL_IF_SYNC_POINT;
     }

@@ -6,6 +6,7 @@
  * else has changed it lets other lanes run (YIELD). */
 #include <string.h>
 
+#include "isa/ends.h"
 #include "isa/passes.h"
 #include "isa/plan.h"
 #include "isa/varies.h"
@@ -188,68 +189,6 @@ static bool precede_copies(pl_ir *x)
     return pl_ir_settle(x);
 }
 
-/* Immediate post-dominators: dominators of the reversed graph, with block number n behind all ends. PL_IR_NONE: no end is reached. The nearer
- * to the ends, the larger is a block's number. */
-typedef struct ends {
-    uint32_t *ipdom, *number;
-} ends;
-
-static bool post_dominators(pl_ir *x, ends *to)
-{
-    uint32_t n = (uint32_t)x->b.n, depth = 0, count = 0;
-    uint32_t *ipdom = pl_arena_array(x->tmp, uint32_t, n + 1), *number = pl_arena_array(x->tmp, uint32_t, n + 1);
-    uint32_t *order = pl_arena_array(x->tmp, uint32_t, n + 1), *stack = pl_arena_array(x->tmp, uint32_t, n + 1);
-    uint32_t *edge = pl_arena_array(x->tmp, uint32_t, n + 1);
-    if (!ipdom || !number || !order || !stack || !edge)
-        return false;
-    *to = (ends){ipdom, number};
-    memset(ipdom, 0xff, (n + 1) * sizeof *ipdom);
-    memset(number, 0xff, (n + 1) * sizeof *number);
-    for (uint32_t end = 0; end < n; end++) { /* postorder from each end */
-        if (x->b.at[end].order == PL_IR_NONE || pl_ir_successors(x, end) || number[end] != PL_IR_NONE)
-            continue;
-        number[end] = 0;
-        stack[depth++] = end;
-        while (depth) {
-            uint32_t k = stack[depth - 1];
-            if (edge[k] < x->b.at[k].npred) {
-                uint32_t q = x->preds[x->b.at[k].pred + edge[k]++];
-                if (number[q] == PL_IR_NONE) {
-                    number[q] = 0;
-                    stack[depth++] = q;
-                }
-            } else {
-                number[k] = count;
-                order[count++] = k;
-                depth--;
-            }
-        }
-    }
-    number[n] = count;
-    ipdom[n] = n;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t j = count; j-- > 0;) {
-            uint32_t b = order[j], best = PL_IR_NONE, edges = pl_ir_successors(x, b);
-            for (uint32_t s = 0; s < (edges ? edges : 1); s++) {
-                uint32_t q = edges ? pl_ir_successor(x, b, s) : n;
-                if (ipdom[q] == PL_IR_NONE)
-                    continue;
-                while (best != PL_IR_NONE && q != best) {
-                    while (number[q] < number[best])
-                        q = ipdom[q];
-                    while (number[best] < number[q])
-                        best = ipdom[best];
-                }
-                best = q;
-            }
-            changed |= best != ipdom[b];
-            ipdom[b] = best;
-        }
-    }
-    return true;
-}
-
 /* Do some lanes leave the function in this block, or take the slow path of a division, while others go on? */
 static bool leaves_apart(const pl_varies *v, const pl_irb *b)
 {
@@ -301,7 +240,7 @@ static bool parts_lanes(pl_ir *x, const pl_varies *v, const uint8_t *pointers, u
 
 /* Marks the blocks that some lanes of a warp reach while others are elsewhere: those that depend on a branch that parts lanes, or on any branch in
  * such a block. A branch decides about the blocks from where it leads to on the way to its post-dominator; those marked are skipped. */
-static uint8_t *reached_apart(pl_ir *x, const pl_varies *v, const uint8_t *pointers, const ends *e)
+static uint8_t *reached_apart(pl_ir *x, const pl_varies *v, const uint8_t *pointers, const pl_ends *e)
 {
     uint32_t n = (uint32_t)x->b.n, depth = 0;
     uint8_t *apart = pl_arena_array(x->tmp, uint8_t, n + 1);
@@ -469,6 +408,179 @@ static bool yield_in_loops(pl_ir *x, const pl_varies *v, const uint8_t *apart)
     return true;
 }
 
+/* ---- meeting in loops ---- */
+
+/* Where lanes of a branch meet, from the innermost loop outwards. */
+typedef struct meeting {
+    uint32_t block, next; /* next: in the list of the same branch, plus one */
+    bool inside;          /* of those that stay in a loop; the block may be n and the head of the loop: behind its rounds */
+} meeting;
+
+typedef struct meetings {
+    struct { meeting *at; size_t n, cap; } list;
+    uint32_t *first;  /* by block: of its branch, plus one */
+    uint32_t *from;   /* by meeting block: where its lanes part first */
+    uint32_t *beyond; /* by meeting block: where those meet that do not come to it, plus one */
+} meetings;
+
+static bool note(pl_ir *x, meetings *m, uint32_t b, uint32_t block, bool inside)
+{
+    uint32_t *at = &m->first[b];
+    while (*at)
+        at = &m->list.at[*at - 1].next;
+    *at = (uint32_t)m->list.n + 1;
+    *pl_push(x->tmp, &m->list) = (meeting){.block = block, .inside = inside};
+    return pl_ir_ok(x);
+}
+
+/* How many of a branch's ways stay in the loop? Those back to its head count. */
+static unsigned ways_inside(pl_ir *x, uint32_t b, uint32_t head)
+{
+    unsigned n = 0;
+    for (uint32_t k = 0; k < pl_ir_successors(x, b); k++)
+        n += pl_ends_inside(x, pl_ir_successor(x, b, k), head);
+    return n;
+}
+
+/* Every round of the loop ends in one block. */
+static uint32_t one_latch(pl_ir *x, uint32_t head)
+{
+    const uint32_t latch = pl_ir_new_block(x);
+    pl_irb *h = &x->b.at[head];
+    x->b.at[latch].next = head;
+    x->b.at[latch].loop = head;
+    x->b.at[latch].depth = h->depth;
+    x->b.at[latch].order = PL_IR_NONE;
+    for (uint32_t k = 0; k < h->npred; k++) {
+        const uint32_t q = x->preds[h->pred + k];
+        if (!pl_ends_inside(x, q, head))
+            continue;
+        pl_insn *i = x->b.at[q].code.n ? &x->b.at[q].code.at[x->b.at[q].code.n - 1] : NULL;
+        if (i && pl_insn_is_jump(i) && !pl_insn_is_table(i) && i->target == head)
+            i->target = latch;
+        if (x->b.at[q].next == head)
+            x->b.at[q].next = latch;
+    }
+    return latch;
+}
+
+/* Lanes that stay in a loop meet in it although others may leave it meanwhile, as those that `break` do. Only where there is more than one way
+ * out does that differ from where all meet. */
+static bool meet_in_loops(pl_ir *x, const pl_varies *v, const uint8_t *pointers, meetings *m)
+{
+    pl_ends e;
+    const uint32_t n = (uint32_t)x->b.n;
+    uint8_t *exits = pl_arena_array(x->tmp, uint8_t, n + 1), *tables = pl_arena_array(x->tmp, uint8_t, n + 1);
+    uint32_t *latch = pl_arena_array(x->tmp, uint32_t, n + 1); /* by head of a loop; block 0 is none */
+    if (!exits || !tables || !latch || !pl_ends_room(&e, x))
+        return false;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (uint32_t b = x->rpo[j], l = x->b.at[b].loop; l != PL_IR_NONE; l = x->b.at[l].outer)
+            for (uint32_t k = 0; k < pl_ir_successors(x, b); k++)
+                if (!pl_ends_inside(x, pl_ir_successor(x, b, k), l)) {
+                    exits[l] = (uint8_t)(exits[l] ? 2 : 1);
+                    break;
+                }
+    for (uint32_t j = x->nrpo; j-- > 0;) {
+        const uint32_t head = x->rpo[j];
+        if (!x->b.at[head].latches || exits[head] < 2)
+            continue;
+        pl_ends_round(&e, x, head);
+        for (uint32_t k = e.count; k-- > 0;) {
+            const uint32_t b = e.order[k];
+            if (!parts_lanes(x, v, pointers, b) || ways_inside(x, b, head) < 2)
+                continue;
+            const bool behind = e.ipdom[b] == n;
+            tables[head] |= behind && pl_insn_is_table(pl_ir_branch(x, b));
+            if (!note(x, m, b, behind ? n + head : e.ipdom[b], true))
+                return false;
+        }
+    }
+    for (size_t k = 0; k < m->list.n; k++) {
+        const uint32_t head = m->list.at[k].block - n;
+        if (m->list.at[k].block < n)
+            continue;
+        if (latch[head] == 0)
+            latch[head] = tables[head] ? head : one_latch(x, head);
+        m->list.at[k].block = latch[head];
+    }
+    return pl_ir_ok(x);
+}
+
+/* In front of each branch that leaves the loop on the way from where lanes part to where they meet in it. */
+static bool leave_meeting(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp, uint32_t *stack)
+{
+    const uint32_t loop = x->b.at[meet].loop;
+    uint32_t depth = 0;
+    if (!pl_ends_inside(x, from, loop))
+        return true;
+    stack[depth++] = from;
+    stamp[from] = meet + 1;
+    while (depth) {
+        const uint32_t b = stack[--depth];
+        const pl_insn *i = pl_ir_branch(x, b);
+        bool jumps = false, falls = false;
+        for (uint32_t k = 0; k < pl_ir_successors(x, b); k++) {
+            const uint32_t to = pl_ir_successor(x, b, k);
+            if (!pl_ends_inside(x, to, loop)) {
+                *(k + 1 == pl_ir_successors(x, b) && to == x->b.at[b].next ? &falls : &jumps) = true;
+                continue;
+            }
+            if (to == meet || to == loop || stamp[to] == meet + 1)
+                continue;
+            stamp[to] = meet + 1;
+            stack[depth++] = to;
+        }
+        if (!jumps && !falls)
+            continue;
+        const uint32_t guard = i && !(jumps && falls) ? i->guard : PL_PT;
+        const bool negated = i && guard != PL_PT && !(i->flags & PL_IF_GUARD_NEG) == falls;
+        const uint32_t line = i ? i->line : 0;
+        const size_t at = x->b.at[b].code.n - (i != NULL);
+        if (!put(x, b, at, M__break, line))
+            return false;
+        pl_insn *leave = &x->b.at[b].code.at[at];
+        leave->guard = guard;
+        leave->flags |= negated ? PL_IF_GUARD_NEG : 0;
+    }
+    return true;
+}
+
+/* Branches name the innermost place where their lanes meet, and places the next one outwards: until the order of blocks is known
+ * (isa/cfg.c), by their blocks plus one. */
+static bool name_meetings(pl_ir *x, meetings *m)
+{
+    uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, x->b.n + 1), *stack = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    uint8_t *within = pl_arena_array(x->tmp, uint8_t, x->b.n + 1); /* a meeting block that lanes may leave by */
+    if (!stamp || !stack || !within)
+        return false;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        const uint32_t b = x->rpo[j];
+        if (!m->first[b])
+            continue;
+        uint32_t last = PL_IR_NONE;
+        for (uint32_t k = m->first[b]; k; k = m->list.at[k - 1].next) {
+            const uint32_t meet = m->list.at[k - 1].block;
+            if (meet == last)
+                continue;
+            if (last == PL_IR_NONE) {
+                pl_insn *i = &x->b.at[b].code.at[x->b.at[b].code.n - 1];
+                i->imm = meet + 1;
+            } else if (!m->beyond[last])
+                m->beyond[last] = meet + 1;
+            if (m->list.at[k - 1].inside) {
+                within[meet] = 1;
+                m->from[meet] = pl_ir_common_dominator(x, m->from[meet], b);
+            }
+            last = meet;
+        }
+    }
+    for (uint32_t meet = 0; meet < x->b.n; meet++)
+        if (within[meet] && !leave_meeting(x, m->from[meet], meet, stamp, stack))
+            return false;
+    return true;
+}
+
 bool pl_pass_converge(pl_ir *x)
 {
     pl_varies v;
@@ -477,16 +589,19 @@ bool pl_pass_converge(pl_ir *x)
         return false;
     if (!precede_copies(x) || (x->f->entry && !combine_atomics(x, &v)))
         return false;
-    ends e;
-    uint32_t n = (uint32_t)x->b.n;
-    uint32_t *from = pl_arena_array(x->tmp, uint32_t, n + 1); /* by meeting block: where its lanes part first */
+    pl_ends e;
+    const uint32_t n = (uint32_t)x->b.n, most = 2 * n + 1; /* a latch for each loop */
+    uint32_t *from = pl_arena_array(x->tmp, uint32_t, most);
+    meetings in = {.first = pl_arena_array(x->tmp, uint32_t, most), .from = from, .beyond = pl_arena_array(x->tmp, uint32_t, most)};
     const uint8_t *pointers = behind_pointers(x);
-    if (!from || !pointers || !post_dominators(x, &e))
+    if (!from || !in.first || !in.beyond || !pointers || !pl_ends_find(&e, x))
         return false;
     const uint8_t *apart = reached_apart(x, &v, pointers, &e);
     if (!apart || !yield_in_loops(x, &v, apart) || !ask_for_masks(x, &v) || !ask_where_apart(x, &v, pointers, apart))
         return false;
-    memset(from, 0xff, (n + 1) * sizeof *from);
+    memset(from, 0xff, most * sizeof *from);
+    if (!meet_in_loops(x, &v, pointers, &in))
+        return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         uint32_t b = x->rpo[j];
         bool parts = parts_lanes(x, &v, pointers, b);
@@ -500,8 +615,12 @@ bool pl_pass_converge(pl_ir *x)
         if (x->f->entry && m->code.n == 1 && pl_insn_mnem(&m->code.at[0]) == M_ret)
             continue;
         from[meet] = pl_ir_common_dominator(x, from[meet], b);
+        if (in.first[b] && !note(x, &in, b, meet, false))
+            return false;
     }
-    for (uint32_t m = 0; m < n; m++) {
+    if (!name_meetings(x, &in))
+        return false;
+    for (uint32_t m = 0; m < x->b.n; m++) {
         uint32_t b = from[m];
         if (b == PL_IR_NONE)
             continue;
@@ -514,6 +633,8 @@ bool pl_pass_converge(pl_ir *x)
             at--;
         if (!put(x, b, at, M__bssy, at ? x->b.at[b].code.at[at - 1].line : line) || !put(x, m, 0, M__bsync, line))
             return false;
+        x->b.at[m].code.at[0].imm = m + 1;
+        x->b.at[m].code.at[0].target = in.beyond[m];
     }
-    return pl_ir_ok(x);
+    return pl_ir_graph(x) && pl_ir_ok(x);
 }

@@ -1,11 +1,13 @@
 /* varies.c - what may differ between the lanes of a warp. See varies.h.
  *
  * What differs spreads from where it comes in (the number of a thread, results of atomic operations) to everything that is computed of it, until
- * nothing changes any more. */
+ * nothing changes any more. Where lanes take different ways, a register that is written on one of them and read where they have met differs too,
+ * and so does one that a loop changes which lanes leave apart, be it read in the loop only (ptxas 13.0: the counter of such a loop parts lanes). */
 #include "isa/varies.h"
 
 #include <string.h>
 
+#include "isa/ends.h"
 #include "isa/plan.h"
 
 /* A row varies; it was read before that was known, so that its readers have to be looked at again. */
@@ -116,6 +118,123 @@ static inline bool spread(pl_varies *v, pl_ir *x, bool (*brings)(const pl_insn *
     return true;
 }
 
+/* What is written and read between a branch and where its lanes meet. Predicates count behind the rows. */
+typedef struct between {
+    pl_varies *v;
+    const pl_ir *x;
+    uint32_t *reads, *writes;   /* in the whole function */
+    uint32_t *inside, *written; /* there */
+    struct { uint32_t *at; size_t n, cap; } seen; /* of those that are written in several places */
+    bool whole; /* counts the whole function */
+} between;
+
+static void counts(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    between *s = ctx;
+    for (unsigned k = 0; k < rows; k++) {
+        uint32_t r = *row + k + (use & PL_USE_PRED ? s->x->f->rows : 0);
+        if (s->whole) {
+            s->reads[r] += (use & PL_USE_READ) != 0;
+            s->writes[r] += (use & PL_USE_WRITE) != 0;
+            continue;
+        }
+        if (s->writes[r] < 2)
+            continue;
+        if (!s->inside[r] && !s->written[r])
+            *pl_push(s->x->tmp, &s->seen) = r;
+        s->inside[r] += (use & PL_USE_READ) != 0;
+        s->written[r] += (use & PL_USE_WRITE) != 0;
+    }
+}
+
+static uint8_t *flag_of(const between *s, uint32_t r)
+{
+    return r < s->x->f->rows ? &s->v->row[r] : &s->v->pred[r - s->x->f->rows];
+}
+
+/* Does this branch take lanes out of the loop that it stands in? */
+static bool leaves_loop(const pl_ir *x, uint32_t b)
+{
+    bool out = false;
+    for (uint32_t k = 0; k < pl_ir_successors(x, b); k++) {
+        const pl_irb *to = &x->b.at[pl_ir_successor(x, b, k)];
+        out |= x->b.at[b].loop != PL_IR_NONE && to->depth <= x->b.at[b].depth && to->loop != x->b.at[b].loop;
+    }
+    return out;
+}
+
+/* Visits the blocks between the branch that ends block b and where its lanes meet; marks what varies for it. Returns the instructions seen. */
+static size_t part_at(between *s, pl_ir *x, uint32_t b, uint32_t meet, uint32_t *stamp, uint32_t *stack, bool *more)
+{
+    uint32_t depth = 0;
+    size_t seen = 0;
+    stack[depth++] = b;
+    s->seen.n = 0;
+    while (depth) {
+        uint32_t from = stack[--depth];
+        for (uint32_t k = 0; k < pl_ir_successors(x, from); k++) {
+            uint32_t to = pl_ir_successor(x, from, k);
+            if (to == meet || stamp[to] == b + 1)
+                continue;
+            stamp[to] = b + 1;
+            stack[depth++] = to;
+            for (size_t j = 0; j < x->b.at[to].code.n; j++)
+                pl_insn_uses_here(x->p, &x->b.at[to].code.at[j], counts, s);
+            seen += x->b.at[to].code.n;
+        }
+    }
+    const bool out = leaves_loop(x, b);
+    for (size_t k = 0; k < s->seen.n; k++) {
+        uint32_t r = s->seen.at[k];
+        uint8_t *flag = flag_of(s, r);
+        if (!*flag && s->written[r] && (s->inside[r] < s->reads[r] || (out && s->written[r] < s->writes[r]))) {
+            *flag = VARIES;
+            *more = true;
+        }
+        s->inside[r] = s->written[r] = 0;
+    }
+    return seen;
+}
+
+static bool parts(const pl_varies *v, const pl_insn *i)
+{
+    return i && ((i->guard > PL_PF && v->pred[i->guard]) || (pl_forms[i->form].noperands == 2 && v->row[i->op[0]]));
+}
+
+/* Follows lanes that go different ways, as long as that takes no more than a number of walks over the function. */
+static bool follow(pl_varies *v, pl_ir *x)
+{
+    enum { WALKS = 64 };
+    const uint32_t n = (uint32_t)x->b.n;
+    const size_t names = (size_t)x->f->rows + x->f->preds + 8;
+    between s = {.v = v, .x = x, .reads = pl_arena_array(x->tmp, uint32_t, names), .writes = pl_arena_array(x->tmp, uint32_t, names),
+                 .inside = pl_arena_array(x->tmp, uint32_t, names), .written = pl_arena_array(x->tmp, uint32_t, names), .whole = true};
+    uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, n + 1), *stack = pl_arena_array(x->tmp, uint32_t, n + 1);
+    uint8_t *done = pl_arena_array(x->tmp, uint8_t, n + 1);
+    pl_ends e;
+    if (!s.reads || !s.writes || !s.inside || !s.written || !stamp || !stack || !done || !pl_ends_find(&e, x))
+        return false;
+    size_t left = 0;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++, left += WALKS)
+            pl_insn_uses_here(x->p, &x->b.at[x->rpo[j]].code.at[k], counts, &s);
+    s.whole = false;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t j = 0; j < x->nrpo && left; j++) {
+            uint32_t b = x->rpo[j];
+            if (done[b] || !parts(v, pl_ir_branch(x, b)) || e.ipdom[b] == PL_IR_NONE)
+                continue;
+            done[b] = 1;
+            size_t seen = part_at(&s, x, b, e.ipdom[b], stamp, stack, &more);
+            left -= seen < left ? seen : left;
+        }
+        if (more && !spread(v, x, own_difference))
+            return false;
+    }
+    return true;
+}
+
 bool pl_varies_find(pl_varies *v, pl_ir *x)
 {
     if (!begin(v, x))
@@ -124,7 +243,7 @@ bool pl_varies_find(pl_varies *v, pl_ir *x)
         v->row[r] = (uint8_t)(x->row[r].pinned || differs_between_lanes(pl_ir_special(x, r)));
     for (uint32_t r = 0; r < x->f->preds; r++)
         v->pred[r] = x->pred_row[r].pinned;
-    return spread(v, x, own_difference);
+    return spread(v, x, own_difference) && follow(v, x);
 }
 
 bool pl_varies_polled(const pl_insn *i)

@@ -1,6 +1,6 @@
 /* varies.h - which registers may hold different values in the lanes of a warp: numbers, parameters and what belongs to the block do not.
  *
- * An estimate as ptxas makes it, for choices between forms that compute the same: paths that lanes take apart are not followed. */
+ * An estimate as ptxas makes it, for choices between forms that compute the same. */
 #ifndef PL_ISA_VARIES_H
 #define PL_ISA_VARIES_H
 

@@ -175,14 +175,39 @@ static void settle(pl_warp *w)
     }
 }
 
+/* The frame that waits at this place, of those around a split; 0: none. */
+static uint16_t frame_at(const pl_warp *w, uint16_t f, uint32_t pc, uint16_t call)
+{
+    while (f && (w->conv[f].pc != pc || w->conv[f].call != call))
+        f = w->conv[f].parent;
+    return f;
+}
+
+/* The current split has come to a meeting point of lanes around it without those further inside: nobody waits for it there any more. */
+static void leave_frames(pl_warp *w, uint16_t to)
+{
+    pl_split *s = &w->split[w->current];
+    for (uint16_t f = s->frame; f != to; f = w->conv[f].parent) {
+        w->conv[f].members &= ~w->active;
+        w->conv[f].arrived &= ~w->active;
+    }
+    s->frame = to;
+    leave(w);
+    settle(w);
+}
+
 /* The current split stands at pc: if this is the meeting point of its frame it waits or merges. Returns false when it must wait. */
 static bool converge(pl_warp *w)
 {
     for (;;) {
         pl_split *s = &w->split[w->current];
-        uint16_t f = s->frame;
-        if (!f || w->conv[f].pc != w->pc || w->conv[f].call != s->call)
+        uint16_t f = frame_at(w, s->frame, w->pc, s->call);
+        if (!f)
             return true;
+        if (f != s->frame) {
+            leave_frames(w, f);
+            continue;
+        }
         pl_conv *c = &w->conv[f];
         c->arrived |= w->active;
         if (c->arrived == c->members && c->members == w->active) { /* nobody else was waiting */
@@ -219,6 +244,21 @@ static bool release_waiting(pl_warp *w)
     return any;
 }
 
+/* Frames for where lanes that part now meet: those that leave a loop meanwhile do so further out. */
+static uint16_t meet_at(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
+{
+    uint32_t place[8];
+    unsigned n = 0;
+    for (; n < 8 && pc != UINT32_MAX && !frame_at(w, frame, pc, call); n++) {
+        place[n] = pc;
+        const pl_insn *sync = pc ? &w->code[pc - 1] : NULL;
+        pc = sync && pl_forms[sync->form].mnem == M__bsync ? sync->reconv : UINT32_MAX;
+    }
+    while (n--)
+        frame = new_frame(w, place[n], w->active, frame, call);
+    return frame;
+}
+
 void pl_warp_part(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv)
 {
     pl_split *s = &w->split[w->current];
@@ -228,8 +268,8 @@ void pl_warp_part(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32
         reconv = w->call[call].ret_pc;
         where = w->call[call].parent;
     }
-    if (reconv != UINT32_MAX && !(frame && w->conv[frame].pc == reconv && w->conv[frame].call == where))
-        frame = new_frame(w, reconv, w->active, frame, where);
+    if (reconv != UINT32_MAX && !frame_at(w, frame, reconv, where))
+        frame = meet_at(w, frame, reconv, where);
     /* the lanes that have further to go run first */
     pl_lanes here = rest, other = there;
     uint32_t here_pc = from, other_pc = to;
@@ -440,13 +480,13 @@ static uint16_t new_node(pl_warp *w, uint32_t *row, uint32_t *pred)
 
 bool pl_warp_local(pl_warp *w, uint32_t bytes, uint32_t aside)
 {
-    if (bytes <= w->local_bytes)
-        return true;
     if (bytes - aside > w->grid->stack_limit || bytes / 64 > w->grid->stack_limit) { /* no depth without an end, even of functions that save nothing */
         pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_ADDRESS", "stack overflow: %u bytes of local memory needed, the limit is %u", bytes - aside,
                  w->grid->stack_limit);
         return false;
     }
+    if (bytes <= w->local_bytes)
+        return true;
     uint32_t n = w->local_bytes ? w->local_bytes * 2 : 256;
     while (n < bytes)
         n *= 2;
