@@ -18,7 +18,7 @@ bool pl_pass_clean(pl_ir *x);
 bool pl_pass_webs(pl_ir *x);
 /* rotate.c: loops that test at their top test at their end. */
 bool pl_pass_rotate(pl_ir *x);
-/* unroll.c: counted loops of one block are unrolled, wholly or four times. */
+/* unroll.c: counted loops without others inside are unrolled, wholly or four times. */
 bool pl_pass_unroll(pl_ir *x);
 /* predicate.c: short bodies of branches become guarded instructions. */
 bool pl_pass_predicate(pl_ir *x);

@@ -1,4 +1,4 @@
-/* unroll.c - counted loops of one block are unrolled: where the number of rounds is known wholly or by a part of them, else four times.
+/* unroll.c - counted loops without others inside are unrolled: where the number of rounds is known wholly or by a part of them, else four times.
  *
  * ptxas 13.0 does so (its output for sm_90, 2026-11): a loop `do { body; v += c; } while (v < n)` whose body is short becomes
  *
@@ -13,7 +13,10 @@
  *
  * A counter that begins with a number and grows by one cannot wrap before it is there, so no original is needed: the loop of four, two rounds and
  * one each run if they are due. ptxas takes care of the first round, which is due anyhow, by a flag, or runs it in front; here the bound is no less than
- * the number behind the first one. */
+ * the number behind the first one.
+ *
+ * A body of several blocks is copied block by block, if it has one way out, at its end. What only some rounds write keeps its name where a round that
+ * has not written it may read it. */
 #include <string.h>
 
 #include "isa/opt.h"
@@ -38,14 +41,16 @@ static const struct { uint16_t rounds, price; } whole[] = {
     {1024, 3}, {2048, 1}};
 
 typedef struct counted {
-    uint32_t block, exit;
-    uint32_t inc, test;       /* positions of the addition and of the compare */
+    uint32_t block, exit;     /* where a round begins, where the loop ends */
+    uint32_t latch;           /* where a round ends, with the compare and the branch: the same block, or another */
+    uint32_t *member, members; /* its blocks in reverse postorder, from `block` on */
+    uint32_t test;            /* position of the compare */
     uint32_t counter, bound;  /* rows */
     uint64_t step;            /* added each round, as wide as the counter */
     unsigned bits;
     bool is_signed;
     pl_word cmp;              /* lt le gt ge ne, counter on the left */
-    uint32_t n;               /* instructions of the body, without compare and branch */
+    uint32_t n;               /* instructions of the body */
     uint32_t price;           /* what they come to */
     uint32_t shared;          /* loads from shared memory */
     bool loads, doubles;      /* it loads from elsewhere; it computes with f64 */
@@ -56,7 +61,10 @@ typedef struct counted {
 typedef struct unroller {
     pl_ir *x;
     uint32_t *row_to, *pred_to; /* names in the copy being made */
+    uint32_t *block_to;         /* blocks of the copy being made */
+    uint32_t from;              /* block that is being copied */
     uint8_t *steps;             /* by row: counter or another row that only grows by a number */
+    uint8_t *keep, *keep_pred;  /* what may be read in a round that has not written it keeps its name */
     const counted *c;
     bool last;                  /* copy that writes the original names */
     bool guarded;
@@ -85,11 +93,12 @@ static void count_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         w->n++;
 }
 
-static unsigned writes_in(pl_ir *x, uint32_t block, uint32_t row)
+static unsigned writes_in(pl_ir *x, const counted *c, uint32_t row)
 {
     writes w = {row, 0};
-    for (size_t k = 0; k < x->b.at[block].code.n; k++)
-        pl_insn_writes_here(x->p, &x->b.at[block].code.at[k], count_writes, &w);
+    for (uint32_t m = 0; m < c->members; m++)
+        for (size_t k = 0; k < x->b.at[c->member[m]].code.n; k++)
+            pl_insn_writes_here(x->p, &x->b.at[c->member[m]].code.at[k], count_writes, &w);
     return w.n;
 }
 
@@ -124,11 +133,17 @@ static pl_word comparison(const pl_insn *i, bool other)
     return W_none;
 }
 
-/* What a body may not hold: other control flow, and what ptxas does not copy: what is done by a subroutine, for one. */
+/* Does the row grow by this instruction alone, in each round? */
+static bool only_steps(pl_ir *x, const counted *c, uint32_t block, const pl_insn *i, uint64_t *step)
+{
+    return steps_by(x, i, step) && pl_ir_dominates(x, block, c->latch) && writes_in(x, c, i->op[0]) == 1;
+}
+
+/* What a body may not hold: what leaves it, and what ptxas does not copy: what is done by a subroutine, for one. */
 static bool copyable(const pl_insn *i)
 {
     uint32_t e = pl_insn_effects(i);
-    if (e & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_ASYNC | PL_EF_FENCE))
+    if ((e & (PL_EF_EXIT | PL_EF_CALL | PL_EF_ASYNC | PL_EF_FENCE)) || ((e & PL_EF_BRANCH) && pl_forms[i->form].noperands != 1))
         return false;
     static const char *const calls[] = {"div64", "rem64", "div_f32_rn", "div_f64", "rcp_f", "sqrt_f", "rsqrt_f64", "wmma", "wgmma", "fence"};
     for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
@@ -176,55 +191,132 @@ static uint32_t budget(const counted *c)
     return b < MOST_BUDGET ? b : MOST_BUDGET;
 }
 
+static int by_order(const pl_ir *x, uint32_t a, uint32_t b)
+{
+    return x->b.at[a].order < x->b.at[b].order ? -1 : x->b.at[a].order > x->b.at[b].order;
+}
+
+/* The blocks of the loop that begins in c->block: one latch, no other way out, no loop inside. */
+static bool find_members(pl_ir *x, counted *c)
+{
+    enum { MOST_MEMBERS = 64 };
+    const pl_irb *head = &x->b.at[c->block];
+    c->latch = PL_IR_NONE;
+    for (uint32_t k = 0; k < head->npred; k++)
+        if (pl_ir_dominates(x, c->block, x->preds[head->pred + k]))
+            c->latch = x->preds[head->pred + k];
+    c->member = pl_arena_array(x->tmp, uint32_t, MOST_MEMBERS);
+    if (!c->member || c->latch == PL_IR_NONE)
+        return false;
+    c->member[c->members++] = c->block;
+    if (c->latch != c->block)
+        c->member[c->members++] = c->latch;
+    for (uint32_t m = 1; m < c->members; m++) { /* backwards from the latch */
+        const pl_irb *b = &x->b.at[c->member[m]];
+        if (b->loop != c->block)
+            return false;
+        for (uint32_t k = 0; k < b->npred; k++) {
+            const uint32_t from = x->preds[b->pred + k];
+            uint32_t known = 0;
+            while (known < c->members && c->member[known] != from)
+                known++;
+            if (known == MOST_MEMBERS)
+                return false;
+            if (known == c->members)
+                c->member[c->members++] = from;
+        }
+    }
+    for (uint32_t m = 2; m < c->members; m++) /* few, and nearly in order */
+        for (uint32_t k = m; k > 1 && by_order(x, c->member[k - 1], c->member[k]) > 0; k--) {
+            const uint32_t other = c->member[k];
+            c->member[k] = c->member[k - 1];
+            c->member[k - 1] = other;
+        }
+    for (uint32_t m = 0; m < c->members; m++)
+        for (uint32_t e = 0; c->member[m] != c->latch && e < pl_ir_successors(x, c->member[m]); e++) {
+            const uint32_t to = pl_ir_successor(x, c->member[m], e);
+            uint32_t known = 0;
+            while (known < c->members && c->member[known] != to)
+                known++;
+            if (known == c->members || known == 0)
+                return false;
+        }
+    return c->member[c->members - 1] == c->latch;
+}
+
+/* Looks for the counter that the compare reads. */
+static bool find_counter(pl_ir *x, counted *c, const pl_insn *test)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        uint32_t v = test->op[2 + side], n = test->op[3 - side];
+        for (uint32_t m = 0; m < c->members; m++) {
+            const pl_irb *b = &x->b.at[c->member[m]];
+            for (uint32_t k = 0; k < (c->member[m] == c->latch ? c->test : (uint32_t)b->code.n); k++) {
+                const pl_insn *i = &b->code.at[k];
+                if (i->op[0] != v || !only_steps(x, c, c->member[m], i, &c->step) || (unsigned)pl_type_bits(pl_insn_type(i)) != c->bits || writes_in(x, c, n) != 0)
+                    continue;
+                c->counter = v;
+                c->bound = n;
+                if (side)
+                    c->cmp = mirrored(c->cmp);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static bool analyse(pl_ir *x, uint32_t block, counted *c)
 {
-    const pl_irb *b = &x->b.at[block];
-    const pl_insn *branch = pl_ir_branch(x, block);
-    if (!branch || b->loop != block || b->latches != 1 || branch->target != block || b->next == PL_IR_NONE || b->next == block ||
+    const pl_irb *head = &x->b.at[block];
+    *c = (counted){.block = block};
+    if (head->loop != block || head->latches != 1 || !find_members(x, c))
+        return false;
+    const pl_irb *b = &x->b.at[c->latch];
+    const pl_insn *branch = pl_ir_branch(x, c->latch);
+    if (!branch || branch->target != block || b->next == PL_IR_NONE || b->next == block || x->b.at[b->next].loop == block ||
         branch->guard <= PL_PF || pl_forms[branch->form].noperands != 1 || (branch->flags & PL_IF_NOUNROLL))
         return false;
     const pl_ir_row *p = &x->pred_row[branch->guard];
-    if (p->defs != 1 || p->uses != 1 || p->block != block)
+    if (p->defs != 1 || p->uses != 1 || p->block != c->latch)
         return false;
     const pl_insn *test = &b->code.at[p->at];
     pl_word t = pl_insn_type(test);
     if (pl_insn_mnem(test) != M_setp || test->guard != PL_PT || pl_forms[test->form].noperands != 4 || test->op[1] != UINT32_MAX ||
         pl_type_bits(t) < 32 || (pl_type_kind(t) != 'u' && pl_type_kind(t) != 's' && pl_type_kind(t) != 'b'))
         return false;
-    *c = (counted){.block = block, .exit = b->next, .test = p->at, .bits = (unsigned)pl_type_bits(t), .is_signed = pl_type_kind(t) == 's',
-                   .cmp = comparison(test, (branch->flags & PL_IF_GUARD_NEG) != 0), .n = (uint32_t)b->code.n - 2};
-    bool found = false;
-    for (unsigned side = 0; side < 2 && !found; side++) {
-        uint32_t v = test->op[2 + side], n = test->op[3 - side];
-        for (uint32_t k = 0; k < c->test && !found; k++) {
-            const pl_insn *i = &b->code.at[k];
-            if (i->op[0] != v || !steps_by(x, i, &c->step) || (unsigned)pl_type_bits(pl_insn_type(i)) != c->bits)
-                continue;
-            if (writes_in(x, block, v) != 1 || writes_in(x, block, n) != 0)
-                continue;
-            c->inc = k;
-            c->counter = v;
-            c->bound = n;
-            found = true;
-            if (side)
-                c->cmp = mirrored(c->cmp);
-        }
-    }
-    if (!found || c->cmp == W_none || c->step == 0)
+    c->exit = b->next;
+    c->test = p->at;
+    c->bits = (unsigned)pl_type_bits(t);
+    c->is_signed = pl_type_kind(t) == 's';
+    c->cmp = comparison(test, (branch->flags & PL_IF_GUARD_NEG) != 0);
+    if (!find_counter(x, c, test) || c->cmp == W_none || c->step == 0)
         return false;
     int64_t s = sign(c->step, c->bits);
     if (((c->cmp == W_lt || c->cmp == W_le) && s < 0) || ((c->cmp == W_gt || c->cmp == W_ge) && s > 0) || s > 1 << 20 || s < -(1 << 20))
         return false;
-    for (size_t k = 0; k + 1 < b->code.n; k++) {
-        const pl_insn *i = &b->code.at[k];
-        uint64_t step;
-        if (!copyable(i))
-            return false;
-        if (k != c->test && !(steps_by(x, i, &step) && writes_in(x, block, i->op[0]) == 1))
-            c->price += price_of(c, i);
-        if (i->guard != PL_PT && !(k && b->code.at[k - 1].guard == i->guard)) { /* a branch around it, for ptxas, which guards later */
-            c->price += PRICE_BRANCH;
-            c->branches = true;
+    for (uint32_t m = 0; m < c->members; m++) {
+        b = &x->b.at[c->member[m]];
+        const bool last = c->member[m] == c->latch, some = !pl_ir_dominates(x, c->member[m], c->latch); /* not in each round */
+        c->n += (uint32_t)b->code.n;
+        for (size_t k = 0; k + last < b->code.n; k++) {
+            const pl_insn *i = &b->code.at[k];
+            uint64_t step;
+            if (!copyable(i))
+                return false;
+            if (pl_insn_effects(i) & PL_EF_BRANCH) {
+                c->price += i->guard == PL_PT ? 1 : PRICE_BRANCH;
+                c->branches = true;
+                continue;
+            }
+            if (!(last && k == c->test) && !only_steps(x, c, c->member[m], i, &step)) {
+                const uint32_t price = price_of(c, i);
+                c->price += some && price == PRICE_ACCESS && (i->flags & PL_IF_MEM) ? 1 : price;
+            }
+            if (i->guard != PL_PT && !(k && b->code.at[k - 1].guard == i->guard)) { /* a branch around it, for ptxas, which guards later */
+                c->price += PRICE_BRANCH;
+                c->branches = true;
+            }
         }
     }
     return true;
@@ -305,7 +397,10 @@ static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         return;
     bool pred = (use & PL_USE_PRED) != 0;
     const pl_ir_row *r = &(pred ? x->pred_row : x->row)[*row];
-    if (r->defs != 1 || r->block != u->c->block || r->at != u->at || (!pred && (r->kind != PL_ROW_REG || r->rows != rows)))
+    bool keep = false;
+    for (unsigned k = 0; k < (pred ? 1 : rows); k++)
+        keep |= (pred ? u->keep_pred : u->keep)[*row + k] != 0;
+    if (r->defs != 1 || r->block != u->from || r->at != u->at || keep || (!pred && (r->kind != PL_ROW_REG || r->rows != rows)))
         return;
     uint32_t fresh = u->last ? *row : pred ? pl_ir_new_pred(x) : pl_ir_new(x, rows);
     for (unsigned k = 0; k < (pred ? 1 : rows); k++)
@@ -313,43 +408,91 @@ static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     *row = fresh;
 }
 
-/* Appends one copy of the body to a block: number `copy` of `copies`. */
-static void append(unroller *u, uint32_t to, unsigned copy, unsigned copies)
+/* A read of what only some lanes write in this loop, where that is not certain to have been written. */
+static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    pl_ir *x = u->x;
-    const pl_irb body = x->b.at[u->c->block];
-    u->last = copy + 1 == copies;
-    for (uint32_t k = 0; k + 1 < body.code.n; k++) {
-        if (k == u->c->test)
-            continue;
-        pl_insn i = pl_ir_clone(x, &body.code.at[k]);
-        uint64_t step;
-        u->at = k;
-        u->guarded = i.guard != PL_PT;
-        if (steps_by(x, &i, &step) && u->steps[i.op[0]] == 1) {
-            unsigned bits = (unsigned)pl_type_bits(pl_insn_type(&i)), rows = bits / 32;
-            uint32_t v = i.op[0];
-            i.op[2] = pl_ir_constant(x, step * (copy + 1u), bits);
-            i.op[0] = u->last ? v : pl_ir_new(x, rows);
-            for (unsigned r = 0; r < rows; r++)
-                u->row_to[v + r] = i.op[0] + r;
-        } else {
-            pl_insn_reads_here(x->p, &i, rename_reads, u);
-            pl_insn_writes_here(x->p, &i, rename_writes, u);
-        }
-        *pl_push(x->a, &x->b.at[to].code) = i;
+    unroller *u = ctx;
+    const pl_ir *x = u->x;
+    const bool pred = (use & PL_USE_PRED) != 0;
+    for (unsigned k = 0; k < (pred ? 1 : rows); k++) {
+        const pl_ir_row *r = &(pred ? x->pred_row : x->row)[*row + k];
+        if (r->defs == 1 && r->block != PL_IR_NONE && !pl_ir_dominates(x, r->block, u->c->latch) && !pl_ir_dominates(x, r->block, u->from))
+            (pred ? u->keep_pred : u->keep)[*row + k] = 1;
+        else if (r->defs == 1 && r->block == u->from && r->at >= u->at && !pl_ir_dominates(x, r->block, u->c->latch))
+            (pred ? u->keep_pred : u->keep)[*row + k] = 1;
     }
 }
 
-static bool copies(unroller *u, uint32_t to, unsigned n)
+static void find_kept(unroller *u)
+{
+    pl_ir *x = u->x;
+    for (uint32_t j = 0; u->c->members > 1 && j < x->nrpo; j++) {
+        u->from = x->rpo[j];
+        for (u->at = 0; u->at < x->b.at[u->from].code.n; u->at++)
+            pl_insn_reads_here(x->p, &x->b.at[u->from].code.at[u->at], note_read, u);
+    }
+}
+
+/* Appends one copy of the body to a block: number `copy` of `copies`. Returns the block where it ends. */
+static uint32_t append(unroller *u, uint32_t to, unsigned copy, unsigned copies)
+{
+    pl_ir *x = u->x;
+    const counted *c = u->c;
+    u->last = copy + 1 == copies;
+    u->block_to[c->block] = to;
+    for (uint32_t m = 1; m < c->members; m++)
+        u->block_to[c->member[m]] = pl_ir_new_block(x);
+    for (uint32_t m = 0; m < c->members && pl_ir_ok(x); m++) {
+        u->from = c->member[m];
+        const pl_irb body = x->b.at[u->from];
+        const bool latch = u->from == c->latch;
+        to = u->block_to[u->from];
+        for (uint32_t k = 0; k + latch < body.code.n; k++) {
+            if (latch && k == c->test)
+                continue;
+            pl_insn i = pl_ir_clone(x, &body.code.at[k]);
+            uint64_t step;
+            u->at = k;
+            u->guarded = i.guard != PL_PT;
+            if (steps_by(x, &i, &step) && u->steps[i.op[0]] == 1) {
+                unsigned bits = (unsigned)pl_type_bits(pl_insn_type(&i)), rows = bits / 32;
+                uint32_t v = i.op[0];
+                i.op[2] = pl_ir_constant(x, step * (copy + 1u), bits);
+                i.op[0] = u->last ? v : pl_ir_new(x, rows);
+                for (unsigned r = 0; r < rows; r++)
+                    u->row_to[v + r] = i.op[0] + r;
+            } else {
+                pl_insn_reads_here(x->p, &i, rename_reads, u);
+                pl_insn_writes_here(x->p, &i, rename_writes, u);
+            }
+            if (pl_insn_effects(&i) & PL_EF_BRANCH)
+                i.target = u->block_to[i.target];
+            *pl_push(x->a, &x->b.at[to].code) = i;
+        }
+        x->b.at[to].next = latch || body.next == PL_IR_NONE ? PL_IR_NONE : u->block_to[body.next];
+    }
+    return to;
+}
+
+/* So many of them, from block `to` on. Returns where they end; PL_IR_NONE: out of memory. */
+static uint32_t copies(unroller *u, uint32_t to, unsigned n)
 {
     size_t rows = u->x->f->rows, preds = u->x->f->preds;
     /* names are by original row: what copies add is never renamed again */
     memset(u->row_to, 0xff, rows * sizeof *u->row_to);
     memset(u->pred_to, 0xff, preds * sizeof *u->pred_to);
-    for (unsigned k = 0; k < n; k++)
-        append(u, to, k, n);
-    return pl_ir_ok(u->x);
+    for (unsigned k = 0; k < n && pl_ir_ok(u->x); k++)
+        to = append(u, to, k, n);
+    return pl_ir_ok(u->x) ? to : PL_IR_NONE;
+}
+
+/* The original is not needed any more; its first block stays for what comes instead. */
+static void forget(pl_ir *x, const counted *c)
+{
+    for (uint32_t m = 0; m < c->members; m++) {
+        memset(&x->b.at[c->member[m]].code, 0, sizeof x->b.at[c->member[m]].code);
+        x->b.at[c->member[m]].next = PL_IR_NONE;
+    }
 }
 
 /* ---- the frame around them ---- */
@@ -429,11 +572,14 @@ static bool unroll_tame(unroller *u, const counted *c, uint64_t start)
 {
     pl_ir *x = u->x;
     pl_word type = type_of(c);
-    uint32_t head = c->block, line = x->b.at[head].code.at[x->b.at[head].code.n - 1].line, end = pl_ir_new(x, 1);
+    uint32_t head = c->block, line = pl_ir_branch(x, c->latch)->line, end = pl_ir_new(x, 1);
     uint32_t four = pl_ir_new_block(x), few = pl_ir_new_block(x), two = pl_ir_new_block(x), last = pl_ir_new_block(x), one = pl_ir_new_block(x);
-    if (!pl_ir_ok(x) || !copies(u, four, FACTOR) || !copies(u, two, 2) || !copies(u, one, 1))
+    if (!pl_ir_ok(x))
         return false;
-    memset(&x->b.at[head].code, 0, sizeof x->b.at[head].code);
+    const uint32_t end4 = copies(u, four, FACTOR), end2 = copies(u, two, 2), end1 = copies(u, one, 1);
+    if (end4 == PL_IR_NONE || end2 == PL_IR_NONE || end1 == PL_IR_NONE)
+        return false;
+    forget(x, c);
     pl_insn *i = pl_ir_append(x, head, line);
     if (!i || !pl_insn_make(i, M_max, 3, &type, 1))
         return false;
@@ -442,7 +588,7 @@ static bool unroll_tame(unroller *u, const counted *c, uint64_t start)
     i->op[2] = pl_ir_constant(x, start + 1, 32);
     /* unsigned numbers do not go below zero: there the distance is compared */
     for (unsigned k = 0; k < 3; k++) {
-        const uint32_t block = k == 0 ? head : k == 1 ? four : few, due = k < 2 ? FACTOR : 2;
+        const uint32_t block = k == 0 ? head : k == 1 ? end4 : few, due = k < 2 ? FACTOR : 2;
         uint32_t row = pl_ir_new(x, 1);
         i = pl_ir_append(x, block, line);
         if (!i || !pl_insn_make(i, c->is_signed ? M_add : M_sub, 3, &type, 1))
@@ -452,13 +598,13 @@ static bool unroll_tame(unroller *u, const counted *c, uint64_t start)
         i->op[2] = c->is_signed ? pl_ir_constant(x, cut(1 - (uint64_t)due, 32), 32) : c->counter;
         uint32_t more = c->is_signed ? pl_ir_compare(x, block, line, W_lt, type, c->counter, row, PL_PT)
                                      : pl_ir_compare(x, block, line, W_gt, type, row, pl_ir_constant(x, due - 1, 32), PL_PT);
-        pl_ir_jump(x, block, line, more, block != four, k == 0 ? few : k == 1 ? four : last);
+        pl_ir_jump(x, block, line, more, k != 1, k == 0 ? few : k == 1 ? four : last);
         x->b.at[block].next = k == 0 ? four : k == 1 ? few : two;
     }
-    x->b.at[two].next = last;
+    x->b.at[end2].next = last;
     pl_ir_jump(x, last, line, pl_ir_compare(x, last, line, W_lt, type, c->counter, end, PL_PT), true, c->exit);
     x->b.at[last].next = one;
-    x->b.at[one].next = c->exit;
+    x->b.at[end1].next = c->exit;
     return pl_ir_ok(x);
 }
 
@@ -466,25 +612,29 @@ static bool unroll_four(unroller *u, const counted *c)
 {
     pl_ir *x = u->x;
     pl_word type = c->cmp == W_ne ? (c->bits == 64 ? W_b64 : W_b32) : type_of(c);
-    uint32_t head = c->block, line = x->b.at[head].code.at[x->b.at[head].code.n - 1].line;
+    uint32_t head = c->block, line = pl_ir_branch(x, c->latch)->line;
     bool up = sign(c->step, c->bits) > 0, equal = c->cmp == W_ne;
     /* block numbers: the head becomes the first test, so that all edges into the loop still fit */
     uint32_t four = pl_ir_new_block(x), few = pl_ir_new_block(x), two = pl_ir_new_block(x), last = pl_ir_new_block(x);
     uint32_t other = pl_ir_new_block(x); /* of `!=` the first test is behind another, else the last round is apart */
     uint32_t none = equal ? few : pl_ir_new_block(x), original = pl_ir_new_block(x);
-    if (!pl_ir_ok(x) || !copies(u, four, FACTOR) || !copies(u, two, 2) || (!equal && !copies(u, other, 1)))
+    if (!pl_ir_ok(x))
         return false;
-    pl_irb body = x->b.at[head];
-    pl_insn *back = &body.code.at[body.code.n - 1];
-    x->b.at[original].code = body.code;
+    const uint32_t end4 = copies(u, four, FACTOR), end2 = copies(u, two, 2), end1 = equal ? 0 : copies(u, other, 1);
+    if (end4 == PL_IR_NONE || end2 == PL_IR_NONE || end1 == PL_IR_NONE)
+        return false;
+    x->b.at[original].code = x->b.at[head].code;
+    x->b.at[original].next = x->b.at[head].next;
+    const uint32_t latch = c->latch == head ? original : c->latch;
+    pl_insn *back = &x->b.at[latch].code.at[x->b.at[latch].code.n - 1];
     if (equal)
         back->target = original;
     else { /* it nearly always runs once: then the way out is one branch, whatever stands behind it */
         back->flags ^= PL_IF_GUARD_NEG;
         back->target = c->exit;
     }
-    x->b.at[original].next = equal ? c->exit : original;
-    memset(&x->b.at[head].code, 0, sizeof body.code);
+    x->b.at[latch].next = equal ? c->exit : original;
+    memset(&x->b.at[head].code, 0, sizeof x->b.at[head].code);
     uint32_t first = equal ? other : head;
     limit l4, l2;
     if (equal) {
@@ -496,8 +646,8 @@ static bool unroll_four(unroller *u, const counted *c)
     pl_ir_jump(x, first, line, certain(x, c, first, line, &l4), true, none);
     x->b.at[first].next = four;
     l4.valid = PL_PT;
-    pl_ir_jump(x, four, line, certain(x, c, four, line, &l4), false, four);
-    x->b.at[four].next = few;
+    pl_ir_jump(x, end4, line, certain(x, c, end4, line, &l4), false, four);
+    x->b.at[end4].next = few;
     if (!equal) { /* in front of four rounds; the first round is due whatever the counter is */
         if (!make_limit(x, c, none, line, 2, &l2))
             return false;
@@ -509,23 +659,23 @@ static bool unroll_four(unroller *u, const counted *c)
     l2.valid = PL_PT;
     pl_ir_jump(x, few, line, certain(x, c, few, line, &l2), true, last);
     x->b.at[few].next = two;
-    x->b.at[two].next = last;
+    x->b.at[end2].next = last;
     pl_ir_jump(x, last, line, pl_ir_compare(x, last, line, c->cmp, type, c->counter, c->bound, PL_PT), true, c->exit);
     x->b.at[last].next = equal ? original : other;
     if (!equal)
-        x->b.at[other].next = c->exit;
+        x->b.at[end1].next = c->exit;
     return pl_ir_ok(x);
 }
 
 static bool unroll_whole(unroller *u, const counted *c, unsigned n)
 {
     pl_ir *x = u->x;
-    uint32_t to = pl_ir_new_block(x);
-    if (!pl_ir_ok(x) || !copies(u, to, n))
+    uint32_t to = pl_ir_new_block(x), end = pl_ir_ok(x) ? copies(u, to, n) : PL_IR_NONE;
+    if (end == PL_IR_NONE)
         return false;
-    x->b.at[c->block].code = x->b.at[to].code;
-    memset(&x->b.at[to].code, 0, sizeof x->b.at[to].code);
-    x->b.at[c->block].next = c->exit;
+    forget(x, c);
+    x->b.at[end].next = c->exit;
+    x->b.at[c->block].next = to;
     return true;
 }
 
@@ -533,16 +683,19 @@ static bool unroll_whole(unroller *u, const counted *c, unsigned n)
 static bool unroll_part(unroller *u, const counted *c, unsigned n, unsigned rest)
 {
     pl_ir *x = u->x;
-    uint32_t head = c->block, line = x->b.at[head].code.at[x->b.at[head].code.n - 1].line;
+    uint32_t head = c->block, line = pl_ir_branch(x, c->latch)->line;
     uint32_t loop = pl_ir_new_block(x), front = pl_ir_new_block(x);
     pl_word type = c->cmp == W_ne ? (c->bits == 64 ? W_b64 : W_b32) : type_of(c);
-    if (!pl_ir_ok(x) || !copies(u, loop, n) || (rest && !copies(u, front, rest)))
+    if (!pl_ir_ok(x))
         return false;
-    pl_ir_jump(x, loop, line, pl_ir_compare(x, loop, line, c->cmp, type, c->counter, c->bound, PL_PT), false, loop);
-    x->b.at[loop].next = c->exit;
-    x->b.at[head].code = x->b.at[front].code;
-    memset(&x->b.at[front].code, 0, sizeof x->b.at[front].code);
-    x->b.at[head].next = loop;
+    const uint32_t end = copies(u, loop, n), first = rest ? copies(u, front, rest) : front;
+    if (end == PL_IR_NONE || first == PL_IR_NONE)
+        return false;
+    pl_ir_jump(x, end, line, pl_ir_compare(x, end, line, c->cmp, type, c->counter, c->bound, PL_PT), false, loop);
+    x->b.at[end].next = c->exit;
+    forget(x, c);
+    x->b.at[head].next = front;
+    x->b.at[first].next = loop;
     return pl_ir_ok(x);
 }
 
@@ -575,15 +728,20 @@ static bool unroll(pl_ir *x, const counted *c)
             return true; /* the limit would wrap */
     }
     size_t most = (n ? part + n % part : FACTOR + 3) * (size_t)(c->n + 1) * 8 + 64;
-    unroller u = {.x = x, .c = c, .row_to = pl_arena_array(x->tmp, uint32_t, x->f->rows + most),
+    unroller u = {.x = x, .c = c, .block_to = pl_arena_array(x->tmp, uint32_t, x->b.n), .row_to = pl_arena_array(x->tmp, uint32_t, x->f->rows + most),
                   .pred_to = pl_arena_array(x->tmp, uint32_t, x->f->preds + most), .steps = pl_arena_array(x->tmp, uint8_t, x->f->rows)};
-    if (!u.row_to || !u.pred_to || !u.steps)
+    u.keep = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
+    u.keep_pred = pl_arena_array(x->tmp, uint8_t, x->f->preds + 1);
+    if (!u.row_to || !u.pred_to || !u.steps || !u.block_to || !u.keep || !u.keep_pred)
         return false;
-    const pl_irb *b = &x->b.at[c->block];
-    for (size_t k = 0; k < b->code.n; k++) {
-        uint64_t step;
-        if (steps_by(x, &b->code.at[k], &step) && writes_in(x, c->block, b->code.at[k].op[0]) == 1)
-            u.steps[b->code.at[k].op[0]] = 1;
+    find_kept(&u);
+    for (uint32_t m = 0; m < c->members; m++) {
+        const pl_irb *b = &x->b.at[c->member[m]];
+        for (size_t k = 0; k < b->code.n; k++) {
+            uint64_t step;
+            if (only_steps(x, c, c->member[m], &b->code.at[k], &step))
+                u.steps[b->code.at[k].op[0]] = 1;
+        }
     }
     uint64_t start;
     if (!n && is_tame(x, c, &start))
@@ -593,7 +751,7 @@ static bool unroll(pl_ir *x, const counted *c)
 
 bool pl_pass_unroll(pl_ir *x)
 {
-    if (!pl_ir_ready(x))
+    if (!pl_pass_merge(x) || !pl_ir_ready(x))
         return false;
     size_t n = x->b.n;
     bool any = false;
@@ -602,11 +760,12 @@ bool pl_pass_unroll(pl_ir *x)
         if (x->b.at[b].order == PL_IR_NONE || !analyse(x, b, &c))
             continue;
         any = true;
-        uint32_t rows = x->f->rows;
+        const uint32_t rows = x->f->rows;
+        const size_t blocks = x->b.n;
         if (!unroll(x, &c))
             return false;
-        /* rows that copies made are described before the next loop is looked at */
-        if (x->f->rows != rows && (!pl_ir_graph(x) || !pl_ir_count(x)))
+        /* rows and blocks that copies made are described before the next loop is looked at */
+        if ((x->f->rows != rows || x->b.n != blocks) && (!pl_ir_graph(x) || !pl_ir_count(x)))
             return false;
     }
     if (!any)
