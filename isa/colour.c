@@ -12,15 +12,14 @@
 #include "base/sort.h"
 
 /* Registers looked at; the stack pointer's. */
-enum { MOST = 1024, STACK = 1, NONE = UINT32_MAX, BANKS = 2, SPREAD = 30, MOST_SORTED = 1 << 11, LONGEST_VECTOR = 32 };
+enum { MOST = 1024, STACK = 1, NONE = UINT32_MAX, BANKS = 2, SPREAD = 30, LONGEST_VECTOR = 32 };
 
 /* Registers are looked at a word at a time, positions FAN at a time. */
 enum { WORD = 64, PLANES = MOST / WORD, LOG2_FAN = 3, FAN = 1 << LOG2_FAN, LEVELS = 11, AT_TOP = 16 };
 static_assert((int)SPREAD <= (int)WORD && (int)LONGEST_VECTOR <= (int)WORD, "a search for another register, a vector do not leave a word or two");
 
-/* Threads get registers in units of 8, of which values of the first have OVER (live.c adds two); from how far an end of a unit is tried for,
- * and how often. */
-enum { UNIT = 8, OVER = 6, NEAR = 4, ROUNDS = 12 };
+/* Threads get registers in units of 8, of which values of the first have OVER (live.c adds two). */
+enum { UNIT = 8, OVER = 6 };
 
 typedef struct stretch {
     uint32_t from, to;
@@ -314,16 +313,15 @@ static uint32_t first_place(const pl_colour *c, uint32_t group, uint32_t rows, u
 
 typedef struct start {
     uint32_t at, group, rows;
-    uint32_t length; /* of its stretches together */
 } start;
 
 /* Orders in which values take their registers. */
-enum { FIRST_BORN /* wide ones first */, FIRST_COME, LONGEST };
+enum { FIRST_BORN /* wide ones first */, FIRST_COME };
 
 static uint64_t place_in(const start *s, int by)
 {
     const uint32_t narrow = 4 - s->rows;
-    return by == FIRST_BORN ? (uint64_t)narrow << 32 | s->at : by == FIRST_COME ? (uint64_t)s->at << 3 | narrow : UINT32_MAX - s->length;
+    return by == FIRST_BORN ? (uint64_t)narrow << 32 | s->at : (uint64_t)s->at << 3 | narrow;
 }
 
 /* What is equal stays in its order. `key` is for 2 n, `copy` for n. */
@@ -386,30 +384,6 @@ static uint32_t colour(pl_colour *c, const start *order, uint32_t n, uint32_t sp
     return most;
 }
 
-/* Where a few registers make the difference between two units: values that came out highest choose earlier, again and again. */
-static uint32_t press(pl_colour *c, start *order, uint32_t n, uint32_t most)
-{
-    uint32_t best = most, step = (most - OVER) / UNIT * UNIT + OVER;
-    if (most - step > NEAR)
-        return most;
-    for (unsigned round = 0; round < ROUNDS && best > step; round++) {
-        uint32_t first = 0;
-        for (uint32_t k = 0; k < n; k++) {
-            uint32_t m = order[k].group;
-            while (c->v[m].next != NONE)
-                m = c->v[m].next;
-            if (c->v[m].at + c->v[m].rows <= step)
-                continue;
-            const start high = order[k];
-            memmove(order + first + 1, order + first, (k - first) * sizeof *order);
-            order[first++] = high;
-        }
-        most = colour(c, order, n, 0, MOST);
-        best = most < best ? most : best;
-    }
-    return best;
-}
-
 /* No order comes to fewer: registers that hold something at one moment, and the stack pointer. 0: out of memory. */
 static uint32_t fewest(const pl_colour *c)
 {
@@ -438,13 +412,10 @@ static uint32_t list_starts(const pl_colour *c, start *order, int by, pl_key *ke
     uint32_t n = 0;
     for (uint32_t k = 0; k < c->n; k++)
         if (c->v[k].group == k && c->v[k].start != NONE) {
-            uint32_t rows = 0, length = 0;
-            for (uint32_t m = k; m != NONE; m = c->v[m].next) {
+            uint32_t rows = 0;
+            for (uint32_t m = k; m != NONE; m = c->v[m].next)
                 rows += c->v[m].rows;
-                for (uint32_t t = 0; t < c->v[m].n; t++)
-                    length += c->s[c->v[m].first + t].to - c->s[c->v[m].first + t].from;
-            }
-            order[n++] = (start){c->v[k].start, k, rows > 4 ? 4 : rows, length};
+            order[n++] = (start){c->v[k].start, k, rows > 4 ? 4 : rows};
         }
     put_in_order(order, n, by, key, copy);
     return n;
@@ -463,7 +434,8 @@ static uint32_t with_tails(pl_colour *c, start *order, pl_key *key, start *copy)
     return colour(c, order, n, SPREAD, SPREAD);
 }
 
-/* The fewest that several orders come to: where registers abound, the first will do, and readers in queues are heeded. */
+/* Where registers abound readers in queues are heeded. Beyond that, ptxas moves values from register to register rather than let a thread have a
+ * unit more than all that lives at once needs (so in 43 of 54 kernels in which that is more than 32). */
 uint32_t pl_colour_count(pl_colour *c, bool thorough)
 {
     start *order = pl_arena_array(c->a, start, c->n + 1), *copy = pl_arena_array(c->a, start, c->n + 1);
@@ -483,13 +455,8 @@ uint32_t pl_colour_count(pl_colour *c, bool thorough)
     if (most <= SPREAD)
         return tails ? SPREAD : most;
     const uint32_t least = fewest(c), enough = least > SPREAD ? least : SPREAD;
-    for (int by = FIRST_BORN; by <= (thorough ? LONGEST : FIRST_BORN) && most > enough && (by < LONGEST || n < MOST_SORTED); by++) {
-        if (by == LONGEST)
-            put_in_order(order, n, FIRST_BORN, key, copy);
-        if (by != FIRST_BORN)
-            put_in_order(order, n, by, key, copy);
-        uint32_t other = colour(c, order, n, 0, by < LONGEST ? most - 1 : MOST); /* what press() goes on from must be complete */
-        most = other < most ? other : most;
-    }
-    return thorough && most > enough && n < MOST_SORTED ? press(c, order, n, most) : most;
+    const uint32_t unit = enough > SPREAD ? (least - OVER + UNIT - 1) / UNIT * UNIT + OVER : SPREAD;
+    const uint32_t other = most > enough ? colour(c, order, n, 0, most - 1) : most;
+    most = other < most ? other : most;
+    return thorough && unit < most ? unit : most;
 }

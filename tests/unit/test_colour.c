@@ -180,6 +180,26 @@ START_TEST(pairs_cost_little)
 }
 END_TEST
 
+/* Five values of which each lives together with two others, in a ring, need three registers where two live at once; beside so many others that a
+ * thread has no more for two, that third one is not worth eight. */
+START_TEST(no_unit_is_begun_for_a_move)
+{
+    enum { OTHERS = 35, RING = 5, ALL = OTHERS + RING };
+    static const uint32_t others[] = {OTHERS - 1, OTHERS}, needed[] = {38, 38};
+    for (unsigned k = 0; k < 2; k++) {
+        bench b = open_with(ALL);
+        for (uint32_t v = 0; v < others[k]; v++)
+            add(&b, v, 1, 0, 2 * RING);
+        for (uint32_t v = 0; v < RING; v++) {
+            const uint32_t next = (v + 1) % RING;
+            add(&b, OTHERS + v, 1, 2 * v, 2 * v + 2);
+            pl_colour_life(b.c, OTHERS + v, 2 * next, 2 * next + 2);
+        }
+        ck_assert_uint_eq(finish(&b), needed[k]); /* 34 others, 3 and the stack pointer; 35 others, 2 and the stack pointer */
+    }
+}
+END_TEST
+
 UNIT_MAIN("colour", readers_in_queues_keep_registers, values_that_follow_each_other_share, values_that_live_together_do_not, a_value_lives_in_the_hole_of_another,
           pairs_begin_at_even_registers, parts_of_vectors_stand_side_by_side, a_value_is_part_of_one_vector, what_is_read_together_keeps_apart,
-          single_values_need_what_lives_at_once, pairs_cost_little)
+          single_values_need_what_lives_at_once, pairs_cost_little, no_unit_is_begun_for_a_move)
