@@ -45,8 +45,10 @@ bool pl_flow_values(pl_flow *f, pl_ir *x)
             f->of[r] = 0;
             continue;
         }
-        if (f->of[r] != UINT32_MAX)
-            f->v[f->n++] = (pl_flow_value){.row = r, .block = UINT32_MAX, .pinned = x->row[r].pinned};
+        if (f->of[r] != UINT32_MAX) {
+            f->v[f->n] = (pl_flow_value){.row = r, .block = UINT32_MAX, .pinned = x->row[r].pinned, .same = f->n};
+            f->n++;
+        }
         f->of[r] = f->n;
         f->v[f->n - 1].rows++;
         f->v[f->n - 1].weight++;
@@ -55,6 +57,48 @@ bool pl_flow_values(pl_flow *f, pl_ir *x)
         for (f->at = 0; f->at < x->b.at[f->block].code.n; f->at++)
             pl_insn_uses_here(x->p, &x->b.at[f->block].code.at[f->at], locate, f);
     return true;
+}
+
+typedef struct carrying {
+    pl_flow *f;
+    uint32_t from; /* the only value that the instruction reads, plus one; 0: none so far, UINT32_MAX: several */
+} carrying;
+
+static void carry_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    carrying *c = ctx;
+    const uint32_t k = pl_flow_of(c->f, *row, use);
+    (void)rows;
+    if (k && k != c->from)
+        c->from = c->from ? UINT32_MAX : k;
+}
+
+static void carry_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    carrying *c = ctx;
+    const uint32_t k = pl_flow_of(c->f, *row, use);
+    (void)rows;
+    if (!k || c->f->v[k - 1].writes != 1)
+        return;
+    if (c->from)
+        c->f->v[k - 1].same = c->f->v[c->from - 1].same;
+    else
+        c->f->v[k - 1].weight = 0;
+}
+
+void pl_flow_same(pl_flow *f)
+{
+    for (uint32_t j = 0; j < f->x->nrpo; j++) { /* what is carried on is found in front of that */
+        pl_irb *b = &f->x->b.at[f->x->rpo[j]];
+        for (size_t k = 0; k < b->code.n; k++) {
+            carrying c = {f, 0};
+            if (!pl_insn_carries(&b->code.at[k]))
+                continue;
+            pl_insn_reads_here(f->x->p, &b->code.at[k], carry_read, &c);
+            if (c.from != UINT32_MAX)
+                pl_insn_writes_here(f->x->p, &b->code.at[k], carry_write, &c);
+        }
+    }
 }
 
 typedef struct touching {

@@ -19,6 +19,8 @@ typedef struct pl_flow_value {
     uint32_t weight; /* registers of a thread that it takes: its rows, or none */
     uint32_t across; /* number among those that may live from block to block; UINT32_MAX: it lives in one */
     uint32_t since;  /* `marks` when it became live */
+    uint32_t same;   /* value in whose registers it is: itself, unless pl_flow_same says otherwise */
+    uint32_t held;   /* values that are live in its registers */
     uint8_t state;   /* PL_FLOW_* */
     bool pinned;     /* parameter or result of the function */
     bool marked;     /* it was live when pl_flow_mark was called, and has ceased to be */
@@ -45,6 +47,8 @@ typedef struct pl_flow {
 bool pl_flow_sets(pl_liveset *s, pl_ir *x);
 /* Finds the values. Needs pl_ir_graph and pl_ir_count. False: out of memory. */
 bool pl_flow_values(pl_flow *f, pl_ir *x);
+/* What costs no instruction has no registers of its own: the halves of a 64-bit value, its extension, a sign that the reader takes along. */
+void pl_flow_same(pl_flow *f);
 /* Finds where they are live. */
 bool pl_flow_live(pl_flow *f);
 /* Goes to the end of a block. */
@@ -81,12 +85,13 @@ static inline bool pl_flow_is_live(const pl_flow *f, uint32_t k)
 
 static inline void pl_flow_turn(pl_flow *f, pl_flow_value *v)
 {
+    pl_flow_value *r = &f->v[v->same];
     v->state ^= PL_FLOW_LIVE;
     if (v->state & PL_FLOW_LIVE) {
-        f->weight += v->weight;
+        f->weight += r->held++ ? 0 : r->weight;
         v->since = f->marks;
     } else {
-        f->weight -= v->weight;
+        f->weight -= --r->held ? 0 : r->weight;
         v->marked |= f->marks > v->since;
     }
 }

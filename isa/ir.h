@@ -260,6 +260,14 @@ static inline bool pl_insn_copies(const pl_insn *i)
     const pl_form *f = &pl_forms[i->form];
     return f->noperands == 2 && !pl_operand_count(f, 0, i->mods) && !pl_operand_count(f, 1, i->mods) && pl_operand_type(f, 0, i->mods) != W_pred;
 }
+/* It costs no instruction: what it writes is in the register of what it reads. */
+static inline bool pl_insn_carries(const pl_insn *i)
+{
+    if (i->form == PL_IR_DEAD || i->guard != PL_PT || (i->flags & PL_IF_MEM) || pl_insn_mnem(i) == M__mov)
+        return false;
+    const pl_form *f = &pl_forms[i->form];
+    return i->cls == C_free || i->cls == C_cvt_int64 || (f->mnem == M_mov && f->noperands == 2 && pl_operand_count(f, 0, i->mods));
+}
 /* Makes *i an instruction of this mnemonic with exactly these words; false: the table has none. */
 bool pl_insn_make(pl_insn *i, uint16_t mnem, unsigned noperands, const pl_word *words, unsigned n);
 

@@ -10,6 +10,7 @@
 #include "base/sort.h"
 #include "isa/cfg.h"
 #include "isa/colour.h"
+#include "isa/ir.h"
 #include "isa/liveset.h"
 #include "isa/plan.h"
 
@@ -665,11 +666,8 @@ static void find_same(live *l)
 {
     for (uint32_t k = 0; k < l->f->count; k++) {
         const pl_insn *i = &l->p->code.at[l->f->first + k];
-        const pl_form *f = &pl_forms[i->form];
-        bool parts = f->mnem == M_mov && f->noperands == 2 && pl_operand_count(f, 0, i->mods);
-        if ((i->cls != C_free && i->cls != C_cvt_int64 && !parts) || f->mnem == M__mov || (i->flags & PL_IF_MEM) || i->guard != PL_PT)
-            continue;
-        carry(l, k);
+        if (pl_insn_carries(i))
+            carry(l, k);
     }
 }
 

@@ -251,7 +251,7 @@ static inline void note_write(void *ctx, uint32_t *row, unsigned count, unsigned
     const uint32_t value = pl_flow_of(&l->f, *row, how);
     if (pred || value)
         *pl_push(l->x->tmp, &l->uses) = (use){pred ? l->f.n + *row : value - 1, PL_IR_NONE, false,
-                                              !pred && pl_flow_starts(&l->f, value - 1, count, how)};
+                                              !pred && l->f.v[value - 1].same == value - 1 && pl_flow_starts(&l->f, value - 1, count, how)};
 }
 
 /* Edges by registers: a reader follows the write; a write follows the write before and its readers. */
@@ -325,25 +325,28 @@ static void memory_order(list *l, uint32_t at, uint32_t *last, uint32_t *flags)
 static bool find_held(list *l)
 {
     for (size_t k = 0; k < l->uses.n; k++)
-        l->holds[l->uses.at[k].slot] = PL_IR_NONE;
+        if (l->uses.at[k].slot < l->f.n)
+            l->holds[l->f.v[l->uses.at[k].slot].same] = PL_IR_NONE;
     l->held.n = 0;
     for (uint32_t at = 0; at < l->n; at++) {
         for (uint32_t k = l->node[at].uses; k < l->node[at].end; k++) {
             use *u = &l->uses.at[k];
             if (u->slot >= l->f.n)
                 continue;
-            if (l->holds[u->slot] == PL_IR_NONE || u->starts) {
-                *pl_push(l->x->tmp, &l->held) = (held){.rows = (int)l->f.v[u->slot].weight};
-                l->holds[u->slot] = (uint32_t)(l->held.n - 1);
+            const uint32_t where = l->f.v[u->slot].same;
+            if (l->holds[where] == PL_IR_NONE || u->starts) {
+                *pl_push(l->x->tmp, &l->held) = (held){.rows = (int)l->f.v[where].weight};
+                l->holds[where] = (uint32_t)(l->held.n - 1);
             }
-            u->held = l->holds[u->slot];
+            u->held = l->holds[where];
             l->held.at[u->held].reads += !u->starts;
         }
     }
     for (size_t k = 0; k < l->uses.n; k++) {
         const use *u = &l->uses.at[k];
-        if (u->held != PL_IR_NONE && u->held == l->holds[u->slot])
-            l->held.at[u->held].behind = l->behind[u->slot];
+        const uint32_t where = u->held == PL_IR_NONE ? 0 : l->f.v[u->slot].same;
+        if (u->held != PL_IR_NONE && u->held == l->holds[where])
+            l->held.at[u->held].behind = l->behind[where];
     }
     return pl_arena_ok(l->x->tmp);
 }
@@ -724,10 +727,11 @@ static bool schedule_stretch(list *l, int text)
 
 static inline void note_behind(list *l, uint32_t value)
 {
-    if (l->seen[value] == l->stretch)
+    const uint32_t where = l->f.v[value].same;
+    if (l->seen[where] == l->stretch)
         return;
-    l->seen[value] = l->stretch;
-    l->behind[value] = pl_flow_is_live(&l->f, value);
+    l->seen[where] = l->stretch;
+    l->behind[where] = l->f.v[where].held > 0;
 }
 
 /* Back over one instruction: what it starts anew is not live in front of it, what it reads or writes in part is. */
@@ -793,7 +797,10 @@ bool pl_pass_schedule(pl_ir *x)
     size_t most = 0;
     list l = {.x = x};
     pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !pl_flow_values(&l.f, x) || !pl_flow_live(&l.f))
+    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !pl_flow_values(&l.f, x))
+        return false;
+    pl_flow_same(&l.f);
+    if (!pl_flow_live(&l.f))
         return false;
     for (size_t b = 0; b < x->b.n; b++)
         most = x->b.at[b].code.n > most ? x->b.at[b].code.n : most;
