@@ -53,11 +53,11 @@ static const struct { const char *class_name; uint8_t unit, cycles; } units[] = 
 /* Registers that a stretch may take. FULL make 32 with the stack pointer and what live.c adds, the most with which an SM of sm_90 holds all
  * its warps; ptxas keeps to that where it can (of 780 functions compared, 80 take 32, and none 33 to 37). An order that starts too much takes
  * more than it may: then it is made with LESS, down to FREE. Where that does not suffice for one stretch, all of the function take
- * the registers of the next of the `steps`, with which an SM holds four warps fewer, that this one needs in the order of the text and BESIDE it; one
- * step less where it gets only a LITTLE longer by that. ptxas takes no more for the sake of loads that could run ahead than three or four of them
+ * the registers of the next of the `steps`, with which an SM holds four warps fewer, that this one needs in the order of the text and BESIDE it (TIGHT
+ * beside it are enough for FULL); one step less where it gets only a LITTLE longer by that. ptxas takes no more for the sake of loads that could run ahead than three or four of them
  * need (kernels of 1 to 96 loads, across which 0 to 80 values live, 2026-11). With less than ROOM left, what has begun goes before what has not, and
  * something that comes SOON before something else. */
-enum { FREE = 21, FULL = 28, GAPS = 3, LESS = 1, LONG = 100, LITTLE = 8, EARLY = 8, BESIDE = 2, ROOM = 4, SOON = 6 };
+enum { FREE = 21, FULL = 29, GAPS = 3, LESS = 1, LONG = 100, LITTLE = 8, EARLY = 8, BESIDE = 3, TIGHT = 2, ROOM = 4, SOON = 6 };
 
 /* Registers of a thread, the most with which an SM of sm_90 holds 64, 48, 40, 36 ... warps. */
 static const int16_t steps[] = {32, 40, 48, 56, 64, 72, 80, 96, 128, 168, 255};
@@ -398,12 +398,14 @@ static int place(list *l, uint32_t at)
     return n->change;
 }
 
-/* When it should come: what takes a register is done when it is needed, not when there is time for it. Results that are waited for are asked for
- * as soon as possible. when: it cannot come earlier. */
+/* When it should come: what takes a register is done when it is needed, not when there is time for it. So it is with loads from far away, too: of a
+ * chain that needs one after the other, ptxas begins with those that it comes to while the first is on its way. Other results that are waited for
+ * are asked for as soon as possible. when: it cannot come earlier. */
 static inline uint32_t wanted(const list *l, const candidate *c, uint32_t when, uint32_t cycle)
 {
     uint32_t latest = l->end - c->urgent;
-    if (latest <= cycle + AHEAD || latest <= when + AHEAD || l->node[c->at].cycles >= WAITED || l->node[c->at].change <= 0)
+    const node *n = &l->node[c->at];
+    if (latest <= cycle + AHEAD || latest <= when + AHEAD || (n->cycles >= WAITED && n->cycles < LONG) || n->change <= 0)
         return when;
     return latest - AHEAD;
 }
@@ -702,7 +704,7 @@ static bool schedule_stretch(list *l, int text)
     int full = FULL;
     for (uint32_t at = 0; at < l->n && full == FULL; at++)
         full -= (l->code[at].flags & PL_IF_MEM) && l->code[at].sel[PL_M_COUNT] >= 4 ? GAPS : 0;
-    if (l->measuring ? text + BESIDE <= full || steps[step_above(text)] - (32 - FULL) <= l->needed : l->n < 2) {
+    if (l->measuring ? text + TIGHT <= full || steps[step_above(text)] - (32 - FULL) <= l->needed : l->n < 2) {
         note_most(l, text);
         return true;
     }
