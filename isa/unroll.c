@@ -28,7 +28,7 @@
  * for each load from shared memory; a body that loads from global memory has WITH_LOADS less the same for each of the first few. Where it
  * is known, LONG; then MOST_COPIES by price is how many copies there may be. */
 enum { FACTOR = 4, SHORT = 18, FOR_SHARED = 3, FEW_SHARED = 3, WITH_LOADS = 46, MOST_BUDGET = 65, LONG = 72, MOST_COPIES = 350, MOST_ROUNDS = 4096 };
-enum { PRICE_ACCESS = 2, PRICE_WIDE = 2, PRICE_ATOMIC = 10, PRICE_BRANCH = 2 };
+enum { PRICE_ACCESS = 2, PRICE_WIDE = 2, PRICE_ATOMIC = 10, PRICE_BRANCH = 1 };
 
 /* What is dearer, by the start of its class. A product of 8-bit floats is many instructions (isa/classes.md): halves unpacked, two HMMA, sums. */
 static const struct { const char *class_name; uint8_t price; } dear[] = {
