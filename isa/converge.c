@@ -581,6 +581,28 @@ static bool name_meetings(pl_ir *x, meetings *m)
     return true;
 }
 
+static bool exchanges(const pl_insn *i)
+{
+    return i->form != PL_IR_DEAD && needs_all(i);
+}
+
+/* In front of the scheduler: the version of the code for lanes that are apart is another block, so nothing moves past the branch to it. */
+bool pl_pass_meet(pl_ir *x)
+{
+    if (!pl_ir_any(x, exchanges))
+        return true;
+    pl_varies v;
+    pl_ends e;
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !pl_varies_find(&v, x))
+        return false;
+    const uint8_t *pointers = behind_pointers(x);
+    if (!pointers || !pl_ends_find(&e, x))
+        return false;
+    const uint8_t *apart = reached_apart(x, &v, pointers, &e);
+    return apart && ask_for_masks(x, &v) && ask_where_apart(x, &v, pointers, apart) && pl_ir_ok(x);
+}
+
 bool pl_pass_converge(pl_ir *x)
 {
     pl_varies v;
@@ -597,7 +619,7 @@ bool pl_pass_converge(pl_ir *x)
     if (!from || !in.first || !in.beyond || !pointers || !pl_ends_find(&e, x))
         return false;
     const uint8_t *apart = reached_apart(x, &v, pointers, &e);
-    if (!apart || !yield_in_loops(x, &v, apart) || !ask_for_masks(x, &v) || !ask_where_apart(x, &v, pointers, apart))
+    if (!apart || !yield_in_loops(x, &v, apart))
         return false;
     memset(from, 0xff, most * sizeof *from);
     if (!meet_in_loops(x, &v, pointers, &in))

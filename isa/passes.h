@@ -50,7 +50,9 @@ bool pl_pass_modifiers(pl_ir *x);
 bool pl_pass_place(pl_ir *x);
 /* uniform.c: values that are in uniform registers or the constant bank. */
 bool pl_pass_uniform(pl_ir *x);
-/* place.c: BSSY and BSYNC around branches that may part a warp. */
+/* converge.c: where lanes of a warp may be missing that an instruction needs. */
+bool pl_pass_meet(pl_ir *x);
+/* converge.c: BSSY and BSYNC around branches that may part a warp. */
 bool pl_pass_converge(pl_ir *x);
 /* coalesce.c: copies at the ends of loops disappear where both registers can be one. */
 bool pl_pass_coalesce(pl_ir *x);

@@ -92,6 +92,7 @@ typedef struct reader {
 typedef struct node {
     uint32_t edges, before;    /* first of the edges to what must come behind; how many must come before */
     uint32_t wait;             /* of these not placed yet; PL_IR_NONE: it is placed itself */
+    uint32_t awaits;           /* least distance from the start of the stretch, for what is loaded in front of it */
     uint32_t height, earliest; /* cycles to the end of the stretch; least distance from its start */
     uint32_t urgent;           /* the same, and EARLY more for loads: their addresses need not all be there first */
     uint32_t uses, writes, end; /* in list.uses: where what it reads begins, what it writes, and what comes behind that */
@@ -129,6 +130,7 @@ typedef struct list {
     uint32_t *writer, *read; /* by slot: last write in this stretch; first of the readers since then; PL_IR_NONE */
     uint32_t *holds;         /* by slot: what it holds, index in `held` */
     bool *behind;            /* by value: live behind the stretch */
+    uint32_t *awaited;       /* by value: the stretch that begins while it is still loaded */
     uint32_t *seen, stretch; /* by value: number of the last stretch that touches it; of the one at work */
     pl_flow f;
     uint32_t slots, block, start; /* block at work; position of the stretch in it */
@@ -218,7 +220,7 @@ static bool any_load(const pl_insn *i)
 static bool wall(list *l, const pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
-    return (pl_insn_effects(i) & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || m == M__slow || m == M_activemask || m == M_griddepcontrol ||
+    return (pl_insn_effects(i) & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || m == M__slow || m == M_activemask || m == M_griddepcontrol || m == M__apart || m == M__agree ||
            cost_of(l, i->cls)->wall;
 }
 
@@ -261,6 +263,8 @@ static void register_order(list *l, uint32_t at)
     for (uint32_t k = n->uses; k < n->writes; k++) {
         const use *u = &l->uses.at[k];
         uint32_t from = l->writer[u->slot];
+        if (from == PL_IR_NONE && l->awaited[u->slot] == l->stretch)
+            l->node[at].awaits = NEAR_LOAD;
         if (from != PL_IR_NONE)
             join(l, from, at, u->guard && l->node[from].cycles < TO_GUARD ? TO_GUARD : l->node[from].cycles);
         reader *r = pl_push(l->x->tmp, &l->readers);
@@ -523,7 +527,7 @@ static outcome arrange(list *l, int most, const bound *b, bool *fails)
     for (uint32_t at = 0; at < l->n; at++) {
         node *n = &l->node[at];
         n->wait = n->before;
-        n->earliest = 0;
+        n->earliest = n->awaits;
         n->change = n->gain;
     }
     for (size_t k = 0; k < l->held.n; k++) {
@@ -765,6 +769,26 @@ static void step_back(list *l, pl_irb *k, size_t at)
     pl_insn_reads_here(l->x->p, &k->code.at[at], enter, l);
 }
 
+static inline void note_awaited(void *ctx, uint32_t *row, unsigned count, unsigned how)
+{
+    list *l = ctx;
+    uint32_t value = pl_flow_of(&l->f, *row, how);
+    (void)count;
+    if (!(how & PL_USE_PRED) && value--)
+        l->awaited[value] = l->stretch;
+}
+
+/* Where lanes are asked for, what was loaded in front is still under way. */
+static void await_loads(list *l, pl_irb *k, size_t wall_at)
+{
+    const uint16_t m = pl_insn_mnem(&k->code.at[wall_at]);
+    if (m != M__apart && m != M__agree)
+        return;
+    for (size_t at = wall_at; at > 0 && !wall(l, &k->code.at[at - 1]); at--)
+        if (any_load(&k->code.at[at - 1]))
+            pl_insn_writes_here(l->x->p, &k->code.at[at - 1], note_awaited, l);
+}
+
 /* Walks back over a block, stretch by stretch. */
 static bool lists(list *l, uint32_t b)
 {
@@ -784,6 +808,8 @@ static bool lists(list *l, uint32_t b)
         l->code = k->code.at + at;
         l->start = (uint32_t)at;
         l->n = (uint32_t)(end - at);
+        if (at > 0)
+            await_loads(l, k, at - 1);
         if (l->n > 0 && !schedule_stretch(l, text))
             return false;
         if (at > 0)
@@ -817,6 +843,7 @@ bool pl_pass_schedule(pl_ir *x)
     l.holds = pl_arena_array(x->tmp, uint32_t, l.slots);
     l.behind = pl_arena_array(x->tmp, bool, l.slots);
     l.seen = pl_arena_array(x->tmp, uint32_t, l.slots);
+    l.awaited = pl_arena_array(x->tmp, uint32_t, l.slots);
     l.memory = pl_memorder_new(x->tmp);
     if (!pl_arena_ok(x->tmp) || !l.memory)
         return false;
