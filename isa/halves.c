@@ -79,28 +79,40 @@ static uint8_t table_of(const pl_insn *i)
 
 static unsigned zeros(const halves *h, uint32_t row, unsigned steps);
 
-/* What logic makes of a half: 0, 1 (all bits set), or -1; *copy: it is one of the inputs. */
-static int logic_half(const halves *h, const pl_insn *i, unsigned half, unsigned steps, bool *copy)
+static unsigned inputs(const pl_insn *i)
 {
+    return pl_insn_mnem(i) == M__lop3 ? 3 : pl_insn_mnem(i) == M_not ? 1 : 2;
+}
+
+/* Of each input of logic the halves that are zero. */
+static void know(const halves *h, const pl_insn *i, unsigned steps, unsigned zero[3])
+{
+    for (unsigned k = 0; k < inputs(i); k++)
+        zero[k] = zeros(h, i->op[1 + k], steps);
+}
+
+/* What logic makes of a half: 0, 1 (all bits set), or -1; *copy: it is one of the inputs. */
+static int logic_half(const halves *h, const pl_insn *i, unsigned half, const unsigned zero[3], bool *copy)
+{
+    static const uint8_t in[3] = {0xf0, 0xcc, 0xaa};
+    static const unsigned step[3] = {4, 2, 1};
     uint8_t lut = table_of(i);
-    const unsigned n = pl_insn_mnem(i) == M__lop3 ? 3 : pl_insn_mnem(i) == M_not ? 1 : 2;
-    for (unsigned k = 0; k < n; k++) {
-        static const uint8_t in[3] = {0xf0, 0xcc, 0xaa};
-        static const unsigned step[3] = {4, 2, 1};
+    for (unsigned k = 0; k < inputs(i); k++) {
         uint64_t v;
         bool ones = pl_ir_number(h->x, i->op[1 + k], &v) && (uint32_t)(v >> (half == HIGH ? 32 : 0)) == UINT32_MAX;
         if (ones) /* the rows of the table where it is 0 become those where it is 1, or the other way round */
             lut = (uint8_t)((lut & in[k]) | (lut & in[k]) >> step[k]);
-        else if (zeros(h, i->op[1 + k], steps) & half)
+        else if (zero[k] & half)
             lut = (uint8_t)((lut & ~in[k]) | (lut & ~in[k]) << step[k]);
     }
-    *copy = lut == 0xf0 || lut == 0xcc || lut == 0xaa;
+    *copy = lut == in[0] || lut == in[1] || lut == in[2];
     return lut == 0 ? 0 : lut == UINT8_MAX ? 1 : -1;
 }
 
 /* The halves of its result that are known to be zero. */
 static unsigned zeros_made(const halves *h, const pl_insn *i, unsigned steps)
 {
+    unsigned zero[3];
     uint64_t n;
     bool copy;
     if (extends(i))
@@ -108,8 +120,10 @@ static unsigned zeros_made(const halves *h, const pl_insn *i, unsigned steps)
     if (!is_wide(i))
         return 0;
     const uint16_t m = pl_insn_mnem(i);
-    if (is_logic(m))
-        return (unsigned)(logic_half(h, i, LOW, steps, &copy) == 0 ? LOW : 0) | (unsigned)(logic_half(h, i, HIGH, steps, &copy) == 0 ? HIGH : 0);
+    if (is_logic(m)) {
+        know(h, i, steps, zero);
+        return (unsigned)(logic_half(h, i, LOW, zero, &copy) == 0 ? LOW : 0) | (unsigned)(logic_half(h, i, HIGH, zero, &copy) == 0 ? HIGH : 0);
+    }
     if (m == M_shl || m == M_shr) {
         if (!pl_ir_number(h->x, i->op[2], &n) || (m == M_shr && pl_type_kind(pl_insn_type(i)) == 's'))
             return 0;
@@ -174,17 +188,18 @@ static unsigned moved_zeros(const halves *h, const pl_insn *i, unsigned wanted)
 
 static void logic(halves *h, pl_insn *i, unsigned wanted)
 {
-    unsigned work = 0, read = 0;
+    unsigned work = 0, read = 0, zero[3];
+    know(h, i, STEPS, zero);
     for (unsigned half = LOW; half <= HIGH; half++) {
         bool copy = false;
         if (!(wanted & half))
             continue;
-        int known = logic_half(h, i, half, STEPS, &copy);
+        int known = logic_half(h, i, half, zero, &copy);
         work += known < 0 && (!copy || wanted & VARIABLE);
         read |= known < 0 ? half : 0;
     }
     i->cls = of_halves(wanted & TESTED ? 0 : work + moved_zeros(h, i, wanted), C_logic64);
-    for (unsigned k = 0; k < (pl_insn_mnem(i) == M__lop3 ? 3u : pl_insn_mnem(i) == M_not ? 1u : 2u); k++)
+    for (unsigned k = 0; k < inputs(i); k++)
         want(h, i->op[1 + k], read);
 }
 
@@ -238,7 +253,7 @@ static void comparison(halves *h, pl_insn *i)
     const bool sign = zero && order && pl_type_kind(pl_insn_type(i)) == 's';
     const unsigned known = tests ? zeros(h, i->op[2], STEPS) : 0;
     i->cls = sign || known ? C_setp : C_setp64;
-    want(h, i->op[2], (sign ? HIGH : (BOTH & ~known) | (tests ? TESTED : 0)));
+    want(h, i->op[2], sign ? HIGH : (BOTH & ~known) | (tests ? TESTED : 0));
     want(h, i->op[3], BOTH);
 }
 
@@ -280,8 +295,7 @@ static void visit(halves *h, pl_insn *i)
     } else if (m == M_bfe && is_wide(i)) {
         i->cls = wanted & HIGH ? C_bfe64 : C_alu_x2;
         pl_insn_reads_here(h->x->p, i, want_all, h);
-    }
-    else if (i->cls == C_setp64 || (m == M_setp && is_wide(i) && i->cls == C_setp))
+    } else if (m == M_setp && is_wide(i) && (i->cls == C_setp64 || i->cls == C_setp))
         comparison(h, i);
     else if (m == M_bfi && is_wide(i))
         insertion(h, i, wanted);
@@ -301,7 +315,8 @@ static void visit(halves *h, pl_insn *i)
 
 static bool is_halved(const pl_insn *i)
 {
-    return i->form != PL_IR_DEAD && ((i->cls == C_cvt_int64 && extension(i)) || i->cls == C_logic64 || i->cls == C_shift64 || i->cls == C_alu64 || i->cls == C_bfi64 || i->cls == C_bfe64 || i->cls == C_setp64);
+    return i->form != PL_IR_DEAD && ((i->cls == C_cvt_int64 && extension(i)) || i->cls == C_logic64 || i->cls == C_shift64 || i->cls == C_alu64 ||
+                                     i->cls == C_bfi64 || i->cls == C_bfe64 || i->cls == C_setp64);
 }
 
 bool pl_pass_halves(pl_ir *x)
