@@ -14,7 +14,7 @@ static uint64_t executed(const char *head, const char *sequence)
 {
     char text[TEXT];
     int n = snprintf(text, sizeof text, "%s%s\nret;\n}\n", head, sequence);
-    pl_gpu *gpu;
+    pl_gpu *gpu = NULL;
     pl_module *m = NULL;
     pl_ptr params[1] = {0};
     pl_result r = {0};
@@ -24,7 +24,7 @@ static uint64_t executed(const char *head, const char *sequence)
     ok = ok && pl_module_load(gpu, "sequence", text, (size_t)n, &o, &m) == PL_OK && pl_alloc_device(gpu, BYTES, "p", &params[0]) == PL_OK &&
          pl_launch_kernel(gpu, m, &l, &r) == PL_OK;
     if (m) pl_module_close(m);
-    pl_gpu_close(gpu);
+    if (gpu) pl_gpu_close(gpu);
     return ok ? r.inst_executed : 0;
 }
 
