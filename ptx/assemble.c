@@ -385,11 +385,13 @@ enum { SHARE = 16 };
 
 static void put_in_order(pl_assembly *x)
 {
-    job **at = x->jobs.at + x->next;
     size_t n = x->jobs.n - x->next, all = 0, large = 0;
+    if (!n)
+        return; /* nor need there be a list */
+    job **at = x->jobs.at + x->next;
     for (size_t k = 0; k < n; k++)
         all += at[k]->f->body.n;
-    if (x->threads > 1 && n)
+    if (x->threads > 1)
         qsort(at, n, sizeof *at, heavier);
     while (x->threads > 1 && large < n && at[large]->f->body.n * SHARE >= all)
         large++;
