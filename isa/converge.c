@@ -268,6 +268,19 @@ static uint8_t *reached_apart(pl_ir *x, const pl_varies *v, const uint8_t *point
     return apart;
 }
 
+static bool begin(pl_ir *x, pl_varies *v)
+{
+    pl_ir_sweep(x);
+    return pl_ir_graph(x) && pl_ir_uses(x) && pl_varies_find(v, x);
+}
+
+/* reached_apart with what it asks for. NULL: out of memory. */
+static const uint8_t *find_apart(pl_ir *x, const pl_varies *v, pl_ends *e, const uint8_t **pointers)
+{
+    *pointers = behind_pointers(x);
+    return *pointers && pl_ends_find(e, x) ? reached_apart(x, v, *pointers, e) : NULL;
+}
+
 /* Needs all lanes of the warp. */
 static bool needs_all(const pl_insn *i)
 {
@@ -363,15 +376,7 @@ static bool ask_where_apart(pl_ir *x, const pl_varies *v, const uint8_t *pointer
 static bool polls(pl_ir *x, const pl_varies *polled, uint32_t b)
 {
     const pl_insn *i = pl_ir_branch(x, b);
-    const pl_irb *k = &x->b.at[b];
-    if (k->loop == PL_IR_NONE || !i || i->guard <= PL_PF || !polled->pred[i->guard])
-        return false;
-    bool leaves = false;
-    for (uint32_t s = 0; s < pl_ir_successors(x, b); s++) {
-        const pl_irb *to = &x->b.at[pl_ir_successor(x, b, s)];
-        leaves |= to->depth <= k->depth && to->loop != k->loop;
-    }
-    return leaves;
+    return i && i->guard > PL_PF && polled->pred[i->guard] && pl_ir_leaves_loop(x, b);
 }
 
 /* A loop that looks at memory, and does not sleep meanwhile; in that of an atomic operation one lane goes on each time. */
@@ -593,33 +598,23 @@ bool pl_pass_meet(pl_ir *x)
         return true;
     pl_varies v;
     pl_ends e;
-    pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !pl_varies_find(&v, x))
+    if (!begin(x, &v))
         return false;
-    const uint8_t *pointers = behind_pointers(x);
-    if (!pointers || !pl_ends_find(&e, x))
-        return false;
-    const uint8_t *apart = reached_apart(x, &v, pointers, &e);
+    const uint8_t *pointers, *apart = find_apart(x, &v, &e, &pointers);
     return apart && ask_for_masks(x, &v) && ask_where_apart(x, &v, pointers, apart) && pl_ir_ok(x);
 }
 
 bool pl_pass_converge(pl_ir *x)
 {
     pl_varies v;
-    pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !pl_varies_find(&v, x))
-        return false;
-    if (!precede_copies(x) || (x->f->entry && !combine_atomics(x, &v)))
+    if (!begin(x, &v) || !precede_copies(x) || (x->f->entry && !combine_atomics(x, &v)))
         return false;
     pl_ends e;
     const uint32_t n = (uint32_t)x->b.n, most = 2 * n + 1; /* a latch for each loop */
     uint32_t *from = pl_arena_array(x->tmp, uint32_t, most);
     meetings in = {.first = pl_arena_array(x->tmp, uint32_t, most), .from = from, .beyond = pl_arena_array(x->tmp, uint32_t, most)};
-    const uint8_t *pointers = behind_pointers(x);
-    if (!from || !in.first || !in.beyond || !pointers || !pl_ends_find(&e, x))
-        return false;
-    const uint8_t *apart = reached_apart(x, &v, pointers, &e);
-    if (!apart || !yield_in_loops(x, &v, apart))
+    const uint8_t *pointers, *apart = find_apart(x, &v, &e, &pointers);
+    if (!from || !in.first || !in.beyond || !apart || !yield_in_loops(x, &v, apart))
         return false;
     memset(from, 0xff, most * sizeof *from);
     if (!meet_in_loops(x, &v, pointers, &in))

@@ -279,6 +279,13 @@ static void insertion(halves *h, pl_insn *i, unsigned wanted)
     want(h, i->op[2], keep);
 }
 
+/* Counts and searches in 64 bits of which the upper 32 are zero. */
+static void count_bits(const halves *h, pl_insn *i)
+{
+    if (i->cls == C_popc64 && (zeros(h, i->op[1], STEPS) & HIGH))
+        i->cls = pl_insn_mnem(i) == M_popc ? C_popc : C_clz;
+}
+
 static void visit(halves *h, pl_insn *i)
 {
     if (i->form == PL_IR_DEAD)
@@ -287,6 +294,8 @@ static void visit(halves *h, pl_insn *i)
     const uint32_t to = i->op[0];
     const bool value = to < h->x->f->rows && i->guard == PL_PT && h->x->row[to].defs == 1 && !h->x->row[to].pinned;
     const unsigned wanted = value ? h->want[to] : BOTH | IN_REGISTERS | VARIABLE;
+    if (m == M_popc || m == M_clz)
+        count_bits(h, i);
     if (cuts(i))
         want(h, i->op[1], LOW);
     else if (extension(i)) {
@@ -316,7 +325,7 @@ static void visit(halves *h, pl_insn *i)
 static bool is_halved(const pl_insn *i)
 {
     return i->form != PL_IR_DEAD && ((i->cls == C_cvt_int64 && extension(i)) || i->cls == C_logic64 || i->cls == C_shift64 || i->cls == C_alu64 ||
-                                     i->cls == C_bfi64 || i->cls == C_bfe64 || i->cls == C_setp64);
+                                     i->cls == C_bfi64 || i->cls == C_bfe64 || i->cls == C_popc64 || i->cls == C_setp64);
 }
 
 bool pl_pass_halves(pl_ir *x)

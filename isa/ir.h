@@ -223,6 +223,18 @@ static inline uint32_t pl_ir_successor(const pl_ir *x, uint32_t block, uint32_t 
     return pl_insn_is_table(i) ? x->p->pool.at[i->more + k] : i->target;
 }
 
+/* Does it go on outside of the loop that it stands in, on some way? */
+static inline bool pl_ir_leaves_loop(const pl_ir *x, uint32_t block)
+{
+    const pl_irb *b = &x->b.at[block];
+    bool leaves = false;
+    for (uint32_t k = 0; b->loop != PL_IR_NONE && k < pl_ir_successors(x, block); k++) {
+        const pl_irb *to = &x->b.at[pl_ir_successor(x, block, k)];
+        leaves |= to->depth <= b->depth && to->loop != b->loop;
+    }
+    return leaves;
+}
+
 /* Does it say how to round? */
 static inline bool pl_insn_rounds(const pl_insn *i)
 {

@@ -216,11 +216,17 @@ static bool any_load(const pl_insn *i)
     return (pl_insn_effects(i) & ~(uint32_t)PL_EF_CONVERGE) == PL_EF_LOAD && !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
 }
 
+/* Another block of the machine begins behind it: lanes that are apart have left (isa/converge.c). */
+static bool asks_for_lanes(const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M__apart || pl_insn_mnem(i) == M__agree;
+}
+
 /* Ends a stretch: nothing moves past it. */
 static bool wall(list *l, const pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
-    return (pl_insn_effects(i) & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || m == M__slow || m == M_activemask || m == M_griddepcontrol || m == M__apart || m == M__agree ||
+    return (pl_insn_effects(i) & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || m == M__slow || m == M_activemask || m == M_griddepcontrol || asks_for_lanes(i) ||
            cost_of(l, i->cls)->wall;
 }
 
@@ -781,8 +787,7 @@ static inline void note_awaited(void *ctx, uint32_t *row, unsigned count, unsign
 /* Where lanes are asked for, what was loaded in front is still under way. */
 static void await_loads(list *l, pl_irb *k, size_t wall_at)
 {
-    const uint16_t m = pl_insn_mnem(&k->code.at[wall_at]);
-    if (m != M__apart && m != M__agree)
+    if (!asks_for_lanes(&k->code.at[wall_at]))
         return;
     for (size_t at = wall_at; at > 0 && !wall(l, &k->code.at[at - 1]); at--)
         if (any_load(&k->code.at[at - 1]))

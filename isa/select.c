@@ -500,26 +500,6 @@ static void test_bits(const chooser *c, pl_insn *i)
         w->cls = C_free;
 }
 
-/* The upper half of the 64-bit row is zero. */
-static bool zero_above(const chooser *c, uint32_t row)
-{
-    const pl_ir_row *r = &c->x->row[row];
-    uint64_t n;
-    if (pl_ir_number(c->x, row, &n))
-        return !(n >> 32);
-    if (r->defs != 1 || r->block == PL_IR_NONE)
-        return false;
-    const pl_insn *w = pl_ir_writer(c->x, row);
-    return w->form != PL_IR_DEAD && w->guard == PL_PT && pl_insn_mnem(w) == M_cvt && pl_insn_has(w, W_u32) && pl_type_bits(pl_insn_type(w)) == 64;
-}
-
-/* Counts and searches in 64 bits of which the upper 32 are zero. */
-static void count_half(const chooser *c, pl_insn *i)
-{
-    if (i->cls == C_popc64 && zero_above(c, i->op[1]))
-        i->cls = pl_insn_mnem(i) == M_popc ? C_popc : C_clz;
-}
-
 /* The result of ex2 is no number that another ex2 would have to scale: it is not negative. */
 static void unscaled(const chooser *c, pl_insn *i)
 {
@@ -666,8 +646,6 @@ static void change(chooser *c, pl_insn *i)
     }
     switch (pl_insn_mnem(i)) { /* as it is now */
     case M_setp: test_bits(c, i); break;
-    case M_popc:
-    case M_clz: count_half(c, i); break;
     case M_ex2: unscaled(c, i); break;
     case M_cvt: round_trip(c, i); break;
     case M_bfi: insert_field(c, i); break;

@@ -152,17 +152,6 @@ static uint8_t *flag_of(const between *s, uint32_t r)
     return r < s->x->f->rows ? &s->v->row[r] : &s->v->pred[r - s->x->f->rows];
 }
 
-/* Does this branch take lanes out of the loop that it stands in? */
-static bool leaves_loop(const pl_ir *x, uint32_t b)
-{
-    bool out = false;
-    for (uint32_t k = 0; k < pl_ir_successors(x, b); k++) {
-        const pl_irb *to = &x->b.at[pl_ir_successor(x, b, k)];
-        out |= x->b.at[b].loop != PL_IR_NONE && to->depth <= x->b.at[b].depth && to->loop != x->b.at[b].loop;
-    }
-    return out;
-}
-
 /* Visits the blocks between the branch that ends block b and where its lanes meet; marks what varies for it. Returns the instructions seen. */
 static size_t part_at(between *s, pl_ir *x, uint32_t b, uint32_t meet, uint32_t *stamp, uint32_t *stack, bool *more)
 {
@@ -183,7 +172,7 @@ static size_t part_at(between *s, pl_ir *x, uint32_t b, uint32_t meet, uint32_t 
             seen += x->b.at[to].code.n;
         }
     }
-    const bool out = leaves_loop(x, b);
+    const bool out = pl_ir_leaves_loop(x, b);
     for (size_t k = 0; k < s->seen.n; k++) {
         uint32_t r = s->seen.at[k];
         uint8_t *flag = flag_of(s, r);
