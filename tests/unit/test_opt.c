@@ -576,6 +576,36 @@ START_TEST(loading_bodies_are_guarded_where_they_join_loads)
 }
 END_TEST
 
+/* Does the second load stand in front of the branch around `arm`? Its address and what is between the arm and it: `join`. */
+static bool goes_in_front(const char *arm, const char *join, const char *load)
+{
+    char body[2048] = "mul.wide.u32 %d3, %r2, 4;\nadd.u64 %d4, %d2, %d3;\nld.global.u32 %r3, [%d4];\nsetp.gt.s32 %p1, %r3, %r1;\n@%p1 bra L;\n";
+    for (unsigned k = 0; k < 24; k++)
+        strcat(body, "mad.lo.s32 %r3, %r3, %r2, %r1;\n");
+    snprintf(body + strlen(body), sizeof body - strlen(body), "%s\nL:\n%s\n%s\nadd.s32 %%r3, %%r3, %%r4;\nst.global.u32 [%%d4], %%r3;", arm, join, load);
+    assemble(body);
+    ck_assert_uint_eq(count("bra @"), 1);
+    return strstr(strstr(listing, "bra @"), load[9] == 'n' ? "ld.global.nc" : "ld.global") == NULL;
+}
+
+/* ptxas 13.0 for sm_90a, kernels made for it, 2026-11. */
+START_TEST(loads_behind_a_branch_are_asked_for_in_front_of_it)
+{
+    static const char *const load = "ld.global.u32 %r4, [%d4+512];", *const constant = "ld.global.nc.u32 %r4, [%d4+512];";
+    ck_assert(goes_in_front("", "", load));
+    ck_assert(goes_in_front("ld.shared.u32 %r5, [%r3];\nst.shared.u32 [%r2], %r5;", "", load));
+    ck_assert(!goes_in_front("st.global.u32 [%d1], %r3;", "", load));
+    ck_assert(goes_in_front("st.global.u32 [%d1], %r3;", "", constant));
+    ck_assert(!goes_in_front("red.global.add.u32 [%d1], %r3;", "", load));
+    ck_assert(!goes_in_front("bar.sync 0;", "", load));
+    ck_assert(!goes_in_front("", "st.global.u32 [%d1], %r3;", load));
+    ck_assert(!goes_in_front("mov.u64 %d4, %d1;", "", load));
+    ck_assert(goes_in_front("", "mad.wide.u32 %d4, %r1, 4, %d4;", load));
+    ck_assert(!goes_in_front("", "xor.b32 %r5, %r2, %r1;\nadd.u32 %r5, %r5, 5;\nmad.wide.u32 %d4, %r5, 12, %d2;", load));
+    ck_assert(!goes_in_front("", "setp.ne.s32 %p2, %r3, 7;\n@%p2 add.s32 %r3, %r3, 3;", load));
+}
+END_TEST
+
 /* As ptxas does: nvcc-made kernels with a table of functions, ptxas 13.0, sm_90a, 2026-11. */
 START_TEST(calls_through_pointers_have_a_meeting_point_where_lanes_part)
 {
@@ -926,5 +956,6 @@ UNIT_MAIN("opt", parameters_are_fetched_where_they_are_needed, what_is_made_of_t
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
-          parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads, shared_words_are_joined, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
+          parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
+          loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
           unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
