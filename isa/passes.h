@@ -6,7 +6,7 @@
 
 #include "isa/ir.h"
 
-/* wmma.c: loads and stores of wmma's fragments become what each lane does. */
+/* wmma.c: loads and stores of wmma's fragments become what each lane does, products those of 16 x 8. */
 bool pl_pass_wmma(pl_ir *x);
 /* fold.c: copies and constants are passed on, equal computations are done once, unused results disappear. */
 bool pl_pass_fold(pl_ir *x);

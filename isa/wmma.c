@@ -1,4 +1,4 @@
-/* wmma.c - loads and stores of wmma's fragments as the machine has them: each lane reads its part of the matrix.
+/* wmma.c - wmma as the machine has it: each lane reads and writes its part of the matrix, products are those of mma.
  *
  * A fragment is a row of registers, and a register of all 32 lanes is a tile of eight lines, four lanes to a line:
  *
@@ -11,7 +11,9 @@
  * Factors in shared memory come through LDSM, four tiles at a time. (ptxas 13.0 for sm_90, all shapes, layouts and spaces; 2026-11. The
  * layouts are those of emu/exec/tensor_map.c.)
  *
- * Products read the first half of the eight registers that PTX gives f16 factors; the others are copies. */
+ * Products read the first half of the eight registers that PTX gives f16 factors; the others are copies. A product of 16 x 16, 32 x 8 or
+ * 8 x 32 is two of 16 x 8 beside or below each other (of tf32: two behind each other, too), which come apart where their fragments come:
+ * the first runs while the second's factor is on its way, and gives its registers away sooner. */
 #include <string.h>
 
 #include "isa/passes.h"
@@ -476,6 +478,65 @@ static unsigned bits_of(const pl_insn *i)
     return 32;
 }
 
+/* The four lists of a product's registers. */
+enum { D, A, B, C, LISTS };
+
+static bool shares(const uint32_t *a, unsigned n, const uint32_t *b, unsigned m)
+{
+    for (unsigned i = 0; i < n * m; i++)
+        if (a[i % n] == b[i / n])
+            return true;
+    return false;
+}
+
+static void multiply(pl_ir *x, uint32_t block, size_t at, const pl_insn *from, const pl_word *words, unsigned nwords, const uint32_t *const rows[LISTS], const unsigned n[LISTS])
+{
+    maker m = {.x = x, .from = *from, .block = block, .at = at};
+    pl_insn *i = emit(&m, M_mma, LISTS, words, nwords);
+    if (!i)
+        return;
+    i->guard = from->guard;
+    i->flags |= from->flags & PL_IF_GUARD_NEG;
+    i->more = (uint32_t)x->p->pool.n;
+    for (unsigned k = 0; k < LISTS; k++) {
+        i->op[k] = (uint32_t)(x->p->pool.n - i->more);
+        for (unsigned r = 0; r < n[k]; r++)
+            *pl_push(x->p->arena, &x->p->pool) = rows[k][r];
+    }
+    i->nmore = (uint16_t)(x->p->pool.n - i->more);
+}
+
+/* A product as the machine has it: two (of tf32: four) of 16 x 8. Not where a result is also a factor, which the second would read. */
+static void apart(pl_ir *x, uint32_t block, size_t at)
+{
+    pl_insn *i = &x->b.at[block].code.at[at], from = *i;
+    const pl_form *f = &pl_forms[from.form];
+    const unsigned s = shape_of(&from), bits = pl_operand_type(f, A, from.mods) == W_f16x2 ? 16 : bits_of(&from), most = sizes[s].m > sizes[s].n ? sizes[s].m : sizes[s].n;
+    if (bits < 8 || bits > 32 || most < 16)
+        return;
+    uint32_t rows[LISTS][MOST];
+    unsigned n[LISTS];
+    for (unsigned k = 0; k < LISTS; k++) {
+        n[k] = (unsigned)pl_operand_count(f, k, from.mods);
+        for (unsigned r = 0; r < n[k]; r++)
+            rows[k][r] = x->p->pool.at[from.more + from.op[k] + r];
+    }
+    const unsigned half = n[D] / 2;
+    if (n[D] != n[C] || shares(rows[D], n[D], rows[A], n[A]) || shares(rows[D], n[D], rows[B], n[B]) || shares(rows[D], half, rows[C] + half, half))
+        return;
+    const bool flipped = sizes[s].m == 8, tall = most == 32, tf32 = pl_insn_has(&from, W_tf32), whole = pl_insn_has(&from, W_s32);
+    const unsigned steps = tf32 ? 2 : 1, left = factor_registers(16, sizes[s].k, bits), right = factor_registers(8, sizes[s].k, bits);
+    const pl_word sum = whole ? W_s32 : n[D] == 4 ? W_f16 : W_f32, factor = tf32 ? W_tf32 : pl_insn_has(&from, W_bf16) ? W_bf16 : !whole ? W_f16 : pl_insn_has(&from, W_u8) ? W_u8 : W_s8;
+    const pl_word words[] = {W_sync, W_aligned, tf32 ? W_m16n8k4 : W_m16n8k16, W_row, W_col, sum, factor, factor, sum, W_satfinite};
+    const unsigned nwords = sizeof words / sizeof *words - !pl_insn_has(&from, W_satfinite), size[LISTS] = {half, left / steps, right / steps, half};
+    pl_ir_remove(x, i);
+    for (unsigned t = 0; t < 2; t++)
+        for (unsigned k = 0; k < steps; k++)
+            multiply(x, block, at, &from, words, nwords, (const uint32_t *const[LISTS]){
+                rows[D] + t * half, rows[flipped ? B : A] + (tall ? t * left : 0) + k * left / steps,
+                rows[flipped ? A : B] + (tall ? 0 : t * right) + k * right / steps, (k ? rows[D] : rows[C]) + t * half}, size);
+}
+
 /* An address a number behind another one: tiles beside each other share what they compute. */
 static void step_back(maker *m)
 {
@@ -558,9 +619,10 @@ bool pl_pass_wmma(pl_ir *x)
     for (uint32_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
             pl_insn *i = &x->b.at[b].code.at[k];
-            if (is_product(i))
+            if (is_product(i)) {
                 originals(x, i);
-            else if (is_wmma(i) && !expand(x, b, k, &known))
+                apart(x, b, k);
+            } else if (is_wmma(i) && !expand(x, b, k, &known))
                 return false;
         }
     return pl_ir_settle(x);
