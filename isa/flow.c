@@ -26,6 +26,8 @@ static inline void locate(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     v->writes += (use & PL_USE_WRITE) != 0;
     if ((use & PL_USE_WRITE) && (f->x->b.at[f->block].code.at[f->at].flags & PL_IF_ELSEWHERE))
         v->weight = 0;
+    else if ((use & PL_USE_WRITE) && (f->x->b.at[f->block].code.at[f->at].flags & PL_IF_HALF))
+        v->weight = 1;
 }
 
 bool pl_flow_values(pl_flow *f, pl_ir *x)

@@ -286,6 +286,12 @@ static void count_bits(const halves *h, pl_insn *i)
         i->cls = pl_insn_mnem(i) == M_popc ? C_popc : C_clz;
 }
 
+/* A word of the constant bank: 32 bits of its address matter. */
+static bool from_bank(const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST && i->op[1] != UINT32_MAX;
+}
+
 static void visit(halves *h, pl_insn *i)
 {
     if (i->form == PL_IR_DEAD)
@@ -296,7 +302,9 @@ static void visit(halves *h, pl_insn *i)
     const unsigned wanted = value ? h->want[to] : BOTH | IN_REGISTERS | VARIABLE;
     if (m == M_popc || m == M_clz)
         count_bits(h, i);
-    if (cuts(i))
+    if (from_bank(i))
+        want(h, i->op[1], LOW);
+    else if (cuts(i))
         want(h, i->op[1], LOW);
     else if (extension(i)) {
         i->cls = (wanted & HIGH) && (wanted & IN_REGISTERS) ? C_alu : C_cvt_int64;
@@ -308,6 +316,9 @@ static void visit(halves *h, pl_insn *i)
         comparison(h, i);
     else if (m == M_bfi && is_wide(i))
         insertion(h, i, wanted);
+    else if (m == M_add && i->cls == C_free && is_wide(i) && !(wanted & HIGH)) /* an address in the constant bank */
+        for (unsigned k = 1; k < 3; k++)
+            want(h, i->op[k], LOW);
     else if (!pl_insn_is_integer(i, 64))
         pl_insn_reads_here(h->x->p, i, m == M_popc || m == M_clz || (m == M_mad && i->cls == C_imad_wide_sum) ? want_values : want_all, h);
     else if (is_logic(m) && (i->cls == C_logic64 || i->cls == C_alu || i->cls == C_free))
@@ -341,6 +352,43 @@ bool pl_pass_halves(pl_ir *x)
         pl_irb *b = &x->b.at[x->rpo[j]];
         for (size_t k = b->code.n; k-- > 0;)
             visit(&h, &b->code.at[k]);
+    }
+    pl_ir_same(x);
+    return true;
+}
+
+/* A word from memory or less, extended to 64 bits. */
+static bool extends_load(const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M_ld && i->sel[PL_M_COUNT] == 1 && i->sel[PL_M_LOG2] <= 2;
+}
+
+/* Does the instruction make a value of 64 bits of which one register holds all that is wanted? Whoever wants it in registers has the other one, too. */
+static bool is_half(const halves *h, const pl_insn *i)
+{
+    const uint32_t to = i->op[0];
+    if (i->form == PL_IR_DEAD || i->guard != PL_PT || (!pl_insn_pure(i) && !extends_load(i)) || to >= h->x->f->rows || h->x->row[to].defs != 1 ||
+        h->x->row[to].pinned || h->x->row[to].rows != 2 || (i->flags & PL_IF_ELSEWHERE))
+        return false;
+    const unsigned wanted = h->want[to];
+    return !(wanted & IN_REGISTERS) && count(wanted & BOTH & ~zeros_made(h, i, STEPS)) < 2;
+}
+
+bool pl_pass_widths(pl_ir *x)
+{
+    if (!pl_ir_ready(x))
+        return false;
+    halves h = {.x = x, .want = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4)};
+    if (!h.want)
+        return false;
+    for (uint32_t j = x->nrpo; j-- > 0;) {
+        pl_irb *b = &x->b.at[x->rpo[j]];
+        for (size_t k = b->code.n; k-- > 0;) {
+            pl_insn i = b->code.at[k]; /* its class is known */
+            visit(&h, &i);
+            if (is_half(&h, &b->code.at[k]))
+                b->code.at[k].flags |= PL_IF_HALF;
+        }
     }
     pl_ir_same(x);
     return true;

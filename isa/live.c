@@ -65,7 +65,8 @@ static bool is_linked(const pl_program *p, const pl_insn *i)
 
 typedef struct unit {
     uint32_t row, rows;   /* as numbered before */
-    bool elsewhere;         /* elsewhere: it takes no register of a thread */
+    bool elsewhere;       /* it takes no register of a thread */
+    bool half;            /* it takes one for its two rows */
     uint32_t start, end;  /* live interval, relative to the function's first instruction */
     uint32_t to;          /* new row */
     uint32_t block;       /* the only block that touches it; UINT32_MAX: several do */
@@ -159,6 +160,7 @@ static void locate_all(live *l, const pl_insn *i)
         if (u->writes < 2)
             u->writes++;
         u->elsewhere |= elsewhere;
+        u->half |= (i->flags & PL_IF_HALF) != 0;
     }
 }
 
@@ -206,7 +208,7 @@ static void summarise_all(live *l)
 
 static uint32_t weight(const unit *u)
 {
-    return u->elsewhere ? 0 : u->rows;
+    return u->elsewhere ? 0 : u->half ? 1 : u->rows;
 }
 
 /* Backward step over one instruction, which stands at positions 2 at (it reads) and 2 at + 1 (it writes). */
@@ -691,7 +693,7 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
             pl_insn *i = &p->code.at[pc];
             l.at = pc - f->first;
             locate_all(&l, i);
-            i->flags &= (uint16_t)~PL_IF_ELSEWHERE;
+            i->flags &= (uint16_t)~(PL_IF_ELSEWHERE | PL_IF_HALF);
         }
     if (!number_across(&l))
         return PL_NOMEM;

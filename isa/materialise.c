@@ -64,6 +64,14 @@ static unsigned room(const pl_insn *i, bool *pairs)
     return UINT32_MAX;
 }
 
+/* Counts in shared memory: ATOMS.POPC.INC adds one without an operand for that. */
+static bool counts_up(const pl_ir *x, const pl_insn *i)
+{
+    uint64_t n;
+    return pl_insn_mnem(i) == M_red && i->form != PL_IR_DEAD && i->sel[PL_M_SPACE] == PL_SP_SHARED && (pl_insn_has(i, W_add) || pl_insn_has(i, W_inc)) &&
+           pl_type_bits(pl_insn_type(i)) == 32 && pl_ir_number(x, i->op[1], &n) && (uint32_t)n == (pl_insn_has(i, W_add) ? 1 : UINT32_MAX);
+}
+
 static bool computes_doubles(const pl_insn *i)
 {
     static const bool sums[M_count] = {[M_add] = true, [M_sub] = true, [M_mul] = true, [M_fma] = true, [M_mad] = true, [M__fms] = true,
@@ -100,7 +108,7 @@ bool pl_pass_materialise(pl_ir *x)
             m.doubles = computes_doubles(here);
             if (m.doubles)
                 m.room = 1;
-            if (m.room == UINT32_MAX)
+            if (m.room == UINT32_MAX || counts_up(x, here))
                 continue;
             pl_insn i = *here;
             const pl_form *f = &pl_forms[i.form];

@@ -11,6 +11,7 @@
  * is written again stands in the way, the values in it are told apart first (webs.c). Removed instructions are squeezed out at the end. */
 #include "isa/opt.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "isa/passes.h"
@@ -453,6 +454,8 @@ pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
 
 /* ---- everything else ---- */
 
+static_assert(!(PL_IF_NOUNROLL & (PL_IF_ELSEWHERE | PL_IF_HALF)), "these notes are on an instruction at once");
+
 typedef bool pass(pl_ir *x);
 
 pl_status pl_optimise(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a, pl_arena *tmp)
@@ -460,7 +463,7 @@ pl_status pl_optimise(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena 
     static pass *const passes[] = {
         pl_pass_returns, pl_pass_wmma, pl_pass_numbers, pl_pass_rotate, pl_pass_webs, pl_pass_fold, pl_pass_select, pl_pass_halves, pl_pass_unroll, pl_pass_predicate, pl_pass_webs, pl_pass_bases, pl_pass_fold,
         pl_pass_select, pl_pass_halves, pl_pass_vector, pl_pass_divide, pl_pass_slow, pl_pass_atomics, pl_pass_choose, pl_pass_hoist, pl_pass_coalesce, pl_pass_materialise, pl_pass_modifiers, pl_pass_place,
-        pl_pass_uniform, pl_pass_meet, pl_pass_schedule, pl_pass_converge, pl_pass_calls, pl_pass_spill};
+        pl_pass_uniform, pl_pass_widths, pl_pass_meet, pl_pass_schedule, pl_pass_converge, pl_pass_calls, pl_pass_spill};
     pl_ir x;
     if (!f->count)
         return PL_OK;

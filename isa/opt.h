@@ -6,7 +6,7 @@
 #include "isa/program.h"
 
 /* Flag of an instruction behind `.pragma "nounroll"`: a loop that holds it is not unrolled. For the passes only. */
-enum { PL_IF_NOUNROLL = 1 << 7 };
+enum { PL_IF_NOUNROLL = 1 << 9 };
 
 /* *fixed is the first row that is no register of the program, before and after; `tmp` may be reset on the way. */
 /* Multiply-add contraction only: the part of optimisation that changes results, done at every level as ptxas does. */

@@ -52,6 +52,8 @@ bool pl_pass_modifiers(pl_ir *x);
 bool pl_pass_place(pl_ir *x);
 /* uniform.c: values that are in uniform registers or the constant bank. */
 bool pl_pass_uniform(pl_ir *x);
+/* halves.c: 64-bit values of which one half is all there is, or all that is read, are in one register. */
+bool pl_pass_widths(pl_ir *x);
 /* converge.c: where lanes of a warp may be missing that an instruction needs. */
 bool pl_pass_meet(pl_ir *x);
 /* converge.c: BSSY and BSYNC around branches that may part a warp. */

@@ -426,6 +426,13 @@ static void bank_index(const chooser *c, pl_insn *i, unsigned k)
     if (i->sel[PL_M_SPACE] == PL_SP_CONST && w && single(c, i->op[k]) && (w->cls == C_imad_wide || w->cls == C_imad_wide_sum) &&
         pl_ir_number(c->x, w->op[2], &n) && n && !(n & (n - 1)))
         w->cls = C_alu;
+    if (i->sel[PL_M_SPACE] != PL_SP_CONST || !w || pl_insn_mnem(w) != M_add || !single(c, i->op[k]) || !pl_insn_is_integer(w, 64))
+        return;
+    for (unsigned a = 1; a < 3; a++) { /* the variable's place goes into the access */
+        const pl_row_init *at = c->x->kind.at[w->op[a]] == PL_ROW_INIT ? &c->x->f->init.at[c->x->init.at[w->op[a]]] : NULL;
+        if (at && at->reloc == PL_RELOC_VAR)
+            w->cls = C_free;
+    }
 }
 
 static void fold_address(const chooser *c, pl_insn *i)

@@ -766,6 +766,56 @@ START_TEST(constant_doubles_take_no_register)
 }
 END_TEST
 
+/* isa/halves.c: the upper half of what is shifted down so far is RZ. ptxas 13.0 needs a register for each of the six. */
+START_TEST(what_is_known_of_a_half_takes_no_register)
+{
+    char narrow[2048] = "", wide[2048] = "";
+    for (unsigned k = 0; k < 6; k++) {
+        snprintf(narrow + strlen(narrow), sizeof narrow - strlen(narrow), "mul.wide.u32 %%d%u, %%r2, %u;\nshr.u64 %%d%u, %%d%u, 40;\n", 10 + k, 77777 + k, 20 + k, 10 + k);
+        snprintf(wide + strlen(wide), sizeof wide - strlen(wide), "mul.wide.u32 %%d%u, %%r2, %u;\nshr.u64 %%d%u, %%d%u, 8;\n", 10 + k, 77777 + k, 20 + k, 10 + k);
+    }
+    static const char rest[] = "L:\nld.volatile.global.u32 %r3, [%d2];\nsetp.ne.u32 %p1, %r3, 0;\n@%p1 bra L;\nadd.s64 %d3, %d20, %d21;\nadd.s64 %d3, %d3, %d22;\nadd.s64 %d3, %d3, %d23;\nadd.s64 %d3, %d3, %d24;\n"
+                               "add.s64 %d3, %d3, %d25;\nst.global.u64 [%d2], %d3;";
+    strcat(narrow, rest);
+    strcat(wide, rest);
+    assemble(narrow);
+    uint32_t few = registers;
+    assemble(wide);
+    ck_assert_uint_gt(registers, few);
+}
+END_TEST
+
+/* LDC takes 32 bits of an address, and the place of the variable beside them: six indices are six registers, six addresses of global memory twelve. */
+START_TEST(indices_of_constants_are_words)
+{
+    uint32_t taken[2];
+    for (unsigned far = 0; far < 2; far++) {
+        char body[2048] = "mov.u64 %d3, c;\n";
+        for (unsigned k = 0; k < 6; k++)
+            snprintf(body + strlen(body), sizeof body - strlen(body), "ld.global.s32 %%d%u, [%%d1+%u];\nadd.s64 %%d%u, %%d%u, %%d%u;\n", 10 + k, 4 * k, 20 + k, far ? 1u : 3u, 10 + k);
+        strcat(body, "L:\nld.volatile.global.u32 %r3, [%d2];\nsetp.ne.u32 %p1, %r3, 0;\n@%p1 bra L;\n");
+        for (unsigned k = 0; k < 6; k++)
+            snprintf(body + strlen(body), sizeof body - strlen(body), "ld.%s.u32 %%r4, [%%d%u];\nadd.u32 %%r3, %%r3, %%r4;\n", far ? "global" : "const", 20 + k);
+        strcat(body, "st.global.u32 [%d2], %r3;");
+        assemble(body);
+        taken[far] = registers;
+    }
+    ck_assert_uint_le(taken[0] + 4, taken[1]);
+}
+END_TEST
+
+/* ATOMS.POPC.INC counts in shared memory without a register for the one that it adds; every other number is in one. */
+START_TEST(counting_takes_no_number)
+{
+    assemble("mov.u32 %r3, s;\nred.shared.add.u32 [%r3], 1;\nred.shared.inc.u32 [%r3], -1;");
+    ck_assert_uint_eq(count("~mov"), 0);
+    assemble("mov.u32 %r3, s;\nred.shared.add.u32 [%r3], 2;");
+    ck_assert_uint_eq(count("~mov"), 1);
+    assemble("red.global.add.u32 [%d1], 1;");
+    ck_assert_uint_eq(count("~mov"), 1);
+}
+END_TEST
+
 /* ptxas 13.0 leaves a product outside of the loop that adds it; a shift goes into the sum. */
 START_TEST(products_of_other_blocks_stay_there)
 {
@@ -981,6 +1031,6 @@ UNIT_MAIN("opt", parameters_are_fetched_where_they_are_needed, what_is_made_of_t
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
-          parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
+          parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_constants_are_words, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
           loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
           unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
