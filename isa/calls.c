@@ -4,8 +4,10 @@
  * the return address (MOV), the function the other half; arguments that are needed afterwards are copied. Such a caller fetches
  * parameters and constants again behind a call rather than keep them. A function that is called through its address, or that may call
  * itself, keeps to a convention: both halves are written, arguments begin at R4, and what lives across its own calls is put into registers
- * that it must give back as they were. It saves those and the return address in local memory when it starts (STL), fetches them before it
- * returns (LDL), and moves the stack pointer for that. The lanes of an indirect call meet behind it (BSSY, BSYNC). */
+ * that it must give back as they were: so is what ever lives across one of them, and the barrier of each BSSY around one, all of it in
+ * registers of its own while it lives. A subroutine for a quotient or a root is a call there too. It saves those and the return address in
+ * local memory when it starts (STL), fetches them before it returns (LDL), and moves the stack pointer for that. One that calls nobody
+ * saves one register if few are not enough. The lanes of an indirect call meet behind it (BSSY, BSYNC). */
 #include <string.h>
 
 #include "isa/flow.h"
@@ -13,7 +15,8 @@
 #include "isa/plan.h"
 #include "isa/tidy.h"
 
-enum { MOST_STEADY = 64 };
+/* FREE: what a function that calls nobody may need beside its arguments: R0 and R3 are free, then ptxas takes R2, which is not. */
+enum { MOST_STEADY = 64, FREE = 1 };
 
 /* What a known function gets as one of its arguments: the same value from every call here, or not. */
 typedef struct steady {
@@ -26,14 +29,20 @@ typedef struct caller {
     pl_ir *x;
     pl_flow f;
     uint8_t *returned;  /* by value: a call's result as it comes */
-    uint32_t across;    /* most rows that live across a call */
-    bool parts;         /* a call between BSSY and BSYNC */
+    uint32_t across;    /* most rows that live at once of the values that live across some call */
+    uint32_t parts;     /* most BSSY without their BSYNC at a call */
     struct { steady *at; size_t n, cap; } steady;
 } caller;
 
 static bool is_call(const pl_insn *i)
 {
     return (pl_insn_effects(i) & PL_EF_CALL) != 0;
+}
+
+/* Do the convention's other registers change there? Also where a subroutine for a quotient or a root may run. */
+static bool clobbers(const pl_ir *x, const pl_insn *i)
+{
+    return is_call(i) || (x->f->linked && pl_insn_mnem(i) == M__slow);
 }
 
 /* A call of a function that keeps to the convention. */
@@ -66,10 +75,11 @@ static void enter(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         pl_flow_set(&c->f, k, true);
 }
 
-/* Finds what lives across calls: it is marked then. */
+/* Finds what lives across calls: it is marked then. Where the weight of everything else is none, also how much of it lives at once. */
 static void look(caller *c)
 {
     pl_ir *x = c->x;
+    c->across = 0;
     for (uint32_t b = 0; b < x->b.n; b++) {
         if (x->b.at[b].order == PL_IR_NONE)
             continue;
@@ -77,13 +87,25 @@ static void look(caller *c)
         for (uint32_t at = (uint32_t)x->b.at[b].code.n; at-- > 0;) {
             const pl_insn *i = pl_flow_visit(&c->f, b, at);
             pl_insn_writes_here(x->p, &x->b.at[b].code.at[at], leave, c);
-            if (is_call(i)) {
+            if (clobbers(x, i))
                 pl_flow_mark(&c->f);
-                c->across = c->f.weight > c->across ? c->f.weight : c->across;
-            }
+            c->across = c->f.weight > c->across ? c->f.weight : c->across;
             pl_insn_uses_here(x->p, &x->b.at[b].code.at[at], enter, c);
         }
     }
+}
+
+/* What lives across a call has a register of its kind wherever it lives. */
+static bool count_kept(caller *c)
+{
+    caller again = {.x = c->x};
+    if (!pl_flow_values(&again.f, c->x) || !pl_flow_live(&again.f))
+        return false;
+    for (uint32_t k = 0; k < c->f.n; k++)
+        again.f.v[k].weight = pl_flow_marked(&c->f, k) ? c->f.v[k].rows : 0;
+    look(&again);
+    c->across = again.across;
+    return true;
 }
 
 /* Does it live across a call of this function? */
@@ -177,12 +199,18 @@ static bool needs_copy(caller *c, const pl_insn *send, const pl_insn *call, int 
     return kept(c, k);
 }
 
+/* Do the lanes of the call meet behind it? ptxas leaves that out where nothing else parts the lanes of the function. */
+static bool meets(const pl_ir *x, const pl_insn *call)
+{
+    return x->parts && x->p->calls.at[call->target].callee == UINT32_MAX;
+}
+
 /* The call at position `at`: its arguments, its return address, its meeting point. */
 static bool call_site(caller *c, uint32_t b, size_t at)
 {
     pl_ir *x = c->x;
     pl_insn call = x->b.at[b].code.at[at];
-    bool linked = is_linked(x->p, &call), indirect = x->p->calls.at[call.target].callee == UINT32_MAX;
+    bool linked = is_linked(x->p, &call);
     for (size_t k = at; k-- > 0 && !is_call(&x->b.at[b].code.at[k]);) {
         int n = argument(x->p, &call, &x->b.at[b].code.at[k]);
         if (n >= 0 && needs_copy(c, &x->b.at[b].code.at[k], &call, n, linked) && !copy(x, b, k))
@@ -191,7 +219,7 @@ static bool call_site(caller *c, uint32_t b, size_t at)
     for (int part = 0; part < (linked ? 2 : 1); part++)
         if (!add(x, b, at, M__link, &call))
             return false;
-    if (!indirect || !x->parts) /* ptxas leaves the meeting point out where nothing else parts the lanes of the function */
+    if (!meets(x, &call))
         return true;
     return add(x, b, at, M__bssy, &call) && add(x, b, at + 1, M__bsync, &call);
 }
@@ -252,11 +280,10 @@ static bool transfer(pl_ir *x, uint32_t b, size_t at, const place *p, uint32_t k
     return true;
 }
 
-/* The function gives back what it found in registers: the last of them is the return address. */
-static bool give_back(caller *c)
+/* The function gives back what it found in n registers; where it calls others, the last of them is the return address. */
+static bool give_back(const caller *c, uint32_t n, bool calls)
 {
     pl_ir *x = c->x;
-    uint32_t n = c->across + 2 + (c->parts ? 1 : 0);
     place p = {.frame = pl_ir_frame(x), .base = (x->f->frame_bytes + 7u) & ~7u, .rows = pl_ir_new(x, n), .n = n};
     uint32_t bytes = (4 * n + 7) & ~7u;
     x->f->frame_bytes = p.base + bytes;
@@ -272,10 +299,13 @@ static bool give_back(caller *c)
         for (uint32_t k = 0; k < n; k++)
             if (!transfer(x, b, last, &p, k, false, &ret))
                 return false;
-        if (c->parts && !add(x, b, last, M__keep, &ret))
-            return false;
+        for (uint32_t k = 0; k < c->parts; k++)
+            if (!add(x, b, last, M__keep, &ret))
+                return false;
         if (!add(x, b, last, M__frame, &ret))
             return false;
+        if (!calls)
+            continue;
         pl_insn *i = &x->b.at[b].code.at[last];
         if (!pl_insn_make(i, M__ret, 1, NULL, 0))
             return false;
@@ -289,7 +319,10 @@ static bool give_back(caller *c)
     for (uint32_t k = n; k-- > 0;)
         if (!transfer(x, 0, 0, &p, k, true, &first))
             return false;
-    return (!c->parts || add(x, 0, 0, M__keep, &first)) && pl_ir_settle(x);
+    for (uint32_t k = 0; k < c->parts; k++)
+        if (!add(x, 0, 0, M__keep, &first))
+            return false;
+    return pl_ir_settle(x);
 }
 
 /* A function that shares registers with its callers writes half of the address to which it returns. */
@@ -345,13 +378,13 @@ bool pl_pass_calls(pl_ir *x)
     pl_ir_sweep(x);
     for (size_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            any |= is_call(&x->b.at[b].code.at[k]);
-    if (!any && (x->f->entry || x->f->linked))
+            any |= clobbers(x, &x->b.at[b].code.at[k]);
+    if (!any && (x->f->entry || (x->f->linked && x->most_live <= x->f->formal.n + FREE)))
         return true;
     if (!pl_ir_graph(x) || !pl_ir_count(x))
         return false;
     if (!any)
-        return half_address(x);
+        return x->f->linked ? give_back(&c, 1, false) : half_address(x);
     if (!pl_flow_values(&c.f, x) || !pl_flow_live(&c.f))
         return false;
     for (uint32_t k = 0; k < c.f.n; k++)
@@ -360,6 +393,8 @@ bool pl_pass_calls(pl_ir *x)
     if (!c.returned)
         return false;
     look(&c);
+    if (x->f->linked && !count_kept(&c))
+        return false;
     note_steady(&c);
     uint32_t open = 0; /* BSSY without its BSYNC, in the order of the code */
     for (size_t b = 0; b < x->b.n; b++)
@@ -367,7 +402,10 @@ bool pl_pass_calls(pl_ir *x)
             const pl_insn *i = &x->b.at[b].code.at[k];
             open += pl_insn_mnem(i) == M__bssy;
             open -= open && pl_insn_mnem(i) == M__bsync;
-            c.parts |= open && is_call(i);
+            if (clobbers(x, i)) {
+                const uint32_t here = open + (!is_call(i) || meets(x, i) ? 1 : 0);
+                c.parts = here > c.parts ? here : c.parts;
+            }
         }
     for (uint32_t j = 0; j < x->nrpo; j++)
         if (!departures(&c, x->rpo[j]) || !pl_ir_settle(x) || !arrivals(&c, x->rpo[j]) || !pl_ir_settle(x))
@@ -380,5 +418,5 @@ bool pl_pass_calls(pl_ir *x)
         return false;
     if (x->f->entry)
         return pl_ir_ok(x);
-    return (x->f->linked ? give_back(&c) : half_address(x)) && pl_ir_ok(x);
+    return (x->f->linked ? give_back(&c, c.across + 2 + c.parts, true) : half_address(x)) && pl_ir_ok(x);
 }

@@ -14,8 +14,7 @@
 #include "isa/liveset.h"
 #include "isa/plan.h"
 
-/* What a thread has beyond the highest register that its code names; and the fewest of a function that calls by the convention, which gives
- * callees the first ones (ptxas 13.0 for sm_90, 2026-11: 720 of 810 functions compared have two more, the others some that their code does not use). */
+/* What a thread has beyond the highest register that its code names; and the fewest of a function that calls by the convention (ptxas 13.0 for sm_90, 2026-11: 720 of 810 functions compared have two more, the others some that their code does not use). */
 enum { MORE = 2, WITH_CALLS = 24, FEWEST = 8, TEMPORARIES = 16 };
 
 /* Registers of a thread that code can name; rows of a register file; the step in which a thread gets them; the fewest it gets by launch
@@ -61,6 +60,14 @@ static bool is_linked(const pl_program *p, const pl_insn *i)
         return false;
     uint32_t callee = p->calls.at[i->target].callee;
     return callee == UINT32_MAX || p->funcs.at[callee].linked || p->funcs.at[callee].system;
+}
+
+/* The fewest registers of a function that saves so many for its callers: R2, R16 to R31, and then four of each eight; callees may change the others. */
+static uint32_t with_saved(uint32_t saved)
+{
+    enum { FIRST = 16, SOLID = 17, NEXT = 36, GROUP = 4 };
+    uint32_t most = saved < SOLID + 1 ? FIRST + saved - 2 : NEXT + (saved - SOLID - 1) / GROUP * 2 * GROUP + (saved - SOLID - 1) % GROUP;
+    return saved < 2 || most + 1 + MORE < WITH_CALLS ? WITH_CALLS : most + 1 + MORE;
 }
 
 typedef struct unit {
@@ -722,10 +729,13 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
             extend(&l.u[l.unit_of[f->result.at[k].from]], f->count);
         }
     bool calls = false;
-    for (uint32_t k = 0; k < f->count && !calls; k++)
-        calls = is_linked(p, &p->code.at[f->first + k]);
+    uint32_t saved = 0;
+    for (uint32_t k = 0; k < f->count; k++) {
+        calls = calls || is_linked(p, &p->code.at[f->first + k]);
+        saved += pl_insn_mnem(&p->code.at[f->first + k]) == M__save;
+    }
     f->registers = needed(&l) + MORE;
-    uint32_t fewest = calls ? WITH_CALLS : FEWEST;
+    uint32_t fewest = calls ? with_saved(saved) : FEWEST;
     if (f->registers < fewest)
         f->registers = fewest;
     uint32_t limit = pl_register_limit(p, f);

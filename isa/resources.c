@@ -1,7 +1,7 @@
 /* resources.c - barriers, stack and registers of functions, over the graph of calls. See resources.h.
  *
  * Functions are visited behind everything they call; a call back to a function that is still open (recursion) counts once, as ptxas
- * counts it. An indirect call may reach every function that is no kernel. */
+ * counts it. An indirect call may reach every function whose address is in a variable or in a register of some function. */
 #include "isa/resources.h"
 
 #include <string.h>
@@ -18,6 +18,7 @@ typedef struct visit {
 typedef struct graph {
     pl_program *p;
     uint8_t *state; /* by function: 0 new, 1 open, 2 done */
+    bool *taken;    /* by function: its address is somewhere */
     uint32_t *deepest; /* stack below it */
     struct { visit *at; size_t n, cap; } open;
 } graph;
@@ -82,7 +83,7 @@ static uint32_t next_callee(graph *g, visit *v)
             return callee;
         }
         while (v->candidate < p->funcs.n)
-            if (!p->funcs.at[v->candidate++].entry)
+            if (g->taken[v->candidate++] && !p->funcs.at[v->candidate - 1].entry)
                 return v->candidate - 1;
     }
     return UINT32_MAX;
@@ -121,12 +122,31 @@ static void visit_from(graph *g, uint32_t func)
     }
 }
 
+static void find_taken(graph *g)
+{
+    const pl_program *p = g->p;
+    for (size_t v = 0; v < p->vars.n; v++)
+        for (size_t k = 0; k < p->vars.at[v].reloc.n; k++)
+            if (p->vars.at[v].reloc.at[k].kind == PL_RELOC_FUNC)
+                g->taken[p->vars.at[v].reloc.at[k].symbol] = true;
+    for (size_t f = 0; f < p->funcs.n; f++)
+        for (size_t k = 0; k < p->funcs.at[f].init.n; k++) {
+            const pl_row_init *r = &p->funcs.at[f].init.at[k];
+            const uint64_t func = (r->bits - PL_CODE_BASE) / 16;
+            if (r->width == 64 && !r->sreg && r->reloc == PL_RELOC_NONE && r->bits >= PL_CODE_BASE && func < p->funcs.n)
+                g->taken[func] = true;
+        }
+}
+
 pl_status pl_program_resources(pl_program *p)
 {
     pl_arena *scratch = pl_arena_open();
     if (!scratch)
         return PL_NOMEM;
-    graph g = {.p = p, .state = pl_arena_array(scratch, uint8_t, p->funcs.n + 1), .deepest = pl_arena_array(scratch, uint32_t, p->funcs.n + 1)};
+    graph g = {.p = p, .state = pl_arena_array(scratch, uint8_t, p->funcs.n + 1), .deepest = pl_arena_array(scratch, uint32_t, p->funcs.n + 1),
+               .taken = pl_arena_array(scratch, bool, p->funcs.n + 1)};
+    if (pl_arena_ok(scratch))
+        find_taken(&g);
     for (uint32_t k = 0; k < p->funcs.n && pl_arena_ok(scratch); k++)
         if (g.state[k] == 0)
             visit_from(&g, k);
