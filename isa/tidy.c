@@ -56,8 +56,8 @@ void pl_insn_shape(pl_insn *i)
         flags |= PL_MF_SIGNED;
     if (data < f->noperands && pl_type_bits(type) > 32 && pl_type_bits(type) <= 64)
         flags |= PL_MF_WIDE;
-    if (f->effects & PL_EF_VOLATILE)
-        flags |= PL_MF_POLL | PL_MF_NOL1;
+    if (f->effects & PL_EF_VOLATILE) /* what threads of one block tell each other they find in the L1 of their SM */
+        flags |= PL_MF_POLL | (pl_insn_has(i, W_cta) ? 0u : PL_MF_NOL1);
     pl_word cop = pl_mod(f, i->mods, G_cop);
     if (cop == W_cg || cop == W_cv)
         flags |= PL_MF_NOL1;

@@ -42,7 +42,7 @@ typedef struct pl_effect {
     uint8_t space;   /* resolved pl_space number (generic addresses are resolved) */
     uint8_t kind;    /* pl_access_kind */
     uint16_t size;   /* bytes a lane */
-    bool bypass_l1;  /* .cg, volatile, relaxed/acquire at gpu scope, atomics */
+    bool bypass_l1;  /* .cg, volatile, relaxed/acquire beyond the block, atomics */
     bool streaming;  /* evict-first */
     uint64_t addr[PL_LANES]; /* in the resolved space */
 } pl_effect;
