@@ -382,7 +382,7 @@ static bool polls(pl_ir *x, const pl_varies *polled, uint32_t b)
 /* A loop that looks at memory, and does not sleep meanwhile; in that of an atomic operation one lane goes on each time. */
 static bool yield_in_loops(pl_ir *x, const pl_varies *v, const uint8_t *apart)
 {
-    uint8_t *state = pl_arena_array(x->tmp, uint8_t, x->b.n + 1); /* by head of a loop: 1: polls, 2: sleeps or goes on, 4: has its YIELD */
+    uint8_t *state = pl_arena_array(x->tmp, uint8_t, x->b.n + 1); /* by head of a loop: 1: polls, 2: sleeps or goes on */
     pl_varies polled;
     if (!state)
         return false;
@@ -400,16 +400,9 @@ static bool yield_in_loops(pl_ir *x, const pl_varies *v, const uint8_t *apart)
             if (x->b.at[b].code.at[k].cls == C_sleep || x->b.at[b].code.at[k].cls == C_cast)
                 state[loop] |= 2;
     }
-    for (uint32_t j = 0; j < x->nrpo; j++) {
-        uint32_t b = x->rpo[j], loop = x->b.at[b].loop;
-        for (size_t k = 0; loop != PL_IR_NONE && k < x->b.at[b].code.n && state[loop] == 1; k++) {
-            if (!pl_varies_polled(&x->b.at[b].code.at[k]))
-                continue;
-            if (!put(x, b, k + 1, M__yield, x->b.at[b].code.at[k].line))
-                return false;
-            state[loop] |= 4;
-        }
-    }
+    for (uint32_t b = 0; b < x->b.n; b++)
+        if (state[b] == 1 && !put(x, b, x->b.at[b].code.n > 1, M__yield, x->b.at[b].code.at[0].line))
+            return false;
     return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "isa/opt.h"
 #include "isa/plan.h"
+#include "isa/tidy.h"
 
 static bool is_end(const pl_insn *i)
 {
@@ -867,11 +868,7 @@ bool pl_insn_make(pl_insn *i, uint16_t mnem, unsigned noperands, const pl_word *
             continue;
         i->form = form;
         memcpy(i->mods, mods, sizeof i->mods);
-        i->plan = 0;
-        i->cls = f->cls(mods);
-        uint32_t e = f->effects;
-        if (e & (PL_EF_BARRIER | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_CONVERGE | PL_EF_ASYNC | PL_EF_VOLATILE | PL_EF_ATOMIC))
-            i->flags |= PL_IF_CONTROL;
+        pl_insn_finish(i);
         if (mnem == M_bra) {
             i->guard = PL_PT;
             i->reconv = UINT32_MAX;

@@ -17,7 +17,7 @@ void pl_insn_finish(pl_insn *i)
     if (e & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC))
         i->flags |= PL_IF_MEM;
     if ((e & (PL_EF_BARRIER | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_CONVERGE | PL_EF_ASYNC | PL_EF_VOLATILE | PL_EF_ATOMIC)) ||
-        i->cls == C_sleep || i->cls == C_alloca || f->mnem == M_griddepcontrol)
+        i->cls == C_sleep || i->cls == C_yield || i->cls == C_alloca || f->mnem == M_griddepcontrol)
         i->flags |= PL_IF_CONTROL;
 }
 

@@ -61,13 +61,15 @@ tests_ptxcheck_LDADD = libptxloom.la
 # Recorded probes of the machine's edges (tests/data/probes).
 check_LTLIBRARIES += libpl_probe.la
 libpl_probe_la_SOURCES = tests/probes/probe.c tests/probes/probe.h
-probe_tests = tests/probes/mem tests/probes/host tests/probes/async tests/probes/tex tests/probes/tma
+probe_tests = tests/probes/mem tests/probes/host tests/probes/async tests/probes/tex tests/probes/tma \
+	tests/probes/parting
 data_tests += $(probe_tests)
 check_PROGRAMS += $(probe_tests)
 tests_probes_mem_LDADD = libpl_probe.la libpl_harness.la libptxloom.la
 tests_probes_host_LDADD = libpl_probe.la libpl_harness.la libptxloom.la
 tests_probes_tex_LDADD = libpl_probe.la libpl_harness.la libptxloom.la
 tests_probes_tma_LDADD = libpl_probe.la libpl_harness.la libptxloom.la
+tests_probes_parting_LDADD = libpl_probe.la libpl_harness.la libptxloom.la
 tests_probes_async_LDADD = libpl_probe.la libpl_harness.la libptxloom.la
 
 # Programs report in TAP, so that every single test is counted; libcheck does so when CK_TAP_LOG_FILE_NAME is set.

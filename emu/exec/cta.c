@@ -177,6 +177,8 @@ static void release(pl_cta *c, uint32_t id)
     pl_barrier *b = &c->barrier[id];
     for (uint32_t n = 0; n < c->nwarps; n++) {
         pl_warp *w = &c->warp[n];
+        if (w->nsplits > 1)
+            pl_warp_meet(w, (uint8_t)id);
         for (unsigned k = 0; k < w->nsplits; k++) {
             pl_split *s = &w->split[k];
             if (s->wait == PL_SPLIT_BARRIER && s->barrier == id) {

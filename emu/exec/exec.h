@@ -55,6 +55,7 @@ typedef struct pl_split {
     uint16_t call;   /* call node, 0: the kernel itself */
     uint8_t wait;    /* PL_SPLIT_* */
     uint8_t barrier; /* which barrier, when it waits at one */
+    bool yielded;    /* has let others go first since it was last chosen */
     bool synced;     /* the lanes of a _sync instruction have met: it may execute */
     bool cluster_arrived; /* has arrived at the cluster barrier and may wait for phase `cluster_phase` */
     uint64_t cluster_phase;
@@ -153,6 +154,7 @@ typedef struct pl_warp {
     uint32_t polls;   /* volatile loads, atomics and failed waits since the warp was last chosen: how a spin loop shows */
     uint32_t spins;   /* pauses for polling since lanes last met */
     bool yield;       /* the current split asked to let others run */
+    bool way;         /* the current split makes way for one that is ready */
     bool paused;      /* the last step ended in a pause for polling: other warps should get their turn */
     bool wrote;       /* has written to memory since the last pause */
     bool timed;       /* has read a clock since the last pause: the loop may end with the time */
@@ -358,6 +360,9 @@ void pl_warp_widen(pl_warp *w, uint32_t exec);
 void pl_warp_half(pl_warp *w, unsigned h);
 /* Lanes of the current split part: `there` go to pc `to`, the rest go on at `from`; they meet at `reconv`. */
 void pl_warp_part(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv);
+
+/* The same at a branch: fewer lanes go before more, otherwise those that fall through (1 to 31 lanes on either side, H200, 2026-11). */
+void pl_warp_branch(pl_warp *w, pl_lanes there, uint32_t to, uint32_t reconv);
 /* The warp looks at memory that others may change, at the first lane's address. */
 void pl_warp_look(pl_warp *w, uint64_t address);
 /* Another split that is ready goes on next, chosen by a number. */
@@ -366,6 +371,12 @@ void pl_warp_shuffle(pl_warp *w, uint64_t number);
 void pl_warp_exit(pl_warp *w, pl_lanes lanes);
 /* The current split waits: kind is PL_SPLIT_*, it goes on at w->next. */
 void pl_warp_wait(pl_warp *w, uint8_t kind);
+
+/* Lanes that wait at this barrier of the block in the same place go on together (machine code for sm_90 has WARPSYNC in front of it). */
+void pl_warp_meet(pl_warp *w, uint8_t barrier);
+
+/* The current split makes way (YIELD): nobody at a meeting point waits for it, nor for others that have made way. */
+void pl_warp_yield(pl_warp *w);
 /* A _sync instruction whose mask leaves out lanes that execute it: the manual leaves open what they get. Masks of _sync instructions name
  * lanes of the half. */
 void pl_warp_doubt(pl_warp *w, uint32_t mask);

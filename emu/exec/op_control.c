@@ -16,7 +16,7 @@ static inline void branch_to(pl_warp *w, const pl_insn *i, uint32_t target)
         return;
     }
     count_divergence(w);
-    pl_warp_part(w, w->all, target, w->pc + 1, i->reconv);
+    pl_warp_branch(w, w->all, target, i->reconv);
 }
 
 void exec_bra(pl_warp *w, const pl_insn *i)
@@ -110,4 +110,10 @@ void exec_brkpt(pl_warp *w, const pl_insn *i)
 {
     (void)i;
     pl_fault(w, w->exec, 0, "CUDA_ERROR_LAUNCH_FAILED", "breakpoint");
+}
+
+void exec_yield(pl_warp *w, const pl_insn *i)
+{
+    (void)i;
+    pl_warp_yield(w);
 }

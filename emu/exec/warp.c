@@ -2,8 +2,9 @@
  *
  * A warp holds one or more splits (lanes that share a pc). Lanes that part at a branch get a convergence frame: who belongs to
  * it, who has arrived at the meeting point. A split that arrives early waits; when all members have arrived (or exited) they go
- * on as one split. Volta's forward-progress guarantee needs one more rule: when the running split polls memory while
- * others wait at a meeting point, the waiting ones are let go, since one of them may hold the lock that is polled for.
+ * on as one split. Volta's forward-progress guarantee needs one more rule: when the running split polls memory (YIELD stands in loops
+ * that do, or it has looked often enough) while others wait at a meeting point, the waiting ones are let go, since one of them may
+ * hold the lock that is polled for.
  *
  * Read next: cta.c (barriers between warps), op_control.c (the instructions that call the functions below). */
 #include <assert.h>
@@ -72,6 +73,7 @@ static void enter(pl_warp *w, unsigned k)
     w->regs = pl_warp_frame(w, s);
     w->pred = pl_warp_preds(w, s);
     s->ran = 0;
+    s->yielded = false;
     w->stop = false;
 }
 
@@ -196,6 +198,67 @@ static void leave_frames(pl_warp *w, uint16_t to)
     settle(w);
 }
 
+/* Lets splits that wait at meeting points go on alone. */
+static bool release_waiting(pl_warp *w)
+{
+    bool any = false;
+    for (unsigned k = 0; k < w->nsplits; k++) {
+        pl_split *s = &w->split[k];
+        if (s->wait != PL_SPLIT_CONVERGE)
+            continue;
+        pl_conv *c = &w->conv[s->frame];
+        c->members &= ~s->mask;
+        c->arrived &= ~s->mask;
+        s->frame = c->parent;
+        s->wait = PL_SPLIT_READY;
+        any = true;
+    }
+    if (any)
+        settle(w);
+    return any;
+}
+
+/* When nobody runs any more who has not yielded, meeting points wait no longer for those who have: lanes leave a loop of compare-and-swap
+ * one by one and execute what stands behind it, but meet at the next point with others that left it meanwhile (H200, 2026-11,
+ * tests/data/probes/parting; a patent of the maker describes it, "Execution of divergent threads using a convergence barrier"). */
+static bool release_from_yielded(pl_warp *w)
+{
+    pl_lanes yielded = 0;
+    for (unsigned k = 0; k < w->nsplits; k++) {
+        const pl_split *s = &w->split[k];
+        if (s->wait == PL_SPLIT_READY && !s->yielded)
+            return false;
+        yielded |= s->yielded ? s->mask : 0;
+    }
+    if (!yielded)
+        return false;
+    bool any = false;
+    for (uint16_t f = 1; f < w->conv_used; f++) {
+        pl_conv *c = &w->conv[f];
+        if (!c->used || !c->arrived || c->members & ~c->arrived & ~yielded)
+            continue;
+        const pl_lanes rest = c->members & ~c->arrived;
+        merge(w, f);
+        c->members = rest;
+        c->arrived = 0;
+        c->used = rest != 0;
+        any = true;
+    }
+    for (unsigned k = 0; any && k < w->nsplits; k++)
+        w->split[k].yielded = false;
+    return any;
+}
+
+void pl_warp_yield(pl_warp *w)
+{
+    if (w->nsplits == 1 || w->grid->simt_stack)
+        return;
+    leave(w);
+    w->split[w->current].yielded = true;
+    release_from_yielded(w);
+    w->way = true;
+}
+
 /* The current split stands at pc: if this is the meeting point of its frame it waits or merges. Returns false when it must wait. */
 static bool converge(pl_warp *w)
 {
@@ -220,28 +283,10 @@ static bool converge(pl_warp *w)
         w->stop = true;
         if (c->arrived == c->members)
             merge(w, f);
+        else
+            release_from_yielded(w);
         return false;
     }
-}
-
-/* Lets splits that wait at meeting points go on alone. */
-static bool release_waiting(pl_warp *w)
-{
-    bool any = false;
-    for (unsigned k = 0; k < w->nsplits; k++) {
-        pl_split *s = &w->split[k];
-        if (s->wait != PL_SPLIT_CONVERGE)
-            continue;
-        pl_conv *c = &w->conv[s->frame];
-        c->members &= ~s->mask;
-        c->arrived &= ~s->mask;
-        s->frame = c->parent;
-        s->wait = PL_SPLIT_READY;
-        any = true;
-    }
-    if (any)
-        settle(w);
-    return any;
 }
 
 /* Frames for where lanes that part now meet: those that leave a loop meanwhile do so further out. */
@@ -259,7 +304,19 @@ static uint16_t meet_at(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
     return frame;
 }
 
-void pl_warp_part(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv)
+/* Lanes that part where others wait already, or will, join them. */
+static uint16_t join(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
+{
+    for (uint16_t f = 1; f < w->conv_used; f++)
+        if (w->conv[f].used && w->conv[f].pc == pc && w->conv[f].call == call && w->conv[f].parent == frame) {
+            w->conv[f].members |= w->active;
+            return f;
+        }
+    return meet_at(w, frame, pc, call);
+}
+
+/* `there_first`: those who leave go on at once. */
+static void part(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv, bool there_first)
 {
     pl_split *s = &w->split[w->current];
     pl_lanes rest = w->active & ~there;
@@ -269,21 +326,31 @@ void pl_warp_part(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32
         where = w->call[call].parent;
     }
     if (reconv != UINT32_MAX && !frame_at(w, frame, reconv, where))
-        frame = meet_at(w, frame, reconv, where);
-    /* the lanes that have further to go run first */
-    pl_lanes here = rest, other = there;
-    uint32_t here_pc = from, other_pc = to;
-    if (from == reconv || (from + 1 == reconv && pl_forms[w->code[from].form].mnem == M__bsync)) {
-        here = there;
-        here_pc = to;
-        other = rest;
-        other_pc = from;
-    }
+        frame = join(w, frame, reconv, where);
+    pl_lanes here = there_first ? there : rest, other = there_first ? rest : there;
+    uint32_t here_pc = there_first ? to : from, other_pc = there_first ? from : to;
     s->frame = frame;
     w->active = s->mask = here;
     w->next = here_pc;
     add_split(w, other, other_pc, frame, call);
     w->split[w->current].born = ++w->births; /* the lanes that go on now are on top */
+}
+
+/* Has who goes on at `from` come to where all meet? The lanes that have further to go run first then. */
+static bool at_end(const pl_warp *w, uint32_t from, uint32_t reconv)
+{
+    return from == reconv || (from + 1 == reconv && pl_forms[w->code[from].form].mnem == M__bsync);
+}
+
+void pl_warp_part(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv)
+{
+    part(w, there, to, from, reconv, at_end(w, from, reconv));
+}
+
+void pl_warp_branch(pl_warp *w, pl_lanes there, uint32_t to, uint32_t reconv)
+{
+    unsigned leave = (unsigned)__builtin_popcountll(there), stay = (unsigned)__builtin_popcountll(w->active & ~there);
+    part(w, there, to, w->pc + 1, reconv, w->grid->simt_stack ? at_end(w, w->pc + 1, reconv) : leave < stay);
 }
 
 void pl_warp_exit(pl_warp *w, pl_lanes lanes)
@@ -340,6 +407,54 @@ void pl_warp_doubt(pl_warp *w, uint32_t mask)
                   pl_first_lane(w) + (uint32_t)__builtin_ctz(left_out), pl_mnems[pl_forms[w->code[w->pc].form].mnem].name, mask);
 }
 
+/* Does split k wait so, where split `with` is? */
+static bool waits_beside(const pl_warp *w, unsigned k, unsigned with, uint8_t wait, uint8_t barrier, pl_lanes ours)
+{
+    const pl_split *s = &w->split[k], *o = &w->split[with];
+    return k != with && s->wait == wait && (wait != PL_SPLIT_BARRIER || s->barrier == barrier) && s->pc == o->pc && s->call == o->call &&
+           s->cluster_arrived == o->cluster_arrived && s->cluster_phase == o->cluster_phase && s->mask & ours;
+}
+
+/* Splits that wait beside split `keep` become part of it. */
+static void unite(pl_warp *w, unsigned keep, uint8_t wait, uint8_t barrier, pl_lanes ours)
+{
+    bool any = false;
+    uint16_t frame = w->split[keep].frame;
+    for (unsigned k = 0; k < w->nsplits; k++)
+        if (waits_beside(w, k, keep, wait, barrier, ours))
+            for (any = true; !encloses(w, frame, w->split[k].frame);)
+                frame = w->conv[frame].parent;
+    if (!any)
+        return;
+    for (unsigned k = 0; k < w->nsplits; k++) {
+        pl_split *o = &w->split[k];
+        if (k != keep && !waits_beside(w, k, keep, wait, barrier, ours))
+            continue;
+        for (uint16_t f = o->frame; f != frame; f = w->conv[f].parent) {
+            w->conv[f].members &= ~o->mask;
+            w->conv[f].arrived &= ~o->mask;
+        }
+        o->frame = frame;
+    }
+    for (unsigned k = 0; k < w->nsplits; k++) {
+        if (!waits_beside(w, k, keep, wait, barrier, ours))
+            continue;
+        w->split[keep].mask |= w->split[k].mask;
+        if (keep == w->nsplits - 1u)
+            keep = k;
+        remove_split(w, k);
+        k--;
+    }
+    settle(w);
+}
+
+void pl_warp_meet(pl_warp *w, uint8_t barrier)
+{
+    for (unsigned k = 0; k < w->nsplits; k++)
+        if (w->split[k].wait == PL_SPLIT_BARRIER && w->split[k].barrier == barrier)
+            unite(w, k, PL_SPLIT_BARRIER, barrier, ~(pl_lanes)0);
+}
+
 bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
 {
     pl_split *s = &w->split[w->current];
@@ -354,6 +469,7 @@ bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
         return false;
     }
     pl_lanes here = w->active;
+    leave(w);
     for (unsigned k = 0; k < w->nsplits; k++)
         if (k != w->current && w->split[k].wait == PL_SPLIT_WARP_SYNC)
             here |= w->split[k].mask;
@@ -363,36 +479,14 @@ bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
         return false;
     }
     /* all are here: those at the same instruction become one split, others (bar.warp.sync elsewhere) just go on */
-    uint16_t frame = s->frame;
-    for (unsigned k = 0; k < w->nsplits; k++)
-        if (w->split[k].wait == PL_SPLIT_WARP_SYNC && w->split[k].pc == pc && w->split[k].call == s->call && w->split[k].mask & ours)
-            while (!encloses(w, frame, w->split[k].frame))
-                frame = w->conv[frame].parent;
+    unite(w, w->current, PL_SPLIT_WARP_SYNC, 0, ours);
     for (unsigned k = 0; k < w->nsplits; k++) {
         pl_split *o = &w->split[k];
-        bool waits = o->wait == PL_SPLIT_WARP_SYNC && o->mask & ours; /* lanes of another half wait for their own */
-        if (k != w->current && !waits)
+        if (k == w->current || o->wait != PL_SPLIT_WARP_SYNC || !(o->mask & ours)) /* lanes of another half wait for their own */
             continue;
-        if (k != w->current && (o->pc != pc || o->call != s->call)) {
-            o->wait = PL_SPLIT_READY;
-            o->synced = true;
-            continue;
-        }
-        for (uint16_t f = o->frame; f != frame; f = w->conv[f].parent) {
-            w->conv[f].members &= ~o->mask;
-            w->conv[f].arrived &= ~o->mask;
-        }
-        o->frame = frame;
+        o->wait = PL_SPLIT_READY;
+        o->synced = true;
     }
-    for (unsigned k = 0; k < w->nsplits; k++) {
-        pl_split *o = &w->split[k];
-        if (k == w->current || o->wait != PL_SPLIT_WARP_SYNC || !(o->mask & ours))
-            continue;
-        w->split[w->current].mask |= o->mask;
-        remove_split(w, k);
-        k--;
-    }
-    settle(w);
     w->active = w->split[w->current].mask;
     w->split[w->current].synced = true;
     w->next = pc; /* once more, with all lanes */
@@ -704,10 +798,10 @@ static bool choose(pl_warp *w)
     if (w->grid->simt_stack)
         return choose_top(w);
     for (int pass = 0; pass < 2; pass++) {
-        for (unsigned n = 0; n < w->nsplits; n++) {
+        for (unsigned n = 0; n < 2u * w->nsplits; n++) {
             unsigned k = (w->current + n) % w->nsplits;
             pl_split *s = &w->split[k];
-            if (awake(w, s)) {
+            if ((n >= w->nsplits || !s->yielded) && awake(w, s)) {
                 enter(w, k);
                 return true;
             }
@@ -771,8 +865,10 @@ const pl_insn *pl_warp_peek(pl_warp *w)
 /* Gives the next ready split of the warp its turn. */
 static void rotate(pl_warp *w)
 {
-    for (unsigned n = 1; n < w->nsplits; n++) {
+    for (unsigned n = 1; n < 2u * w->nsplits; n++) {
         unsigned k = (w->current + n) % w->nsplits;
+        if (n == w->nsplits || (n < w->nsplits && w->split[k].yielded))
+            continue;
         if (awake(w, &w->split[k])) {
             leave(w);
             enter(w, k);
@@ -825,6 +921,11 @@ static bool after_control(pl_warp *w)
     if (w->stop)
         return false;
     w->pc = w->next;
+    if (w->way) {
+        w->way = false;
+        rotate(w);
+        w->split[w->current].yielded = false;
+    }
     if (w->polls >= POLL_YIELD || w->yield) {
         w->polls = 0;
         w->yield = false;
