@@ -388,15 +388,14 @@ static void branches(fold *f)
     pl_ir *x = f->x;
     for (uint32_t b = 0; b < x->b.n; b++) {
         pl_insn *i = pl_ir_branch(x, b);
-        if (!i || (i->guard != PL_PT && i->guard != PL_PF) || (i->guard == PL_PT && !(i->flags & PL_IF_GUARD_NEG)))
+        if (!i || (i->guard != PL_PT && i->guard != PL_PF))
             continue;
-        bool taken = (i->guard == PL_PT) != ((i->flags & PL_IF_GUARD_NEG) != 0);
-        if (taken) {
-            i->guard = PL_PT;
-            i->flags &= (uint16_t)~PL_IF_GUARD_NEG;
-            x->b.at[b].next = PL_IR_NONE;
-        } else
-            pl_ir_remove(x, i);
+        const bool taken = (i->guard == PL_PT) != ((i->flags & PL_IF_GUARD_NEG) != 0);
+        if (taken && x->b.at[b].next == PL_IR_NONE)
+            continue; /* it was a jump */
+        if (taken)
+            x->b.at[b].next = i->target;
+        pl_ir_remove(x, i);
         f->changed = true;
     }
 }

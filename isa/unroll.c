@@ -1,4 +1,4 @@
-/* unroll.c - counted loops without others inside are unrolled: where the number of rounds is known wholly or by a part of them, else four times.
+/* unroll.c - counted loops are unrolled, inner ones first: where the number of rounds is known wholly or by a part of them, else four times.
  *
  * ptxas 13.0 does so (its output for sm_90, 2026-11): a loop `do { body; v += c; } while (v < n)` whose body is short becomes
  *
@@ -23,22 +23,21 @@
 #include "isa/passes.h"
 #include "isa/plan.h"
 
-/* What ptxas unrolls, read off its code for 2,000 loops made for it, whose bodies differ in one instruction each (2026-11). A body has a price,
- * where what only steps by a number is free. Where the number of rounds is not known, it must be no dearer than SHORT and FOR_SHARED
- * for each load from shared memory; a body that loads from global memory has WITH_LOADS less the same for each of the first few. Where it
- * is known, LONG; then MOST_COPIES by price is how many copies there may be. */
-enum { FACTOR = 4, SHORT = 18, FOR_SHARED = 3, FEW_SHARED = 3, WITH_LOADS = 46, MOST_BUDGET = 65, LONG = 72, MOST_COPIES = 350, MOST_ROUNDS = 4096 };
-enum { PRICE_ACCESS = 2, PRICE_WIDE = 2, PRICE_ATOMIC = 10, PRICE_BRANCH = 1 };
+/* What ptxas unrolls, read off its code for some 5,000 loops made for it, whose bodies differ in one instruction each (2026-11). A body has a price: about
+ * one for each PTX instruction, with one more for an address with a distance, as none are joined yet.
+ *
+ * Where the number of rounds is not known, the price must be no more than SHORT and FOR_SHARED for each load from shared memory, or WITH_LOADS if the
+ * body loads from elsewhere. Where it is known, what is the same number or event in each run of a round, once it is written out, is saved: the
+ * counter and the compare, what is computed of the counter and numbers alone, constants, barriers. Then all rounds are written out if what is left of
+ * them comes to no more than SMALL, or than WHOLE and SAVED times its ratio to what is saved; else the body may cost LONG, with what is saved, and
+ * MOST_COPIES by price is how many copies there may be. */
+enum { FACTOR = 4, SHORT = 18, FOR_SHARED = 5, WITH_LOADS = 46, MOST_BUDGET = 96, LONG = 72, MOST_COPIES = 350, MOST_ROUNDS = 4096 };
+enum { SMALL = 390, WHOLE = 225, SAVED = 6600, SAVED_LOOP = 2 };
+enum { PRICE_LOCAL = 3, PRICE_ATOMIC = 10, PRICE_PACKED = 2, PRICE_MAD64 = 4 };
 
 /* What is dearer, by the start of its class. A product of 8-bit floats is many instructions (isa/classes.md): halves unpacked, two HMMA, sums. */
 static const struct { const char *class_name; uint8_t price; } dear[] = {
     {"mma_fp8", 12}, {"div32_u", 21}, {"div32_s", 27}, {"rem32_u", 19}, {"rem32_s", 24}, {"div_f32_full", 12}, {"div_f32_approx", 7}, {"mufu_scaled", 6}};
-
-/* The dearest body that is written out, by the number of rounds; in between the smaller number counts. */
-static const struct { uint16_t rounds, price; } whole[] = {
-    {1, 390}, {2, 194}, {3, 126}, {4, 97}, {5, 78}, {6, 72}, {7, 62}, {8, 57}, {9, 52}, {10, 48}, {12, 46}, {14, 39}, {16, 38}, {18, 36}, {20, 34},
-    {24, 30}, {28, 27}, {32, 25}, {40, 22}, {48, 20}, {64, 17}, {80, 15}, {96, 13}, {128, 12}, {192, 9}, {256, 8}, {384, 6}, {512, 5}, {768, 4},
-    {1024, 3}, {2048, 1}};
 
 typedef struct counted {
     uint32_t block, exit;     /* where a round begins, where the loop ends */
@@ -52,10 +51,11 @@ typedef struct counted {
     pl_word cmp;              /* lt le gt ge ne, counter on the left */
     uint32_t n;               /* instructions of the body */
     uint32_t price;           /* what they come to */
+    uint32_t saved;           /* as much of it would be known if the counter were */
     uint32_t shared;          /* loads from shared memory */
-    bool loads, doubles;      /* it loads from elsewhere; it computes with f64 */
+    bool loads;               /* it loads from elsewhere */
     bool together;            /* the lanes of a warp or block do something together */
-    bool branches, meets;     /* there is something that only some lanes do; a barrier */
+    bool branches, apart, meets; /* there is a branch; that some lanes may take; a barrier */
 } counted;
 
 typedef struct unroller {
@@ -143,6 +143,8 @@ static bool only_steps(pl_ir *x, const counted *c, uint32_t block, const pl_insn
 static bool copyable(const pl_insn *i)
 {
     uint32_t e = pl_insn_effects(i);
+    if (i->cls == C_cp_async || i->cls == C_cp_commit || i->cls == C_cp_wait)
+        return !(i->flags & PL_IF_NOUNROLL);
     if ((e & (PL_EF_EXIT | PL_EF_CALL | PL_EF_ASYNC | PL_EF_FENCE)) || ((e & PL_EF_BRANCH) && pl_forms[i->form].noperands != 1))
         return false;
     static const char *const calls[] = {"div64", "rem64", "div_f32_rn", "div_f64", "rcp_f", "sqrt_f", "rsqrt_f64", "wmma", "wgmma", "fence"};
@@ -152,43 +154,121 @@ static bool copyable(const pl_insn *i)
     return i->cls != C_sleep && !(i->flags & PL_IF_NOUNROLL);
 }
 
-/* What an instruction adds to the price of its body. */
-static uint32_t price_of(counted *c, const pl_insn *i)
+/* Is the address a parameter of the kernel as it is? */
+static bool at_parameter(const pl_ir *x, const pl_insn *i)
 {
-    uint32_t e = pl_insn_effects(i);
+    const uint32_t row = i->op[(pl_insn_effects(i) & PL_EF_STORE) ? 0 : 1];
+    const pl_insn *w = row < x->f->rows && x->row[row].defs == 1 ? pl_ir_writer(x, row) : NULL;
+    return w && pl_insn_mnem(w) == M_ld && w->sel[PL_M_SPACE] == PL_SP_PARAM;
+}
+
+/* What an instruction adds to the price of its body. */
+static uint32_t price_of(const pl_ir *x, counted *c, const pl_insn *i)
+{
+    const uint32_t e = pl_insn_effects(i);
     const char *name = pl_class_text[i->cls];
+    const pl_space space = (pl_space)i->sel[PL_M_SPACE];
+    const pl_word type = pl_insn_type(i);
+    const uint32_t far = (i->flags & PL_IF_MEM) && (i->imm != 0 || at_parameter(x, i));
     c->together |= (e & (PL_EF_ATOMIC | PL_EF_BARRIER | PL_EF_CONVERGE)) != 0;
     c->meets |= i->cls == C_barrier;
-    if (i->cls == C_free || i->cls == C_cvt_int64 || i->cls == C_mov)
+    if (i->cls == C_free || i->cls == C_mov)
         return 0;
-    if (e & PL_EF_ATOMIC)
-        return pl_insn_mnem(i) == M_red || pl_insn_has(i, W_cas) ? 1 : PRICE_ATOMIC;
-    if (e & PL_EF_STORE)
-        return PRICE_ACCESS;
-    if (e & PL_EF_LOAD) {
-        pl_space s = (pl_space)i->sel[PL_M_SPACE];
-        bool near = s == PL_SP_SHARED, bank = s == PL_SP_PARAM || s == PL_SP_CONST;
-        c->shared += near;
-        c->loads |= !near && !bank;
-        return near || bank ? 0 : PRICE_ACCESS;
+    if (e & PL_EF_ATOMIC) {
+        const bool one = pl_insn_has(i, W_cas) || pl_insn_has(i, W_exch) ||
+                         (space != PL_SP_SHARED && (pl_type_kind(type) == 'f' || pl_type_bits(type) != 32 || pl_insn_has(i, W_inc) || pl_insn_has(i, W_dec)));
+        return far + (one ? 1 : PRICE_ATOMIC);
     }
-    c->doubles |= strncmp(name, "fp64", 4) == 0;
+    if (e & (PL_EF_STORE | PL_EF_LOAD)) {
+        const bool near = space == PL_SP_SHARED, bank = space == PL_SP_PARAM || space == PL_SP_CONST;
+        c->shared += near && (e & PL_EF_LOAD);
+        c->loads |= !near && !bank && (e & PL_EF_LOAD);
+        return space == PL_SP_LOCAL ? PRICE_LOCAL : bank ? 1 : 1 + far;
+    }
     for (size_t k = 0; k < sizeof dear / sizeof *dear; k++)
         if (strncmp(name, dear[k].class_name, strlen(dear[k].class_name)) == 0)
             return dear[k].price;
-    return i->cls == C_alu64 || i->cls == C_logic64 || i->cls == C_shift64 || i->cls == C_setp64 || i->cls == C_half || i->cls == C_half_one ||
-                   i->cls == C_half_minmax || i->cls == C_setp_f16
-               ? PRICE_WIDE : 1;
+    if (pl_insn_mnem(i) == M_mad && (pl_type_bits(type) == 64 || pl_insn_has(i, W_wide)))
+        return PRICE_MAD64;
+    return i->cls == C_half || i->cls == C_half_minmax || i->cls == C_setp_f16 ? PRICE_PACKED : 1;
 }
 
 /* The dearest body that is unrolled where the number of rounds is not known. */
 static uint32_t budget(const counted *c)
 {
-    uint32_t b = SHORT + FOR_SHARED * c->shared;
-    uint32_t with_loads = WITH_LOADS - FOR_SHARED * (c->shared < FEW_SHARED ? c->shared : FEW_SHARED);
-    if (c->loads && !c->doubles && b < with_loads)
-        b = with_loads;
-    return b < MOST_BUDGET ? b : MOST_BUDGET;
+    const uint32_t b = SHORT + FOR_SHARED * c->shared;
+    return c->loads && b < WITH_LOADS ? WITH_LOADS : b < MOST_BUDGET ? b : MOST_BUDGET;
+}
+
+/* ---- what is known in each round, once the counter is ---- */
+
+typedef struct knowledge {
+    pl_ir *x;
+    struct { uint32_t *at; size_t n; } row, pred; /* the loop, plus one, in which it is known */
+    uint32_t loop;
+    bool all;
+} knowledge;
+
+static bool to_know(knowledge *k, pl_ir *x, uint32_t loop)
+{
+    k->x = x;
+    k->loop = loop + 1;
+    if (k->row.n < x->f->rows) {
+        k->row.n = 2 * (size_t)x->f->rows;
+        k->row.at = pl_arena_array(x->tmp, uint32_t, k->row.n);
+    }
+    if (k->pred.n < x->f->preds) {
+        k->pred.n = 2 * (size_t)x->f->preds;
+        k->pred.at = pl_arena_array(x->tmp, uint32_t, k->pred.n);
+    }
+    return k->row.at && k->pred.at;
+}
+
+/* A number, or the address of a variable. */
+static bool is_known(const pl_ir *x, uint32_t row)
+{
+    return x->kind.at[row] == PL_ROW_INIT && !pl_ir_special(x, row);
+}
+
+static void ask_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    knowledge *k = ctx;
+    (void)rows;
+    if (use & PL_USE_PRED)
+        k->all &= *row == PL_PT || *row == PL_PF || k->pred.at[*row] == k->loop;
+    else
+        k->all &= is_known(k->x, *row) || k->row.at[*row] == k->loop;
+}
+
+static void ask_once(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    knowledge *k = ctx;
+    (void)rows;
+    k->all &= ((use & PL_USE_PRED) ? k->x->pred_row : k->x->row)[*row].defs == 1;
+}
+
+static void note_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    knowledge *k = ctx;
+    for (unsigned n = 0; n < ((use & PL_USE_PRED) ? 1 : rows); n++)
+        ((use & PL_USE_PRED) ? k->pred.at : k->row.at)[*row + n] = k->loop;
+}
+
+/* Is this known in each round? */
+static bool find_known(knowledge *k, const pl_insn *i)
+{
+    const pl_space space = (pl_space)i->sel[PL_M_SPACE];
+    const bool event = i->cls == C_barrier || i->cls == C_cp_commit, bank = (i->flags & PL_IF_MEM) && (space == PL_SP_PARAM || space == PL_SP_CONST);
+    if (i->guard != PL_PT || !(event || bank || pl_insn_pure(i)))
+        return false;
+    pl_insn copy = *i;
+    k->all = true;
+    pl_insn_reads_here(k->x->p, &copy, ask_known, k);
+    if (k->all)
+        pl_insn_writes_here(k->x->p, &copy, ask_once, k);
+    if (k->all)
+        pl_insn_writes_here(k->x->p, &copy, note_known, k);
+    return k->all;
 }
 
 static int by_order(const pl_ir *x, uint32_t a, uint32_t b)
@@ -297,29 +377,77 @@ static bool analyse(pl_ir *x, uint32_t block, counted *c)
         return false;
     for (uint32_t m = 0; m < c->members; m++) {
         b = &x->b.at[c->member[m]];
-        const bool last = c->member[m] == c->latch, some = !pl_ir_dominates(x, c->member[m], c->latch); /* not in each round */
         c->n += (uint32_t)b->code.n;
+        for (size_t k = 0; k + (c->member[m] == c->latch) < b->code.n; k++)
+            if (!copyable(&b->code.at[k]))
+                return false;
+    }
+    return true;
+}
+
+/* What the row starts with, if that is known and stands where the loop does: a row; PL_IR_NONE. */
+static uint32_t beginning(const pl_ir *x, uint32_t head, uint32_t row)
+{
+    const pl_irb *b = &x->b.at[head];
+    if (x->row[row].defs != 2)
+        return PL_IR_NONE;
+    for (uint32_t d = b->idom;; d = x->b.at[d].idom) {
+        for (size_t k = x->b.at[d].code.n; k-- > 0;) {
+            const pl_insn *i = &x->b.at[d].code.at[k];
+            if (i->guard == PL_PT && i->op[0] == row && pl_insn_copies(i))
+                return x->b.at[d].loop == b->outer && is_known(x, i->op[1]) ? i->op[1] : PL_IR_NONE;
+        }
+        if (d == x->b.at[d].idom)
+            return PL_IR_NONE;
+    }
+}
+
+/* Counters that start with a number are known in each round. */
+static void find_counters(pl_ir *x, const counted *c, knowledge *known)
+{
+    for (uint32_t m = 0; m < c->members; m++) {
+        const pl_irb *b = &x->b.at[c->member[m]];
+        for (size_t k = 0; k < b->code.n; k++) {
+            const pl_insn *i = &b->code.at[k];
+            uint64_t step;
+            uint32_t row = i->op[0];
+            if (steps_by(x, i, &step) && (row == c->counter || (only_steps(x, c, c->member[m], i, &step) && beginning(x, c->block, row) != PL_IR_NONE)))
+                note_known(known, &row, (unsigned)pl_type_bits(pl_insn_type(i)) / 32, PL_USE_WRITE);
+        }
+    }
+}
+
+/* The price of the body; and what of it is saved where the number of rounds is known. */
+static void appraise(pl_ir *x, counted *c, knowledge *known)
+{
+    if (known)
+        find_counters(x, c, known);
+    for (uint32_t m = 0; m < c->members; m++) {
+        const pl_irb *b = &x->b.at[c->member[m]];
+        const bool last = c->member[m] == c->latch;
         for (size_t k = 0; k + last < b->code.n; k++) {
             const pl_insn *i = &b->code.at[k];
             uint64_t step;
-            if (!copyable(i))
-                return false;
+            bool saved = false;
+            if ((last && k == c->test) || (i->op[0] == c->counter && steps_by(x, i, &step)))
+                continue;
             if (pl_insn_effects(i) & PL_EF_BRANCH) {
-                c->price += i->guard == PL_PT ? 1 : PRICE_BRANCH;
                 c->branches = true;
+                saved = known && i->guard < x->f->preds && known->pred.at[i->guard] == known->loop;
+                c->apart |= !saved && i->guard != PL_PT;
+                *(saved ? &c->saved : &c->price) += 1;
                 continue;
             }
-            if (!(last && k == c->test) && !only_steps(x, c, c->member[m], i, &step)) {
-                const uint32_t price = price_of(c, i);
-                c->price += some && price == PRICE_ACCESS && (i->flags & PL_IF_MEM) ? 1 : price;
-            }
-            if (i->guard != PL_PT && !(k && b->code.at[k - 1].guard == i->guard)) { /* a branch around it, for ptxas, which guards later */
-                c->price += PRICE_BRANCH;
-                c->branches = true;
+            const uint32_t price = price_of(x, c, i);
+            if (known) /* a counter's own step is no value */
+                saved = steps_by(x, i, &step) ? known->row.at[i->op[0]] == known->loop : find_known(known, i);
+            *(saved ? &c->saved : &c->price) += price;
+            if (i->guard != PL_PT) { /* a branch around it, for ptxas, which guards later */
+                c->price += 1;
+                c->branches = c->apart = true;
             }
         }
     }
-    return true;
 }
 
 /* What the counter starts with: the row or number of the only other write; PL_IR_NONE. each: that stands where the loop does, so it starts so
@@ -351,21 +479,9 @@ static bool in_step(const pl_ir *x, const counted *c)
 static unsigned rounds(const pl_ir *x, const counted *c)
 {
     uint64_t v = 0, n;
-    const pl_irb *b = &x->b.at[c->block];
-    if (x->row[c->counter].defs != 2 || !pl_ir_number(x, c->bound, &n))
+    if (!pl_ir_number(x, c->bound, &n) || !pl_ir_number(x, beginning(x, c->block, c->counter), &v))
         return 0;
-    bool known = false;
-    for (uint32_t d = b->idom; !known; d = x->b.at[d].idom) {
-        for (size_t k = x->b.at[d].code.n; k-- > 0 && !known;) {
-            const pl_insn *i = &x->b.at[d].code.at[k];
-            known = i->guard == PL_PT && i->op[0] == c->counter && pl_insn_copies(i) && pl_ir_number(x, i->op[1], &v);
-            if (known && x->b.at[d].loop != b->outer)
-                return 0;
-        }
-        if (d == x->b.at[d].idom)
-            break;
-    }
-    for (unsigned r = 1; known && r <= MOST_ROUNDS; r++) {
+    for (unsigned r = 1; r <= MOST_ROUNDS; r++) {
         v = cut(v + c->step, c->bits);
         bool less = c->is_signed ? sign(v, c->bits) < sign(n, c->bits) : v < cut(n, c->bits);
         bool equal = v == cut(n, c->bits);
@@ -497,6 +613,13 @@ static void forget(pl_ir *x, const counted *c)
 
 /* ---- the frame around them ---- */
 
+/* The branch that ends the block goes back in a loop that is done with. */
+static void settle(pl_ir *x, uint32_t block)
+{
+    if (x->b.at[block].code.n)
+        x->b.at[block].code.at[x->b.at[block].code.n - 1].flags |= PL_IF_NOUNROLL;
+}
+
 static pl_word type_of(const counted *c)
 {
     return c->bits == 64 ? c->is_signed ? W_s64 : W_u64 : c->is_signed ? W_s32 : W_u32;
@@ -599,6 +722,8 @@ static bool unroll_tame(unroller *u, const counted *c, uint64_t start)
         uint32_t more = c->is_signed ? pl_ir_compare(x, block, line, W_lt, type, c->counter, row, PL_PT)
                                      : pl_ir_compare(x, block, line, W_gt, type, row, pl_ir_constant(x, due - 1, 32), PL_PT);
         pl_ir_jump(x, block, line, more, k != 1, k == 0 ? few : k == 1 ? four : last);
+        if (k == 1)
+            settle(x, block);
         x->b.at[block].next = k == 0 ? four : k == 1 ? few : two;
     }
     x->b.at[end2].next = last;
@@ -633,6 +758,7 @@ static bool unroll_four(unroller *u, const counted *c)
         back->flags ^= PL_IF_GUARD_NEG;
         back->target = c->exit;
     }
+    settle(x, latch);
     x->b.at[latch].next = equal ? c->exit : original;
     memset(&x->b.at[head].code, 0, sizeof x->b.at[head].code);
     uint32_t first = equal ? other : head;
@@ -647,6 +773,7 @@ static bool unroll_four(unroller *u, const counted *c)
     x->b.at[first].next = four;
     l4.valid = PL_PT;
     pl_ir_jump(x, end4, line, certain(x, c, end4, line, &l4), false, four);
+    settle(x, end4);
     x->b.at[end4].next = few;
     if (!equal) { /* in front of four rounds; the first round is due whatever the counter is */
         if (!make_limit(x, c, none, line, 2, &l2))
@@ -692,6 +819,7 @@ static bool unroll_part(unroller *u, const counted *c, unsigned n, unsigned rest
     if (end == PL_IR_NONE || first == PL_IR_NONE)
         return false;
     pl_ir_jump(x, end, line, pl_ir_compare(x, end, line, c->cmp, type, c->counter, c->bound, PL_PT), false, loop);
+    settle(x, end);
     x->b.at[end].next = c->exit;
     forget(x, c);
     x->b.at[head].next = front;
@@ -703,25 +831,30 @@ static bool unroll_part(unroller *u, const counted *c, unsigned n, unsigned rest
  * with branches in it all or none. */
 static unsigned parts(unsigned rounds, const counted *c)
 {
-    const uint32_t price = c->price;
-    uint32_t dearest = 0;
-    for (size_t k = 0; k < sizeof whole / sizeof *whole && whole[k].rounds <= rounds; k++)
-        dearest = whole[k].price;
-    if (price <= dearest)
+    const uint64_t size = (uint64_t)c->price * rounds, saved = (uint64_t)(c->saved + SAVED_LOOP) * rounds;
+    if (size <= SMALL || size * size <= WHOLE * size + SAVED * saved)
         return rounds;
-    unsigned most = price ? MOST_COPIES / price : 0;
+    const uint32_t price = c->price + c->saved;
+    unsigned most = MOST_COPIES / price;
     for (unsigned n = most < rounds ? most : rounds - 1; n >= FACTOR && price <= LONG && !c->branches; n--)
         if (n + rounds % n <= most)
             return n;
     return 1;
 }
 
-static bool unroll(pl_ir *x, const counted *c)
+static bool unroll(pl_ir *x, counted *c, knowledge *known)
 {
-    unsigned n = rounds(x, c), part = n ? parts(n, c) : 0;
+    const unsigned n = rounds(x, c);
+    if (n && !to_know(known, x, c->block))
+        return false;
+    appraise(x, c, n ? known : NULL);
+    const unsigned part = n ? parts(n, c) : 0;
     uint64_t bound;
-    if (n ? part == 1 && n > 1 : c->price > budget(c) || (c->together && !in_step(x, c)) || (c->meets && c->branches))
+    /* of barriers beside branches ptxas writes out less than this price says, and less of it is known */
+    if ((c->meets && c->apart && (uint64_t)c->price * n > SMALL) || (c->meets && c->apart && !n) || (n ? part == 1 && n > 1 : c->price > budget(c) || (c->together && !in_step(x, c)))) {
+        settle(x, c->latch);
         return true;
+    }
     if (!n && c->cmp != W_ne && pl_ir_number(x, c->bound, &bound)) {
         limit l;
         if (!make_limit(x, c, c->block, 0, FACTOR, &l))
@@ -749,26 +882,48 @@ static bool unroll(pl_ir *x, const counted *c)
     return !n ? unroll_four(&u, c) : part == n ? unroll_whole(&u, c, n) : unroll_part(&u, c, part, n % part);
 }
 
-bool pl_pass_unroll(pl_ir *x)
+/* Each loop without others inside. *any: there was one; *outer: one that stood in another is written out, which may be due now. */
+static bool unroll_loops(pl_ir *x, bool *any, bool *outer)
 {
     if (!pl_pass_merge(x) || !pl_ir_ready(x))
         return false;
     size_t n = x->b.n;
-    bool any = false;
+    knowledge known = {0};
+    *any = *outer = false;
     for (uint32_t b = 0; b < n; b++) {
         counted c;
         if (x->b.at[b].order == PL_IR_NONE || !analyse(x, b, &c))
             continue;
-        any = true;
         const uint32_t rows = x->f->rows;
         const size_t blocks = x->b.n;
-        if (!unroll(x, &c))
+        const bool inside = x->b.at[b].outer != PL_IR_NONE;
+        if (!unroll(x, &c, &known))
             return false;
         /* rows and blocks that copies made are described before the next loop is looked at */
-        if ((x->f->rows != rows || x->b.n != blocks) && (!pl_ir_graph(x) || !pl_ir_count(x)))
-            return false;
+        if (x->f->rows != rows || x->b.n != blocks) {
+            *any = true;
+            if (!pl_ir_graph(x) || !pl_ir_count(x))
+                return false;
+            *outer |= inside && x->b.at[b].latches == 0;
+        }
     }
-    if (!any)
+    if (!*any)
         pl_ir_same(x);
+    return true;
+}
+
+bool pl_pass_unroll(pl_ir *x)
+{
+    enum { MOST_NESTED = 4 };
+    bool any = true, outer = true;
+    for (unsigned k = 0; outer && k < MOST_NESTED; k++) {
+        if (!unroll_loops(x, &any, &outer))
+            return false;
+        pl_arena_reset(x->tmp);
+        /* what is the same in each round, now that it is written out */
+        if (any && (!pl_pass_webs(x) || !pl_pass_fold(x)))
+            return false;
+        pl_arena_reset(x->tmp);
+    }
     return true;
 }

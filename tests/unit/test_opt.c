@@ -286,13 +286,15 @@ END_TEST
 START_TEST(bodies_are_unrolled_up_to_a_length)
 {
     const char *load = "ld.global.u32 %r5, [%d2];\nxor.b32 %r6, %r6, %r5;", *shared = "ld.shared.u32 %r5, [%r2];\nxor.b32 %r6, %r6, %r5;";
-    const char *bar = "bar.sync 0;", *store = "st.global.u32 [%d1+4], %r6;";
+    const char *bar = "bar.sync 0;", *store = "st.global.u32 [%d1+4], %r6;", *far = "ld.shared.u32 %r5, [%r2+4];\nxor.b32 %r6, %r6, %r5;";
     ck_assert_uint_gt(copies_of("lt.s32", "%r1", 18, ""), 1);
     ck_assert_uint_eq(copies_of("lt.s32", "%r1", 19, ""), 1);
     ck_assert_uint_gt(copies_of("lt.s32", "%r1", 43, load), 1);
     ck_assert_uint_eq(copies_of("lt.s32", "%r1", 44, load), 1);
-    ck_assert_uint_gt(copies_of("lt.s32", "%r1", 20, shared), 1);
-    ck_assert_uint_eq(copies_of("lt.s32", "%r1", 21, shared), 1);
+    ck_assert_uint_gt(copies_of("lt.s32", "%r1", 21, shared), 1);
+    ck_assert_uint_eq(copies_of("lt.s32", "%r1", 22, shared), 1);
+    ck_assert_uint_gt(copies_of("lt.s32", "%r1", 20, far), 1); /* the distance counts */
+    ck_assert_uint_eq(copies_of("lt.s32", "%r1", 21, far), 1);
     ck_assert_uint_gt(copies_of("lt.s32", "%r1", 16, store), 1);
     ck_assert_uint_eq(copies_of("lt.s32", "%r1", 17, store), 1);
     ck_assert_uint_gt(copies_of("lt.s32", "%r1", 2, bar), 1); /* a parameter: the same for all */
@@ -313,6 +315,31 @@ START_TEST(known_rounds_are_divided)
         ck_assert_uint_eq(copies_of("lt.s32", n, cases[k].n, ""), cases[k].copies);
         ck_assert_uint_eq(count("bra"), cases[k].copies < cases[k].rounds);
     }
+}
+END_TEST
+
+/* What is a number in each round costs nothing where rounds are written out, and allows longer ones, as ptxas 13.0 does it for sm_90 (2026-11). */
+START_TEST(what_the_counter_tells_is_saved)
+{
+    const char *known = "mul.lo.u32 %r5, %r3, 77;\nxor.b32 %r7, %r5, 13;\nshr.u32 %r8, %r7, 3;\nadd.u32 %r10, %r8, %r3;\nxor.b32 %r6, %r6, %r10;";
+    const char *branch = "setp.ge.u32 %p2, %r3, 9;\n@%p2 bra SKIP;\nxor.b32 %r6, %r6, %r1;\nSKIP:\n";
+    ck_assert_uint_eq(copies_of("lt.s32", "16", 36, ""), 16);
+    ck_assert_uint_lt(copies_of("lt.s32", "16", 40, ""), 16);
+    ck_assert_uint_eq(copies_of("lt.s32", "16", 52, known), 16);
+    ck_assert_uint_eq(count("shr.u32"), 0);
+    ck_assert_uint_lt(copies_of("lt.s32", "16", 60, known), 16);
+    ck_assert_uint_eq(copies_of("lt.s32", "16", 40, branch), 16); /* which is no branch any more */
+    ck_assert_uint_eq(count("bra") + count("setp"), 0);
+}
+END_TEST
+
+/* Both loops of a nest, where what the inner one leaves fits. */
+START_TEST(loops_in_loops_are_written_out)
+{
+    assemble("mov.u32 %r4, 0;\nmov.u32 %r3, 0;\nO:\nmov.u32 %r5, 0;\nI:\nmad.lo.u32 %r4, %r4, %r1, %r2;\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 3;\n@%p1 bra I;\n"
+             "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p2, %r3, 4;\n@%p2 bra O;\nst.global.u32 [%d1], %r4;");
+    ck_assert_uint_eq(count("mad.lo.u32"), 12);
+    ck_assert_uint_eq(count("bra"), 0);
 }
 END_TEST
 
@@ -1027,7 +1054,7 @@ END_TEST
 
 UNIT_MAIN("opt", parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
-          numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided,
+          numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
