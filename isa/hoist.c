@@ -198,7 +198,7 @@ static void look(hoist *h, uint32_t arm)
         pl_insn *i = &x->b.at[arm].code.at[k];
         if (i->form == PL_IR_DEAD)
             continue;
-        if (pl_insn_mnem(i) == M__slow)
+        if (pl_insn_mnem(i) == M__slow || pl_insn_mnem(i) == M_ret || pl_insn_effects(i) & PL_EF_EXIT) /* lanes that end do not load */
             return;
         note_effects(h, i);
         pl_insn_reads_writes(x->p, i, note_read, note_write, h);
