@@ -47,8 +47,9 @@ static const pl_conf_key sm_keys[] = {
 };
 static const pl_conf_key issue_keys[] = {
     {.key = "policy", .type = PL_CONF_WORD, .unit = "", .offset = offsetof(pl_issue_config, policy),
-     .words = "youngest oldest round_robin",
-     .about = "which ready warp issues when the one that issued last cannot go on: youngest, oldest, or round_robin"},
+     .words = "youngest oldest round_robin youngest_block",
+     .about = "which ready warp issues when the one that issued last cannot go on: youngest, oldest, round_robin, or, of the youngest_block, the one "
+              "that has not issued for longest"},
     KEY(pl_issue_config, width, "width", U32, "", 1, 4, "instructions a scheduler can issue in a cycle"),
     KEY(pl_issue_config, guard_latency, "guard_latency", U32, CY, 0, 100,
         "further cycles before a computed predicate can guard an instruction or decide a branch"),

@@ -87,8 +87,11 @@ typedef struct pl_sm_config {
     uint32_t count, subcores, lanes, warps, blocks, threads, registers, register_unit, registers_thread, warp_unit, barriers, register_banks;
 } pl_sm_config;
 
+/* Which ready warp issues when the one that issued last cannot go on. */
+typedef enum pl_policy { PL_POLICY_YOUNGEST, PL_POLICY_OLDEST, PL_POLICY_TURNS, PL_POLICY_YOUNGEST_BLOCK } pl_policy;
+
 typedef struct pl_issue_config {
-    int policy; /* 0 youngest, 1 oldest, 2 round robin; always greedy first */
+    int policy; /* pl_policy; always greedy first */
     uint32_t width, guard_latency, cross, far, queued, branch, jump, jump_each, jump_parts, divergence, memory, mio_queue, lg_queue, read;
 } pl_issue_config;
 

@@ -832,6 +832,18 @@ static void end_subcore_cycle(pl_sm *s, pl_subcore *c, bool picked, uint64_t now
     c->next = next > soonest ? next : soonest;
 }
 
+/* How far in front a ready warp is, at position `p` of its sub-core. Among the warps of a block none stays behind: 32 of one block run for
+ * as long as all of them together, those of four blocks for two thirds of that (start.tsv). */
+static inline uint64_t rank(const pl_sm *s, const pl_subcore *c, const pl_twarp *t, uint32_t p)
+{
+    switch (s->m->issue.policy) {
+    case PL_POLICY_YOUNGEST: return t->age;
+    case PL_POLICY_OLDEST: return UINT32_MAX - t->age;
+    case PL_POLICY_TURNS: return (c->last + c->n - p - 1) % c->n;
+    default: return (uint64_t)t->cta->age << 32 | (UINT32_MAX - (uint32_t)t->issued);
+    }
+}
+
 /* One sub-core, one cycle: picks a warp and issues its instruction, or says when to look again. False: it has picked one, and stops. */
 static bool subcore_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
 {
@@ -842,15 +854,14 @@ static bool subcore_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
     bool picked = false;
     uint32_t sub = (uint32_t)(c - s->sub), tries = 0;
     for (;;) {
-        uint32_t best = UINT32_MAX, best_age = 0;
+        uint32_t best = UINT32_MAX;
+        uint64_t best_age = 0;
         if (c->ready[c->last] <= now && tries == 0) {
             best = c->last;
         } else {
             for (uint32_t p = 0; p < c->n; p++) {
                 if (c->ready[p] > now) continue;
-                uint32_t age = s->warp[p * s->nsub + sub].age;
-                if (s->m->issue.policy == 1) age = ~age;
-                else if (s->m->issue.policy == 2) age = (c->last + c->n - p - 1) % c->n;
+                const uint64_t age = rank(s, c, &s->warp[p * s->nsub + sub], p);
                 if (best == UINT32_MAX || age > best_age) {
                     best = p;
                     best_age = age;
@@ -972,7 +983,7 @@ static bool begin(pl_sm *s, pl_cta *c, uint64_t at)
         if (!s->cta[k].cta) b = &s->cta[k];
     }
     if (!b) return false;
-    *b = (pl_tcta){.cta = c, .live = c->nwarps, .started = at};
+    *b = (pl_tcta){.cta = c, .live = c->nwarps, .age = s->arrivals, .started = at};
     s->stat.blocks++;
     if (s->live_warps == 0) s->busy_since = at - s->m->launch.block_start;
     if (s->now < at && s->live_warps == 0) s->now = at;

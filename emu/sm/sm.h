@@ -115,6 +115,7 @@ typedef struct pl_twarp {
 typedef struct pl_tcta {
     pl_cta *cta;            /* NULL: free */
     uint32_t live;          /* warps not done */
+    uint32_t age;           /* of its first warp */
     uint64_t started;
     uint64_t fenced;        /* end of the last fence before an arrival at its cluster's barrier */
 } pl_tcta;

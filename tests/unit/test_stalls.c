@@ -167,7 +167,7 @@ static uint64_t behind_stores(unsigned warps, unsigned n)
              ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n{\n"
              ".reg .b32 %%r<20>; .reg .b64 %%d<9>; .reg .pred %%p<3>;\n"
              "ld.param.u64 %%d0, [p]; ld.param.u32 %%r1, [n]; mov.u32 %%r0, %%tid.x; mul.wide.u32 %%d1, %%r0, 128; add.u64 %%d2, %%d0, %%d1;\n"
-             "ld.volatile.global.u32 %%r2, [%%d2+4]; add.u32 %%r2, %%r2, %%r0; bar.sync 0;\n" /* the line is in the L2 */
+             "ld.volatile.global.u32 %%r2, [%%d2+4]; add.u32 %%r2, %%r2, %%r0; setp.eq.u32 %%p2, %%r2, 77777; @%%p2 ret; bar.sync 0;\n" /* the line is there, and known to be */
              "setp.eq.u32 %%p1, %%r1, 0; @%%p1 bra done;\n"
              "again: st.volatile.global.u32 [%%d2], %%r2; mad.lo.u32 %%r2, %%r2, 5, 1; add.u32 %%r1, %%r1, -1; setp.ne.u32 %%p1, %%r1, 0; @%%p1 bra again;\n"
              "done: mov.u32 %%r3, %%clock; ld.volatile.global.u32 %%r4, [%%d2+4]; setp.eq.u32 %%p2, %%r4, 77; @%%p2 ret; mov.u32 %%r6, %%clock; sub.u32 %%r7, %%r6, %%r3;\n"
@@ -259,6 +259,47 @@ START_TEST(stores_to_one_sector_leave_together)
 }
 END_TEST
 
+/* start.tsv: `n` products of which each needs the one before, by warps of `blocks` blocks; cycles that a warp takes on average. */
+static double run_of(unsigned n, uint32_t blocks, uint32_t threads)
+{
+    static char text[16384];
+    static uint64_t taken[4096];
+    const uint32_t warps = blocks * threads / 32;
+    ck_assert_uint_le(warps, sizeof taken / sizeof *taken);
+    size_t at = (size_t)snprintf(text, sizeof text,
+                                 ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 %%r<9>; .reg .b64 %%d<9>;\n"
+                                 "mov.u64 %%d1, %%clock64; mov.u32 %%r0, %%tid.x; mov.u32 %%r1, %%ctaid.x; mov.u32 %%r2, %%ntid.x;\n"
+                                 "mad.lo.u32 %%r1, %%r1, %%r2, %%r0; mov.u32 %%r3, %%r0;\n");
+    for (unsigned k = 0; k < n; k++) at += (size_t)snprintf(text + at, sizeof text - at, "mad.lo.u32 %%r3, %%r3, %%r3, %u;\n", 77 * k + 1);
+    snprintf(text + at, sizeof text - at,
+             "ld.param.u64 %%d0, [p]; shr.u32 %%r1, %%r1, 5; mul.wide.u32 %%d2, %%r1, 8; add.u64 %%d0, %%d0, %%d2; st.global.u32 [%%d0], %%r3;\n"
+             "mov.u64 %%d3, %%clock64; sub.u64 %%d3, %%d3, %%d1; st.global.u64 [%%d0], %%d3; ret;\n}\n");
+    pl_gpu *gpu = NULL;
+    pl_module *m = NULL;
+    pl_ptr out = 0;
+    ck_assert_int_eq(pl_gpu_open(&gpu, "h200"), PL_OK);
+    ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, strlen(text), NULL, &m), PL_OK);
+    ck_assert_int_eq(pl_alloc_device(gpu, sizeof taken, "p", &out), PL_OK);
+    pl_launch l = {.kernel = "k", .grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .params = &out, .param_bytes = sizeof out, .mode = PL_MODE_TIMING, .threads = 1};
+    pl_result r = {.status = PL_INVALID};
+    ck_assert_int_eq(pl_launch_kernel(gpu, m, &l, &r), PL_OK);
+    ck_assert_int_eq(r.status, PL_OK);
+    ck_assert_int_eq(pl_copy_from_device(gpu, taken, out, warps * sizeof *taken), PL_OK);
+    pl_module_close(m);
+    pl_gpu_close(gpu);
+    double sum = 0;
+    for (uint32_t k = 0; k < warps; k++) sum += (double)taken[k];
+    return sum / warps;
+}
+
+/* The 32 warps of a block all take until the last has finished, those of the younger of two blocks of eight are through before the others. */
+START_TEST(warps_of_a_block_take_turns)
+{
+    ck_assert_double_eq_tol(run_of(100, 1, 1024), 1685, 100);
+    ck_assert_double_eq_tol(run_of(100, 264, 256), 696, 60);
+}
+END_TEST
+
 UNIT_MAIN("stalls", the_first_constant_is_waited_for, so_is_the_first_address, arriving_at_a_clusters_barrier_is_a_fence,
           lanes_that_part_take_both_sides, addresses_in_registers_cost_more, a_release_begins_with_a_fence, loads_wait_behind_stores,
-          waiting_for_an_mbarrier_issues_nothing, stores_to_one_sector_leave_together)
+          waiting_for_an_mbarrier_issues_nothing, stores_to_one_sector_leave_together, warps_of_a_block_take_turns)
