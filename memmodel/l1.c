@@ -13,11 +13,13 @@ void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *tags, pl_arena *sparse, uint64_
     l->free_miss = l->free_waiter = PL_NO_LINE;
 }
 
+static bool is_own(const pl_l1 *l, uint64_t line) { return line - l->own < l->own_bytes; }
+
 static uint32_t claim(pl_l1 *l, uint64_t line)
 {
     pl_cache_line old;
     uint32_t slot = pl_cache_claim(&l->tags, line, &old);
-    if (slot == PL_NO_LINE) return slot;
+    if (slot == PL_NO_LINE || is_own(l, line)) return slot;
     if (l->nrecent < PL_L1_RECENT) l->recent[l->nrecent++] = slot;
     else l->nrecent = PL_L1_RECENT + 1;
     return slot;
@@ -118,10 +120,11 @@ void pl_l1_fill(pl_l1 *l, uint32_t request, void (*done)(void *ctx, uint32_t tok
     }
 }
 
-/* Forgets a line; tells whether a fill is still to come for it. */
+/* Forgets a line, but for those that nobody else writes; tells whether a fill is still to come for it. */
 static bool forget(pl_l1 *l, uint32_t slot)
 {
     pl_cache_line *t = &l->tags.line[slot];
+    if (t->tag && is_own(l, pl_cache_address(&l->tags, t))) return false;
     t->valid = 0;
     if (!t->pending) pl_cache_drop(&l->tags, slot);
     return t->pending;

@@ -38,6 +38,7 @@ typedef struct pl_l1 {
     uint32_t fresh_miss, fresh_waiter; /* entries from here on were never used */
     uint32_t sector_bytes;
     uint64_t hits, merges, misses; /* sectors */
+    uint64_t own, own_bytes; /* these addresses are the threads' own: no fence forgets their lines */
     uint32_t recent[PL_L1_RECENT], nrecent; /* lines that may hold something; PL_L1_RECENT + 1: too many to know */
 } pl_l1;
 
@@ -58,7 +59,7 @@ uint8_t pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, bool keep);
 void pl_l1_lose(pl_l1 *l, uint64_t line, uint8_t sectors);
 /* The fill of miss `request` has come. Calls done(ctx, token) for each wait that ends. */
 void pl_l1_fill(pl_l1 *l, uint32_t request, void (*done)(void *ctx, uint32_t token), void *ctx);
-/* Forgets all lines (fence at gpu scope, start of a kernel). */
+/* Forgets all lines but the threads' own (fence at gpu scope, barrier of a cluster). */
 void pl_l1_invalidate(pl_l1 *l);
 
 #endif

@@ -65,6 +65,8 @@ bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *large, pl_a
     pl_l1_init(&s->l1, a, large, sparse, l1_bytes, (uint32_t)m->l1.line, (uint32_t)m->l1.sector, m->l1.ways, m->l1.misses + second,
                m->l1.misses * 8 + second);
     s->l1.burst += second;
+    s->l1.own = PL_LOCAL_BASE;
+    s->l1.own_bytes = PL_LOCAL_BYTES;
     code_cache(&s->icache, a, m, m->fetch.l1_size, m->fetch.l1_ways, dec->bytes);
     pl_cache_init(&s->cconst, a, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways, false);
     pl_cache_init(&s->coperand, a, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways, false);

@@ -364,6 +364,7 @@ static inline uint32_t pl_warp_index(const pl_sm *s, const pl_twarp *t) { return
 #define PL_FETCH_BASE 0x100000000000ull
 #define PL_CONST_BASE 0x110000000000ull
 #define PL_LOCAL_BASE 0x120000000000ull
+#define PL_LOCAL_BYTES 0x10000000000ull
 
 static inline void pl_sm_request(pl_sm *s, pl_mem_req r)
 {

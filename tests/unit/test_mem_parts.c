@@ -235,8 +235,12 @@ static void forget_lines(uint64_t n)
     pl_l1_fill(&l, late, wake, NULL);
     ck_assert_uint_eq(pl_l1_load(&l, 0, 0x1, 1, true, &request, &ask), 0); /* it came after that */
     nwoken = 0;
+    const uint64_t own = l.own = (uint64_t)1 << 40; /* a thread's own lines stay */
+    l.own_bytes = 1 << 20;
+    pl_l1_store(&l, own, 0x1, true);
     pl_l1_invalidate(&l);
     ck_assert_uint_eq(pl_l1_load(&l, 0, 0x1, 1, true, &request, &ask), 1);
+    ck_assert_uint_eq(pl_l1_load(&l, own, 0x1, 1, true, &request, &ask), 0);
     pl_arena_close(a);
 }
 
