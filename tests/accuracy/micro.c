@@ -295,15 +295,15 @@ static double const_chase(micro *m, unsigned footprint, unsigned stride)
     m->n = (size_t)(entry - kernel);
     put(m, ".const .align 4 .u32 c[%u] = {", footprint / 4);
     for (unsigned k = 0; k < footprint / 4; k++)
-        put(m, "%s%u", k ? "," : "", k * 4 % stride ? 0 : (k * 4 / stride + 1) % nodes * stride);
+        put(m, "%s%u", k ? "," : "", k * 4 % stride ? 0 : (k * 4 / stride + 1) % nodes * (stride / 4));
     put(m, "};\n%s", entry);
     free(kernel);
-    put(m, "mov.u64 at, c; mov.b64 q, at; mov.u32 i, 0;\nwarm: ld.const.u32 x, [q]; cvt.u64.u32 d, x; add.u64 q, at, d; add.u32 i, i, 1; setp.lt.u32 more, i, n; @more bra warm;\n");
+    put(m, "mov.u64 at, c; mov.b64 q, at; mov.u32 i, 0;\nwarm: ld.const.u32 x, [q]; mul.wide.u32 d, x, 4; add.u64 q, at, d; add.u32 i, i, 1; setp.lt.u32 more, i, n; @more bra warm;\n");
     put(m, "mov.u64 t0, %%clock64; mov.u32 i, 0;\nloop:\n");
-    for (int k = 0; k < 16; k++) put(m, "ld.const.u32 x, [q]; cvt.u64.u32 d, x; add.u64 q, at, d;\n");
+    for (int k = 0; k < 16; k++) put(m, "ld.const.u32 x, [q]; mul.wide.u32 d, x, 4; add.u64 q, at, d;\n");
     put(m, "add.u32 i, i, 16; setp.lt.u32 more, i, %u; @more bra loop; setp.eq.u32 p, x, 1; @p st.global.u32 [out+8], x;\n", steps);
     put(m, "mov.u64 t1, %%clock64; sub.u64 d, t1, t0; st.global.u64 [out], d;\n");
-    return run(m, 1, 1, nodes * 2) ? (double)m->result[0] / steps : -1; /* the addition stands for the shift of an index */
+    return run(m, 1, 1, nodes * 2) ? (double)m->result[0] / steps : -1;
 }
 
 static void constants(micro *m)
