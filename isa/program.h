@@ -125,6 +125,13 @@ typedef struct pl_program {
     size_t text_bytes;
 } pl_program;
 
+/* The function at this address, UINT32_MAX: there is none. */
+static inline uint32_t pl_program_func_at(const pl_program *p, uint64_t address)
+{
+    const uint64_t k = (address - PL_CODE_BASE) / 16;
+    return address >= PL_CODE_BASE && address % 16 == 0 && k < p->funcs.n ? (uint32_t)k : UINT32_MAX;
+}
+
 /* "add.f32 R4, R2, R3": machine instruction `pc` as text, written to buf (always terminated). */
 size_t pl_disasm(const pl_program *p, uint32_t pc, char *buf, size_t size);
 

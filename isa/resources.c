@@ -82,9 +82,11 @@ static uint32_t next_callee(graph *g, visit *v)
             v->pc++;
             return callee;
         }
-        while (v->candidate < p->funcs.n)
-            if (g->taken[v->candidate++] && !p->funcs.at[v->candidate - 1].entry)
-                return v->candidate - 1;
+        while (v->candidate < p->funcs.n) {
+            callee = v->candidate++;
+            if (g->taken[callee] && !p->funcs.at[callee].entry)
+                return callee;
+        }
     }
     return UINT32_MAX;
 }
@@ -132,8 +134,8 @@ static void find_taken(graph *g)
     for (size_t f = 0; f < p->funcs.n; f++)
         for (size_t k = 0; k < p->funcs.at[f].init.n; k++) {
             const pl_row_init *r = &p->funcs.at[f].init.at[k];
-            const uint64_t func = (r->bits - PL_CODE_BASE) / 16;
-            if (r->width == 64 && !r->sreg && r->reloc == PL_RELOC_NONE && r->bits >= PL_CODE_BASE && func < p->funcs.n)
+            const uint32_t func = r->width == 64 && !r->sreg && r->reloc == PL_RELOC_NONE ? pl_program_func_at(p, r->bits) : UINT32_MAX;
+            if (func != UINT32_MAX)
                 g->taken[func] = true;
         }
 }

@@ -79,8 +79,8 @@ void exec_call(pl_warp *w, const pl_insn *i)
             pl_warp_part(w, w->active & ~same, w->pc, w->pc, i->reconv);
             w->all = same;
         }
-        callee = (uint32_t)(first - PL_CODE_BASE) / 16;
-        if (first < PL_CODE_BASE || callee >= w->program->funcs.n || (first - PL_CODE_BASE) % 16) {
+        callee = pl_program_func_at(w->program, first);
+        if (callee == UINT32_MAX) {
             pl_fault(w, pl_of_half(w, same), first, "CUDA_ERROR_INVALID_PC", "indirect call to 0x%llx, which is no function", (unsigned long long)first);
             return;
         }

@@ -192,14 +192,14 @@ static void call_parameter_buffer(const call *k, unsigned lane)
 {
     pl_warp *w = k->w;
     pl_system *s = w->grid->system;
-    uint64_t address = argument(k, 0, lane), func = (address - PL_CODE_BASE) / 16;
+    const uint32_t func = pl_program_func_at(w->program, argument(k, 0, lane));
     request q = {.func = func, .shared = (uint32_t)argument(k, 3, lane)};
     copy_argument(k, 1, lane, q.grid, sizeof q.grid);
     copy_argument(k, 2, lane, q.block, sizeof q.block);
-    pl_child c = {.func = (uint32_t)func, .shared = q.shared};
+    pl_child c = {.func = func, .shared = q.shared};
     memcpy(c.grid, q.grid, sizeof c.grid);
     memcpy(c.block, q.block, sizeof c.block);
-    bool known = address >= PL_CODE_BASE && address % 16 == 0 && func < w->program->funcs.n && w->program->funcs.at[func].entry;
+    bool known = func != UINT32_MAX && w->program->funcs.at[func].entry;
     if (!known || !s->launchable || !s->launchable(s->ctx, &c)) {
         remember(w, lane, known ? INVALID_CONFIGURATION : INVALID_VALUE);
         give(k, lane, 0);
