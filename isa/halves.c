@@ -339,24 +339,6 @@ static bool is_halved(const pl_insn *i)
                                      i->cls == C_bfi64 || i->cls == C_bfe64 || i->cls == C_popc64 || i->cls == C_setp64);
 }
 
-bool pl_pass_halves(pl_ir *x)
-{
-    if (!pl_ir_any(x, is_halved))
-        return true;
-    if (!pl_ir_ready(x))
-        return false;
-    halves h = {.x = x, .want = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4)};
-    if (!h.want)
-        return false;
-    for (uint32_t j = x->nrpo; j-- > 0;) {
-        pl_irb *b = &x->b.at[x->rpo[j]];
-        for (size_t k = b->code.n; k-- > 0;)
-            visit(&h, &b->code.at[k]);
-    }
-    pl_ir_same(x);
-    return true;
-}
-
 /* A word from memory or less, extended to 64 bits. */
 static bool extends_load(const pl_insn *i)
 {
@@ -374,7 +356,8 @@ static bool is_half(const halves *h, const pl_insn *i)
     return !(wanted & IN_REGISTERS) && count(wanted & BOTH & ~zeros_made(h, i, STEPS)) < 2;
 }
 
-bool pl_pass_widths(pl_ir *x)
+/* Backwards, so that who reads a value has been seen. `widths`: classes are known, values that take one register are noted; else the other way round. */
+static bool walk(pl_ir *x, bool widths)
 {
     if (!pl_ir_ready(x))
         return false;
@@ -384,12 +367,22 @@ bool pl_pass_widths(pl_ir *x)
     for (uint32_t j = x->nrpo; j-- > 0;) {
         pl_irb *b = &x->b.at[x->rpo[j]];
         for (size_t k = b->code.n; k-- > 0;) {
-            pl_insn i = b->code.at[k]; /* its class is known */
-            visit(&h, &i);
-            if (is_half(&h, &b->code.at[k]))
-                b->code.at[k].flags |= PL_IF_HALF;
+            pl_insn *i = &b->code.at[k], copy = *i;
+            visit(&h, widths ? &copy : i);
+            if (widths && is_half(&h, i))
+                i->flags |= PL_IF_HALF;
         }
     }
     pl_ir_same(x);
     return true;
+}
+
+bool pl_pass_halves(pl_ir *x)
+{
+    return !pl_ir_any(x, is_halved) || walk(x, false);
+}
+
+bool pl_pass_widths(pl_ir *x)
+{
+    return walk(x, true);
 }

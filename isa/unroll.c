@@ -851,7 +851,8 @@ static bool unroll(pl_ir *x, counted *c, knowledge *known)
     const unsigned part = n ? parts(n, c) : 0;
     uint64_t bound;
     /* of barriers beside branches ptxas writes out less than this price says, and less of it is known */
-    if ((c->meets && c->apart && (uint64_t)c->price * n > SMALL) || (c->meets && c->apart && !n) || (n ? part == 1 && n > 1 : c->price > budget(c) || (c->together && !in_step(x, c)))) {
+    const bool parted = c->meets && c->apart && (!n || (uint64_t)c->price * n > SMALL);
+    if (parted || (n ? part == 1 && n > 1 : c->price > budget(c) || (c->together && !in_step(x, c)))) {
         settle(x, c->latch);
         return true;
     }

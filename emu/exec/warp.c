@@ -185,15 +185,21 @@ static uint16_t frame_at(const pl_warp *w, uint16_t f, uint32_t pc, uint16_t cal
     return f;
 }
 
+/* Nobody waits any more for these lanes of a split at the meeting points from its own out to the one that is its own now. */
+static void withdraw(pl_warp *w, pl_split *s, pl_lanes lanes, uint16_t to)
+{
+    for (uint16_t f = s->frame; f != to; f = w->conv[f].parent) {
+        w->conv[f].members &= ~lanes;
+        w->conv[f].arrived &= ~lanes;
+    }
+    s->frame = to;
+}
+
 /* The current split has come to a meeting point of lanes around it without those further inside: nobody waits for it there any more. */
 static void leave_frames(pl_warp *w, uint16_t to)
 {
     pl_split *s = &w->split[w->current];
-    for (uint16_t f = s->frame; f != to; f = w->conv[f].parent) {
-        w->conv[f].members &= ~w->active;
-        w->conv[f].arrived &= ~w->active;
-    }
-    s->frame = to;
+    withdraw(w, s, w->active, to);
     leave(w);
     settle(w);
 }
@@ -206,10 +212,7 @@ static bool release_waiting(pl_warp *w)
         pl_split *s = &w->split[k];
         if (s->wait != PL_SPLIT_CONVERGE)
             continue;
-        pl_conv *c = &w->conv[s->frame];
-        c->members &= ~s->mask;
-        c->arrived &= ~s->mask;
-        s->frame = c->parent;
+        withdraw(w, s, s->mask, w->conv[s->frame].parent);
         s->wait = PL_SPLIT_READY;
         any = true;
     }
@@ -430,11 +433,7 @@ static void unite(pl_warp *w, unsigned keep, uint8_t wait, uint8_t barrier, pl_l
         pl_split *o = &w->split[k];
         if (k != keep && !waits_beside(w, k, keep, wait, barrier, ours))
             continue;
-        for (uint16_t f = o->frame; f != frame; f = w->conv[f].parent) {
-            w->conv[f].members &= ~o->mask;
-            w->conv[f].arrived &= ~o->mask;
-        }
-        o->frame = frame;
+        withdraw(w, o, o->mask, frame);
     }
     for (unsigned k = 0; k < w->nsplits; k++) {
         if (!waits_beside(w, k, keep, wait, barrier, ours))
