@@ -286,10 +286,32 @@ static void count_bits(const halves *h, pl_insn *i)
         i->cls = pl_insn_mnem(i) == M_popc ? C_popc : C_clz;
 }
 
-/* A word of the constant bank: 32 bits of its address matter. */
-static bool from_bank(const pl_insn *i)
+/* The address in the constant bank or in local memory that the instruction reads or writes: 32 bits of it matter. PL_IR_NONE: another one, or there are
+ * more operands than stand in the instruction itself. */
+static uint32_t near_address(const pl_insn *i)
 {
-    return pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST && i->op[1] != UINT32_MAX;
+    const pl_form *f = &pl_forms[i->form];
+    const uint8_t space = i->sel[PL_M_SPACE];
+    if ((pl_insn_mnem(i) != M_ld && pl_insn_mnem(i) != M_st) || (space != PL_SP_CONST && space != PL_SP_LOCAL) || i->cls == C_param)
+        return PL_IR_NONE;
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
+        if (f->operand[k].kind == PL_K_ADDR)
+            return i->op[k];
+    return PL_IR_NONE;
+}
+
+typedef struct access {
+    halves *h;
+    uint32_t address;
+} access;
+
+static void want_near(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    access *a = ctx;
+    if (*row == a->address && rows == 2 && !(use & PL_USE_PRED))
+        want(a->h, *row, LOW);
+    else
+        want_all(a->h, row, rows, use);
 }
 
 static void visit(halves *h, pl_insn *i)
@@ -302,8 +324,9 @@ static void visit(halves *h, pl_insn *i)
     const unsigned wanted = value ? h->want[to] : BOTH | IN_REGISTERS | VARIABLE;
     if (m == M_popc || m == M_clz)
         count_bits(h, i);
-    if (from_bank(i))
-        want(h, i->op[1], LOW);
+    access near = {h, near_address(i)};
+    if (near.address != PL_IR_NONE)
+        pl_insn_reads_here(h->x->p, i, want_near, &near);
     else if (cuts(i))
         want(h, i->op[1], LOW);
     else if (extension(i)) {
