@@ -3,6 +3,7 @@
  * Machine code of ptxas 13.0 for sm_90 (2026-11): operands of floating-point instructions carry a sign or an absolute value, results a
  * saturation; two conversions to half precision whose results are packed are one F2FP; an address in shared memory may be a register and
  * a uniform register, which holds the start of the block's shared memory; the zeros of an accumulator are written two at a time (CS2R).
+ * Halves of different words do cost something where they are put together: a PRMT.
  * The instructions stay, since others read their results, but as class `free`. */
 #include <string.h>
 
@@ -122,23 +123,77 @@ static bool to_half(const pl_insn *i)
            (pl_operand_type(&pl_forms[i->form], 0, i->mods) == W_f16 || pl_operand_type(&pl_forms[i->form], 0, i->mods) == W_bf16);
 }
 
+/* A half of a word: the row of the word and which half, if it comes from taking a word apart. */
+typedef struct piece {
+    uint32_t word;
+    unsigned half;
+} piece;
+
+static piece piece_of(const pl_ir *x, uint32_t row)
+{
+    const pl_insn *w = x->row[row].defs == 1 ? pl_ir_writer(x, row) : NULL;
+    const pl_form *f = w ? &pl_forms[w->form] : NULL;
+    if (!w || pl_insn_mnem(w) != M_mov || w->guard != PL_PT || f->noperands != 2 || pl_operand_count(f, 0, w->mods) != 2 || pl_operand_count(f, 1, w->mods) ||
+        pl_type_bits(pl_operand_type(f, 0, w->mods)) != 16)
+        return (piece){row, 2};
+    return (piece){w->op[1], x->p->pool.at[w->more + w->op[0]] == row ? 0 : 1};
+}
+
+/* Arithmetic of one half, which the units do for two: the other half of the result is what one asks for. */
+static bool halves_alike(const pl_ir *x, uint32_t row)
+{
+    static const uint16_t any[] = {M_add, M_sub, M_mul, M_fma, M_min, M_max, M__fms, M__fnma};
+    const pl_insn *w = x->row[row].defs == 1 ? pl_ir_writer(x, row) : NULL;
+    for (size_t k = 0; w && k < sizeof any / sizeof *any; k++)
+        if (pl_insn_mnem(w) == any[k])
+            return pl_type_bits(pl_insn_type(w)) == 16 && pl_type_kind(pl_insn_type(w)) != 'u' && pl_type_kind(pl_insn_type(w)) != 's';
+    return false;
+}
+
+/* Two numbers of 8 bits from a conversion, which writes either half of a register and keeps the other one. */
+static bool merges(const pl_ir *x, uint32_t row)
+{
+    const pl_insn *w = x->row[row].defs == 1 && x->row[row].uses == 1 ? pl_ir_writer(x, row) : NULL;
+    return w && pl_insn_mnem(w) == M_cvt && w->guard == PL_PT && pl_operand_type(&pl_forms[w->form], 0, w->mods) == W_b16;
+}
+
+/* What putting two halves into a word costs (120 pairs, ptxas 13.0 for sm_90, 2026-11): a PRMT, and one more with the move of a number. Nothing if they
+ * are the halves of one word, or one half twice for arithmetic, whose operands choose halves, or of arithmetic. */
+static uint16_t joining(const free_pass *f, const pl_insn *i, uint32_t low, uint32_t high)
+{
+    const pl_ir *x = f->x;
+    uint64_t v[2] = {0, 0};
+    const bool number[2] = {pl_ir_number(x, low, &v[0]), pl_ir_number(x, high, &v[1])};
+    if (number[0] || number[1])
+        return number[0] && number[1] ? C_free : number[0] ? v[0] ? C_alu_x2 : C_alu : v[1] ? C_alu_x2 : C_alu;
+    if (merges(x, low) && merges(x, high))
+        return C_free;
+    const piece a = piece_of(x, low), b = piece_of(x, high);
+    if (a.word == b.word && (a.half < b.half || (a.half == b.half && (!f->other[i->op[0]] || halves_alike(x, low)))))
+        return C_free;
+    return halves_alike(x, low) && halves_alike(x, high) ? C_free : C_alu;
+}
+
 /* Two halves become a word: their conversions are one instruction, none when they are numbers. */
-static void pack(free_pass *f, const pl_insn *i)
+static void pack(free_pass *f, pl_insn *i)
 {
     pl_ir *x = f->x;
     const pl_form *form = &pl_forms[i->form];
     if (pl_insn_mnem(i) != M_mov || form->noperands != 2 || i->guard != PL_PT || pl_operand_count(form, 1, i->mods) != 2 ||
-        pl_operand_count(form, 0, i->mods))
+        pl_operand_count(form, 0, i->mods) || pl_type_bits(pl_operand_type(form, 1, i->mods)) != 16)
         return;
     uint32_t low = x->p->pool.at[i->more + i->op[1]], high = x->p->pool.at[i->more + i->op[1] + 1];
     pl_insn *a = x->row[low].defs == 1 ? pl_ir_writer(x, low) : NULL, *b = x->row[high].defs == 1 ? pl_ir_writer(x, high) : NULL;
     uint64_t v;
-    if (to_half(a) && pl_ir_number(x, a->op[1], &v))
+    const bool numbers[2] = {to_half(a) && pl_ir_number(x, a->op[1], &v), to_half(b) && pl_ir_number(x, b->op[1], &v)};
+    if (numbers[0])
         a->cls = C_free;
-    if (to_half(b) && pl_ir_number(x, b->op[1], &v))
+    if (numbers[1])
         b->cls = C_free;
-    if (to_half(a) && to_half(b) && a != b && a->cls != C_free && b->cls != C_free && x->row[low].uses == 1 && x->row[high].uses == 1)
+    if (to_half(a) && to_half(b) && a != b && !numbers[0] && !numbers[1] && x->row[low].uses == 1 && x->row[high].uses == 1)
         a->cls = C_free;
+    else if (!numbers[0] || !numbers[1])
+        i->cls = joining(f, i, low, high);
 }
 
 bool pl_pass_modifiers(pl_ir *x)

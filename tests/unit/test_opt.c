@@ -10,6 +10,7 @@
 
 static char listing[65536];
 static uint32_t registers; /* of a thread */
+static unsigned permutations; /* `mov` that is a PRMT */
 
 /* The body of a kernel with parameters p (u64), q (u64), n (u32) and registers %r %d %f %p, assembled at -O2. */
 static const char *assemble(const char *body)
@@ -28,8 +29,11 @@ static const char *assemble(const char *body)
     ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, strlen(text), NULL, &m), PL_OK);
     size_t at = 0;
     listing[0] = 0;
+    permutations = 0;
     registers = m->program->funcs.at[0].registers;
     for (uint32_t pc = 0; pc < m->program->code.n; pc++) {
+        const pl_insn *i = &m->program->code.at[pc];
+        permutations += pl_forms[i->form].mnem == M_mov && i->cls == C_alu;
         pl_disasm(m->program, pc, listing + at, sizeof listing - at - 2);
         at = strlen(listing);
         listing[at++] = '\n';
@@ -812,22 +816,51 @@ START_TEST(what_is_known_of_a_half_takes_no_register)
 }
 END_TEST
 
-/* LDC takes 32 bits of an address, and the place of the variable beside them: six indices are six registers, six addresses of global memory twelve. */
-START_TEST(indices_of_constants_are_words)
+/* LDC takes 32 bits of an address, and the place of the variable beside them, LDL and STL 32 bits: six indices are six registers, six addresses of global
+ * memory twelve. */
+START_TEST(indices_of_near_memory_are_words)
 {
-    uint32_t taken[2];
-    for (unsigned far = 0; far < 2; far++) {
-        char body[2048] = "mov.u64 %d3, c;\n";
+    static const char *const space[] = {"const", "local", "global"}, *const variable[] = {"", ".local .align 4 .b8 l[256];\n", ""}, *const place[] = {"c", "l", "c"};
+    uint32_t taken[3];
+    for (unsigned m = 0; m < 3; m++) {
+        char body[2048];
+        snprintf(body, sizeof body, "%smov.u64 %%d3, %s;\n", variable[m], place[m]);
         for (unsigned k = 0; k < 6; k++)
-            snprintf(body + strlen(body), sizeof body - strlen(body), "ld.global.s32 %%d%u, [%%d1+%u];\nadd.s64 %%d%u, %%d%u, %%d%u;\n", 10 + k, 4 * k, 20 + k, far ? 1u : 3u, 10 + k);
+            snprintf(body + strlen(body), sizeof body - strlen(body), "ld.global.s32 %%d%u, [%%d1+%u];\nadd.s64 %%d%u, %%d%u, %%d%u;\n", 10 + k, 4 * k, 20 + k, m == 2 ? 1u : 3u, 10 + k);
         strcat(body, "L:\nld.volatile.global.u32 %r3, [%d2];\nsetp.ne.u32 %p1, %r3, 0;\n@%p1 bra L;\n");
         for (unsigned k = 0; k < 6; k++)
-            snprintf(body + strlen(body), sizeof body - strlen(body), "ld.%s.u32 %%r4, [%%d%u];\nadd.u32 %%r3, %%r3, %%r4;\n", far ? "global" : "const", 20 + k);
+            snprintf(body + strlen(body), sizeof body - strlen(body), "ld.%s.u32 %%r4, [%%d%u];\nadd.u32 %%r3, %%r3, %%r4;\n", space[m], 20 + k);
         strcat(body, "st.global.u32 [%d2], %r3;");
         assemble(body);
-        taken[far] = registers;
+        taken[m] = registers;
     }
-    ck_assert_uint_le(taken[0] + 4, taken[1]);
+    ck_assert_uint_le(taken[0] + 4, taken[2]);
+    ck_assert_uint_le(taken[1] + 4, taken[2]);
+}
+END_TEST
+
+/* PRMT puts two halves together, unless they are one word already, arithmetic takes them from where they are, or their conversions are one instruction. */
+START_TEST(halves_of_two_words_are_put_together)
+{
+    static const struct { const char *what; unsigned permutations; } rows[] = {
+        {"{%h0, %h3};\nst.global.u32 [%d2], %r5;", 1},
+        {"{%h1, %h0};\nadd.f16x2 %r6, %r5, %r4;\nst.global.u32 [%d2], %r6;", 1},
+        {"{%h0, %h1};\nst.global.u32 [%d2], %r5;", 0},
+        {"{%h1, %h1};\nst.global.u32 [%d2], %r5;", 1},
+        {"{%h1, %h1};\nadd.f16x2 %r6, %r5, %r4;\nst.global.u32 [%d2], %r6;", 0},
+        {"{%h5, %h6};\nst.global.u32 [%d2], %r5;", 0},
+        {"{%h5, %h0};\nst.global.u32 [%d2], %r5;", 1},
+        {"{%h7, %h8};\nst.global.u32 [%d2], %r5;", 0},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char body[2048];
+        snprintf(body, sizeof body,
+                 ".reg .b16 %%h<9>;\nld.global.u32 %%r3, [%%d1];\nld.global.u32 %%r4, [%%d1+4];\nld.global.f32 %%f1, [%%d1+8];\nld.global.f32 %%f2, [%%d1+12];\n"
+                 "mov.b32 {%%h0, %%h1}, %%r3;\nmov.b32 {%%h2, %%h3}, %%r4;\ncvt.rn.f16.f32 %%h5, %%f1;\ncvt.rn.f16.f32 %%h6, %%f2;\n"
+                 "cvt.rn.satfinite.e4m3x2.f32 %%h7, %%f1, %%f2;\ncvt.rn.satfinite.e4m3x2.f32 %%h8, %%f2, %%f1;\nmov.b32 %%r5, %s", rows[k].what);
+        assemble(body);
+        ck_assert_msg(permutations == rows[k].permutations, "%s: %u", rows[k].what, permutations);
+    }
 }
 END_TEST
 
@@ -1058,6 +1091,6 @@ UNIT_MAIN("opt", parameters_are_fetched_where_they_are_needed, what_is_made_of_t
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
-          parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_constants_are_words, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
+          parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
           loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
           unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
