@@ -78,14 +78,13 @@ uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, bo
     return fills + 1;
 }
 
-uint8_t pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, bool keep)
+bool pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, bool keep)
 {
     uint32_t slot = pl_cache_find(&l->tags, line);
-    if (slot == PL_NO_LINE && keep) slot = claim(l, line);
-    if (slot == PL_NO_LINE) return 0;
-    pl_cache_line *t = &l->tags.line[slot];
-    uint8_t there = sectors & t->valid;
-    if (keep) t->valid |= sectors & (uint8_t)~t->pending;
+    const bool there = slot != PL_NO_LINE;
+    if (!keep) return there;
+    if (!there) slot = claim(l, line);
+    if (slot != PL_NO_LINE) l->tags.line[slot].valid |= sectors & (uint8_t)~l->tags.line[slot].pending;
     return there;
 }
 

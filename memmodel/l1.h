@@ -2,8 +2,8 @@
  *
  * A load asks for lines with sector masks. Present sectors answer at once. A missing sector sends one request; a second load that
  * needs a sector already under way waits for the same fill (a "merge"). Each load is known by a token of its owner, which is handed
- * back when the last of its sectors is there. Stores go through to the L2 and keep present sectors up to date; they never
- * bring a line in. */
+ * back when the last of its sectors is there. Stores go through to the L2 and keep present sectors up to date; whether they also
+ * take a place, so that later loads find what was stored, is the machine's choice (l1.allocate). */
 #ifndef PL_MEMMODEL_L1_H
 #define PL_MEMMODEL_L1_H
 
@@ -53,8 +53,8 @@ static inline bool pl_l1_room(const pl_l1 *l)
 /* Looks the sectors up for `token`. Returns how many fills the token must wait for (0: all present). For a new miss,
  * *request gets its number and *ask the sectors to fetch, else *ask is 0. cached false: go past the tags (no hits, no fill). */
 uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, bool cached, uint32_t *request, uint8_t *ask);
-/* A store passes: returns the mask of its sectors that were present. keep: they are present afterwards (local memory). */
-uint8_t pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, bool keep);
+/* A store passes: was its line there? keep: its sectors are there afterwards. */
+bool pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, bool keep);
 /* These sectors are not present any more. */
 void pl_l1_lose(pl_l1 *l, uint64_t line, uint8_t sectors);
 /* The fill of miss `request` has come. Calls done(ctx, token) for each wait that ends. */

@@ -458,8 +458,10 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
                             .op = store ? PL_MEM_WRITE : PL_MEM_REDUCE, .client = PL_CL_STORE, .sectors = lines->at[k].mask,
                             .bytes = (uint8_t)line_payload(s, d, k), .alu = d->alu, .depth = lines->at[k].chain, .turns = lines->at[k].depth};
             if (atomic) r.more = line_more(s, k), r.places = lines->at[k].places;
-            uint8_t there = pl_l1_store(&s->l1, r.line, r.sectors, is_local);
-            if (store) *(is_local ? &s->stat.local_store_hits : &s->stat.store_hits) += (uint32_t)__builtin_popcount(there);
+            /* Loads find what a store has written even if it was part of a sector only (l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit
+             * of nussinov_wavefront, distance_columns: all but those read first); that they ask for other bytes of it is not looked at. */
+            bool there = pl_l1_store(&s->l1, r.line, r.sectors, is_local || (store && m->allocate == PL_L1_ALL));
+            if (store && there) *(is_local ? &s->stat.local_store_hits : &s->stat.store_hits) += (uint32_t)__builtin_popcount(r.sectors);
             const uint32_t lanes = is_local ? s->lanes_of[k] : 0;
             if (store && join_store(s, &r, start, lanes)) continue;
             if (!store) pl_sm_request(s, r);

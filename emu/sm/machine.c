@@ -148,6 +148,9 @@ static const pl_conf_key l1_keys[] = {
     {.key = "global", .type = PL_CONF_WORD, .unit = "", .offset = offsetof(pl_l1_config, global), .words = "sectors lines bypass",
      .about = "what an ordinary load of global memory does here: sectors: looks for its sectors; lines: looks for its lines, and a miss brings "
               "all of a line; bypass: goes on to the L2, as .cg and volatile loads do everywhere"},
+    {.key = "allocate", .type = PL_CONF_WORD, .unit = "", .offset = offsetof(pl_l1_config, allocate), .words = "loads all",
+     .about = "which accesses of global memory give a line a place here: loads: only they, what is stored passes; all: what was stored is found by "
+              "later loads (those of local memory always do)"},
 };
 #define MEM(member, name, kind, unit_, lo, hi, text) KEY(pl_memsys_config, member, name, kind, unit_, lo, hi, text)
 static const pl_conf_key xbar_keys[] = {

@@ -115,10 +115,14 @@ typedef struct pl_shared_config {
 /* What a load of global memory does in the L1: looks for its sectors; looks for its lines, and misses bring whole lines; or passes. */
 enum { PL_L1_SECTORS, PL_L1_LINES, PL_L1_BYPASS };
 
+/* Which accesses of global memory give a line a place in the L1. */
+enum { PL_L1_LOADS, PL_L1_ALL };
+
 typedef struct pl_l1_config {
     uint64_t size, kept, line, sector;
     uint32_t ways, latency, miss, hold, local_hold, fill, misses, stores, sent, input, writes, tags, pass_latency, width;
-    int global; /* PL_L1_* */
+    int global;   /* PL_L1_SECTORS ... */
+    int allocate; /* PL_L1_LOADS, PL_L1_ALL */
 } pl_l1_config;
 
 typedef struct pl_sync_config {

@@ -204,11 +204,20 @@ START_TEST(l1_merges_loads_of_one_sector)
     ck_assert_uint_eq(l.merges, 2);
     ck_assert_uint_eq(l.used_miss, 0);
     ck_assert_uint_eq(l.used_waiter, 0);
-    ck_assert_uint_eq(pl_l1_store(&l, 0x1000, 0xf, false), 0x7);
+    ck_assert(pl_l1_store(&l, 0x1000, 0xf, false)); /* it passes: its fourth sector is not there afterwards */
+    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0xf, 6, true, &first, &ask), 1);
+    ck_assert_uint_eq(ask, 0x8);
+    pl_l1_fill(&l, first, wake, NULL);
     ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x1, 5, false, &first, &ask), 1); /* goes past the tags */
     pl_l1_lose(&l, 0x1000, 0x5);
     pl_l1_lose(&l, 0x8000, 0x1); /* a line that is not there */
-    ck_assert_uint_eq(pl_l1_store(&l, 0x1000, 0xf, false), 0x2);
+    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0xf, 7, true, &first, &ask), 1);
+    ck_assert_uint_eq(ask, 0x5);
+    ck_assert(!pl_l1_store(&l, 0x2000, 0x3, false));
+    ck_assert(!pl_l1_store(&l, 0x2000, 0x3, true)); /* this one takes a place */
+    ck_assert(pl_l1_store(&l, 0x2000, 0xc, false));
+    ck_assert_uint_eq(pl_l1_load(&l, 0x2000, 0x3, 8, true, &first, &ask), 0);
+    ck_assert_uint_eq(pl_l1_load(&l, 0x2000, 0x4, 8, true, &first, &ask), 1);
     pl_arena_close(a);
 }
 END_TEST
