@@ -1,24 +1,50 @@
-/* vector.c - neighbouring accesses to shared memory become one wide access.
+/* vector.c - neighbouring accesses to memory become one wide access.
  *
- * ptxas knows where the block's shared memory lies and so how an address is aligned; for global memory it does not, and leaves
- * accesses as the front end wrote them (its output for sm_90, 2026-11). Two or four words at consecutive offsets from one register are
- * joined when the first one's address is a multiple of the whole width. Loads move up to the first of them, stores down to the last one;
- * nothing in between may touch shared memory in another way. */
+ * Two or four words at consecutive offsets from one register are joined when the first one's address is a multiple of the whole width.
+ * ptxas knows where the block's shared memory lies and so how an address is aligned. Of pointers it knows what is and-ed away, and what
+ * wider accesses tell: a program that loads eight bytes from p + 32 must have a p that is a multiple of 8 (ptxas -O3 for sm_90a, 2026-11;
+ * neither `.align` of a parameter nor that of a variable counts). Loads move up to the first of them, stores down to the last one; nothing
+ * in between may touch the memory in another way. */
 #include <string.h>
 
 #include "isa/passes.h"
 #include "isa/plan.h"
 
-enum { MOST_BYTES = 16, WINDOW = 256, MOST_ALIGNED = 31, ROUNDS = 12 };
+enum { MOST_BYTES = 16, WINDOW = 256, MOST_ALIGNED = 31, ROUNDS = 12, LEAST_TOLD = 3, TOLD = 2 }; /* accesses of 8 and 16 bytes tell something */
 
 typedef struct joiner {
     pl_ir *x;
     uint32_t block;
     uint8_t *align;    /* by row: log2 of what its value is a multiple of */
+    struct { uint32_t walk; uint8_t log2; } *told; /* by row: what accesses behind the current instruction tell of its present value, in this walk */
+    uint32_t walk;
+    uint32_t *teller[TOLD]; /* by row with one definition: the first block whose accesses tell that it is a multiple of 8, of 16; plus one */
     const pl_insn *i;  /* instruction that is being visited */
     bool vector;       /* its first operand is one */
     bool changed, widen;
 } joiner;
+
+/* log2 of what an access says of its address register, 0: nothing. */
+static unsigned tells(const pl_insn *i, uint32_t *base)
+{
+    bool load = i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_ld, store = i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_st;
+    if ((!load && !store) || i->guard != PL_PT || (i->sel[PL_M_FLAGS] & PL_MF_POLL) || i->sel[PL_M_SPACE] == PL_SP_PARAM || i->sel[PL_M_SPACE] == PL_SP_CONST)
+        return 0;
+    *base = i->op[store ? 0 : 1];
+    unsigned log2 = i->sel[PL_M_LOG2] + (unsigned)__builtin_ctz(i->sel[PL_M_COUNT] | 8u);
+    return *base == UINT32_MAX || log2 < LEAST_TOLD ? 0 : (unsigned)__builtin_ctzll((uint64_t)i->imm | 1ull << log2);
+}
+
+/* What accesses in blocks that lie on every way here tell of a register that has one value. */
+static unsigned told_before(const joiner *j, uint32_t row)
+{
+    if (j->x->row[row].defs != 1)
+        return 0;
+    for (unsigned k = TOLD; k-- > 0;)
+        if (j->teller[k][row] && pl_ir_dominates(j->x, j->teller[k][row] - 1, j->block))
+            return LEAST_TOLD + k;
+    return 0;
+}
 
 /* log2 of a number that divides the row's value, as far as it is known. */
 static unsigned alignment(const joiner *j, uint32_t row)
@@ -32,7 +58,10 @@ static unsigned alignment(const joiner *j, uint32_t row)
         v = x->f->init.at[r->init].bits;
         return v ? (unsigned)__builtin_ctzll(v | 128) : 7;
     }
-    return r->kind != PL_ROW_REG || r->pinned || !r->defs ? 0 : j->align[row];
+    if (r->kind != PL_ROW_REG || r->pinned)
+        return 0;
+    unsigned made = r->defs ? j->align[row] : 0, told = told_before(j, row);
+    return made > told ? made : told;
 }
 
 static unsigned least(unsigned a, unsigned b)
@@ -72,11 +101,35 @@ static void meet(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if (use & PL_USE_PRED)
         return;
     unsigned a = j->vector || *row != j->i->op[0] || (use & PL_USE_READ) ? 0 : least(made(j, j->i), MOST_ALIGNED);
-    for (unsigned k = 0; k < rows; k++)
-        if (a < j->align[*row + k]) {
-            j->align[*row + k] = (uint8_t)(j->widen ? 0 : a);
+    for (unsigned k = 0; k < rows; k++) {
+        unsigned told = j->told[*row + k].walk == j->walk ? j->told[*row + k].log2 : 0, now = told > a ? told : a;
+        if (now < j->align[*row + k]) {
+            j->align[*row + k] = (uint8_t)(j->widen ? told : now);
             j->changed = true;
         }
+        j->told[*row + k].walk = 0;
+    }
+}
+
+/* A thread may not come to what stands behind it. */
+static bool may_leave(const pl_insn *i)
+{
+    return i->form != PL_IR_DEAD && (pl_insn_effects(i) & (PL_EF_EXIT | PL_EF_CALL | PL_EF_BRANCH));
+}
+
+/* Notes the blocks whose accesses tell something of a register with one definition. */
+static void find_tellers(joiner *j)
+{
+    for (uint32_t n = 0; n < j->x->nrpo; n++) {
+        const pl_irb *b = &j->x->b.at[j->x->rpo[n]];
+        for (size_t k = 0; k < b->code.n && !may_leave(&b->code.at[k]); k++) {
+            uint32_t base = 0;
+            unsigned log2 = tells(&b->code.at[k], &base);
+            for (unsigned w = LEAST_TOLD; w <= log2 && w < LEAST_TOLD + TOLD; w++)
+                if (!j->teller[w - LEAST_TOLD][base])
+                    j->teller[w - LEAST_TOLD][base] = j->x->rpo[n] + 1;
+        }
+    }
 }
 
 /* From the best on, every write lowers what is known of its register, until nothing changes: so loops keep the alignment that they step
@@ -85,46 +138,75 @@ static bool find_alignment(joiner *j)
 {
     pl_ir *x = j->x;
     j->align = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
-    if (!j->align)
+    j->told = pl_arena_alloc(x->tmp, (x->f->rows + 4) * sizeof *j->told);
+    for (unsigned k = 0; k < TOLD; k++)
+        j->teller[k] = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
+    if (!pl_arena_ok(x->tmp))
         return false;
+    find_tellers(j);
     memset(j->align, MOST_ALIGNED, x->f->rows + 4);
     j->changed = true;
     for (unsigned round = 0; j->changed; round++) {
         j->changed = false;
         j->widen = round > ROUNDS;
-        for (uint32_t n = 0; n < x->nrpo; n++)
-            for (size_t k = 0; k < x->b.at[x->rpo[n]].code.n; k++) {
-                pl_insn *i = &x->b.at[x->rpo[n]].code.at[k];
+        for (uint32_t n = 0; n < x->nrpo; n++) {
+            j->block = x->rpo[n];
+            j->walk++;
+            const pl_irb *b = &x->b.at[j->block];
+            for (size_t k = b->code.n; k-- > 0;) { /* backwards, so that what a write makes is known to suit the accesses behind it */
+                pl_insn *i = &b->code.at[k];
                 const pl_form *f = &pl_forms[i->form];
+                uint32_t base = 0;
+                unsigned log2 = tells(i, &base);
                 j->i = i;
                 j->vector = f->noperands && pl_operand_count(f, 0, i->mods) != 0;
                 pl_insn_writes_here(x->p, i, meet, j);
+                if (may_leave(i))
+                    j->walk++;
+                else if (log2 && (j->told[base].walk != j->walk || log2 > j->told[base].log2)) {
+                    j->told[base].walk = j->walk;
+                    j->told[base].log2 = (uint8_t)log2;
+                }
             }
+        }
     }
     return true;
 }
 
-/* A plain access to a word of shared memory. */
+
+/* A plain access to a word of shared or global memory. */
 static bool word_access(const pl_insn *i, bool store)
 {
-    if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != (store ? M_st : M_ld) || i->sel[PL_M_SPACE] != PL_SP_SHARED || i->sel[PL_M_COUNT] != 1 ||
-        (i->sel[PL_M_FLAGS] & PL_MF_POLL))
+    if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != (store ? M_st : M_ld) || i->sel[PL_M_COUNT] != 1 || (i->sel[PL_M_FLAGS] & PL_MF_POLL) ||
+        (i->sel[PL_M_SPACE] != PL_SP_SHARED && i->sel[PL_M_SPACE] != PL_SP_GLOBAL && i->sel[PL_M_SPACE] != PL_SP_GENERIC))
         return false;
     unsigned log2 = i->sel[PL_M_LOG2];
     bool wide = (i->sel[PL_M_FLAGS] & PL_MF_WIDE) != 0;
     return (log2 == 2 && !wide) || (log2 == 3 && wide);
 }
 
-/* Ends the search for partners: something else that touches shared memory, or may let others touch it. */
-static bool stops(const pl_insn *i, bool store)
+/* Two accesses that differ in their addresses and the kind of words at most. */
+static bool alike(const pl_insn *a, const pl_insn *b)
+{
+    const pl_form *f = &pl_forms[a->form];
+    if (a->form != b->form || a->sel[PL_M_SPACE] != b->sel[PL_M_SPACE] || a->sel[PL_M_LOG2] != b->sel[PL_M_LOG2] || (f->noperands > 2 && a->op[2] != b->op[2]))
+        return false;
+    for (unsigned k = 0; k < f->nslots; k++)
+        if (!f->slot[k].type && a->mods[k] != b->mods[k])
+            return false;
+    return true;
+}
+
+/* Ends the search for partners: something else that touches the same memory, or may let others touch it. */
+static bool stops(const pl_insn *i, const pl_insn *first, bool store)
 {
     uint32_t e = pl_insn_effects(i);
     if (e & (PL_EF_BARRIER | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_ATOMIC | PL_EF_ASYNC | PL_EF_FENCE | PL_EF_VOLATILE | PL_EF_CONVERGE))
         return true;
     if (!(e & (PL_EF_LOAD | PL_EF_STORE)))
         return false;
-    bool shared = i->sel[PL_M_SPACE] == PL_SP_SHARED || i->sel[PL_M_SPACE] == PL_SP_GENERIC;
-    return shared && (store || (e & PL_EF_STORE));
+    unsigned a = i->sel[PL_M_SPACE], b = first->sel[PL_M_SPACE];
+    return (a == b || a == PL_SP_GENERIC || b == PL_SP_GENERIC) && (store || (e & PL_EF_STORE)) && !pl_insn_has(first, W_nc);
 }
 
 typedef struct touch {
@@ -165,6 +247,25 @@ static bool widen(pl_insn *i, pl_word vec, pl_word type)
     return done[0] && done[1];
 }
 
+/* What is known of the address register of the access at `at`: also what accesses around it tell, up to where it changes. */
+static unsigned known(joiner *j, uint32_t at, uint32_t base)
+{
+    const pl_irb *b = &j->x->b.at[j->block];
+    unsigned best = alignment(j, base);
+    for (uint32_t back = 0; back < 2 && j->x->row[base].defs > 1; back++)
+        for (uint32_t n = back, k = at; n < WINDOW && k < b->code.n && !may_leave(&b->code.at[k]); n++, k = back ? k - 1 : k + 1) {
+            uint32_t its = 0;
+            if (back && k != at && touched(j, k, k + 1, base, 1).written)
+                break;
+            unsigned log2 = tells(&b->code.at[k], &its);
+            if (its == base && log2 > best)
+                best = log2;
+            if (!back && touched(j, k, k + 1, base, 1).written)
+                break;
+        }
+    return best;
+}
+
 /* Tries to make one access of `n` from the one at `at` on. */
 static bool merge(joiner *j, uint32_t at, unsigned n, bool store)
 {
@@ -179,7 +280,7 @@ static bool merge(joiner *j, uint32_t at, unsigned n, bool store)
         unsigned width = n * bytes;
         if (start & (int64_t)(width - 1))
             continue;
-        if (base != UINT32_MAX && (1u << alignment(j, base)) < width)
+        if (base != UINT32_MAX && (1u << known(j, at, base)) < width)
             return false;
         memset(member, 0xff, sizeof member);
         found = 0;
@@ -188,13 +289,13 @@ static bool merge(joiner *j, uint32_t at, unsigned n, bool store)
             if (i->form == PL_IR_DEAD)
                 continue;
             int64_t off = i->imm - start;
-            bool one = word_access(i, store) && i->sel[PL_M_LOG2] == first.sel[PL_M_LOG2] && i->op[store ? 0 : 1] == base && i->guard == first.guard &&
+            bool one = word_access(i, store) && alike(i, &first) && i->op[store ? 0 : 1] == base && i->guard == first.guard &&
                        (i->flags & PL_IF_GUARD_NEG) == (first.flags & PL_IF_GUARD_NEG) && off >= 0 && off < width && !(off & (bytes - 1));
             if (one && member[off / bytes] == UINT32_MAX) {
                 member[off / bytes] = k;
                 found++;
                 end = k;
-            } else if (stops(i, store) || (one && store))
+            } else if (stops(i, &first, store) || (one && store))
                 break;
         }
         if (found == n)

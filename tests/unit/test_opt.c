@@ -161,6 +161,33 @@ START_TEST(products_go_into_sums)
         arithmetic(cases[k].body, cases[k].products, cases[k].sums, cases[k].both);
 }
 END_TEST
+/* Counts of ptxas 13.0 for sm_90a: what a wider access tells of its address, where it tells it, and what keeps words apart. */
+START_TEST(wider_accesses_tell_how_global_words_are_aligned)
+{
+    static const char *const load = "mul.wide.u32 %d3, %r2, 4;\nadd.s64 %d4, %d2, %d3;\nadd.s64 %d5, %d1, %d3;\n"
+                                    "ld.global.f32 %f1, [%d5];\nld.global.f32 %f2, [%d5+64];\nld.global.f32 %f3, [%d5+128];\nld.global.f32 %f4, [%d5+192];\n";
+    static const struct { const char *body; unsigned accesses; } cases[] = {
+        {"st.global.f32 [%d4], %f1;\nst.global.f32 [%d4+4], %f2;\n", 2},
+        {"st.global.f32 [%d4], %f1;\nst.global.f32 [%d4+4], %f2;\nst.global.v2.f32 [%d4+32], {%f3, %f4};\n", 2},
+        {"st.global.v2.f32 [%d4+32], {%f3, %f4};\nst.global.f32 [%d4+4], %f2;\nst.global.f32 [%d4], %f1;\n", 2},
+        {"st.global.f32 [%d4], %f1;\nst.global.f32 [%d4+4], %f2;\nst.global.v2.f32 [%d4+36], {%f3, %f4};\n", 3},
+        {"st.global.f32 [%d4], %f1;\nst.global.f32 [%d4+4], %f2;\nst.global.f32 [%d4+8], %f3;\nst.global.f32 [%d4+12], %f4;\nst.global.v2.f32 [%d4+32], {%f3, %f4};\n", 3},
+        {"st.global.f32 [%d4], %f1;\nst.global.f32 [%d4+4], %f2;\nst.global.f32 [%d4+8], %f3;\nst.global.f32 [%d4+12], %f4;\nst.global.v4.f32 [%d4+32], {%f3, %f4, %f1, %f2};\n", 2},
+        {"st.global.v2.f32 [%d4+32], {%f3, %f4};\nst.global.f32 [%d4], %f1;\nst.global.f32 [%d4+16], %f1;\nst.global.f32 [%d4+4], %f2;\n", 4},
+        {"st.global.v2.f32 [%d4+32], {%f3, %f4};\nst.global.f32 [%d4], %f1;\nbar.sync 0;\nst.global.f32 [%d4+4], %f2;\n", 3},
+        {"setp.eq.u32 %p1, %r2, 0;\nst.global.f32 [%d4], %f1;\nst.global.f32 [%d4+4], %f2;\n@%p1 exit;\nst.global.v2.f32 [%d4+32], {%f3, %f4};\n", 3},
+        {"setp.eq.u32 %p1, %r2, 0;\nst.global.v2.f32 [%d4+32], {%f3, %f4};\n@%p1 exit;\nst.global.f32 [%d4], %f1;\nst.global.f32 [%d4+4], %f2;\n", 2},
+        {"and.b64 %d4, %d4, -8;\nst.global.f32 [%d4], %f1;\nst.global.f32 [%d4+4], %f2;\nst.global.f32 [%d4+12], %f3;\nst.global.f32 [%d4+16], %f4;\n", 3},
+        {"add.s64 %d4, %d4, %d3;\nst.global.v2.f32 [%d4], {%f1, %f2};\nadd.s64 %d4, %d4, 256;\nst.global.f32 [%d4], %f3;\nst.global.f32 [%d4+4], %f4;\n", 2},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char body[2048];
+        snprintf(body, sizeof body, "%s%s", load, cases[k].body);
+        assemble(body);
+        ck_assert_uint_eq(count("st.global"), cases[k].accesses);
+    }
+}
+END_TEST
 
 START_TEST(product_and_sum_are_one)
 {
@@ -1092,5 +1119,5 @@ UNIT_MAIN("opt", parameters_are_fetched_where_they_are_needed, what_is_made_of_t
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
           parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
-          loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
+          loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, wider_accesses_tell_how_global_words_are_aligned, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
           unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
