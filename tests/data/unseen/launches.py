@@ -27,6 +27,7 @@ has, so that those recorded before stay as they are; the files were made togethe
     6001    classroom genome hashes market optics waves
     7001    ciphers fields generators hopper idioms layers lecture pixels relations warpgroup
     8001    clusters codecs lanes loops network numbers objects panels samples sciences scopes sparse tiles
+    9001    collectives courses grammar heterogeneous inference polyhedral products shades words_and_graphs
 
 and the launches of mixed, stack and tensor were written by hand."""
 import json
