@@ -1,12 +1,16 @@
 /* materialise.c - numbers that an instruction cannot hold are put into registers.
  *
  * A machine instruction has room for one 32-bit number, and none where it needs consecutive registers or sends data to memory (atomics,
- * stores, matrix operands). Zero is a register of its own (RZ). ptxas 13.0 moves the others into registers in the block that needs them,
- * in front of a loop of one block unless they take two (IMAD.WIDE adds to the pair in place). An operand of f64 arithmetic holds the upper half of a number; where the lower half is not zero, both
- * go into uniform registers in the block that needs them, in loops too (its output for sm_90, 2026-11). */
+ * stores, matrix operands). Zero is a register of its own (RZ). ptxas 13.0 moves the others into registers in the block that needs them, in loops
+ * too, where a move costs less than a register kept all along (so 66 of 78 in loops of one block, 2026-11); what such a loop has OFTEN stands in
+ * front of it, unless it takes two registers (IMAD.WIDE adds to the pair in place). An operand of f64 arithmetic holds the upper half of a
+ * number; where the lower half is not zero, both go into uniform registers in the block that needs them (its output for sm_90, 2026-11). */
 #include <string.h>
 
 #include "isa/passes.h"
+#include "isa/plan.h"
+
+enum { OFTEN = 4 };
 
 typedef struct moved {
     uint32_t constant, row, block, next; /* next: of the same constant, plus one */
@@ -24,14 +28,37 @@ typedef struct mover {
     struct { moved *at; size_t n, cap; } done;
 } mover;
 
+typedef struct readers {
+    uint32_t row, n;
+} readers;
+
+static void count_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    readers *c = ctx;
+    (void)rows;
+    c->n += !(use & PL_USE_PRED) && *row == c->row;
+}
+
+/* Is it worth a register in the loop that the block is? Its readers that come first have been given that register already, or need none. */
+static bool read_often(mover *m, uint32_t constant)
+{
+    readers c = {constant, 0};
+    const pl_irb *b = &m->x->b.at[m->block];
+    for (size_t k = m->at; k < b->code.n && c.n < OFTEN; k++)
+        if (b->code.at[k].form != PL_IR_DEAD)
+            pl_insn_reads_here(m->x->p, &b->code.at[k], count_read, &c);
+    return c.n >= OFTEN;
+}
+
 static uint32_t register_for(mover *m, uint32_t constant, unsigned rows)
 {
     pl_ir *x = m->x;
     bool loop = rows == 1 && x->b.at[m->block].loop == m->block && x->b.at[m->block].idom != m->block;
-    uint32_t where = loop ? x->b.at[m->block].idom : m->block;
     for (uint32_t k = m->first[constant]; k; k = m->done.at[k - 1].next)
-        if (m->done.at[k - 1].block == where)
+        if (m->done.at[k - 1].block == m->block || (loop && m->done.at[k - 1].block == x->b.at[m->block].idom))
             return m->done.at[k - 1].row;
+    loop = loop && read_often(m, constant);
+    uint32_t where = loop ? x->b.at[m->block].idom : m->block;
     size_t at = loop ? pl_ir_end(x, where) : m->at;
     uint32_t row = pl_ir_new(x, rows);
     pl_insn *i = pl_ir_later(x, where, at);
