@@ -228,13 +228,44 @@ static void kill(live *l, const ref *r)
     *until = 0;
 }
 
-/* Instructions behind this one until its registers have been read: accesses to memory wait in a queue, and who writes such a register earlier has
- * to wait for a scoreboard. ptxas gives it to another value within five instructions in 19 of 100 cases behind a store, 73 behind arithmetic. */
-enum { STORE_QUEUE = 18, LOAD_QUEUE = 9 };
+/* Does it wait in a queue before it reads its registers? */
+static bool class_reads_late(uint16_t cls)
+{
+    static const char *const classes[] = {"shfl", "mufu", "match", "redux", "popc", "cvt_f2i"};
+    for (size_t k = 0; k < sizeof classes / sizeof *classes; k++)
+        if (strncmp(pl_class_text[cls], classes[k], strlen(classes[k])) == 0)
+            return true;
+    return false;
+}
+
+/* What the class of the instruction says. */
+static inline const pl_class_needs *needs_of(const live *l, const pl_insn *i)
+{
+    pl_class_needs *n = &l->p->plans->needs[i->cls];
+    if (!n->known)
+        *n = (pl_class_needs){.known = true, .late = class_reads_late(i->cls), .temporaries = pl_live_temporaries(i->cls)};
+    return n;
+}
+
+/* Memory instructions, shuffles and special functions wait in a queue before they read their registers. */
+static bool reads_late(const live *l, const pl_insn *i)
+{
+    const unsigned memory = PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC;
+    if (pl_forms[i->form].effects & memory)
+        return (i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] != PL_SP_PARAM;
+    return needs_of(l, i)->late;
+}
+
+/* Instructions behind this one until its registers have been read: accesses to memory, and others that units take in turn, wait in a queue, and
+ * who writes such a register earlier has to wait for a scoreboard. ptxas gives it to another value within five instructions in 19 of 100 cases behind
+ * a store, 73 behind arithmetic. */
+enum { STORE_QUEUE = 18, LOAD_QUEUE = 9, UNIT_QUEUE = 4 };
 static uint32_t queue_of(const live *l, const pl_insn *i)
 {
-    if (!(i->flags & PL_IF_MEM) || !l->p->opt_level)
+    if (!l->p->opt_level || !reads_late(l, i))
         return 0;
+    if (!(i->flags & PL_IF_MEM))
+        return UNIT_QUEUE;
     return pl_forms[i->form].effects & (PL_EF_STORE | PL_EF_ATOMIC) ? STORE_QUEUE : LOAD_QUEUE;
 }
 
@@ -373,34 +404,6 @@ static bool solve(live *l)
         extend(&l->u[u], ends(l, s->first));
     }
     return pl_arena_ok(l->a);
-}
-
-/* Does it wait in a queue before it reads its registers? */
-static bool class_reads_late(uint16_t cls)
-{
-    static const char *const classes[] = {"shfl", "mufu", "match", "redux", "popc", "cvt_f2i"};
-    for (size_t k = 0; k < sizeof classes / sizeof *classes; k++)
-        if (strncmp(pl_class_text[cls], classes[k], strlen(classes[k])) == 0)
-            return true;
-    return false;
-}
-
-/* What the class of the instruction says. */
-static inline const pl_class_needs *needs_of(const live *l, const pl_insn *i)
-{
-    pl_class_needs *n = &l->p->plans->needs[i->cls];
-    if (!n->known)
-        *n = (pl_class_needs){.known = true, .late = class_reads_late(i->cls), .temporaries = pl_live_temporaries(i->cls)};
-    return n;
-}
-
-/* Memory instructions, shuffles and special functions wait in a queue before they read their registers. */
-static bool reads_late(const live *l, const pl_insn *i)
-{
-    const unsigned memory = PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC;
-    if (pl_forms[i->form].effects & memory)
-        return (i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] != PL_SP_PARAM;
-    return needs_of(l, i)->late;
 }
 
 static void find_late(live *l)
