@@ -1,6 +1,6 @@
 /* place.c - parameters and special registers are fetched where they are needed; what every kernel does before its own work.
  *
- * Machine code of ptxas 13.0 for sm_90 (2026-11): a parameter is read from the constant bank (LDC, ULDC) in each block that needs
+ * Machine code of ptxas 13.0 for sm_90 (2026-11): a parameter, or a constant at a known place, is read from its bank (LDC, ULDC) in each block that needs
  * it, unless a block in front of that one has read it on every path; so are %ntid and its like, which are words of the constant bank too.
  * What a loop reads is fetched in front of it, but only in front of an innermost one, only where fewer than a fifth of its instructions are
  * loads, and where something is guarded under that guard. Nothing is kept from in front of a loop with loops in it to inside or behind it.
@@ -88,13 +88,23 @@ static bool in_constant_bank(pl_word sreg)
     return *s == 'n' || sreg == W_dynamic_smem_size || sreg == W_total_smem_size;
 }
 
+/* A parameter, or a constant at a known place: both are words of the constant bank. */
+static bool is_word(const pl_ir *x, const pl_insn *i)
+{
+    if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != M_ld || i->sel[PL_M_COUNT] != 1)
+        return false;
+    if (i->sel[PL_M_SPACE] == PL_SP_CONST)
+        return i->op[1] != UINT32_MAX && x->kind.at[i->op[1]] == PL_ROW_INIT;
+    return x->f->entry && i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX;
+}
+
 static bool is_fetch(const pl_ir *x, const pl_insn *i)
 {
     if (i->guard != PL_PT)
         return false;
     uint16_t m = pl_insn_mnem(i);
     if (m == M_ld)
-        return x->f->entry && i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX && i->sel[PL_M_COUNT] == 1 && x->row[i->op[0]].defs == 1;
+        return is_word(x, i) && x->row[i->op[0]].defs == 1;
     return pl_insn_copies(i) && pl_ir_special(x, i->op[1]) && x->row[i->op[0]].defs == 1;
 }
 
@@ -686,9 +696,8 @@ bool pl_pass_place(pl_ir *x)
             pl_insn *i = &x->b.at[b].code.at[k];
             if (i->cls == C_param && (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) && i->sel[PL_M_SPACE] == PL_SP_LOCAL)
                 i->cls = C_free;
-            if (pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST && i->guard == PL_PT && i->op[1] != UINT32_MAX &&
-                x->row[i->op[1]].kind == PL_ROW_INIT) /* a constant at a known place is an operand of its reader; one of 64 bits needs ULDC */
-                i->cls = pl_type_bits(pl_insn_type(i)) == 64 ? C_param : C_free;
+            if (i->sel[PL_M_SPACE] == PL_SP_CONST && is_word(x, i))
+                i->cls = C_param;
         }
     if (x->f->entry) {
         uint32_t global = before_global(x), shared = before_shared(x);

@@ -2,7 +2,8 @@
  *
  * ptxas 13.0 for sm_90 (its output, 2026-11) fetches parameters and sizes into uniform registers (ULDC, S2UR) when every reader can name
  * one: integer, logic and floating-point arithmetic takes one operand that is a uniform register, a word of the constant bank or a
- * number; memory, matrices and IMAD.WIDE's 64-bit sum take none. Constants at known addresses are operands of their readers. */
+ * number; memory, matrices and IMAD.WIDE's 64-bit sum take none. Constants at known places are fetched so too. Two words side by side are
+ * one fetch. */
 #include "isa/passes.h"
 #include "isa/plan.h"
 
@@ -50,7 +51,7 @@ static bool is_fetch(const pl_ir *x, const pl_insn *i)
     if (r->defs != 1 || r->pinned)
         return false;
     if (m == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST) /* at a known place */
-        return i->cls == C_param && i->op[1] != UINT32_MAX && x->row[i->op[1]].kind == PL_ROW_INIT && i->sel[PL_M_COUNT] == 1;
+        return i->op[1] != UINT32_MAX && x->row[i->op[1]].kind == PL_ROW_INIT && i->sel[PL_M_COUNT] == 1;
     if (m == M_ld)
         return x->f->entry && i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX && i->sel[PL_M_COUNT] == 1;
     pl_word s = m == M__s2r ? pl_ir_special(x, i->op[1]) : W_none;
@@ -107,7 +108,7 @@ static void read_by_thread(void *ctx, uint32_t *row, unsigned rows, unsigned use
     const pl_form *f = &pl_forms[c->i->form];
     bool named = false;
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
-        if (c->i->op[k] == *row && f->operand[k].kind != PL_K_IMM) {
+        if (c->i->op[k] == *row && f->operand[k].kind != PL_K_IMM && pl_operand_type(f, k, c->i->mods) != W_pred) {
             if (!takes(c->i, k)) {
                 refuse(c, *row, rows);
                 return;
@@ -145,6 +146,70 @@ static void share(chooser *c)
         else
             first = row;
     }
+}
+
+/* Where in the constant bank the word of 32 bits is that the instruction fetches, from the start of parameters or constants on; UINT32_MAX: none. */
+static uint32_t bank_word(const pl_ir *x, const pl_insn *i)
+{
+    if (!is_fetch(x, i) || pl_insn_mnem(i) != M_ld || pl_type_bits(pl_insn_type(i)) != 32)
+        return UINT32_MAX;
+    uint64_t at = (uint64_t)i->imm;
+    if (i->sel[PL_M_SPACE] == PL_SP_CONST) {
+        const pl_row_init *r = &x->f->init.at[x->init.at[i->op[1]]];
+        if (r->reloc != PL_RELOC_VAR)
+            return UINT32_MAX;
+        at += r->bits + x->p->vars.at[r->symbol].address;
+    }
+    return at < PL_BANK_BYTES ? (uint32_t)at / 4 : UINT32_MAX;
+}
+
+typedef struct wholes {
+    const pl_insn *i;
+    uint8_t *whole; /* by row: read by something that is neither guarded nor a division of integers */
+} wholes;
+
+static void read_whole(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    wholes *w = ctx;
+    (void)rows;
+    if (!(use & PL_USE_PRED))
+        w->whole[*row] |= w->i->guard == PL_PT && !((pl_insn_mnem(w->i) == M_div || pl_insn_mnem(w->i) == M_rem) && pl_type_kind(pl_insn_type(w->i)) != 'f');
+}
+
+/* Two words side by side that a block fetches to registers of the same kind are one fetch of 64 bits (LDC.64, ULDC.64), unless lanes end or go through
+ * a subroutine between them, or only guarded instructions or divisions read one. */
+static bool pair_words(pl_ir *x)
+{
+    enum { WORDS = PL_BANK_BYTES / 4 };
+    uint32_t *fetched = NULL; /* by word of the parameters, of the constants: stretch that has fetched it; the same of uniform registers */
+    uint32_t stretch = 0;
+    wholes w = {NULL, pl_arena_array(x->tmp, uint8_t, x->f->rows + 4)};
+    if (!w.whole)
+        return false;
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++)
+            if (x->b.at[b].code.at[k].form != PL_IR_DEAD) {
+                w.i = &x->b.at[b].code.at[k];
+                pl_insn_reads_here(x->p, &x->b.at[b].code.at[k], read_whole, &w);
+            }
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        stretch++;
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            const uint32_t word = bank_word(x, i);
+            stretch += i->form != PL_IR_DEAD && ((pl_insn_effects(i) & (PL_EF_EXIT | PL_EF_BRANCH)) || pl_insn_mnem(i) == M__slow);
+            if (word == UINT32_MAX || !w.whole[i->op[0]])
+                continue;
+            fetched = fetched ? fetched : pl_arena_array(x->tmp, uint32_t, 4 * WORDS);
+            if (!fetched)
+                return false;
+            uint32_t *in = fetched + (i->sel[PL_M_SPACE] == PL_SP_CONST ? WORDS : 0) + (i->flags & PL_IF_ELSEWHERE ? 2 * WORDS : 0);
+            if (in[word ^ 1] == stretch)
+                i->cls = C_free;
+            in[word] = stretch;
+        }
+    }
+    return true;
 }
 
 bool pl_pass_uniform(pl_ir *x)
@@ -191,10 +256,9 @@ bool pl_pass_uniform(pl_ir *x)
     for (size_t b = 0; b < x->b.n && !c.changed; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
             pl_insn *i = &x->b.at[b].code.at[k];
-            bool constant = i->cls == C_free && pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST;
-            if (constant || (i->op[0] < x->f->rows && c.may[i->op[0]] && (is_fetch(x, i) || computes(x, i))))
+            if (i->op[0] < x->f->rows && c.may[i->op[0]] && (is_fetch(x, i) || computes(x, i)))
                 i->flags |= PL_IF_ELSEWHERE;
         }
     pl_ir_same(x);
-    return true;
+    return pair_words(x);
 }

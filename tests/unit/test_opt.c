@@ -11,6 +11,8 @@
 static char listing[65536];
 static uint32_t registers; /* of a thread */
 static unsigned permutations; /* `mov` that is a PRMT */
+static unsigned constants;    /* fetches of constants */
+static unsigned turns;        /* sines and cosines that divide their angle by a turn */
 
 /* The body of a kernel with parameters p (u64), q (u64), n (u32) and registers %r %d %f %p, assembled at -O2. */
 static const char *assemble(const char *body)
@@ -29,11 +31,13 @@ static const char *assemble(const char *body)
     ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, strlen(text), NULL, &m), PL_OK);
     size_t at = 0;
     listing[0] = 0;
-    permutations = 0;
+    permutations = constants = turns = 0;
     registers = m->program->funcs.at[0].registers;
     for (uint32_t pc = 0; pc < m->program->code.n; pc++) {
         const pl_insn *i = &m->program->code.at[pc];
         permutations += pl_forms[i->form].mnem == M_mov && i->cls == C_alu;
+        constants += pl_forms[i->form].mnem == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST && i->cls != C_free;
+        turns += i->cls == C_mufu_trig;
         pl_disasm(m->program, pc, listing + at, sizeof listing - at - 2);
         at = strlen(listing);
         listing[at++] = '\n';
@@ -866,6 +870,34 @@ START_TEST(indices_of_near_memory_are_words)
 }
 END_TEST
 
+/* Constants at known places come by ULDC, two side by side by one unless lanes end between them. */
+START_TEST(constants_side_by_side_are_fetched_together)
+{
+    static const struct { const char *body; unsigned constants; } rows[] = {
+        {"ld.const.f32 %f2, [c];\nfma.rn.f32 %f1, %f1, %f1, %f2;\n", 1},
+        {"ld.const.f32 %f2, [c];\nld.const.f32 %f3, [c+4];\nfma.rn.f32 %f1, %f1, %f1, %f2;\nfma.rn.f32 %f1, %f1, %f1, %f3;\n", 1},
+        {"ld.const.f32 %f2, [c+4];\nld.const.f32 %f3, [c+8];\nfma.rn.f32 %f1, %f1, %f1, %f2;\nfma.rn.f32 %f1, %f1, %f1, %f3;\n", 2},
+        {"ld.const.f32 %f2, [c];\nfma.rn.f32 %f1, %f1, %f1, %f2;\nsetp.gt.f32 %p1, %f1, 0f40000000;\n@%p1 ret;\n"
+         "ld.const.f32 %f3, [c+4];\nfma.rn.f32 %f1, %f1, %f1, %f3;\n", 2},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char body[1024];
+        snprintf(body, sizeof body, "ld.global.f32 %%f1, [%%d1];\n%sst.global.f32 [%%d2], %%f1;", rows[k].body);
+        assemble(body);
+        ck_assert_msg(constants == rows[k].constants, "%s: %u", rows[k].body, constants);
+    }
+}
+END_TEST
+
+START_TEST(sine_and_cosine_share_the_turns)
+{
+    assemble("ld.global.f32 %f1, [%d1];\nsin.approx.f32 %f2, %f1;\ncos.approx.f32 %f3, %f1;\nst.global.f32 [%d2], %f2;\nst.global.f32 [%d2+4], %f3;");
+    ck_assert_uint_eq(turns, 1);
+    assemble("ld.global.f32 %f1, [%d1];\nld.global.f32 %f4, [%d1+4];\nsin.approx.f32 %f2, %f1;\ncos.approx.f32 %f3, %f4;\nst.global.f32 [%d2], %f2;\nst.global.f32 [%d2+4], %f3;");
+    ck_assert_uint_eq(turns, 2);
+}
+END_TEST
+
 /* PRMT puts two halves together, unless they are one word already, arithmetic takes them from where they are, or their conversions are one instruction. */
 START_TEST(halves_of_two_words_are_put_together)
 {
@@ -1118,6 +1150,6 @@ UNIT_MAIN("opt", parameters_are_fetched_where_they_are_needed, what_is_made_of_t
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
-          parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
+          parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
           loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, wider_accesses_tell_how_global_words_are_aligned, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
           unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
