@@ -26,6 +26,8 @@ bool pl_pass_predicate(pl_ir *x);
 bool pl_pass_merge(pl_ir *x);
 /* bases.c: distances of variables of shared memory go from addresses into accesses. */
 bool pl_pass_bases(pl_ir *x);
+/* reach.c: sums with a number become accesses at a distance from sums without. */
+bool pl_pass_reach(pl_ir *x);
 /* select.c: chains become the machine instructions that do several steps at once. */
 bool pl_pass_select(pl_ir *x);
 /* halves.c: what is known of a half of a 64-bit value, and what nobody reads of one, costs nothing. */

@@ -870,6 +870,25 @@ START_TEST(indices_of_near_memory_are_words)
 }
 END_TEST
 
+/* (p + 64) + x is (p + x) + 64, of which the number goes into the access. */
+START_TEST(addresses_a_number_apart_are_one)
+{
+    static const char *const first = "mul.wide.s32 %d5, %r2, 4;\nadd.s64 %d6, %d1, %d5;\nld.global.f32 %f1, [%d6];\nadd.s64 %d7, %d1, 64;\nadd.s64 %d8, %d7, %d5;\nld.global.f32 %f2, [%d8];\n";
+    char body[1024];
+    snprintf(body, sizeof body, "%sadd.f32 %%f1, %%f1, %%f2;\nst.global.f32 [%%d2], %%f1;", first);
+    assemble(body);
+    ck_assert_uint_eq(count("mad.wide"), 1);
+    ck_assert_uint_eq(count("+64]"), 1);
+    snprintf(body, sizeof body, "%sadd.f32 %%f1, %%f1, %%f2;\nst.global.f32 [%%d2], %%f1;\nst.global.u64 [%%d2+8], %%d8;", first); /* the sum itself is asked for */
+    assemble(body);
+    ck_assert_uint_eq(count("mad.wide"), 2);
+    /* a pointer that has moved between them, though the sum with it looks the same */
+    assemble("mul.wide.s32 %d5, %r2, 4;\nL:\nadd.s64 %d6, %d1, %d5;\nld.global.f32 %f1, [%d6];\nadd.s64 %d1, %d1, 64;\nadd.s64 %d8, %d1, %d5;\nld.global.f32 %f2, [%d8];\n"
+             "st.global.f32 [%d2], %f1;\nst.global.f32 [%d2+4], %f2;\nsetp.lt.f32 %p1, %f2, %f1;\n@%p1 bra L;");
+    ck_assert_uint_eq(count("mad.wide"), 2);
+}
+END_TEST
+
 /* Constants at known places come by ULDC, two side by side by one unless lanes end between them. */
 START_TEST(constants_side_by_side_are_fetched_together)
 {
@@ -1150,6 +1169,6 @@ UNIT_MAIN("opt", parameters_are_fetched_where_they_are_needed, what_is_made_of_t
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
-          parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
+          parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
           loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, wider_accesses_tell_how_global_words_are_aligned, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
           unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
