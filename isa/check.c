@@ -193,7 +193,7 @@ static bool check_insn(check *c, pl_insn *i)
     /* free: another instruction does its work on the way; the others: the passes know more of its operands, or of what is read of its result */
     static const struct { uint16_t of, is; } known_better[] = {
         {C_shift64, C_alu}, {C_alu64, C_alu}, {C_logic64, C_alu}, {C_cvt_int64, C_alu}, {C_setp64, C_setp}, {C_bfi64, C_alu}, {C_bfi64, C_alu_x2}, {C_bfi64, C_bfi}, {C_bfi, C_alu}, {C_bfi, C_alu_x2}, {C_bfe64, C_alu_x2}, {C_popc64, C_popc},
-        {C_popc64, C_clz}, {C_mufu_scaled, C_mufu}, {C_imad_wide_sum, C_imad_wide}, {C_imad_wide_sum, C_alu}, {C_imad_wide, C_alu}, {C_cvt_half, C_cvt_rnd},
+        {C_popc64, C_clz}, {C_mufu_scaled, C_mufu}, {C_mufu_trig, C_mufu}, {C_mov, C_alu}, {C_mov, C_alu_x2}, {C_imad_wide_sum, C_imad_wide}, {C_imad_wide_sum, C_alu}, {C_imad_wide, C_alu}, {C_cvt_half, C_cvt_rnd},
         {C_cvt_tf32, C_alu_x2}, {C_warp_sync, C_bsync}};
     bool cheaper = i->cls == C_free || (i->cls == C_param && pl_forms[i->form].mnem == M_ld);
     for (size_t k = 0; k < sizeof known_better / sizeof *known_better; k++)
