@@ -3,7 +3,8 @@
  * `if (c) arm; load` becomes `load; if (c) arm`: the block in front (the head), and the one behind the arm (the join) have the same lanes, and
  * the memory answers while the arm is at work. ptxas 13.0 does so whatever the length of the arm, the number of loads and the condition, in a
  * row of branches over all of them (90 kernels made for it, 2026-11), where
- * - the arm is one block without barriers, fences, atomics, calls and subroutines, and there is no other arm;
+ * - the arm is one block without barriers, fences, atomics (but those on shared memory that order nothing), calls and subroutines, and there is no
+ *   other arm;
  * - neither the arm nor the join writes, in front of the load, what it may read; .nc loads read what nobody writes;
  * - the join has no guarded instruction in front of it, and no function of several steps with one (mufu_scaled);
  * - its address is there at the branch, or takes at most ADDRESS instructions that may go there too, no other load;
@@ -61,7 +62,9 @@ static void note_effects(hoist *h, const pl_insn *i)
 {
     const uint32_t e = pl_insn_effects(i);
     const bool poll = (i->flags & PL_IF_MEM) && (i->sel[PL_M_FLAGS] & PL_MF_POLL);
-    if (e == PL_EF_STORE && !(i->flags & PL_IF_CONTROL) && !poll)
+    const bool orders = pl_insn_has(i, W_acquire) || pl_insn_has(i, W_release) || pl_insn_has(i, W_acq_rel);
+    const bool near = e == PL_EF_ATOMIC && i->sel[PL_M_SPACE] == PL_SP_SHARED && !orders; /* loads from elsewhere pass these as they pass stores */
+    if (((e == PL_EF_STORE && !(i->flags & PL_IF_CONTROL)) || near) && !poll)
         h->stored[i->sel[PL_M_SPACE]] = true;
     else
         h->all |= poll || (e & ~(uint32_t)(PL_EF_LOAD | PL_EF_CONVERGE | PL_EF_BRANCH));

@@ -659,6 +659,8 @@ START_TEST(loads_behind_a_branch_are_asked_for_in_front_of_it)
     ck_assert(!goes_in_front("st.global.u32 [%d1], %r3;", "", load));
     ck_assert(goes_in_front("st.global.u32 [%d1], %r3;", "", constant));
     ck_assert(!goes_in_front("red.global.add.u32 [%d1], %r3;", "", load));
+    ck_assert(goes_in_front("red.shared.add.u32 [%r2], %r3;", "", load));
+    ck_assert(!goes_in_front("atom.acquire.cta.shared.add.u32 %r5, [%r2], %r3;", "", load));
     ck_assert(!goes_in_front("bar.sync 0;", "", load));
     ck_assert(!goes_in_front("", "st.global.u32 [%d1], %r3;", load));
     ck_assert(!goes_in_front("mov.u64 %d4, %d1;", "", load));
