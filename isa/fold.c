@@ -274,11 +274,14 @@ static bool all_values(const pl_ir *x, pl_insn *i)
     return true;
 }
 
-/* A parameter of a kernel at a fixed place: as good as a constant. */
-static bool is_parameter(const pl_ir *x, const pl_insn *i)
+/* A parameter of a kernel at a fixed place, or memory that nobody writes, at an address that is a value: as good as a constant. */
+static bool is_constant(const pl_ir *x, const pl_insn *i)
 {
-    return x->f->entry && pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX && i->guard == PL_PT &&
-           i->sel[PL_M_COUNT] == 1 && x->row[i->op[0]].defs == 1;
+    if (pl_insn_mnem(i) != M_ld || i->guard != PL_PT || i->sel[PL_M_COUNT] != 1 || x->row[i->op[0]].defs != 1)
+        return false;
+    if (i->sel[PL_M_SPACE] == PL_SP_PARAM)
+        return x->f->entry && i->op[1] == UINT32_MAX;
+    return pl_insn_has(i, W_nc) && i->op[1] != UINT32_MAX && is_value(x, i->op[1]);
 }
 
 static uint32_t hash_of(const pl_insn *i)
@@ -308,9 +311,9 @@ static void share(fold *f, uint32_t block, uint32_t at, bool values)
 {
     pl_ir *x = f->x;
     pl_insn *i = &x->b.at[block].code.at[at];
-    bool parameter = is_parameter(x, i);
+    bool constant = is_constant(x, i);
     bool elects = pl_insn_mnem(i) == M_elect; /* the same lane while a block runs */
-    if (i->guard != PL_PT || !pl_forms[i->form].noperands || (!parameter && ((!elects && !pl_insn_pure(i)) || (!values && !all_values(x, i)))))
+    if (i->guard != PL_PT || !pl_forms[i->form].noperands || (!constant && ((!elects && !pl_insn_pure(i)) || (!values && !all_values(x, i)))))
         return;
     const pl_form *fm = &pl_forms[i->form];
     uint32_t slot = hash_of(i) & f->mask;
@@ -322,7 +325,7 @@ static void share(fold *f, uint32_t block, uint32_t at, bool values)
         for (unsigned k = 0; k < fm->noperands; k++) {
             if (!fm->operand[k].written || i->op[k] == UINT32_MAX)
                 continue;
-            if (!parameter && pl_operand_type(fm, k, i->mods) == W_pred)
+            if (!constant && pl_operand_type(fm, k, i->mods) == W_pred)
                 f->pred_to[i->op[k]] = w->op[k];
             else
                 for (unsigned r = 0; r < x->row[i->op[k]].rows; r++)

@@ -4,7 +4,8 @@
  * stores, matrix operands). Zero is a register of its own (RZ). ptxas 13.0 moves the others into registers in the block that needs them, in loops
  * too, where a move costs less than a register kept all along (so 66 of 78 in loops of one block, 2026-11); what such a loop has OFTEN stands in
  * front of it, unless it takes two registers (IMAD.WIDE adds to the pair in place). An operand of f64 arithmetic holds the upper half of a
- * number; where the lower half is not zero, both go into uniform registers in the block that needs them (its output for sm_90, 2026-11). */
+ * number; where the lower half is not zero, both go into uniform registers in the block that needs them, and
+ * so do constant vectors of IDP (its output for sm_90, 2026-11). */
 #include <string.h>
 
 #include "isa/passes.h"
@@ -24,6 +25,7 @@ typedef struct mover {
     uint32_t held;      /* the one it holds */
     bool pairs;         /* zero needs a register too */
     bool doubles;       /* arithmetic on f64: it holds the upper half of a number whose lower half is zero */
+    bool uniform;       /* the current operand takes a uniform register, in the block that needs it */
     uint32_t *first;    /* by row of a constant: newest entry, plus one */
     struct { moved *at; size_t n, cap; } done;
 } mover;
@@ -53,7 +55,7 @@ static bool read_often(mover *m, uint32_t constant)
 static uint32_t register_for(mover *m, uint32_t constant, unsigned rows)
 {
     pl_ir *x = m->x;
-    bool loop = rows == 1 && x->b.at[m->block].loop == m->block && x->b.at[m->block].idom != m->block;
+    bool loop = rows == 1 && !m->uniform && x->b.at[m->block].loop == m->block && x->b.at[m->block].idom != m->block;
     for (uint32_t k = m->first[constant]; k; k = m->done.at[k - 1].next)
         if (m->done.at[k - 1].block == m->block || (loop && m->done.at[k - 1].block == x->b.at[m->block].idom))
             return m->done.at[k - 1].row;
@@ -62,7 +64,7 @@ static uint32_t register_for(mover *m, uint32_t constant, unsigned rows)
     size_t at = loop ? pl_ir_end(x, where) : m->at;
     uint32_t row = pl_ir_new(x, rows);
     pl_insn *i = pl_ir_later(x, where, at);
-    if (!i || !pl_insn_make(i, m->doubles ? M__umov : M__mov, 2, &(pl_word){rows == 2 ? W_b64 : W_b32}, 1))
+    if (!i || !pl_insn_make(i, m->uniform ? M__umov : M__mov, 2, &(pl_word){rows == 2 ? W_b64 : W_b32}, 1))
         return constant;
     i->op[0] = row;
     i->op[1] = constant;
@@ -83,7 +85,7 @@ static unsigned room(const pl_insn *i, bool *pairs)
         *pairs = pl_insn_has(i, W_cas);
         return 0;
     }
-    if ((e & PL_EF_STORE) && (m == M_st || m == M_red))
+    if (((e & PL_EF_STORE) && (m == M_st || m == M_red)) || i->cls == C_idp)
         return 0;
     if (m == M_fma || m == M_mad || m == M__fms || m == M__fnma || m == M__iadd3 || m == M__iadd2 || m == M_selp || m == M__lea || m == M__leahi || m == M_lop3 || m == M__lop3 ||
         m == M_setp || m == M_shf || m == M_prmt)
@@ -155,6 +157,7 @@ bool pl_pass_materialise(pl_ir *x)
                     uint32_t row = count ? x->p->pool.at[i.more + i.op[k] + (unsigned)e] : i.op[k];
                     if (row >= rows)
                         continue;
+                    m.uniform = m.doubles || (i.cls == C_idp && k < 3); /* IDP: the vectors, not what they are added to */
                     place(&m, &row, width);
                     if (count)
                         x->p->pool.at[i.more + i.op[k] + (unsigned)e] = row;

@@ -193,6 +193,63 @@ START_TEST(wider_accesses_tell_how_global_words_are_aligned)
 }
 END_TEST
 
+/* Counts of ptxas 13.0 for sm_90a. */
+START_TEST(loads_of_what_is_known_are_copies)
+{
+    static const char *const address = "mul.wide.u32 %d3, %r2, 4;\nadd.s64 %d4, %d2, %d3;\nadd.s64 %d5, %d1, %d3;\n";
+    static const char *const use = "fma.rn.f32 %f9, %f1, %f2, %f2;\nst.global.f32 [%d4], %f9;\n";
+    static const struct { const char *between; unsigned loads; } cases[] = {
+        {"", 1},
+        {"st.global.f32 [%d4+4], %f1;\n", 2},
+        {"st.global.f32 [%d5+4], %f1;\n", 2}, /* another place, but ptxas does not look */
+        {"st.shared.f32 [s], %f1;\n", 1},
+        {"st.f32 [%d4+4], %f1;\n", 2},
+        {"bar.sync 0;\n", 2},
+        {"bar.warp.sync -1;\n", 2},
+        {"membar.cta;\n", 2},
+        {"atom.global.add.u32 %r3, [%d4+64], 1;\nst.shared.u32 [s], %r3;\n", 2},
+        {"atom.shared.add.u32 %r3, [s], 1;\nst.shared.u32 [s+4], %r3;\n", 1},
+        {"shfl.sync.bfly.b32 %r3, %r2, 1, 31, -1;\nst.shared.u32 [s], %r3;\n", 1},
+        {"mov.u32 %r3, %clock;\nst.shared.u32 [s], %r3;\n", 1},
+        {"setp.eq.u32 %p1, %r2, 0;\n@%p1 exit;\n", 1}, /* one way on */
+        {"L:\nadd.u32 %r2, %r2, 3;\nsetp.lt.u32 %p1, %r2, %r1;\n@%p1 bra L;\n", 2}, /* ways meet at L */
+        {"div.rn.f32 %f5, %f1, %f1;\nst.shared.f32 [s], %f5;\n", 2},
+        {"div.full.f32 %f5, %f1, %f1;\nst.shared.f32 [s], %f5;\n", 1},
+        {"add.s64 %d5, %d5, 64;\n", 2},
+    };
+    char body[2048];
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        snprintf(body, sizeof body, "%sld.global.f32 %%f1, [%%d5];\n%sld.global.f32 %%f2, [%%d5];\n%s", address, cases[k].between, use);
+        assemble(body);
+        ck_assert_uint_eq(count("ld.global"), cases[k].loads);
+    }
+    static const struct { const char *body; unsigned loads; } others[] = {
+        {"ld.global.f32 %f1, [%d5];\nld.global.u32 %r3, [%d5];\nmov.b32 %f2, %r3;\n", 1},       /* any type of one length */
+        {"ld.global.f32 %f1, [%d5];\nld.global.cs.f32 %f2, [%d5];\n", 2},                        /* but not of another cache operator */
+        {"ld.global.f32 %f1, [%d5];\nld.global.nc.f32 %f2, [%d5];\n", 2},
+        {"ld.global.nc.f32 %f1, [%d5];\nbar.sync 0;\nld.global.nc.f32 %f2, [%d5];\n", 1},       /* nobody writes it */
+        {"ld.volatile.global.f32 %f1, [%d5];\nld.volatile.global.f32 %f2, [%d5];\n", 2},
+        {"ld.global.v2.f32 {%f1, %f3}, [%d5];\nld.global.f32 %f2, [%d5+4];\n", 1},
+        {"cvt.rn.f32.u32 %f1, %r2;\nst.global.f32 [%d5], %f1;\nld.global.f32 %f2, [%d5];\n", 0}, /* what was stored */
+        {"cvt.rn.f32.u32 %f1, %r2;\nst.global.f32 [%d5], %f1;\nst.global.f32 [%d5+4], %f1;\nld.global.f32 %f2, [%d5];\n", 1},
+        {"cvt.rn.f32.u32 %f1, %r2;\nst.shared.f32 [s], %f1;\nst.global.f32 [%d5+4], %f1;\nld.shared.f32 %f2, [s];\n", 0},
+    };
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        snprintf(body, sizeof body, "%s%s%s", address, others[k].body, use);
+        assemble(body);
+        ck_assert_uint_eq(count("ld.global") + count("ld.volatile") + count("ld.shared"), others[k].loads);
+    }
+}
+END_TEST
+
+START_TEST(constant_vectors_take_uniform_registers)
+{
+    assemble("dp4a.s32.s32 %r3, %r2, 0x01020304, 0;\ndp4a.s32.s32 %r3, %r2, 0x01020305, %r3;\ndp4a.s32.s32 %r3, %r2, 0x01020304, %r3;\nst.global.u32 [%d2], %r3;");
+    ck_assert_uint_eq(count("~umov.b32"), 2);
+    ck_assert_uint_eq(count("~mov"), 0);
+}
+END_TEST
+
 START_TEST(product_and_sum_are_one)
 {
     assemble("mul.wide.u32 %d3, %r2, 4;\nadd.s64 %d4, %d1, %d3;\nadd.s64 %d5, %d2, %d3;\nld.global.f32 %f1, [%d4];\nst.global.f32 [%d5], %f1;");
@@ -1172,5 +1229,5 @@ UNIT_MAIN("opt", parameters_are_fetched_where_they_are_needed, what_is_made_of_t
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
           parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
-          loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, wider_accesses_tell_how_global_words_are_aligned, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
+          loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, loads_of_what_is_known_are_copies, constant_vectors_take_uniform_registers, wider_accesses_tell_how_global_words_are_aligned, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
           unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
