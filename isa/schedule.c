@@ -726,10 +726,11 @@ static bool schedule_stretch(list *l, int text)
     }
     bool done = false;
     outcome o = {0};
-    for (int most = full; most >= FREE && l->needed <= full && !done; most -= LESS)
-        done = (o = try_windows(l, within(l, most), full)).most <= full;
+    const int target = l->needed > full ? l->needed : full;
+    for (int most = target; most >= target - (FULL - FREE) && !done; most -= LESS)
+        done = (o = try_windows(l, within(l, most), target)).most <= target;
     if (!done)
-        o = try_windows(l, within(l, l->needed > full ? l->needed : full), INT_MAX);
+        o = try_windows(l, within(l, target), INT_MAX);
     note_most(l, o.most);
     reorder(l->code, l->best, l->n);
     return true;
