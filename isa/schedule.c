@@ -57,7 +57,7 @@ static const struct { const char *class_name; uint8_t unit, cycles; } units[] = 
  * beside it are enough for FULL); one step less where it gets only a LITTLE longer by that. ptxas takes no more for the sake of loads that could run ahead than three or four of them
  * need (kernels of 1 to 96 loads, across which 0 to 80 values live, 2026-11). With less than ROOM left, what has begun goes before what has not, and
  * something that comes SOON before something else. */
-enum { FREE = 21, FULL = 29, GAPS = 3, LESS = 1, LONG = 100, LITTLE = 16, EARLY = 8, BESIDE = 3, TIGHT = 2, ROOM = 4, SOON = 6 };
+enum { FREE = 21, FULL = 29, GAPS = 3, LESS = 1, LONG = 100, LITTLE = 16, EARLY = 8, BESIDE = 3, TIGHT = 1, ROOM = 4, SOON = 6 };
 
 /* Registers of a thread, the most with which an SM of sm_90 holds 64, 48, 40, 36 ... warps. */
 static const int16_t steps[] = {32, 40, 48, 56, 64, 72, 80, 96, 128, 168, 255};
