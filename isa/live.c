@@ -17,6 +17,9 @@
 /* What a thread has beyond the highest register that its code names; and the fewest of a function that calls by the convention (ptxas 13.0 for sm_90, 2026-11: 720 of 810 functions compared have two more, the others some that their code does not use). */
 enum { MORE = 2, WITH_CALLS = 24, FEWEST = 8, TEMPORARIES = 16 };
 
+/* Registers that functions save and kernels do not keep anything in: the return address. */
+enum { NOT_KEPT = 2 };
+
 /* Registers of a thread that code can name; rows of a register file; the step in which a thread gets them; the fewest it gets by launch
  * bounds (CUDA C++ Programming Guide, "Compute Capabilities"; before sm_32 an instruction has 6 bits for a register). */
 enum { MOST = 255, MOST_OLD = 63, FILE_WARPS = 65536 / PL_LANES, UNIT = 8, LEAST = 16 };
@@ -738,7 +741,7 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
         saved += pl_insn_mnem(&p->code.at[f->first + k]) == M__save;
     }
     f->registers = needed(&l) + MORE;
-    uint32_t fewest = calls ? with_saved(saved) : FEWEST;
+    uint32_t fewest = !calls ? FEWEST : with_saved(f->entry ? f->kept + NOT_KEPT : saved);
     if (f->registers < fewest)
         f->registers = fewest;
     uint32_t limit = pl_register_limit(p, f);

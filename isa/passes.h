@@ -70,6 +70,8 @@ bool pl_pass_schedule(pl_ir *x);
 bool pl_pass_returns(pl_ir *x);
 /* calls.c: return addresses, copies of arguments, registers that are saved around calls. */
 bool pl_pass_calls(pl_ir *x);
+/* How many registers a kernel keeps across its calls (pl_prog_func.kept). */
+bool pl_pass_kept(pl_ir *x);
 /* spill.c: values that find no register go to local memory. */
 bool pl_pass_spill(pl_ir *x);
 

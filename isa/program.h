@@ -50,6 +50,7 @@ typedef struct pl_prog_func {
     uint8_t linkage;             /* pl_linkage of ptx/ast.h */
     bool entry;
     bool linked;                 /* while it is assembled: keeps to the calling convention (ptx/callgraph.h) */
+    uint32_t kept;               /* of a kernel, while it is assembled: registers across calls of such functions */
     uint16_t system;             /* the driver provides it (emu/exec/system.h): which function; 0: it has code */
     uint32_t first, count;       /* code range; 0 instructions: declared only */
     uint32_t rows, preds;        /* size of the register frame */

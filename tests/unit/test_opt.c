@@ -1075,6 +1075,46 @@ START_TEST(parameters_are_fetched_where_they_are_needed)
 END_TEST
 
 /* Thirty values live across a loop: what is computed of %tid for its end is computed again there. With ten it is kept. */
+/* A number that a loop reads once is moved into its register there; one that it reads four times in front of it. */
+START_TEST(numbers_stand_in_the_loop_that_reads_them)
+{
+    static const char *const start = "$L:\n.pragma \"nounroll\";\nld.global.u32 %r3, [%d1];\nsetp.lt.u32 %p1, %r3, 5;\n",
+                      *const end = "st.global.u32 [%d2], %r4;\nadd.u32 %r1, %r1, -1;\nsetp.ne.u32 %p2, %r1, 0;\n@%p2 bra $L;\n";
+    char body[1024];
+    for (unsigned n = 1; n <= 4; n += 3) {
+        size_t at = (size_t)snprintf(body, sizeof body, "%s", start);
+        for (unsigned k = 0; k < n; k++)
+            at += (size_t)snprintf(body + at, sizeof body - at, "selp.b32 %%r%u, 768, %u, %%p1;\nst.global.u32 [%%d2+%u], %%r%u;\n", 4 + k, 16u << k, 64 * k, 4 + k);
+        snprintf(body + at, sizeof body - at, "%s", end);
+        assemble(body);
+        ck_assert_uint_eq(count("~mov.b32"), 1);
+        ck_assert_int_eq(strstr(listing, "~mov.b32") < strstr(listing, "ld.global"), n == 4);
+    }
+}
+END_TEST
+
+/* What lives across a call through a pointer: R2, R16 to R19, and what is behind the return address in R20 and R21; so do predicates (as ptxas 13.0). */
+START_TEST(kernels_keep_registers_across_calls)
+{
+    char body[2048];
+    for (unsigned n = 2; n <= 8; n++)
+        for (unsigned tests = 0; tests <= 2; tests++) {
+            size_t at = (size_t)snprintf(body, sizeof body, "ld.global.u64 %%d3, [%%d1];\n");
+            for (unsigned k = 0; k < n + tests; k++)
+                at += (size_t)snprintf(body + at, sizeof body - at, "ld.volatile.global.u32 %%r%u, [%%d1+%u];\n", 3 + k, 16 + 4 * k);
+            for (unsigned k = 0; k < tests; k++)
+                at += (size_t)snprintf(body + at, sizeof body - at, "setp.ne.u32 %%p%u, %%r%u, 0;\n", 1 + k, 3 + n + k);
+            at += (size_t)snprintf(body + at, sizeof body - at, "proto: .callprototype _ ();\ncall %%d3, proto;\n");
+            for (unsigned k = 0; k < n; k++)
+                at += (size_t)snprintf(body + at, sizeof body - at, "st.volatile.global.u32 [%%d2+%u], %%r%u;\n", 4 * k, 3 + k);
+            for (unsigned k = 0; k < tests; k++)
+                at += (size_t)snprintf(body + at, sizeof body - at, "@%%p%u st.volatile.global.u32 [%%d2+%u], %%r3;\n", 1 + k, 256 + 4 * k);
+            assemble(body);
+            ck_assert_uint_eq(registers, n + tests > 5 ? 19 + n + tests : 24);
+        }
+}
+END_TEST
+
 START_TEST(what_is_made_of_tid_is_made_again_where_registers_are_scarce)
 {
     for (unsigned values = 10; values <= 30; values += 20) {
@@ -1222,7 +1262,7 @@ START_TEST(products_of_fragments_come_apart)
 }
 END_TEST
 
-UNIT_MAIN("opt", parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
+UNIT_MAIN("opt", numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
