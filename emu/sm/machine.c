@@ -104,7 +104,7 @@ static const pl_conf_key shared_keys[] = {
     KEY(pl_shared_config, carveouts, "carveouts", PL_CONF_LIST, "B", 0, 1048576,
         "sizes of shared memory that an SM can be set to; the rest of the storage is L1"),
     KEY(pl_shared_config, carveout_room, "carveout_room", U32, "", 1, 16,
-        "an SM is set to hold so many times the shared memory that its blocks need"),
+        "an SM is set to hold shared memory for so many times the blocks that it holds"),
     KEY(pl_shared_config, carveout_half, "carveout_half", U64, "B", 0, 1048576, "but beyond this only to what they need"),
     KEY(pl_shared_config, carveout_idle, "carveout_idle", U64, "B", 0, 1048576, "the same for kernels that use no shared memory themselves"),
     KEY(pl_shared_config, banks, "banks", U32, "", 1, 64, "banks"),

@@ -9,15 +9,21 @@ static uint64_t round_up(uint64_t n, uint64_t unit) { return (n + unit - 1) / un
 
 static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* The setting of an SM whose blocks need so many bytes: the smallest that holds them. The driver likes some room: it takes a setting for
- * carveout_room times as much, up to carveout_half of the storage, and twice that again, up to carveout_idle, for kernels without
- * shared memory of their own. (launch__shared_mem_config_size of 92 launches: H200, driver 580.159.04, 2026-11.) */
-static uint64_t carveout(const pl_machine *m, uint64_t own, uint64_t need)
+/* The setting of an SM for such blocks: the smallest that holds those that are resident at once. The driver likes some room: it takes a setting
+ * for carveout_room times as many (a single one has none), as far as they leave a slot of the SM for each warp of another one, and
+ * have barriers, and up to carveout_half of the storage. Without shared memory of their own it is for twice as many again, as if registers did
+ * not matter, up to carveout_idle. (launch__shared_mem_config_size of 585 launches, and of 1,114 with other sizes, registers and barriers: H200,
+ * driver 580.159.04, 2026-11.) */
+static uint64_t carveout(const pl_machine *m, const pl_occupancy *o, uint64_t own)
 {
-    uint64_t most = own ? m->shared.carveout_half : m->shared.carveout_idle, want = need * m->shared.carveout_room * (own ? 1 : 2);
+    const uint64_t need = (uint64_t)o->blocks * o->shared_per_block, most = own ? m->shared.carveout_half : m->shared.carveout_idle;
+    uint32_t others = least(least(o->by_blocks, o->by_warps), least(o->by_registers, o->by_barriers)), roomy = others * m->shared.carveout_room;
+    if (!own) roomy = least(o->by_warps * m->shared.carveout_room * 2, o->by_blocks);
+    else if (others < 2) roomy = others;
+    else roomy = least(roomy, least(o->by_barriers, o->by_blocks > o->warps ? o->by_blocks - o->warps : 0));
+    uint64_t want = (uint64_t)roomy * o->shared_per_block, best = m->shared.carveouts.at[m->shared.carveouts.n - 1];
     if (want > most) want = most;
     if (want < need) want = need;
-    uint64_t best = m->shared.carveouts.at[m->shared.carveouts.n - 1];
     for (uint32_t i = m->shared.carveouts.n; i-- > 0;) {
         if (m->shared.carveouts.at[i] >= want && m->shared.carveouts.at[i] < best) best = m->shared.carveouts.at[i];
     }
@@ -44,6 +50,6 @@ pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers
                                                 : m->sm.blocks;
     o.by_barriers = barriers ? least(m->sm.barriers / barriers, m->sm.blocks) : m->sm.blocks;
     o.blocks = least(least(least(o.by_blocks, o.by_warps), least(o.by_registers, o.by_shared)), o.by_barriers);
-    o.carveout = carveout(m, shared, (uint64_t)o.blocks * o.shared_per_block);
+    o.carveout = carveout(m, &o, shared);
     return o;
 }
