@@ -233,18 +233,23 @@ static bool fetches_special(const pl_insn *i, const uint8_t *fetched, uint32_t r
     return pl_forms[i->form].mnem == M_mov && pl_forms[i->form].noperands == 2 && i->op[1] < rows && fetched[i->op[1]] != NUMBER && fetched[i->op[1]];
 }
 
-/* Shuffles, and special registers unless they are the same for a whole block (those, reductions and the choice of a leader are the work
- * of the uniform datapath). */
-static bool exchanges(const pl_insn *i, const pl_price *p, const uint8_t *fetched, uint32_t rows)
+/* How often a warp's worth of data goes through the exchange unit: for a shuffle, for a special register unless it is the same for a whole block
+ * (those, reductions and comparisons of all lanes are counted at the address divergence unit), for each read of the empty list of lanes, for
+ * what a fence tells the L1 (of gpu scope: sm.c). Counted by l1tex__data_pipe_lsu_wavefronts_mem_shared.sum. */
+static uint8_t exchanges(const pl_insn *i, const pl_price *p, const uint8_t *fetched, uint32_t rows)
 {
-    bool fetch = pl_forms[i->form].mnem == M_mov || pl_forms[i->form].mnem == M__s2r;
-    if (fetch && pl_forms[i->form].noperands == 2 && i->op[1] < rows && fetched[i->op[1]] == BY_BLOCK) return false;
-    if (strcmp(pl_class_text[i->cls], "redux") == 0 || strcmp(pl_class_text[i->cls], "leader") == 0 || strcmp(pl_class_text[i->cls], "gather") == 0)
-        return false;
+    static const struct {
+        const char *cls;
+        uint8_t n;
+    } others[] = {{"redux", 0}, {"match", 0}, {"gather", 0}, {"bra_mask", 0}, {"leader", 1}, {"rank", 2}, {"quiet", 3}, {"fence_sys", 2}, {"fence_proxy", 2}};
+    const bool fetch = pl_forms[i->form].mnem == M_mov || pl_forms[i->form].mnem == M__s2r;
+    if (fetch && pl_forms[i->form].noperands == 2 && i->op[1] < rows && fetched[i->op[1]] == BY_BLOCK) return 0;
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        if (strcmp(pl_class_text[i->cls], others[k].cls) == 0) return others[k].n;
     for (uint32_t k = 0; k < p->npipes; k++) {
-        if (p->pipe[k].pipe == PL_PIPE_MIO) return true;
+        if (p->pipe[k].pipe == PL_PIPE_MIO) return 1;
     }
-    return false;
+    return 0;
 }
 
 /* Marks the rows of a function that hold special registers which differ between blocks or lanes. */
@@ -263,6 +268,24 @@ static void mark_special(uint8_t *fetched, uint32_t rows, const pl_prog_func *f)
         bool block = strncmp(s, "ctaid", 5) == 0 || strncmp(s, "cluster", 7) == 0 || strncmp(s, "smid", 4) == 0;
         fetched[r->row] = *s == 'n' ? FIXED : block ? BY_BLOCK : BY_LANE; /* ntid, nctaid, nsmid ...: words of the constant bank */
     }
+}
+
+/* Rows that hold the number 1. */
+static void mark_ones(bool *ones, uint32_t rows, const pl_prog_func *f)
+{
+    memset(ones, 0, rows * sizeof *ones);
+    for (size_t k = 0; k < f->init.n; k++) {
+        const pl_row_init *r = &f->init.at[k];
+        if (r->row < rows) ones[r->row] = !r->sreg && r->reloc == 0 && r->bits == 1;
+    }
+}
+
+/* Adds 1 to a word for each lane. */
+static bool increments(const pl_insn *i, const pl_form *f, const lists *l, const bool *ones, uint32_t rows)
+{
+    bool one = false;
+    for (unsigned k = 0; k < l->n[0]; k++) one |= l->row[0][k] < rows && ones[l->row[0][k]];
+    return one && f->effects & PL_EF_ATOMIC && i->sel[PL_M_LOG2] == 2 && pl_insn_has(i, W_add);
 }
 
 /* Whether rows may differ between the lanes of a block, followed in the order of the program. */
@@ -403,8 +426,13 @@ static pl_counted counted_as(const pl_insn *i, const pl_dec *d, bool ends)
         return (pl_counted){.ldc = !uniform, .adu = !uniform};
     }
     if (d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] == PL_SP_CONST) return (pl_counted){.adu = 1, .lsu = -1};
-    if (d->exchange) return (pl_counted){.lsu = 1};
-    return (pl_counted){.adu = strcmp(cls, "sreg") == 0 || strcmp(cls, "redux") == 0};
+    if (d->kind == PL_KIND_FENCE_GPU || d->kind == PL_KIND_FENCE_SYS) return (pl_counted){.lsu = 2, .adu = 1}; /* MEMBAR and CCTL; ERRBAR */
+    if (d->kind == PL_KIND_FENCE_CTA || d->kind == PL_KIND_COMMIT) return (pl_counted){.lsu = 1};
+    if (d->exchange) return (pl_counted){.lsu = (int8_t)d->exchange};
+    static const char *const adu[] = {"sreg", "redux", "match", "gather"};
+    for (size_t k = 0; k < sizeof adu / sizeof *adu; k++)
+        if (strcmp(cls, adu[k]) == 0) return (pl_counted){.adu = 1};
+    return (pl_counted){0};
 }
 
 bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machine *m)
@@ -424,6 +452,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         if (p->funcs.at[k].rows > special_rows) special_rows = p->funcs.at[k].rows;
     }
     uint8_t *fetched = pl_arena_array(a, uint8_t, special_rows);
+    bool *ones = pl_arena_array(a, bool, special_rows);
     bool ends = false;
     lists priced = {0}; /* of the last instruction with a price */
     size_t at_priced = 0;
@@ -461,13 +490,16 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         if (d->size_operand != UINT8_MAX && f->operand[d->size_operand].kind == PL_K_IMM) d->size_operand = UINT8_MAX; /* no register */
         d->barrier_operand = named(f, "mbar");
         d->tensor = named(f, "map") != UINT8_MAX;
+        d->passes_l1 = d->kind == PL_KIND_COPY && pl_insn_has(i, W_cg);
         for (size_t k = 0; k < p->funcs.n; k++) {
             if (p->funcs.at[k].first != pc) continue;
             ends = p->funcs.at[k].entry;
             mark_special(fetched, special_rows, &p->funcs.at[k]);
+            mark_ones(ones, special_rows, &p->funcs.at[k]);
             start_variance(&lanes, &p->funcs.at[k]);
             start_constants(&module, p, &p->funcs.at[k]);
         }
+        d->increments = d->shared && increments(i, f, &l, ones, special_rows);
         d->tries = d->kind == PL_KIND_MBARRIER_WAIT && pl_insn_has(i, W_try_wait);
         d->ordered = is_ordered(p, i, f, (pl_kind)d->kind);
         out->ordered |= d->ordered;

@@ -194,7 +194,22 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     uint64_t ready = start + latency;
     if (!store) s->answered = ready;
     pl_sm_result(t, d, ready, PL_SB_SHORT);
-    s->stat.shared_passes += passes;
+    uint32_t waves = passes;
+    if (atomic) { /* a lane at a time in each bank, whether others have the same word or not, but for counting; a compare-and-swap reads two operands */
+        const uint32_t groups = fx->size > 4 && (own & 0xffff) && own >> 16 ? 2 : 1; /* 64 bits: half a warp at a time */
+        if (d->cast) { /* one lane a bank */
+            waves = 2 * groups;
+            extra = 0;
+        } else if (loop) {
+            waves = 3 * rounds * groups;
+            extra = 0;
+        } else if (!d->uniform && !d->increments) {
+            const uint32_t turn = pl_bank_lanes(own, fx->addr, fx->size, m->banks, m->bank);
+            extra = turn - 1;
+            waves = turn * (d->compare ? 2 : 1) * groups;
+        }
+    }
+    s->stat.shared_passes += waves;
     s->stat.conflicts += extra;
     pl_pc_stat *st = stat_of(s, pc);
     if (st) {
@@ -210,7 +225,7 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         s->stat.shared_store_passes += passes;
         s->stat.store_conflicts += extra;
     } else {
-        s->stat.shared_loads++;
+        s->stat.shared_loads += d->kind != PL_KIND_MATRIX_MEMORY; /* flash_forward_64: ldmatrix makes wavefronts of loads, but is none */
         s->stat.shared_load_passes += passes;
         count_writebacks(s, d, passes < d->nwrite ? passes : d->nwrite); /* dgemm: two for 64 bits of different words, one for the same */
         s->stat.load_conflicts += extra;
@@ -391,7 +406,6 @@ void pl_lsu_let_go(pl_sm *s, uint64_t until)
 /* A copy into shared memory is part of its warp's open group. */
 static void start_copy(pl_sm *s, pl_twarp *t, uint32_t slot)
 {
-    s->stat.exchanges++;
     s->token[slot].copy = true;
     s->token[slot].group = t->open_group;
     t->copies[t->open_group]++;
@@ -422,6 +436,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     /* the data lie in the banks that shared memory has */
     if (!is_local && !atomic) passes = pl_bank_passes(fx->mask, fx->addr, fx->size, s->m->shared.banks, s->m->shared.bank, s->m->shared.rows, !store, &extra);
     else if (atomic && passes < lines->n) passes = lines->n; /* words of local memory lie in the bank of their lane */
+    if (d->kind == PL_KIND_COPY && !d->passes_l1) s->stat.exchanges += passes; /* it goes to shared memory by way of the L1 */
     uint64_t hits_before = s->l1.hits + s->l1.merges; /* the hardware counts what is on its way as present */
     uint32_t slot = PL_NO_TOKEN, fills = 0, request[PL_COALESCE_LINES];
     uint8_t ask[PL_COALESCE_LINES];
@@ -522,11 +537,12 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         if (!pending && !store && !atomic) st->latency += ready - issued;
     }
     if (is_local) {
+        const uint32_t words = (fx->size + 3u) / 4; /* a request each: their lines differ */
         if (store) {
-            s->stat.local_stores++;
+            s->stat.local_stores += words;
             s->stat.local_store_sectors += lines->sectors;
         } else {
-            s->stat.local_loads++;
+            s->stat.local_loads += words;
             s->stat.local_load_sectors += lines->sectors;
             s->stat.local_load_hits += hits;
             count_writebacks(s, d, tags > d->nwrite ? tags : d->nwrite);
@@ -543,6 +559,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         s->stat.store_bytes += bytes;
     } else {
         s->stat.loads++;
+        s->stat.copies += d->kind == PL_KIND_COPY;
         s->stat.load_sectors += lines->sectors;
         s->stat.load_hits += hits;
         s->stat.load_bytes += bytes;
@@ -746,7 +763,7 @@ static void access(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         return;
     }
     if (!s->fx.mask) { /* no lane accessed memory: only the address unit was busy */
-        s->stat.exchanges += d->shared;
+        s->stat.exchanges++;
         pl_port_enter(&s->pipe[PL_PIPE_LSU], now, PL_FINE);
         return;
     }
@@ -767,6 +784,9 @@ static void access(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
 void pl_lsu_issue(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
 {
     pl_warp *w = t->w;
+    t->cta->accessed = true;
+    s->stat.exchanges += d->acquires; /* CCTL */
+    s->stat.lsu += d->acquires;
     if (w->halves == 1) {
         access(s, c, t, d, pc, now, seq);
         return;

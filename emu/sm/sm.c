@@ -567,6 +567,9 @@ static void issue_release(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     const uint8_t why = t->operands >= t->hold ? t->why : t->hold_why;
     s->stat.stall[why] += known > from && now > from ? (known < now ? known : now) - from : 0;
     s->stat.inst += FENCE;
+    s->stat.exchanges--; /* no CCTL */
+    s->stat.lsu++;
+    s->stat.adu++;
     s->stat.thread_inst += (uint64_t)FENCE * lanes;
     c->issues += FENCE;
     if (s->pc_stat) s->pc_stat[pc].issues += FENCE;
@@ -776,7 +779,10 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         if (d->nwrite || d->npwrite) at += s->m->sync.barrier_reduce;
         t->hold = at;
         t->hold_why = PL_STALL_BARRIER;
-        s->stat.barriers += release_barrier(s, t->cta, now, at) || t->cta->live == 1;
+        if ((release_barrier(s, t->cta, now, at) || t->cta->live == 1) && t->cta->accessed) { /* else it has nothing to wait for */
+            s->stat.barriers++;
+            t->cta->accessed = false;
+        }
         break;
     }
     case PL_KIND_CLUSTER_ARRIVE: { /* what it did to other SMs must be seen there, and all that it did unless it says .relaxed */

@@ -117,6 +117,7 @@ typedef struct pl_tcta {
     uint32_t live;          /* warps not done */
     uint32_t age;           /* of its first warp */
     uint64_t started;
+    bool accessed;          /* memory, since its last barrier */
     uint64_t fenced;        /* end of the last fence before an arrival at its cluster's barrier */
 } pl_tcta;
 
@@ -159,6 +160,7 @@ typedef struct pl_sm_stat {
     uint64_t tensor_cycles; /* that tensor units were held */
     uint64_t lite; /* f32 instructions in the lanes that multiply no integers */
     uint64_t loads, stores, atomics, reds;              /* requests: global */
+    uint64_t copies;                                    /* of the loads, those into shared memory */
     uint64_t load_sectors, store_sectors, atomic_sectors, red_sectors, load_hits;
     uint64_t local_loads, local_stores, local_load_sectors, local_store_sectors, local_load_hits;
     uint64_t store_hits, local_store_hits; /* sectors of stores that L1 had */
