@@ -606,6 +606,7 @@ static void count_request(pl_memsys *m, const record *x, uint32_t sectors)
     if (x->away) {
         m->stat.far_requests += requests;
         m->stat.far_sectors += sectors;
+        if (x->r.op == PL_MEM_WRITE) m->stat.far_writes += sectors;
     } else if (asked_for_data(x)) {
         m->stat.data_requests++;
         m->stat.data_sectors += sectors;

@@ -83,6 +83,7 @@ typedef struct pl_memsys_stat {
     uint64_t requests, read_sectors, write_sectors, atomic_sectors, reduce_sectors;
     uint64_t hit_sectors, miss_sectors, fills;
     uint64_t data_requests, data_sectors, data_hits; /* of these, at the slice that a node asks, for anything but code and constants */
+    uint64_t far_writes; /* of far_sectors */
     uint64_t far_requests, far_sectors;              /* at the slice of the other half, for the slice that was asked */
     uint64_t last_effect; /* cycle of the last write, reduction or atomic performed */
 } pl_memsys_stat;

@@ -4,6 +4,7 @@
  * Nsight Compute (percent from 0 to 100). A launch that makes others on the device counts theirs as its own. Everything derives from pl_sm_stat and pl_memsys_stat, so the printed summary, the trace
  * and the JSON output cannot disagree. */
 #include "emu/sm/counters.h"
+#include "emu/sm/slow.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,18 +57,45 @@ void pl_totals_close(pl_totals *t)
     free(t);
 }
 
-/* Bytes of the entry's code, and of the functions that it may call. */
+/* Marks what function f may call: all that have code when it calls one by its address. */
+static void reach(const pl_program *p, uint32_t f, bool *reached)
+{
+    if (reached[f]) return;
+    reached[f] = true;
+    const pl_prog_func *fn = &p->funcs.at[f];
+    for (size_t pc = fn->first; pc < fn->first + (size_t)fn->count; pc++) {
+        const pl_insn *i = &p->code.at[pc];
+        if (!(pl_forms[i->form].effects & PL_EF_CALL) || i->target >= p->calls.n) continue;
+        const uint32_t callee = p->calls.at[i->target].callee;
+        for (uint32_t k = 0; k < p->funcs.n; k++)
+            if (callee == k || (callee == UINT32_MAX && !p->funcs.at[k].entry)) reach(p, k, reached);
+    }
+}
+
+/* Bytes of code that a launch brings to the L2, 256 at a time: of the entry, of the functions that it may call, and of the subroutines of
+ * quotients and roots, one of each kind (dram__sectors_read.sum of launches that load nothing). */
 static uint64_t code_bytes(const pl_grid *g, const pl_sm *sm)
 {
+    enum { PIECE = 256 };
     const pl_program *p = g->program;
     uint64_t sum = 0;
-    for (size_t k = 0; k < p->funcs.n; k++) {
+    bool *reached = calloc(p->funcs.n ? p->funcs.n : 1, sizeof *reached), seen[PL_SLOW_COUNT] = {false};
+    if (!reached) return 0;
+    for (uint32_t k = 0; k < p->funcs.n; k++)
+        if (&p->funcs.at[k] == g->entry) reach(p, k, reached);
+    for (uint32_t k = 0; k < p->funcs.n; k++) {
         const pl_prog_func *f = &p->funcs.at[k];
-        if ((f->entry && f != g->entry) || f->count == 0) continue;
+        if (!reached[k] || f->count == 0) continue;
         size_t end = (size_t)f->first + f->count;
         sum += (end < p->code.n ? sm->dec->at[end].address : sm->dec->bytes) - sm->dec->at[f->first].address;
+        for (size_t pc = f->first; pc < end; pc++) {
+            const uint8_t slow = sm->dec->at[pc].slow;
+            if (!seen[slow]) sum += (uint64_t)pl_slow_length(slow) * sm->m->fetch.instruction;
+            seen[slow] = true;
+        }
     }
-    return sum;
+    free(reached);
+    return (sum + PIECE - 1) / PIECE * PIECE;
 }
 
 void pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, const pl_sm *sm, const pl_memsys *mem, uint64_t cycles)
@@ -109,6 +137,7 @@ void pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, con
     t->mem.data_hits += x->data_hits;
     t->mem.far_requests += x->far_requests;
     t->mem.far_sectors += x->far_sectors;
+    t->mem.far_writes += x->far_writes;
     t->dram_read += d->sectors_read;
     t->dram_written += d->sectors_written;
     t->cycles += cycles;
@@ -264,7 +293,7 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
     add(out, "l1", "l1tex__m_xbar2l1tex_read_sectors.sum", "sector", (double)t.l1_read_sectors);
     add(out, "l1", "l1tex__m_l1tex2xbar_write_sectors.sum", "sector", (double)t.l1_write_sectors);
     add(out, "l1", "smsp__sass_inst_executed_op_shared_ld.sum", "inst", (double)t.shared_loads);
-    add(out, "l1", "smsp__sass_inst_executed_op_global_ld.sum", "inst", (double)t.loads);
+    add(out, "l1", "smsp__sass_inst_executed_op_global_ld.sum", "inst", (double)(t.loads - t.copies));
     add(out, "l1", "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", "%",
         100 * ratio((double)t.load_bytes, (double)t.load_sectors * sector));
     add(out, "l1", "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", "%",
@@ -277,15 +306,18 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
     /* Of the launches themselves: requests of no kind that has a name, and code, which each GPC reads once and which misses in
      * both halves. The more slices an SM has used, the more of them it has something to tell, in both halves: at most all. */
     const double code = (double)(all->code_read * m->launch.code_reads), misses = 2 * (double)all->code_read;
-    const double reads = (double)x->read_sectors + code;
-    const double named = reads + (double)(x->write_sectors + x->atomic_sectors + x->reduce_sectors), far = (double)x->far_sectors + code / 3;
-    const double pairs = (double)m->sm.count * m->mem.slices * (double)all->grids;
+    const double launches = (double)all->grids, reads = (double)x->read_sectors + code + m->launch.l2_reads * launches;
+    /* Which half owns a line is not known: a store goes on to another half as often as there are others. */
+    const double near = (double)(x->write_sectors - x->far_writes), others = near * (1 - 1.0 / m->mem.partitions);
+    const double writes = near + others + m->launch.l2_writes * launches;
+    const double named = reads + writes + (double)(x->atomic_sectors + x->reduce_sectors), far = (double)(x->far_sectors - x->far_writes) + others + code / 3;
+    const double pairs = (double)m->sm.count * m->mem.slices * launches;
     double told = m->launch.l2_told * (named - far);
     if (told > 2 * pairs) told = 2 * pairs;
-    const double own = m->launch.l2_requests * (double)all->grids, looked_up = own + told / 2;
+    const double own = m->launch.l2_requests * launches, looked_up = own + told / 2;
     add(out, "l2", "lts__t_requests.sum", "request", (double)x->requests + looked_up + code / (double)(m->l1.line / m->l1.sector));
     add(out, "l2", "lts__t_sectors_op_read.sum", "sector", reads);
-    add(out, "l2", "lts__t_sectors_op_write.sum", "sector", (double)x->write_sectors);
+    add(out, "l2", "lts__t_sectors_op_write.sum", "sector", writes);
     add(out, "l2", "lts__t_sectors_op_atom.sum", "sector", (double)x->atomic_sectors);
     add(out, "l2", "lts__t_sectors_op_red.sum", "sector", (double)x->reduce_sectors);
     add(out, "l2", "lts__t_sectors.sum", "sector", named + own + told);

@@ -251,6 +251,8 @@ static const pl_conf_key launch_keys[] = {
     KEY(pl_launch_config, end, "end", U32, CY, 0, 1000000, "cycles from the last effect of a kernel until it is reported"),
     KEY(pl_launch_config, l2_requests, "l2_requests", U32, "", 0, 1000000,
         "requests of one sector to the L2 that a launch costs beyond those of its program, for counters only"),
+    OPTIONAL(pl_launch_config, l2_reads, "l2_reads", U32, "", 0, 1000000, "sectors that the L2 is asked for by a launch besides its code, for counters only"),
+    OPTIONAL(pl_launch_config, l2_writes, "l2_writes", U32, "", 0, 1000000, "sectors that a launch itself writes to the L2, for counters only"),
     OPTIONAL(pl_launch_config, l2_told, "l2_told", F64, "", 0, 10,
              "such requests for each sector that the SMs ask the L2 for, two for each SM and slice at most, for counters only"),
     OPTIONAL(pl_launch_config, code_reads, "code_reads", U32, "", 0, 1000, "times that the L2 is asked for a kernel's code, for counters only"),

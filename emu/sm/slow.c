@@ -20,6 +20,13 @@ pl_slow pl_slow_of(unsigned cls)
     }
 }
 
+uint32_t pl_slow_length(unsigned slow)
+{
+    static const uint8_t length[PL_SLOW_COUNT] = {[PL_SLOW_DIV_F32] = 100, [PL_SLOW_RCP_F32] = 52, [PL_SLOW_SQRT_F32] = 24,
+                                                  [PL_SLOW_DIV_F64] = 91,  [PL_SLOW_RCP_F64] = 40, [PL_SLOW_SQRT_F64] = 41};
+    return slow < PL_SLOW_COUNT ? length[slow] : 0; /* machine code for sm_90 */
+}
+
 static uint32_t high(uint64_t v) { return (uint32_t)(v >> 32); }
 
 /* |high word|, read as a float, is at least this: no NaN is. */
