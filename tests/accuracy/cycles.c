@@ -151,7 +151,9 @@ static double correlation(const accuracy *a)
     return spread > 0 ? (n * a->sxy - a->sx * a->sy) / spread : 0;
 }
 
-/* The mean of every metric counts for the suite only: the others' kernels are too short for some. */
+/* The mean of every metric counts; of the kernels that nothing was tuned for, where there are enough launches. */
+enum { ENOUGH = 20 };
+
 static void report(const accuracy *a, figures *f)
 {
     figures_add(f, 100 * mean(&a->cycles), "%scycles: mean error, %%", a->title);
@@ -161,7 +163,7 @@ static void report(const accuracy *a, figures *f)
     figures_add(f, 100 * mean(&a->registers), "%sregisters: mean error, %%", a->title);
     for (size_t i = 0; i < a->metrics_n; i++) {
         printf("%s%-72s mean error %6.1f%% over %zu\n", a->title, a->metric[i].name, 100 * mean(&a->metric[i]), a->metric[i].n);
-        if (!*a->title) figures_add(f, 100 * mean(&a->metric[i]), "%s", a->metric[i].name);
+        if (!*a->title || a->metric[i].n >= ENOUGH) figures_add(f, 100 * mean(&a->metric[i]), "%s%s", a->title, a->metric[i].name);
     }
     printf("%scycles: mean absolute error %.1f%%, worst %.0f%%, %zu of %zu within 10%%, %zu within the spread of four launches, correlation of "
            "logarithms %.3f\n", a->title, 100 * mean(&a->cycles), 100 * a->cycles.worst, a->near, a->cycles.n, a->inside, correlation(a));
