@@ -11,8 +11,13 @@
 static bool simple(const pl_insn *w)
 {
     static const uint16_t mnem[] = {M_add, M_sub, M_mul, M_mad, M_fma, M_min, M_max, M_shl, M_shr, M_shf, M_and, M_or, M_xor, M_not, M_lop3, M_prmt,
-                                    M__fms, M__fnma, M__lea, M__leahi, M__iadd3, M__iadd2};
-    if (w->form == PL_IR_DEAD || w->guard != PL_PT || !pl_insn_pure(w) || pl_insn_has(w, W_cc) || pl_type_bits(pl_insn_type(w)) != 32)
+                                    M__fms, M__fnma, M__lea, M__leahi, M__iadd3, M__iadd2, M__isub2, M__msub, M__minmax3, M__addmax, M__submax,
+                                    M_neg, M_abs, M_popc, M_sad, M_ex2, M_cvt};
+    if (w->form == PL_IR_DEAD || w->guard != PL_PT || !pl_insn_pure(w) || pl_insn_has(w, W_cc) || pl_type_bits(pl_insn_type(w)) != 32 || w->cls == C_free)
+        return false;
+    if ((pl_insn_mnem(w) == M_neg || pl_insn_mnem(w) == M_abs) && pl_type_kind(pl_insn_type(w)) == 'f') /* a modifier of SEL */
+        return false;
+    if (pl_insn_mnem(w) == M_cvt && w->cls != C_cvt_int && w->cls != C_cvt_i2f && w->cls != C_cvt_rnd)
         return false;
     for (size_t k = 0; k < sizeof mnem / sizeof *mnem; k++)
         if (pl_insn_mnem(w) == mnem[k])

@@ -274,7 +274,7 @@ static void insertion(halves *h, pl_insn *i, unsigned wanted)
         work += part == 0 ? (wanted & VARIABLE) != 0 : part == UINT32_MAX ? place % 32 != 0 || (wanted & VARIABLE) : place % 32 ? 2 : 1;
         keep |= part == UINT32_MAX ? 0 : half;
     }
-    i->cls = work == 0 ? C_free : work == 1 ? C_alu : work == 2 ? C_alu_x2 : C_bfi;
+    i->cls = work == 0 ? C_free : work == 1 ? C_alu : work == 2 ? C_alu_x2 : work == 3 ? C_alu_x3 : C_bfe;
     want(h, i->op[1], place >= 32 ? LOW : BOTH);
     want(h, i->op[2], keep);
 }
@@ -282,8 +282,8 @@ static void insertion(halves *h, pl_insn *i, unsigned wanted)
 /* Counts and searches in 64 bits of which the upper 32 are zero. */
 static void count_bits(const halves *h, pl_insn *i)
 {
-    if (i->cls == C_popc64 && (zeros(h, i->op[1], STEPS) & HIGH))
-        i->cls = pl_insn_mnem(i) == M_popc ? C_popc : C_clz;
+    if ((i->cls == C_popc64 || i->cls == C_clz64 || i->cls == C_find64) && (zeros(h, i->op[1], STEPS) & HIGH))
+        i->cls = pl_insn_mnem(i) == M_clz ? C_clz : C_popc;
 }
 
 /* The address in the constant bank or in local memory that the instruction reads or writes: 32 bits of it matter. PL_IR_NONE: another one, or there are
@@ -322,7 +322,7 @@ static void visit(halves *h, pl_insn *i)
     const uint32_t to = i->op[0];
     const bool value = to < h->x->f->rows && i->guard == PL_PT && h->x->row[to].defs == 1 && !h->x->row[to].pinned;
     const unsigned wanted = value ? h->want[to] : BOTH | IN_REGISTERS | VARIABLE;
-    if (m == M_popc || m == M_clz)
+    if (m == M_popc || m == M_clz || m == M_bfind)
         count_bits(h, i);
     access near = {h, near_address(i)};
     if (near.address != PL_IR_NONE)
@@ -333,7 +333,8 @@ static void visit(halves *h, pl_insn *i)
         i->cls = (wanted & HIGH) && (wanted & IN_REGISTERS) ? C_alu : C_cvt_int64;
         pl_insn_reads_here(h->x->p, i, want_all, h);
     } else if (m == M_bfe && is_wide(i)) {
-        i->cls = wanted & HIGH ? C_bfe64 : C_alu_x2;
+        if (!(wanted & HIGH))
+            i->cls = i->cls == C_bfe64 || i->cls == C_bfe64s ? i->cls : C_alu_x2;
         pl_insn_reads_here(h->x->p, i, want_all, h);
     } else if (m == M_setp && is_wide(i) && (i->cls == C_setp64 || i->cls == C_setp))
         comparison(h, i);
@@ -359,7 +360,7 @@ static void visit(halves *h, pl_insn *i)
 static bool is_halved(const pl_insn *i)
 {
     return i->form != PL_IR_DEAD && ((i->cls == C_cvt_int64 && extension(i)) || i->cls == C_logic64 || i->cls == C_shift64 || i->cls == C_alu64 ||
-                                     i->cls == C_bfi64 || i->cls == C_bfe64 || i->cls == C_popc64 || i->cls == C_setp64);
+                                     i->cls == C_bfi64 || i->cls == C_bfe64 || i->cls == C_bfe64s || i->cls == C_popc64 || i->cls == C_clz64 || i->cls == C_find64 || i->cls == C_setp64);
 }
 
 /* A word from memory or less, extended to 64 bits. */

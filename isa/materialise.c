@@ -87,7 +87,7 @@ static unsigned room(const pl_insn *i, bool *pairs)
     }
     if (((e & PL_EF_STORE) && (m == M_st || m == M_red)) || i->cls == C_idp)
         return 0;
-    if (m == M_fma || m == M_mad || m == M__fms || m == M__fnma || m == M__iadd3 || m == M__iadd2 || m == M_selp || m == M__lea || m == M__leahi || m == M_lop3 || m == M__lop3 ||
+    if (m == M_fma || m == M_mad || m == M__fms || m == M__fnma || m == M__iadd3 || m == M__iadd2 || m == M__isub2 || m == M__msub || m == M__minmax3 || m == M__addmax || m == M__submax || m == M_selp || m == M__lea || m == M__leahi || m == M_lop3 || m == M__lop3 ||
         m == M_setp || m == M_shf || m == M_prmt)
         return 1;
     return UINT32_MAX;

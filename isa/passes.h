@@ -32,6 +32,10 @@ bool pl_pass_reach(pl_ir *x);
 bool pl_pass_select(pl_ir *x);
 /* halves.c: what is known of a half of a 64-bit value, and what nobody reads of one, costs nothing. */
 bool pl_pass_halves(pl_ir *x);
+
+/* shorts.c: 16-bit values are extended for the instructions that look at the upper half of their registers. */
+bool pl_pass_shorts(pl_ir *x);
+bool pl_pass_cuts(pl_ir *x);
 /* divide.c: 32-bit division in two parts, the divisor's done once. */
 bool pl_pass_divide(pl_ir *x);
 /* divide.c: the subroutines behind quotients and roots. */

@@ -133,6 +133,32 @@ static bool multiply_add(chooser *c, pl_insn *i, unsigned bits)
     return false;
 }
 
+/* c - a * number, a * b - c, and the same of a shift left: IMAD. (c - a * b of two registers takes a negation, which is no gain.) */
+static bool multiply_subtract(chooser *c, pl_insn *i)
+{
+    pl_ir *x = c->x;
+    for (unsigned k = 1; k <= 2; k++) {
+        const uint16_t m = writer_name(c, i, k);
+        pl_insn *w = m == M_mul || m == M_shl ? source(c, i, k) : NULL;
+        uint64_t n = 0;
+        if (!w || !pl_insn_is_integer(w, 32) || (m == M_mul && !pl_insn_has(w, W_lo)) || x->row[i->op[k]].block != c->block)
+            continue;
+        const bool number = pl_ir_number(x, w->op[2], &n);
+        if ((m == M_shl || k == 2) && (!number || (m == M_shl && n > 31)))
+            continue;
+        const uint32_t other = i->op[3 - k], factor = (uint32_t)(m == M_shl ? 1u << n : n), row = i->op[k];
+        pl_insn r = *i;
+        if (!vanishes(c, row) || !(k == 2 ? pl_insn_make(&r, M_mad, 4, (const pl_word[]){W_lo, W_u32}, 2) : pl_insn_make(&r, M__msub, 4, &(pl_word){W_u32}, 1)))
+            continue;
+        r.op[1] = w->op[1];
+        r.op[2] = k == 2 ? pl_ir_constant(x, (uint32_t)-factor, 32) : number ? pl_ir_constant(x, factor, 32) : w->op[2];
+        r.op[3] = other;
+        *i = r;
+        return true;
+    }
+    return false;
+}
+
 /* (a >> n) + c, and a rotation or the middle of two registers + c: LEA.HI */
 static bool shift_add(chooser *c, pl_insn *i)
 {
@@ -205,7 +231,7 @@ static bool counts(const chooser *c, const pl_insn *sum)
     return false;
 }
 
-/* a + b + c, a + b - c, a - (b - c) */
+/* a + b + c, a + b - c, a - (b - c), a - b - c */
 static bool three_sums(const chooser *c, pl_insn *i, unsigned bits)
 {
     if (c->counting)
@@ -220,12 +246,19 @@ static bool three_sums(const chooser *c, pl_insn *i, unsigned bits)
         if (!w || (bits == 32 && counts(c, w)) || !single(c, i->op[k]) || !pl_insn_is_integer(w, bits) || pl_forms[w->form].noperands != 3)
             continue;
         bool inner = pl_insn_mnem(w) == M_sub;
-        if (sub && inner != (k == 2))
-            continue;
         pl_insn r = *i;
+        uint32_t other = i->op[3 - k];
+        if (sub && inner != (k == 2)) { /* two are subtracted: c - (a + b) and a - b - c */
+            if (bits == 64 || !pl_insn_make(&r, M__isub2, 4, &t, 1))
+                continue;
+            r.op[1] = inner ? w->op[1] : other;
+            r.op[2] = inner ? w->op[2] : w->op[1];
+            r.op[3] = inner ? other : w->op[2];
+            *i = r;
+            return true;
+        }
         if (!pl_insn_make(&r, sub || inner ? M__iadd2 : M__iadd3, 4, &t, 1))
             continue;
-        uint32_t other = i->op[3 - k];
         r.op[1] = sub && k == 2 ? other : w->op[1];
         r.op[2] = sub && k == 2 ? w->op[2] : inner ? other : w->op[2];
         r.op[3] = sub && k == 2 ? w->op[1] : inner ? w->op[2] : other;
@@ -235,11 +268,18 @@ static bool three_sums(const chooser *c, pl_insn *i, unsigned bits)
     return false;
 }
 
-/* max(a + b, c), min(a + b, c), and max(max(a + b, c), 0) */
+/* Would the two instructions in one have two numbers, for which there is no room? */
+static bool two_numbers(const chooser *c, const pl_insn *w, uint32_t other)
+{
+    uint64_t n;
+    return (pl_ir_number(c->x, other, &n) && n) && (pl_ir_number(c->x, w->op[1], &n) || pl_ir_number(c->x, w->op[2], &n));
+}
+
+/* max(a + b, c), min(a - b, c), and max(max(a + b, c), 0); the larger of three values; min(max(a, b), 0) is one, too. */
 static void sum_and_bound(const chooser *c, pl_insn *i)
 {
-    uint16_t m = pl_insn_mnem(i);
-    pl_word t = pl_insn_type(i);
+    const uint16_t m = pl_insn_mnem(i);
+    const pl_word t = pl_insn_type(i), mode = m == M_max ? W_max : W_min;
     uint64_t zero;
     if ((t != W_s32 && t != W_u32) || pl_insn_has(i, W_relu) || !pl_insn_pure(i))
         return;
@@ -248,15 +288,23 @@ static void sum_and_bound(const chooser *c, pl_insn *i)
         if (!w || !single(c, i->op[k]))
             continue;
         pl_insn r = *i;
-        if (pl_insn_mnem(w) == M_add && pl_insn_is_integer(w, 32) && pl_forms[w->form].noperands == 3) {
-            if (!pl_insn_make(&r, M__addmax, 4, (const pl_word[]){m == M_max ? W_max : W_min, t}, 2))
+        const uint16_t inner = pl_insn_mnem(w);
+        const bool bounds = (inner == M_min || inner == M_max) && pl_insn_type(w) == t && !pl_insn_has(w, W_relu);
+        const bool cuts = m == M_max && t == W_s32 && pl_ir_number(c->x, i->op[3 - k], &zero) && !(uint32_t)zero;
+        r.op[3] = i->op[3 - k];
+        if ((inner == M_add || inner == M_sub) && pl_insn_is_integer(w, 32) && pl_forms[w->form].noperands == 3) {
+            if (two_numbers(c, w, i->op[3 - k]) || !pl_insn_make(&r, inner == M_add ? M__addmax : M__submax, 4, (const pl_word[]){mode, t}, 2))
                 continue;
-            r.op[3] = i->op[3 - k];
-        } else if (pl_insn_mnem(w) == M__addmax && m == M_max && t == W_s32 && pl_insn_type(w) == t && !pl_insn_has(w, W_relu) &&
-                   pl_ir_number(c->x, i->op[3 - k], &zero) && !(uint32_t)zero) {
+        } else if (inner == M__addmax && cuts && pl_insn_type(w) == t && !pl_insn_has(w, W_relu)) {
             if (!pl_insn_make(&r, M__addmax, 4, (const pl_word[]){pl_insn_has(w, W_max) ? W_max : W_min, W_relu, t}, 3))
                 continue;
             r.op[3] = w->op[3];
+        } else if (bounds && cuts && inner == M_min) {
+            if (!pl_insn_make(&r, M_min, 3, (const pl_word[]){W_relu, t}, 2))
+                continue;
+        } else if (bounds && inner == m) {
+            if (two_numbers(c, w, i->op[3 - k]) || !pl_insn_make(&r, M__minmax3, 4, (const pl_word[]){mode, t}, 2))
+                continue;
         } else
             continue;
         r.op[1] = w->op[1];
@@ -528,15 +576,44 @@ static void round_trip(const chooser *c, pl_insn *i)
         w->cls = C_cvt_rnd;
 }
 
-/* bfi with numbers for place and width is a shift and a LOP3; what the field covers need not be cut away before. */
+/* Fields whose places are known. ptxas 13.0 cuts out bytes and pairs of bytes with PRMT, a field at the bottom with LOP3 or SGXT, others with SHF
+ * and SGXT. What is no number goes through three more instructions for the limits of place and width, and a number beside it into a register. */
+static bool whole_bytes(uint64_t place, uint64_t width)
+{
+    return place % 8 == 0 && (width == 8 || width == 16) && place + width <= 32;
+}
+
+static void extract_field(const chooser *c, pl_insn *i)
+{
+    enum { PLACE = 2, WIDTH = 3 };
+    uint64_t place = 0, width = 0;
+    const bool at = pl_ir_number(c->x, i->op[PLACE], &place), wide = pl_ir_number(c->x, i->op[WIDTH], &width);
+    const bool is_signed = pl_type_kind(pl_insn_type(i)) == 's';
+    place &= 255;
+    width &= 255;
+    if (i->cls == C_bfe && at && wide && place < 32)
+        i->cls = place == 0 && width >= 32 ? C_free : place == 0 || width >= 32 || (!is_signed && whole_bytes(place, width)) ? C_alu : C_alu_x2;
+    else if (i->cls == C_bfe && ((at && place) || wide))
+        i->cls = C_alu_x6;
+    else if (i->cls == C_bfe64 && wide)
+        i->cls = C_alu_x3;
+    else if (i->cls == C_bfe64s && wide)
+        i->cls = at && place % 32 == 0 ? C_alu_x6 : C_alu_x7;
+}
+
+/* bfi with numbers for place and width is a shift and a LOP3, or a PRMT; what the field covers need not be cut away before. */
 static void insert_field(const chooser *c, pl_insn *i)
 {
-    uint64_t place, width, kept;
-    if (pl_insn_type(i) != W_b32 || !pl_ir_number(c->x, i->op[3], &place) ||
-        !pl_ir_number(c->x, i->op[4], &width) || place > 31 || width > 32)
+    uint64_t place = 0, width, kept;
+    const bool at = pl_ir_number(c->x, i->op[3], &place);
+    if (pl_insn_type(i) != W_b32)
         return;
+    if (!pl_ir_number(c->x, i->op[4], &width) || !at || place > 31 || width > 32) {
+        i->cls = at || pl_ir_number(c->x, i->op[4], &width) ? C_alu_x7 : i->cls;
+        return;
+    }
     uint32_t field = (uint32_t)(((1ull << width) - 1) << place);
-    i->cls = place ? C_alu_x2 : C_alu;
+    i->cls = place && !whole_bytes(place, width) ? C_alu_x2 : C_alu;
     pl_insn *w = source(c, i, 2);
     if (w && pl_insn_mnem(w) == M_and && pl_insn_type(w) == W_b32 && pl_ir_number(c->x, w->op[2], &kept) && ((uint32_t)kept | field) == UINT32_MAX)
         i->op[2] = w->op[1];
@@ -563,13 +640,23 @@ static void lower_half(const chooser *c, pl_insn *i)
     }
 }
 
+/* 64 bits times a number of 32: IMAD.WIDE, IMAD for the upper half, IADD3. */
+static void short_factor(const chooser *c, pl_insn *i)
+{
+    uint64_t n;
+    const pl_insn *w = source(c, i, 1);
+    const bool copies_sign = w && pl_insn_mnem(w) == M_cvt && pl_insn_has(w, W_s32); /* an instruction of its own */
+    if (i->cls == C_mul64_lo && !copies_sign && pl_ir_number(c->x, i->op[2], &n) && n <= UINT32_MAX)
+        i->cls = C_imad_wide_sum;
+}
+
 /* A sum: whether it became something else. */
 static bool sums(chooser *c, pl_insn *i)
 {
     const bool add = pl_insn_mnem(i) == M_add;
     for (unsigned bits = 32; bits <= 64; bits += 32)
         if (pl_insn_is_integer(i, bits) && pl_forms[i->form].noperands == 3) {
-            if ((add && (multiply_add(c, i, bits) || (bits == 32 && shift_add(c, i)))) || three_sums(c, i, bits))
+            if ((add && (multiply_add(c, i, bits) || (bits == 32 && shift_add(c, i)))) || (!add && bits == 32 && multiply_subtract(c, i)) || three_sums(c, i, bits))
                 return true;
         }
     return false;
@@ -624,9 +711,28 @@ static void look(chooser *c, pl_insn *i)
         pl_insn_reads_here(c->x->p, i, count_signs, c);
 }
 
+/* Logic of 16 bits is done in 32, whose upper halves are zero before and after. */
+static void widen_logic(chooser *c, pl_insn *i)
+{
+    pl_insn r = *i;
+    uint64_t n;
+    const bool inverts = pl_insn_mnem(i) == M_not;
+    if (pl_insn_type(i) != W_b16 || !pl_insn_make(&r, inverts ? M_xor : pl_insn_mnem(i), 3, &(pl_word){W_b32}, 1))
+        return;
+    if (inverts)
+        r.op[2] = pl_ir_constant(c->x, UINT16_MAX, 32);
+    for (unsigned k = 1; k < 3; k++)
+        if (pl_ir_number(c->x, r.op[k], &n))
+            r.op[k] = pl_ir_constant(c->x, (uint16_t)n, 32);
+    *i = r;
+}
+
 /* The second walk. */
 static void change(chooser *c, pl_insn *i)
 {
+    const uint16_t m = pl_insn_mnem(i);
+    if (m == M_and || m == M_or || m == M_xor || m == M_not)
+        widen_logic(c, i);
     switch (pl_insn_mnem(i)) {
     case M_add:
     case M_sub:
@@ -655,8 +761,12 @@ static void change(chooser *c, pl_insn *i)
     case M_setp: test_bits(c, i); break;
     case M_ex2: unscaled(c, i); break;
     case M_cvt: round_trip(c, i); break;
+    case M_bfe: extract_field(c, i); break;
     case M_bfi: insert_field(c, i); break;
-    case M_mul: lower_half(c, i); break;
+    case M_mul:
+        lower_half(c, i);
+        short_factor(c, i);
+        break;
     case M_neg:
     case M_abs: free_sign(c, i); break;
     default: break;

@@ -13,7 +13,7 @@ enum { ROUNDS = 8 };
 enum { NARROW = 1, WIDE = 2, DOUBLES = 4, COMPUTES = 8 };
 static const uint8_t abilities[M_count] = {
     [M_add] = NARROW | WIDE | COMPUTES, [M_sub] = NARROW | WIDE | COMPUTES, [M_mul] = NARROW | DOUBLES | COMPUTES, [M_mad] = NARROW | DOUBLES | COMPUTES,
-    [M__lea] = NARROW | WIDE | COMPUTES, [M__iadd2] = NARROW | COMPUTES, [M__iadd3] = NARROW | COMPUTES, [M_and] = NARROW | WIDE | COMPUTES,
+    [M__lea] = NARROW | WIDE | COMPUTES, [M__iadd2] = NARROW | COMPUTES, [M__isub2] = NARROW | COMPUTES, [M__msub] = NARROW | COMPUTES, [M__iadd3] = NARROW | COMPUTES, [M_and] = NARROW | WIDE | COMPUTES,
     [M_or] = NARROW | WIDE | COMPUTES, [M_xor] = NARROW | WIDE | COMPUTES, [M_lop3] = NARROW | COMPUTES, [M_shl] = NARROW | COMPUTES,
     [M_shr] = NARROW | COMPUTES, [M_shf] = NARROW, [M_setp] = NARROW | WIDE, [M_selp] = NARROW, [M_min] = NARROW, [M_max] = NARROW,
     [M_fma] = NARROW | DOUBLES, [M__fms] = NARROW | DOUBLES, [M__fnma] = NARROW | DOUBLES, [M__mov] = NARROW | COMPUTES, [M_cvt] = NARROW | COMPUTES,

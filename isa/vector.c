@@ -77,7 +77,7 @@ static unsigned made(const joiner *j, const pl_insn *w)
         return 0;
     switch ((int)pl_insn_mnem(w)) {
     case M_add: case M_sub: case M_or: case M_xor: return least(alignment(j, w->op[1]), alignment(j, w->op[2]));
-    case M__iadd3: case M__iadd2:
+    case M__iadd3: case M__iadd2: case M__isub2:
         return least(alignment(j, w->op[1]), least(alignment(j, w->op[2]), alignment(j, w->op[3])));
     case M_and: {
         unsigned a = alignment(j, w->op[1]), b = alignment(j, w->op[2]);
