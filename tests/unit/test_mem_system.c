@@ -254,6 +254,23 @@ START_TEST(operations_on_one_address_take_turns)
 }
 END_TEST
 
+/* Reductions leave an SM in packets: one for what lies in a sector, a whole line of operands for what lies in several. */
+START_TEST(reductions_take_a_packet_or_a_line)
+{
+    pl_memsys_config c = small;
+    c.reduce_packet = 1;
+    const pl_up_costs u = pl_up_costs_of(&c);
+    pl_mem_req r = {.op = PL_MEM_REDUCE, .sectors = 1, .bytes = 1, .turns = 1, .depth = 1};
+    ck_assert_uint_eq(pl_up_cost(&u, &r), PL_FINE);
+    r = (pl_mem_req){.op = PL_MEM_REDUCE, .sectors = 9, .bytes = 2, .turns = 1, .depth = 2};
+    ck_assert_uint_eq(pl_up_cost(&u, &r), 4 * PL_FINE);
+    r = (pl_mem_req){.op = PL_MEM_REDUCE, .sectors = 9, .bytes = 2, .turns = 3, .depth = 4}; /* two further turns, in one sector each */
+    ck_assert_uint_eq(pl_up_cost(&u, &r), 6 * PL_FINE);
+    r.depth = 6; /* both sectors take three turns */
+    ck_assert_uint_eq(pl_up_cost(&u, &r), 12 * PL_FINE);
+}
+END_TEST
+
 typedef struct sum {
     uint64_t replies, hash, last;
 } sum;
@@ -406,4 +423,4 @@ UNIT_MAIN("memory system", a_miss_takes_the_sum_of_its_parts, equal_reads_of_nei
           reads_are_joined_however_many_are_under_way, slices_take_stores_at_a_pace_of_their_own,
           a_change_takes_the_other_halfs_copy_of_the_whole_line, neighbouring_groups_use_different_halves,
           operations_on_one_address_take_turns,
-          order_of_nodes_and_windows_cannot_matter, bandwidth_of_memory_is_the_configured_one)
+          reductions_take_a_packet_or_a_line, order_of_nodes_and_windows_cannot_matter, bandwidth_of_memory_is_the_configured_one)
