@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "isa/passes.h"
+#include "isa/varies.h"
 
 typedef struct prepared {
     uint32_t from, to, block; /* divisor, register of its preparation, where that is done */
@@ -79,8 +80,9 @@ bool pl_pass_divide(pl_ir *x)
 /* ---- slow paths ---- */
 
 /* Quotients and roots with an exact rounding, and what comes behind each. */
-static const struct { uint16_t mnem; pl_word op, type; } exact[] = {
-    {M_div, W_div, W_f32}, {M_rcp, W_rcp, W_f32}, {M_sqrt, W_sqrt, W_f32}, {M_div, W_div, W_f64}, {M_rcp, W_rcp, W_f64}, {M_sqrt, W_sqrt, W_f64}};
+static const struct { uint16_t mnem; pl_word op, type; uint16_t same; } exact[] = {
+    {M_div, W_div, W_f32, C_div_f32_rn_same}, {M_rcp, W_rcp, W_f32, C_rcp_f32_rn_same}, {M_sqrt, W_sqrt, W_f32, C_sqrt_f32_rn_same},
+    {M_div, W_div, W_f64, C_div_f64_same},    {M_rcp, W_rcp, W_f64, C_rcp_f64_same},    {M_sqrt, W_sqrt, W_f64, C_sqrt_f64_same}};
 
 static bool is_exact(const pl_insn *i)
 {
@@ -88,8 +90,22 @@ static bool is_exact(const pl_insn *i)
     return (m == M_div || m == M_rcp || m == M_sqrt) && pl_insn_rounds(i);
 }
 
+/* Operands that are the same in all lanes send them to the subroutine together, so that they need not meet behind it. */
+static bool all_the_same(const pl_ir *x, const pl_varies *v, const pl_insn *i)
+{
+    bool same = i->guard <= PL_PF || !v->pred[i->guard];
+    for (unsigned k = 1; k < pl_forms[i->form].noperands; k++)
+        same &= i->op[k] == UINT32_MAX || (i->op[k] < x->f->rows && !v->row[i->op[k]]);
+    return same;
+}
+
 bool pl_pass_slow(pl_ir *x)
 {
+    pl_varies v;
+    if (!pl_ir_any(x, is_exact))
+        return true;
+    if (!pl_ir_ready(x) || !pl_varies_find(&v, x))
+        return false;
     for (uint32_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
             if (!is_exact(&x->b.at[b].code.at[k])) /* nearly all */
@@ -100,6 +116,8 @@ bool pl_pass_slow(pl_ir *x)
                 n++;
             if (n == sizeof exact / sizeof *exact)
                 continue;
+            if (all_the_same(x, &v, &div))
+                x->b.at[b].code.at[k].cls = exact[n].same;
             uint32_t quotient = pl_ir_new(x, exact[n].type == W_f64 ? 2 : 1);
             x->b.at[b].code.at[k].op[0] = quotient;
             pl_insn *i = pl_ir_later(x, b, k + 1);

@@ -717,6 +717,10 @@ static void read_file(const char *path, int depth)
             in_insn->file = file;
             in_insn->line = start;
             intern(&mnems, in_insn->name);
+        } else if (!strcmp(key, "class")) {
+            intern(&classes, rest);
+            f = NULL;
+            in_insn = NULL;
         } else if (!strcmp(key, "form")) {
             if (!in_insn) {
                 fail(file, start, "form outside of an insn");
