@@ -114,15 +114,30 @@ static bool kept(const caller *c, uint32_t value)
     return pl_flow_marked(&c->f, value);
 }
 
-static bool add(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, const pl_insn *like)
+static pl_insn *add_with(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, unsigned operands, const pl_insn *like)
 {
     pl_insn *i = pl_ir_later(x, b, at);
-    if (!i || !pl_insn_make(i, mnem, 0, NULL, 0))
-        return false;
+    if (!i || !pl_insn_make(i, mnem, operands, NULL, 0))
+        return NULL;
     i->line = like->line;
     i->guard = like->guard;
     i->flags |= (uint16_t)(like->flags & PL_IF_GUARD_NEG);
-    return true;
+    return i;
+}
+
+static bool add(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, const pl_insn *like)
+{
+    return add_with(x, b, at, mnem, 0, like) != NULL;
+}
+
+/* A barrier of the caller comes back; k others are further inside. */
+static bool regain(pl_ir *x, uint32_t b, size_t at, uint32_t k, const pl_insn *like)
+{
+    enum { MOST = 63 };
+    pl_insn *i = add_with(x, b, at, M__regain, 1, like);
+    if (i)
+        i->op[0] = k < MOST ? k : MOST;
+    return i;
 }
 
 /* A copy between a register and the one that the convention names: of what the instruction at `at` moves. */
@@ -300,7 +315,7 @@ static bool give_back(const caller *c, uint32_t n, bool calls)
             if (!transfer(x, b, last, &p, k, false, &ret))
                 return false;
         for (uint32_t k = 0; k < c->parts; k++)
-            if (!add(x, b, last, M__keep, &ret))
+            if (!regain(x, b, last, k, &ret))
                 return false;
         if (!add(x, b, last, M__frame, &ret))
             return false;

@@ -63,6 +63,8 @@ typedef struct pl_split {
     uint32_t look;   /* behind the instruction that last looked at memory others may change, 0: none has */
     uint32_t born;   /* --simt stack: the youngest goes first */
     uint64_t wake;   /* clock when a sleeping split goes on */
+    uint32_t barriers; /* BSSY without their BSYNC so far */
+    uint64_t regained; /* by the number of the BSSY, of the latest 64: a call has saved and given back its barrier */
 } pl_split;
 
 enum {

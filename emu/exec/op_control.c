@@ -117,3 +117,41 @@ void exec_yield(pl_warp *w, const pl_insn *i)
     (void)i;
     pl_warp_yield(w);
 }
+
+/* ---- convergence barriers across calls ----
+ *
+ * A function that a call of itself may come back to saves the barriers that its callers have named (BMOV), and gives them back. The BSYNC
+ * of one that came back executes twice: trees of calls show one BSYNC more for each that has calls in front of it (H200, 2026-11, tests/data/unseen).
+ * A split knows how many BSSY it has executed whose BSYNC is still to come, and which of the latest of them came back. */
+
+static uint64_t barrier_of(const pl_split *s, uint32_t further_out)
+{
+    return 1ull << ((s->barriers - further_out) & 63u);
+}
+
+void exec_bssy(pl_warp *w, const pl_insn *i)
+{
+    (void)i;
+    pl_split *s = &w->split[w->current];
+    s->barriers++;
+    s->regained &= ~barrier_of(s, 0);
+}
+
+void exec_bsync(pl_warp *w, const pl_insn *i)
+{
+    (void)i;
+    pl_split *s = &w->split[w->current];
+    const uint64_t own = barrier_of(s, 0);
+    if (s->barriers && s->regained & own) {
+        s->regained &= ~own;
+        w->next = w->pc;
+    } else
+        s->barriers -= s->barriers > 0;
+}
+
+void exec_regain(pl_warp *w, const pl_insn *i)
+{
+    pl_split *s = &w->split[w->current];
+    if (s->barriers > i->op[0])
+        s->regained |= barrier_of(s, i->op[0]);
+}

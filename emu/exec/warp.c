@@ -111,6 +111,8 @@ static unsigned add_split(pl_warp *w, pl_lanes mask, uint32_t pc, uint16_t frame
     w->split[w->nsplits] = (pl_split){.pc = pc, .mask = mask, .frame = frame, .call = call,
                                       .cluster_arrived = w->split[w->current].cluster_arrived,
                                       .cluster_phase = w->split[w->current].cluster_phase,
+                                      .barriers = w->split[w->current].barriers,
+                                      .regained = w->split[w->current].regained,
                                       .born = ++w->births};
     return w->nsplits++;
 }

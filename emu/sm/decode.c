@@ -413,9 +413,11 @@ static pl_counted counted_as(const pl_insn *i, const pl_dec *d, bool ends)
     const uint16_t mnem = pl_forms[i->form].mnem;
     const char *cls = pl_class_text[i->cls];
     const uint8_t branches = (uint8_t)d->price->branches;
-    if (d->kind == PL_KIND_EXIT || (ends && mnem == M_ret) || mnem == M__bssy || mnem == M__break || strcmp(cls, "bsync") == 0 || strcmp(cls, "yield") == 0) return (pl_counted){.cbu = 1};
-    if (d->kind == PL_KIND_BRANCH) return (pl_counted){.targets = 1, .cbu = mnem != M_bra && mnem != M__apart && mnem != M__agree};
-    if (d->slow) return (pl_counted){.targets = branches, .cbu = 2};              /* called, and returns */
+    if (d->kind == PL_KIND_EXIT || (ends && mnem == M_ret) || mnem == M__bssy || mnem == M__break || strcmp(cls, "bsync") == 0 || strcmp(cls, "yield") == 0 || strcmp(cls, "bmov") == 0)
+        return (pl_counted){.cbu = 1};
+    if (d->kind == PL_KIND_BRANCH)
+        return (pl_counted){.targets = 1, .cbu = mnem != M_bra && mnem != M__apart && mnem != M__agree, .adu = mnem == M_ret || mnem == M__ret};
+    if (d->slow) return (pl_counted){.targets = branches, .cbu = 2, .adu = 1};    /* called, and returns */
     if (d->kind == PL_KIND_BULK) return (pl_counted){.targets = branches, .lsu = -1}; /* a round for each lane; the copy engine's own queue */
     if (d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT) return (pl_counted){.adu = 1, .lsu = -1};
     if (branches == 1) return (pl_counted){.targets = 1};                      /* the branch over the rare case */

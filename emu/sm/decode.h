@@ -43,9 +43,9 @@ typedef enum pl_kind {
  * branch at all; H200, driver 580.159.04, 2026-11). */
 typedef struct pl_counted {
     uint8_t targets; /* branch targets: branches, calls and returns, but not the end of the kernel */
-    uint8_t cbu;     /* convergence barrier unit: EXIT, BSSY, BSYNC, calls, returns, indirect branches; no direct branch */
+    uint8_t cbu;     /* convergence barrier unit: EXIT, BSSY, BSYNC, BMOV, calls, returns, indirect branches; no direct branch */
     uint8_t ldc;     /* reads of the constant bank into a register of each lane; the uniform datapath's own reads (ULDC) are not counted */
-    uint8_t adu;     /* address divergence unit: barriers of a block, reads of constants, registers that are the same for a block */
+    uint8_t adu;     /* address divergence unit: barriers of a block, reads of constants, registers that are the same for a block, returns */
     int8_t lsu;      /* exchanges between lanes and registers that differ by lane: the address unit takes them too; -1: it does not take
                       * this one, though its price says so */
     uint8_t writebacks; /* cycles in which results of the address unit go to registers, 64 bits of a lane each */

@@ -681,7 +681,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         if (in > start) start = in;
     }
     if (p->again) t->again = start + p->again;
-    if (d->counted.adu && d->kind != PL_KIND_BARRIER && d->kind != PL_KIND_MEMORY && d->kind != PL_KIND_MBARRIER && d->kind != PL_KIND_MBARRIER_WAIT) { /* those are counted where they wait */
+    if (d->counted.adu && d->kind != PL_KIND_BARRIER && d->kind != PL_KIND_BRANCH && !d->slow && d->kind != PL_KIND_MEMORY && d->kind != PL_KIND_MBARRIER && d->kind != PL_KIND_MBARRIER_WAIT) { /* those are counted where they wait */
         uint64_t in = pl_port_enter(&s->const_port, now, (uint64_t)s->m->constant.pass * PL_FINE);
         if (in > start) start = in;
     }
