@@ -420,6 +420,8 @@ static pl_counted counted_as(const pl_insn *i, const pl_dec *d, bool ends)
     if (d->slow) return (pl_counted){.targets = branches, .cbu = 2, .adu = 1};    /* called, and returns */
     if (d->kind == PL_KIND_BULK) return (pl_counted){.targets = branches, .lsu = -1}; /* a round for each lane; the copy engine's own queue */
     if (d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT) return (pl_counted){.adu = 1, .lsu = -1};
+    if (branches && strncmp(cls, "mma_", strlen("mma_")) == 0)                 /* a routine: CALL and RET */
+        return (pl_counted){.targets = branches, .cbu = branches, .adu = branches / 2};
     if (branches == 1) return (pl_counted){.targets = 1};                      /* the branch over the rare case */
     if (branches) return (pl_counted){.targets = branches / 2, .cbu = branches}; /* BSSY, the branch, BSYNC */
     if (d->kind == PL_KIND_BARRIER) return (pl_counted){.adu = 1};
