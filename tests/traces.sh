@@ -74,11 +74,11 @@ equal 'blocks of the second start before those of the first have ended' 1 "$(ask
     sum(value) FILTER (WHERE u.name = 'miss_sectors') + 2 * (SELECT sectors FROM own) = (SELECT value FROM counter WHERE name = 'lts__t_sectors_lookup_miss.sum'),
     max(unit) FILTER (WHERE component = 'l2 slice') < 96 FROM unit_time u" >units.txt
 equal 'sums by slice and channel are those of the whole GPU but for its launch' 1,1,1 "$(sed -n 2p units.txt | tr -d '\r')"
-# what the L2 counts beside reads, writes and atomics: 4000 sectors, and more with the sectors that SMs ask for, half of them in each half
+# what the L2 counts beside reads, writes and atomics: 3400 sectors, and more with the sectors that SMs ask for, half of them in each half
 equal 'sectors without a name' 1,1,1 "$(ask m.db "WITH v AS (SELECT max(value) FILTER (WHERE name = 'lts__t_sectors.sum') AS s,
     sum(value) FILTER (WHERE name IN ('lts__t_sectors_op_read.sum', 'lts__t_sectors_op_write.sum', 'lts__t_sectors_op_atom.sum', 'lts__t_sectors_op_red.sum')) AS named,
     max(value) FILTER (WHERE name = 'lts__t_sectors_srcnode_gpc.sum') AS gpc, max(value) FILTER (WHERE name = 'lts__t_sectors_srcunit_ltcfabric.sum') AS far FROM counter)
-    SELECT s - named > 4000, abs(s - named - 4000 - 0.14 * (gpc - (s - named - 4000) / 2)) < 1, abs(gpc + far - (s - 4000)) < 1 FROM v")"
+    SELECT s - named > 3400, abs(s - named - 3400 - 0.16 * (gpc - (s - named - 3400) / 2)) < 1, abs(gpc + far - (s - 3400)) < 1 FROM v")"
 xz -dc "$root/tests/data/old/schema-1.db.xz" >old.db
 before=$(cksum <old.db)
 equal 'a trace of schema 1 is read' 1 "$(ask old.db 'SELECT user_version FROM pragma_user_version')"

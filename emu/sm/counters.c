@@ -57,19 +57,33 @@ void pl_totals_close(pl_totals *t)
     free(t);
 }
 
-/* Marks what function f may call: all that have code when it calls one by its address. */
-static void reach(const pl_program *p, uint32_t f, bool *reached)
+/* Marks what the entry may call, and returns it: all that have code when some function calls one by its address. NULL: out of memory. */
+static bool *reached_from(const pl_program *p, const pl_prog_func *entry)
 {
-    if (reached[f]) return;
-    reached[f] = true;
-    const pl_prog_func *fn = &p->funcs.at[f];
-    for (size_t pc = fn->first; pc < fn->first + (size_t)fn->count; pc++) {
-        const pl_insn *i = &p->code.at[pc];
-        if (!(pl_forms[i->form].effects & PL_EF_CALL) || i->target >= p->calls.n) continue;
-        const uint32_t callee = p->calls.at[i->target].callee;
-        for (uint32_t k = 0; k < p->funcs.n; k++)
-            if (callee == k || (callee == UINT32_MAX && !p->funcs.at[k].entry)) reach(p, k, reached);
+    const size_t n = p->funcs.n;
+    bool *reached = calloc(n + 1, sizeof *reached), all = false;
+    uint32_t *todo = calloc(n + 1, sizeof *todo);
+    size_t left = 0;
+    for (uint32_t k = 0; reached && todo && k < n; k++)
+        if (&p->funcs.at[k] == entry) reached[k] = true, todo[left++] = k;
+    while (left) {
+        const pl_prog_func *f = &p->funcs.at[todo[--left]];
+        for (size_t pc = f->first; pc < f->first + (size_t)f->count; pc++) {
+            const pl_insn *i = &p->code.at[pc];
+            if (!(pl_forms[i->form].effects & PL_EF_CALL) || i->target >= p->calls.n) continue;
+            const uint32_t callee = p->calls.at[i->target].callee;
+            const bool any = callee == UINT32_MAX && !all;
+            for (uint32_t k = any ? 0 : callee; k < n && (any || k == callee); k++)
+                if (!reached[k] && !(any && p->funcs.at[k].entry)) reached[k] = true, todo[left++] = k;
+            all |= any;
+        }
     }
+    if (!todo) {
+        free(reached);
+        reached = NULL;
+    }
+    free(todo);
+    return reached;
 }
 
 /* Bytes of code that a launch brings to the L2, 256 at a time: of the entry, of the functions that it may call, and of the subroutines of
@@ -79,10 +93,8 @@ static uint64_t code_bytes(const pl_grid *g, const pl_sm *sm)
     enum { PIECE = 256 };
     const pl_program *p = g->program;
     uint64_t sum = 0;
-    bool *reached = calloc(p->funcs.n ? p->funcs.n : 1, sizeof *reached), seen[PL_SLOW_COUNT] = {false};
+    bool *reached = reached_from(p, g->entry), seen[PL_SLOW_COUNT] = {false};
     if (!reached) return 0;
-    for (uint32_t k = 0; k < p->funcs.n; k++)
-        if (&p->funcs.at[k] == g->entry) reach(p, k, reached);
     for (uint32_t k = 0; k < p->funcs.n; k++) {
         const pl_prog_func *f = &p->funcs.at[k];
         if (!reached[k] || f->count == 0) continue;
