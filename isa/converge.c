@@ -281,6 +281,13 @@ static const uint8_t *find_apart(pl_ir *x, const pl_varies *v, pl_ends *e, const
     return *pointers && pl_ends_find(e, x) ? reached_apart(x, v, *pointers, e) : NULL;
 }
 
+const uint8_t *pl_reached_apart(pl_ir *x, const pl_varies *v)
+{
+    pl_ends e;
+    const uint8_t *pointers;
+    return find_apart(x, v, &e, &pointers);
+}
+
 /* Needs all lanes of the warp. */
 static bool needs_all(const pl_insn *i)
 {

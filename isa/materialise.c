@@ -1,7 +1,7 @@
 /* materialise.c - numbers that an instruction cannot hold are put into registers.
  *
  * A machine instruction has room for one 32-bit number, and none where it needs consecutive registers or sends data to memory (atomics,
- * stores, matrix operands). Zero is a register of its own (RZ). ptxas 13.0 moves the others into registers in the block that needs them, in loops
+ * stores, matrix operands, numbers that a register shifts). Zero is a register of its own (RZ). ptxas 13.0 moves the others into registers in the block that needs them, in loops
  * too, where a move costs less than a register kept all along (so 66 of 78 in loops of one block, 2026-11); what such a loop has OFTEN stands in
  * front of it, unless it takes two registers (IMAD.WIDE adds to the pair in place). An operand of f64 arithmetic holds the upper half of a
  * number; where the lower half is not zero, both go into uniform registers in the block that needs them, and
@@ -75,6 +75,16 @@ static uint32_t register_for(mover *m, uint32_t constant, unsigned rows)
     return row;
 }
 
+/* A number is shifted by a register. */
+static bool shifts_number(const pl_ir *x, const pl_insn *i)
+{
+    uint64_t v, count;
+    const uint16_t m = i->form == PL_IR_DEAD ? (uint16_t)M_count : pl_insn_mnem(i);
+    if ((m != M_shl && m != M_shr && m != M_shf) || pl_type_bits(pl_insn_type(i)) != 32)
+        return false;
+    return (pl_ir_number(x, i->op[1], &v) || (m == M_shf && pl_ir_number(x, i->op[2], &v))) && !pl_ir_number(x, i->op[m == M_shf ? 3 : 2], &count);
+}
+
 /* How many numbers fit, and whether zero is one of them. */
 static unsigned room(const pl_insn *i, bool *pairs)
 {
@@ -134,6 +144,8 @@ bool pl_pass_materialise(pl_ir *x)
         for (m.at = 0; m.at < x->b.at[m.block].code.n && pl_ir_ok(x); m.at++) {
             const pl_insn *here = &x->b.at[m.block].code.at[m.at];
             m.room = room(here, &m.pairs);
+            if (shifts_number(x, here))
+                m.room = 0;
             m.doubles = computes_doubles(here);
             if (m.doubles)
                 m.room = 1;

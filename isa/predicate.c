@@ -20,8 +20,11 @@ static const struct { const char *class_name; uint8_t count; } counts[] = {
     {"rsqrt_f64", MOST_WAITING + 1}, {"sqrt", MOST_WAITING + 1}, {"rcp_f", MOST_WAITING + 1}, {"mufu_scaled", 5}, {"mufu_trig", 2},
     {"alu64", 2}, {"setp64", 2}, {"mul64", 2}, {"shift64", 2}};
 
-static unsigned weight(const pl_insn *i)
+static unsigned weight(const pl_ir *x, const pl_insn *i)
 {
+    uint64_t number;
+    if ((pl_insn_mnem(i) == M_shl || pl_insn_mnem(i) == M_shr) && i->cls != C_free && pl_ir_number(x, i->op[1], &number) && !pl_ir_number(x, i->op[2], &number))
+        return 2; /* the number needs a register */
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
         if (strncmp(pl_class_text[i->cls], counts[k].class_name, strlen(counts[k].class_name)) == 0)
             return counts[k].count;
@@ -93,6 +96,7 @@ typedef struct facts {
     pl_ir *x;
     const uint8_t *private;   /* by row: a parameter that is read once */
     pl_varies varies;         /* found only where something asks for it */
+    const uint8_t *apart;     /* by block: some lanes reach it while others are elsewhere; the uniform datapath does not work there */
     bool known;
     bool barriers;            /* there are copies to shared memory or barriers */
     uint32_t *row, *pred;     /* by row, by predicate: number of the question whose body decides it */
@@ -102,22 +106,8 @@ typedef struct facts {
 
 static bool know_varies(facts *a)
 {
-    a->known = a->known || pl_varies_find(&a->varies, a->x);
+    a->known = a->known || (pl_varies_find(&a->varies, a->x) && (a->apart = pl_reached_apart(a->x, &a->varies)) != NULL);
     return a->known;
-}
-
-/* Does the loop around the block, if there is one, go on for all lanes or none? */
-static bool in_step(facts *a, uint32_t block)
-{
-    const pl_ir *x = a->x;
-    const uint32_t head = x->b.at[block].loop;
-    for (uint32_t k = 0; head != PL_IR_NONE && k < x->b.at[head].npred; k++) {
-        const uint32_t from = x->preds[x->b.at[head].pred + k];
-        const pl_insn *branch = pl_ir_branch(x, from);
-        if (branch && pl_ir_dominates(x, head, from) && a->varies.pred[branch->guard])
-            return false;
-    }
-    return true;
 }
 
 /* Integer arithmetic with numbers, parameters and what is made of them, the same for all lanes: ptxas does it in the uniform datapath. */
@@ -223,7 +213,7 @@ static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         s->n += r->rows == 2;
         return;
     }
-    s->n += weight(i) && i->cls != C_mov;
+    s->n += weight(x, i) && i->cls != C_mov;
     s->depth++;
     pl_insn_reads_here(x->p, i, sink, s);
     s->depth--;
@@ -284,8 +274,8 @@ static unsigned beside(facts *a, const pl_irb *body, uint32_t to, bool far)
             s.n += i->guard > PL_PF;
             break;
         }
-        if (!later && !(e & PL_EF_EXIT) && !(is_uniform(a, i, 0) && in_step(a, to)))
-            s.n += (pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM ? pl_type_bits(pl_insn_type(i)) == 64 : i->cls == C_mov ? 0 : weight(i)) + windows(x, i);
+        if (!later && !(e & PL_EF_EXIT) && !(is_uniform(a, i, 0) && !a->apart[to]))
+            s.n += (pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM ? pl_type_bits(pl_insn_type(i)) == 64 : i->cls == C_mov ? 0 : weight(x, i)) + windows(x, i);
     }
     return s.n;
 }
@@ -379,7 +369,7 @@ static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, u
             return false;
         far |= waits(i) && !copies(i);
         copying |= copies(i);
-        n += (i->cls == C_mov && from_here(x, body, i) ? 0 : weight(i)) + fetches(x, a->private, i);
+        n += (i->cls == C_mov && from_here(x, body, i) ? 0 : weight(x, i)) + fetches(x, a->private, i);
     }
     if (copying && !together && !fetches_more(x, join, 1))
         return false;

@@ -222,6 +222,26 @@ static bool funnel(chooser *c, pl_insn *i)
     return false;
 }
 
+/* A shift by a count of which only the lower five bits are taken: SHF does that by itself. */
+static void shift_round(chooser *c, pl_insn *i)
+{
+    pl_ir *x = c->x;
+    const bool left = pl_insn_mnem(i) == M_shl;
+    const pl_insn *w = writer_name(c, i, 2) == M_and ? source(c, i, 2) : NULL;
+    const pl_word words[] = {left ? W_l : W_r, W_wrap, W_b32};
+    pl_insn r = *i;
+    uint64_t n;
+    if (!w || !pl_insn_is_integer(i, 32) || !pl_insn_is_integer(w, 32) || (!left && pl_type_kind(pl_insn_type(i)) == 's'))
+        return;
+    const unsigned k = pl_ir_number(x, w->op[2], &n) ? 1 : 2;
+    if (!pl_ir_number(x, w->op[3 - k], &n) || (n & 31) != 31 || !pl_insn_make(&r, M_shf, 4, words, 3))
+        return;
+    r.op[left ? 2 : 1] = i->op[1];
+    r.op[left ? 1 : 2] = pl_ir_constant(x, 0, 32);
+    r.op[3] = w->op[k];
+    *i = r;
+}
+
 /* Does a sum add a number or another one? */
 static bool counts(const chooser *c, const pl_insn *sum)
 {
@@ -767,6 +787,8 @@ static void change(chooser *c, pl_insn *i)
         lower_half(c, i);
         short_factor(c, i);
         break;
+    case M_shl:
+    case M_shr: shift_round(c, i); break;
     case M_neg:
     case M_abs: free_sign(c, i); break;
     default: break;
