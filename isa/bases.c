@@ -27,14 +27,10 @@ static const pl_row_init *variable(const pl_ir *x, uint32_t row)
 /* The operand of an access to shared memory that is its address, 0: it is none. */
 static unsigned address_of(const pl_insn *i)
 {
-    const pl_form *f = &pl_forms[i->form];
     if (i->form == PL_IR_DEAD || !(i->flags & PL_IF_MEM) || i->sel[PL_M_SPACE] != PL_SP_SHARED || !(i->sel[PL_M_FLAGS] & PL_MF_ADDR32) ||
         i->imm < -MOST_OFFSET || i->imm >= MOST_OFFSET)
         return 0;
-    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
-        if (f->operand[k].kind == PL_K_ADDR)
-            return i->op[k] == UINT32_MAX ? 0 : k + 1;
-    return 0;
+    return pl_insn_address(i);
 }
 
 /* Operands that are summands of its result, which is a value: the first and how many, 0: it is no sum. */

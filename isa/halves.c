@@ -290,14 +290,11 @@ static void count_bits(const halves *h, pl_insn *i)
  * more operands than stand in the instruction itself. */
 static uint32_t near_address(const pl_insn *i)
 {
-    const pl_form *f = &pl_forms[i->form];
     const uint8_t space = i->sel[PL_M_SPACE];
     if ((pl_insn_mnem(i) != M_ld && pl_insn_mnem(i) != M_st) || (space != PL_SP_CONST && space != PL_SP_LOCAL) || i->cls == C_param)
         return PL_IR_NONE;
-    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
-        if (f->operand[k].kind == PL_K_ADDR)
-            return i->op[k];
-    return PL_IR_NONE;
+    const unsigned at = pl_insn_address(i);
+    return at ? i->op[at - 1] : PL_IR_NONE;
 }
 
 typedef struct access {

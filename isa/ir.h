@@ -258,6 +258,16 @@ static inline bool pl_insn_pure(const pl_insn *i)
     return i->form != PL_IR_DEAD && !(i->flags & (PL_IF_CONTROL | PL_IF_MEM)) && (pl_insn_traits(i) & PL_TRAIT_PURE);
 }
 
+/* The operand that is the address register of an access, plus one; 0: it has none. */
+static inline unsigned pl_insn_address(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
+        if (f->operand[k].kind == PL_K_ADDR)
+            return i->op[k] == UINT32_MAX ? 0 : k + 1;
+    return 0;
+}
+
 /* Integer arithmetic of so many bits, 32 or 64, without further modifiers. */
 static inline bool pl_insn_is_integer(const pl_insn *i, unsigned bits)
 {

@@ -23,14 +23,10 @@ typedef struct reach {
 /* The operand that is the 64-bit address of a load or store, 0: there is none. */
 static unsigned address_of(const pl_insn *i)
 {
-    const pl_form *f = &pl_forms[i->form];
     if (i->form == PL_IR_DEAD || (pl_insn_mnem(i) != M_ld && pl_insn_mnem(i) != M_st) || i->sel[PL_M_SPACE] != PL_SP_GLOBAL || (i->sel[PL_M_FLAGS] & PL_MF_ADDR32) ||
         i->imm < -MOST_OFFSET || i->imm >= MOST_OFFSET)
         return 0;
-    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
-        if (f->operand[k].kind == PL_K_ADDR)
-            return i->op[k] == UINT32_MAX ? 0 : k + 1;
-    return 0;
+    return pl_insn_address(i);
 }
 
 /* A sum of 64 bits that only accesses of this block read: the first of its summands, 0: it is none. */
