@@ -500,6 +500,7 @@ pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l)
     memcpy(l->cluster, c->cluster, sizeof l->cluster);
     l->dynamic_shared = c->dynamic_shared;
     l->stack = c->stack;
+    l->cooperative |= own->cooperative;
     l->then = n ? later : NULL;
     for (size_t k = 0; k < n && st == PL_OK; k++) {
         const pl_case_step *x = &own->step.at[k];
@@ -510,6 +511,7 @@ pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l)
         later[k].dynamic_shared = x->dynamic_shared;
         later[k].stack = x->stack;
         later[k].dependent = x->dependent;
+        later[k].cooperative = x->cooperative;
         later[k].then = k + 1 < n ? &later[k + 1] : NULL;
     }
     for (size_t k = nparams; k < c->nargs && st == PL_OK; k++) st = bind_variable(c, k, m, l->cancel);

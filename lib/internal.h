@@ -125,7 +125,7 @@ typedef struct pl_arg_more {
 typedef struct pl_case_step {
     const char *entry;
     uint32_t grid[3], block[3], cluster[3], dynamic_shared, stack;
-    bool dependent;
+    bool dependent, cooperative;
     size_t first, count; /* its arguments */
     uint32_t line, column, length; /* where it stands, for messages */
 } pl_case_step;
@@ -136,6 +136,7 @@ typedef struct pl_case_more {
     const char *path, *text; /* launch file; NULL: command line */
     size_t bytes;
     uint32_t file, epoch;
+    bool cooperative; /* the first launch */
     struct {
         pl_arg_more *at;
         size_t n, cap;

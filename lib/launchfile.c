@@ -553,7 +553,7 @@ static bool sizes(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, 
 /* "then": launches that follow in the same stream. */
 static bool steps(const pl_lf_reader *r, json_t *root)
 {
-    static const char *const keys[] = {"entry", "grid", "block", "cluster", "dynamic_shared", "stack", "args", "dependent"};
+    static const char *const keys[] = {"entry", "grid", "block", "cluster", "dynamic_shared", "stack", "args", "dependent", "cooperative"};
     pl_lf_place list, at;
     json_t *v = pl_lf_member(root, NULL, "then", &list), *x, *y;
     size_t i;
@@ -570,6 +570,7 @@ static bool steps(const pl_lf_reader *r, json_t *root)
         ok &= shape(r, &here, x, "grid", s.grid) && shape(r, &here, x, "block", s.block) && shape(r, &here, x, "cluster", s.cluster);
         ok &= sizes(r, &here, x, &s.dynamic_shared, &s.stack);
         if ((y = pl_lf_member(x, &here, "dependent", &at))) ok &= pl_lf_boolean(r, &at, y, &s.dependent);
+        if ((y = pl_lf_member(x, &here, "cooperative", &at))) ok &= pl_lf_boolean(r, &at, y, &s.cooperative);
         ok &= arguments(r, &here, x);
         s.count = r->c->nargs - s.first;
         *pl_push(r->c->more->arena, &r->c->more->step) = s;
@@ -582,7 +583,7 @@ static bool top(const pl_lf_reader *r, json_t *root)
     static const char *const keys[] = {
         "name",    "ptx",   "entry", "grid",          "block", "dynamic_shared",
         "cluster", "stack", "args",  "deterministic", "tags",  "comment",
-        "bind",    "then"};
+        "bind",    "then",  "cooperative"};
     pl_case *c = r->c;
     pl_lf_place at;
     json_t *v;
@@ -605,6 +606,7 @@ static bool top(const pl_lf_reader *r, json_t *root)
     ok &= shape(r, NULL, root, "cluster", c->cluster);
     ok &= sizes(r, NULL, root, &c->dynamic_shared, &c->stack);
     if ((v = pl_lf_member(root, NULL, "deterministic", &at))) ok &= pl_lf_boolean(r, &at, v, &c->deterministic);
+    if ((v = pl_lf_member(root, NULL, "cooperative", &at))) ok &= pl_lf_boolean(r, &at, v, &c->more->cooperative);
     ok &= arguments(r, NULL, root) && steps(r, root);
     return ok && bindings(r, root);
 }

@@ -13,7 +13,7 @@ static uint8_t *shared_at(pl_warp *w, uint64_t address, uint64_t bytes)
     uint64_t offset = address % PL_SHARED_SLICE;
     if (rank != c->cluster_rank)
         c = c->cluster && rank < c->cluster->size ? c->cluster->cta[rank] : NULL;
-    if (!c || !c->live || offset < c->shared_start || offset > c->shared_end || bytes > c->shared_end - offset)
+    if (!c || !c->live || offset < c->shared_first || offset > c->shared_end || bytes > c->shared_end - offset)
         return NULL;
     return c->shared + offset;
 }

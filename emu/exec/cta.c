@@ -23,6 +23,7 @@ typedef struct pl_exec_pool {
     uint32_t *image;   /* register frame of the entry function with its constants */
     uint32_t nwarps, nthreads;
     uint32_t shared_bytes;
+    bool system_shared; /* the program asks for its part of the shared memory */
 } pl_exec_pool;
 
 /* ---- special registers ---- */
@@ -447,6 +448,7 @@ static pl_cta *make_cta(pl_grid *g)
     c->grid = g;
     c->nwarps = p->nwarps;
     c->shared_start = g->shared_reserved;
+    c->shared_first = p->system_shared ? 0 : c->shared_start;
     c->shared_end = c->shared_start + p->shared_bytes;
     c->storage = pl_arena_alloc_aligned(p->storage, layout_of(c).bytes, LINE);
     c->parted = pl_arena_array(p->sparse, pl_parted, p->nwarps);
@@ -749,6 +751,19 @@ void pl_stock_close(pl_stock *s)
 
 /* ---- grids ---- */
 
+/* Cooperative groups of several warps meet in the part of shared memory that the system keeps, of which 288 bytes are theirs
+ * (%reserved_smem_offset_1). Who does not ask where that lies gets there by mistake only. */
+static bool asks_for_system_shared(const pl_program *p)
+{
+    for (size_t f = 0; f < p->funcs.n; f++)
+        for (size_t k = 0; k < p->funcs.at[f].init.n; k++) {
+            int sreg = p->funcs.at[f].init.at[k].sreg;
+            if (sreg == W_reserved_smem_offset_begin || sreg == W_reserved_smem_offset_0 || sreg == W_reserved_smem_offset_1)
+                return true;
+        }
+    return false;
+}
+
 pl_status pl_grid_open(pl_grid *g)
 {
     const pl_prog_func *f = g->entry;
@@ -759,6 +774,7 @@ pl_status pl_grid_open(pl_grid *g)
     p->nthreads = g->block[0] * g->block[1] * g->block[2];
     p->nwarps = (p->nthreads + g->width - 1) / g->width;
     p->shared_bytes = f->static_shared + g->dynamic_shared;
+    p->system_shared = asks_for_system_shared(g->program);
     p->image = aligned_alloc(64, ((size_t)f->rows + 2) / 2 * 2 * PL_LANES * 4);
     pl_stock none = {0}, *stock = g->stock ? g->stock : &none;
     p->storage = pl_stock_take(&stock->blocks, PL_STOCK_ANY);

@@ -201,7 +201,8 @@ typedef struct pl_cta {
     uint8_t *storage;           /* of the pool: warps with their registers, shared memory */
     pl_parted *parted;          /* of the pool: for each warp */
     bool filled;                /* the storage has been divided */
-    uint32_t shared_start;      /* offset of the first byte that the kernel may use */
+    uint32_t shared_start;      /* offset of the first byte of the kernel's own */
+    uint32_t shared_first;      /* of the first that it may use: the system's part too if the program asks where that lies */
     uint32_t shared_end;        /* offset behind the last */
     uint64_t shared_base;       /* shared address of offset 0: cluster rank times PL_SHARED_SLICE */
     pl_barrier barrier[PL_NAMED_BARRIERS];

@@ -54,7 +54,7 @@ static inline uint8_t *quick(const pl_warp *w, pl_space space, uint64_t address,
     if (space == PL_SP_SHARED) {
         *real = PL_SP_SHARED;
         uint64_t offset = address - w->cta->shared_base;
-        return offset >= w->cta->shared_start && offset < w->cta->shared_end && bytes <= w->cta->shared_end - offset
+        return offset >= w->cta->shared_first && offset < w->cta->shared_end && bytes <= w->cta->shared_end - offset
                    ? w->cta->shared + offset : NULL;
     }
     const pl_alloc *h = w->hit;

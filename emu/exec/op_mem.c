@@ -33,8 +33,8 @@ static inline bool find_span(pl_warp *w, pl_space space, const uint64_t *addr, u
 {
     if (space == PL_SP_SHARED) {
         const pl_cta *c = w->cta;
-        s->base = c->shared + c->shared_start;
-        return offsets(w, addr, c->shared_base + c->shared_start, c->shared_end - c->shared_start, bytes, s->off);
+        s->base = c->shared + c->shared_first;
+        return offsets(w, addr, c->shared_base + c->shared_first, c->shared_end - c->shared_first, bytes, s->off);
     }
     if (space != PL_SP_GLOBAL && space != PL_SP_GENERIC) {
         if (space == PL_SP_CONST) {
