@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the launch files in cases/ from the lines `//!` of kernels/*.cu.
+"""Makes the launch files in cases/ from the lines `//!` of kernels/*.cu and of modules written by hand.
 
     launches.py SEED FILE.cu...
 
@@ -16,7 +16,8 @@ GRID and BLOCK are X, X,Y or X,Y,Z, SHARED the bytes of dynamic shared memory. E
     out KIND:COUNT          a buffer of zeros whose bytes afterwards are a result; `zero` says the same of one that is also read
     scratch KIND:COUNT      a buffer of zeros that is no result
 
-or the word `unordered`: the result depends on the order of the threads, so that its bytes are not compared.
+or an argument as it stands in the launch file (`{"tensormap": ...}`), or a word: `unordered`, the result depends on the order of the
+threads, so that its bytes are not compared; `cooperative`, the blocks may wait for each other.
 
 Every buffer of random values gets the next seed, counted from SEED over all files of the command. New files get a SEED that no case
 has, so that those recorded before stay as they are; the files were made together, in the order of the alphabet, with
@@ -28,6 +29,10 @@ has, so that those recorded before stay as they are; the files were made togethe
     7001    ciphers fields generators hopper idioms layers lecture pixels relations warpgroup
     8001    clusters codecs lanes loops network numbers objects panels samples sciences scopes sparse tiles
     9001    collectives courses grammar heterogeneous inference polyhedral products shades words_and_graphs
+    10001   cohorts guarded handwritten lessons numerics synchronised
+    10501   pictures symbols
+    10701   estimates worlds
+    10901   by_hand otherwise quickmath unoptimised
 
 and the launches of mixed, stack and tensor were written by hand."""
 import json
@@ -45,7 +50,7 @@ def dimensions(word):
 
 def launch(line, file, seed):
     """The launch file of one line, and the seed for the next."""
-    head, *parts = [p.strip() for p in line[3:].split("|")]
+    head, *parts = [p.strip() for p in line[3:].split(" | ")]
     name, grid, block, *shared = head.split()
     case = {"name": name, "ptx": "../kernels/%s.ptx" % file, "entry": name, "grid": dimensions(grid), "block": dimensions(block),
             "dynamic_shared": int(shared[0]) if shared else 0, "deterministic": True, "tags": [file], "args": []}
@@ -53,6 +58,10 @@ def launch(line, file, seed):
         words = part.split()
         if words[0] == "unordered":
             case["deterministic"] = False
+        elif words[0] == "cooperative":
+            case["cooperative"] = True
+        elif part.startswith("{"):
+            case["args"].append(json.loads(part))
         elif words[0] == "s":
             case["args"].append({"scalar": words[1], "value": float(words[2]) if words[1][0] == "f" else int(words[2])})
         else:
@@ -76,7 +85,7 @@ def main():
         folder = os.path.join(os.path.dirname(path), "..", "cases")
         for line in open(path):
             if line.startswith("//!"):
-                case, seed = launch(line, os.path.basename(path)[:-3], seed)
+                case, seed = launch(line, os.path.splitext(os.path.basename(path))[0], seed)
                 with open(os.path.join(folder, case["name"] + ".json"), "w") as f:
                     json.dump(case, f)
 

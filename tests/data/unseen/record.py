@@ -7,7 +7,7 @@
 
 Needs numpy and libcuda.so.1. CUBINS holds FILE.cubin for the launch files' FILE.ptx. The format of launch files and of their
 initial values is that of ../suite (man/ptxloom.1, LAUNCH FILES)."""
-import collections, csv, ctypes, hashlib, json, os, statistics, sys
+import collections, csv, ctypes, hashlib, json, math, os, statistics, struct, sys
 
 import numpy as np
 
@@ -74,29 +74,117 @@ class Driver:
         return v.value
 
 
+class Image:
+    """The array or the memory behind a texture or a surface, and its handle."""
+
+    FORMATS = {"u8": 1, "u16": 2, "u32": 3, "s8": 8, "s16": 9, "s32": 10, "f16": 16, "f32": 32}
+
+    def __init__(self, cuda, a):
+        self.cuda, kind = cuda, a.get("texture") or a["surface"]
+        channels, self.source = a.get("channels", 1), a.get("source", "array")
+        self.width, self.height, self.depth = a["width"], a.get("height", 0), a.get("layers") or a.get("depth", 0)
+        self.row, self.place, handle = self.width * channels * SIZES[kind], ctypes.c_uint64(), ctypes.c_uint64()
+        self.pitch = a.get("pitch", self.row)
+        self.bytes = (self.row if self.source == "array" else self.pitch) * max(self.height, 1) * max(self.depth, 1)
+        if self.source == "array":
+            flags = (1 if a.get("layers") else 0) | (2 if "surface" in a else 0)
+            description = struct.pack("<QQQiII4x", self.width, self.height, self.depth, self.FORMATS[kind], channels, flags)
+            cuda("cuArray3DCreate_v2", ctypes.byref(self.place), description)
+            resource = struct.pack("<iiQ", 0, 0, self.place.value)
+        else:
+            cuda("cuMemAlloc_v2", ctypes.byref(self.place), ctypes.c_size_t(self.bytes + GUARD))
+            head = struct.pack("<QiI", self.place.value, self.FORMATS[kind], channels)
+            if self.source == "linear":
+                resource = struct.pack("<ii", 2, 0) + head + struct.pack("<Q", self.bytes)
+            else:
+                resource = struct.pack("<ii", 3, 0) + head + struct.pack("<QQQ", self.width, self.height, self.pitch)
+        resource = resource.ljust(144, b"\0")
+        if "surface" in a:
+            cuda("cuSurfObjectCreate", ctypes.byref(handle), resource)
+        else:
+            words = {"wrap": 0, "clamp": 1, "mirror": 2, "border": 3}
+            modes = a.get("address", "clamp")
+            modes = ([words[m] for m in modes] if isinstance(modes, list) else [words[modes]] * 3) + [1, 1]
+            flags = (0 if a.get("read") == "float" else 1) | (2 if a.get("normalized") else 0)
+            sampler = struct.pack("<3iiIIifff4f", *modes[:3], int(a.get("filter") == "linear"), flags, 0, 0, 0.0, 0.0, 0.0,
+                                  *(list(a.get("border", [])) + [0.0] * 4)[:4])
+            cuda("cuTexObjectCreate", ctypes.byref(handle), resource, sampler.ljust(128, b"\0"), None)
+        self.handle = handle
+
+    def copy(self, host, out):
+        """All of it from or to the bytes host."""
+        if self.source != "array":
+            if out:
+                self.cuda("cuMemcpyDtoH_v2", host, self.place, ctypes.c_size_t(self.bytes))
+            else:
+                self.cuda("cuMemcpyHtoD_v2", self.place, host, ctypes.c_size_t(self.bytes))
+            return
+        at = ctypes.cast(host, ctypes.c_void_p).value
+        mine = struct.pack("<QQQQQQQQQQQ", 0, 0, 0, 0, 1, at, 0, 0, 0, self.row, max(self.height, 1))
+        theirs = struct.pack("<QQQQQQQQQQQ", 0, 0, 0, 0, 3, 0, 0, self.place.value, 0, 0, 0)
+        size = struct.pack("<QQQ", self.row, max(self.height, 1), max(self.depth, 1))
+        self.cuda("cuMemcpy3D_v2", (theirs + mine if out else mine + theirs) + size)
+
+    def free(self):
+        self.cuda("cuArrayDestroy" if self.source == "array" else "cuMemFree_v2", self.place)
+
+
+def tensor_map(cuda, a, place):
+    """The 128 bytes that describe a tensor at a place."""
+    kinds = ["u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16", "f32ftz", "tf32", "tf32ftz"]
+    dims, size = a["dims"], SIZES.get(a["tensormap"], 4)
+    strides, n = [], size
+    for d in dims[:-1]:
+        n *= d
+        strides.append(n)
+    room = ctypes.create_string_buffer(128 + 64)
+    start = -ctypes.addressof(room) % 64
+    wide, narrow = ctypes.c_uint64 * 5, ctypes.c_uint32 * 5
+    cuda("cuTensorMapEncodeTiled", ctypes.c_void_p(ctypes.addressof(room) + start), kinds.index(a["tensormap"]), len(dims), place, wide(*dims),
+         wide(*a.get("strides", strides)), narrow(*a["box"]), narrow(*a.get("element_strides", [1] * len(dims))), 0,
+         ["none", "32B", "64B", "128B"].index(a.get("swizzle", "none")), ["none", "64B", "128B", "256B"].index(a.get("l2", "none")),
+         int(a.get("fill") == "nan"))
+    return ctypes.create_string_buffer(room.raw[start:start + 128], 128)
+
+
 class Launch:
     def __init__(self, cuda, path, cubins):
         self.cuda, self.case = cuda, json.load(open(path))
         c = self.case
         self.name = c["name"]
         self.f = cuda.function(os.path.join(cubins, os.path.basename(c["ptx"])[:-4] + ".cubin"), c["entry"])
-        self.args = []
+        if c["dynamic_shared"] > 40000:
+            cuda("cuFuncSetAttribute", self.f, 8, c["dynamic_shared"])
+        self.args, self.params = [], []  # what has memory: bytes, place, whether it is a result; what the kernel is passed
         for a in c["args"]:
             if "scalar" in a:
                 kind = a["scalar"]
-                self.args.append((None, ctypes.create_string_buffer(convert(kind, a["value"]).tobytes(), 8), False))
+                self.args.append((None, None, False))
+                self.params.append(ctypes.create_string_buffer(convert(kind, a["value"]).tobytes(), 8))
+                continue
+            kind = a.get("buffer") or a.get("tensormap") or a.get("texture") or a["surface"]
+            if "texture" in a or "surface" in a:
+                p = Image(cuda, a)
+                data = initial(kind, p.bytes // SIZES[kind], a["init"]).tobytes()
+                self.params.append(p.handle)
             else:
-                data, p = initial(a["buffer"], a["count"], a["init"]).tobytes(), ctypes.c_uint64()
-                assert len(data) == a["count"] * SIZES[a["buffer"]]
+                data, p = initial(kind, a["count"] if "buffer" in a else math.prod(a["dims"]), a["init"]).tobytes(), ctypes.c_uint64()
                 cuda("cuMemAlloc_v2", ctypes.byref(p), ctypes.c_size_t(len(data) + GUARD))
-                self.args.append((data, p, a["output"]))
+                self.params.append(p if "buffer" in a else tensor_map(cuda, a, p))
+            self.args.append((data, p, a.get("output", False)))
 
     def run(self):
         for data, p, _ in self.args:
-            if data is not None:
+            if isinstance(p, Image):
+                p.copy(data, False)
+            elif data is not None:
                 self.cuda("cuMemcpyHtoD_v2", p, data + b"\xa5" * GUARD, ctypes.c_size_t(len(data) + GUARD))
-        params = (ctypes.c_void_p * len(self.args))(*[ctypes.addressof(p) for _, p, _ in self.args])
-        self.cuda("cuLaunchKernel", self.f, *self.case["grid"], *self.case["block"], self.case["dynamic_shared"], None, params, None)
+        params = (ctypes.c_void_p * len(self.params))(*[ctypes.addressof(p) for p in self.params])
+        args = self.f, *self.case["grid"], *self.case["block"], self.case["dynamic_shared"], None, params
+        if self.case.get("cooperative"):
+            self.cuda("cuLaunchCooperativeKernel", *args)
+        else:
+            self.cuda("cuLaunchKernel", *args, None)
         self.cuda("cuCtxSynchronize")
 
     def outputs(self):
@@ -105,16 +193,21 @@ class Launch:
             if data is None:
                 continue
             got = ctypes.create_string_buffer(len(data) + GUARD)
-            self.cuda("cuMemcpyDtoH_v2", got, p, ctypes.c_size_t(len(got)))
-            if got.raw[len(data):] != b"\xa5" * GUARD:
-                raise RuntimeError("%s writes behind argument %d" % (self.name, i))
+            if isinstance(p, Image):
+                p.copy(got, True)
+            else:
+                self.cuda("cuMemcpyDtoH_v2", got, p, ctypes.c_size_t(len(got)))
+                if got.raw[len(data):] != b"\xa5" * GUARD:
+                    raise RuntimeError("%s writes behind argument %d" % (self.name, i))
             if output:
                 result[i] = got.raw[:len(data)]
         return result
 
     def free(self):
         for data, p, _ in self.args:
-            if data is not None:
+            if isinstance(p, Image):
+                p.free()
+            elif data is not None:
                 self.cuda("cuMemFree_v2", p)
 
 
