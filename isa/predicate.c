@@ -14,21 +14,144 @@
  * need not wait (doc/assembler.md). None when nothing can. */
 enum { MOST = 8, MOST_WAITING = 20, BESIDE = 5 };
 
-/* What ptxas never guards, or counts as several, by the start of its class. */
+/* What ptxas never guards, or counts as several, by the start of its class. What each instruction counts was read off bodies of one or two of them and
+ * so many sums that a branch takes their place (its output for 180 instructions, 2026-11). */
 static const struct { const char *class_name; uint8_t count; } counts[] = {
-    {"clz", MOST_WAITING + 1}, {"idp", MOST_WAITING + 1}, {"div_f32_approx", 2}, {"div_f32_scaled", 4}, {"div", MOST_WAITING + 1}, {"rem", MOST_WAITING + 1}, {"slow", MOST_WAITING + 1},
-    {"rsqrt_f64", MOST_WAITING + 1}, {"sqrt", MOST_WAITING + 1}, {"rcp_f", MOST_WAITING + 1}, {"mufu_scaled", 5}, {"mufu_trig", 2},
-    {"alu64", 2}, {"setp64", 2}, {"mul64", 2}, {"shift64", 2}};
+    {"clz", MOST_WAITING + 1}, {"idp", MOST_WAITING + 1}, {"div_f32_approx", 2}, {"div_f32_scaled", 7}, {"div", MOST_WAITING + 1}, {"rem", MOST_WAITING + 1}, {"slow", MOST_WAITING + 1},
+    {"rsqrt_f64", MOST_WAITING + 1}, {"sqrt", MOST_WAITING + 1}, {"rcp_f", MOST_WAITING + 1}, {"mufu_scaled", 5}, {"mufu_trig", 2}, {"cvt_int64", 0},
+    {"alu64", 2}, {"logic64", 2}, {"setp64", 2}, {"shift64", 2}, {"half_one", 1}, {"half", 2}};
+
+static bool is_number(const pl_ir *x, uint32_t row)
+{
+    uint64_t number;
+    return pl_ir_number(x, row, &number);
+}
+
+/* The number that needs a register there, as the instruction holds another already or none; PL_IR_NONE. */
+static uint32_t number_apart(const pl_ir *x, const pl_insn *i)
+{
+    const pl_word type = pl_insn_type(i);
+    uint64_t number;
+    switch (pl_insn_mnem(i)) {
+    case M_shl: case M_shr:
+        return i->cls != C_free && is_number(x, i->op[1]) && !is_number(x, i->op[2]) ? i->op[1] : PL_IR_NONE;
+    case M_mad: case M_fma:
+        return is_number(x, i->op[2]) && is_number(x, i->op[3]) && pl_type_bits(type) == 32 ? i->op[2] : PL_IR_NONE;
+    case M_selp:
+        return pl_ir_number(x, i->op[1], &number) && number && pl_ir_number(x, i->op[2], &number) && number ? i->op[1] : PL_IR_NONE;
+    case M_st:
+        return i->op[1] < x->f->rows && pl_ir_number(x, i->op[1], &number) && number && !pl_operand_count(&pl_forms[i->form], 1, i->mods) ? i->op[1] : PL_IR_NONE;
+    default:
+        return PL_IR_NONE;
+    }
+}
+
+/* Must a value of 16 bits be extended to 32 first? Numbers, what logic makes of others, bytes, and without a sign whatever is loaded, need not. */
+static unsigned extension(const pl_ir *x, uint32_t row, bool is_signed)
+{
+    const pl_insn *w = row < x->described && x->row[row].kind == PL_ROW_REG && x->row[row].defs == 1 ? pl_ir_writer(x, row) : NULL;
+    if (is_number(x, row) || (w && (pl_insn_mnem(w) == M_and || pl_insn_mnem(w) == M_xor || pl_insn_mnem(w) == M_or)))
+        return 0;
+    if (!w || (pl_insn_effects(w) & PL_EF_LOAD))
+        return is_signed && !(w && pl_type_bits(pl_insn_type(w)) == 8);
+    return 1;
+}
+
+/* Logic of 64 bits: the halves that a number leaves as they are cost nothing. */
+static unsigned weight_of_logic(const pl_ir *x, const pl_insn *i)
+{
+    uint64_t number;
+    if (pl_insn_mnem(i) == M_not || !pl_ir_number(x, i->op[2], &number))
+        return 2;
+    const uint64_t same = pl_insn_mnem(i) == M_and ? UINT64_MAX : 0;
+    return (unsigned)((uint32_t)number != (uint32_t)same) + (unsigned)(number >> 32 != same >> 32 && (number >> 32 || !same));
+}
+
+/* Conversions between integers of up to 32 bits. */
+static unsigned weight_of_conversion(const pl_ir *x, const pl_insn *i)
+{
+    const pl_word to = pl_operand_type(&pl_forms[i->form], 0, i->mods), from = pl_operand_type(&pl_forms[i->form], 1, i->mods);
+    if (pl_type_bits(to) <= 16 && pl_type_bits(to) <= pl_type_bits(from) && !pl_insn_has(i, W_sat))
+        return 0;
+    return from == W_u16 ? extension(x, i->op[1], false) : 1;
+}
+
+/* Copies of registers are none, nor is what takes the halves of one apart; a number is one where it is not zero. */
+static unsigned weight_of_move(const pl_ir *x, const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    uint64_t number;
+    if (f->noperands != 2 || pl_operand_count(f, 0, i->mods))
+        return 0;
+    if (pl_operand_count(f, 1, i->mods))
+        return 1;
+    if (!pl_ir_number(x, i->op[1], &number))
+        return i->op[1] < x->described && x->row[i->op[1]].kind == PL_ROW_REG ? 0 : 1;
+    return (unsigned)((uint32_t)number != 0) + (unsigned)(number >> 32 != 0);
+}
 
 static unsigned weight(const pl_ir *x, const pl_insn *i)
 {
+    const uint16_t m = pl_insn_mnem(i);
+    const pl_word type = pl_insn_type(i);
+    const int bits = pl_type_bits(type);
     uint64_t number;
-    if ((pl_insn_mnem(i) == M_shl || pl_insn_mnem(i) == M_shr) && i->cls != C_free && pl_ir_number(x, i->op[1], &number) && !pl_ir_number(x, i->op[2], &number))
-        return 2; /* the number needs a register */
+    unsigned more = 0;
+    if (i->cls == C_free)
+        return 0;
+    switch (m) {
+    case M_mov:
+        return weight_of_move(x, i);
+    case M_and: case M_or: case M_xor: case M_not:
+        if (bits == 64)
+            return weight_of_logic(x, i);
+        break;
+    case M_shl: case M_shr:
+        if (bits == 64 && pl_ir_number(x, i->op[2], &number) && number >= 32)
+            return (unsigned)(number > 32) + (unsigned)(type == W_s64);
+        more = m == M_shr && bits == 16;
+        break;
+    case M_setp: case M_sub:
+        if (bits == 16 && pl_type_kind(type) != 'f')
+            more = m == M_sub ? 1 : extension(x, i->op[2], type == W_s16) + extension(x, i->op[3], type == W_s16);
+        break;
+    case M_mul:
+        if (bits == 16 && pl_type_kind(type) != 'f')
+            more = extension(x, i->op[1], type == W_s16) + extension(x, i->op[2], type == W_s16);
+        if (bits == 64 && pl_type_kind(type) != 'f')
+            return pl_insn_has(i, W_hi) ? MOST - 1 : is_number(x, i->op[2]) ? 3 : 4;
+        break;
+    case M_mad:
+        if (bits == 64)
+            return 4;
+        break;
+    case M_min: case M_max: case M_abs:
+        if (bits == 64 && pl_type_kind(type) != 'f')
+            return m == M_abs ? 5 : 4;
+        break;
+    case M_bfe: case M_bfi:
+        more = !is_number(x, i->op[m == M_bfe ? 2 : 3]);
+        break;
+    case M_rcp:
+        if (strcmp(pl_class_text[i->cls], "mufu_scaled") == 0)
+            return MOST;
+        break;
+    case M_cvt:
+        if (i->cls == C_cvt_int)
+            return weight_of_conversion(x, i);
+        break;
+    case M_testp:
+        more = 1;
+        break;
+    case M_bfind:
+        return MOST_WAITING + 1;
+    default:
+        break;
+    }
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
         if (strncmp(pl_class_text[i->cls], counts[k].class_name, strlen(counts[k].class_name)) == 0)
-            return counts[k].count;
-    return pl_insn_mnem(i) == M_bfind ? MOST_WAITING + 1 : i->cls != C_free;
+            return counts[k].count + more;
+    return 1 + more;
 }
 
 /* Copies to shared memory, which ptxas guards where all lanes do the same, or the block behind them loads something. */
@@ -79,6 +202,56 @@ static void find_private(pl_ir *x, uint8_t *private)
         }
 }
 
+/* The place of a variable of the kernel in shared memory: ptxas computes it. */
+static bool is_place(const pl_ir *x, uint32_t row)
+{
+    return row < x->f->rows && x->kind.at[row] == PL_ROW_INIT && x->f->init.at[x->init.at[row]].reloc == PL_RELOC_SHARED;
+}
+
+typedef struct places {
+    const pl_ir *x;
+    bool any;
+} places;
+
+static void find_place(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    places *p = ctx;
+    (void)rows;
+    p->any |= !(use & PL_USE_PRED) && is_place(p->x, *row);
+}
+
+/* An access to one at a number. */
+static bool is_direct(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    bool direct = false;
+    for (unsigned k = 0; (i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] == PL_SP_SHARED && k < f->noperands && k < PL_INLINE_OPERANDS; k++)
+        direct |= f->operand[k].kind == PL_K_ADDR && i->op[k] == UINT32_MAX;
+    return direct;
+}
+
+/* Does the block need the place of one? */
+static bool has_place(pl_ir *x, uint32_t block)
+{
+    places p = {x, false};
+    for (size_t k = 0; k < x->b.at[block].code.n && !p.any; k++) {
+        pl_insn_reads_here(x->p, &x->b.at[block].code.at[k], find_place, &p);
+        p.any |= is_direct(&x->b.at[block].code.at[k]);
+    }
+    return p.any;
+}
+
+/* What a body has to do for such places itself (S2R, MOV, LEA): nothing if they are known in front of it. */
+static unsigned finds_places(pl_ir *x, const uint8_t *places_of, uint32_t head, uint32_t body)
+{
+    enum { INSTRUCTIONS = 3, FAR = 64 };
+    if (!places_of[body])
+        return 0;
+    for (unsigned steps = 0; steps < FAR && !places_of[head] && x->b.at[head].idom != head; steps++)
+        head = x->b.at[head].idom;
+    return places_of[head] ? 0 : INSTRUCTIONS;
+}
+
 /* Addresses of 64 bits that the body has to fetch for itself. */
 static unsigned fetches(const pl_ir *x, const uint8_t *private, const pl_insn *i)
 {
@@ -95,11 +268,13 @@ static unsigned fetches(const pl_ir *x, const uint8_t *private, const pl_insn *i
 typedef struct facts {
     pl_ir *x;
     const uint8_t *private;   /* by row: a parameter that is read once */
+    uint8_t *places;          /* by block: it needs the place of a variable in shared memory */
     pl_varies varies;         /* found only where something asks for it */
     const uint8_t *apart;     /* by block: some lanes reach it while others are elsewhere; the uniform datapath does not work there */
     bool known;
     bool barriers;            /* there are copies to shared memory or barriers */
     uint32_t *row, *pred;     /* by row, by predicate: number of the question whose body decides it */
+    uint64_t *reads;          /* by row: number of the question, reads by what stands behind the body */
     uint32_t question;
     bool hit;
 } facts;
@@ -201,9 +376,13 @@ static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     enum { STEPS = 2 };
     sunk *s = ctx;
     const pl_ir *x = s->a->x;
-    const pl_ir_row *r = &x->row[*row];
     (void)rows;
-    if ((use & PL_USE_PRED) || *row >= x->described || r->kind != PL_ROW_REG || r->defs != 1 || r->uses != 1 || r->block == PL_IR_NONE || pl_ir_dominates(x, s->join, r->block) ||
+    if ((use & PL_USE_PRED) || *row >= x->described)
+        return;
+    const pl_ir_row *r = &x->row[*row];
+    uint64_t *reads = &s->a->reads[*row];
+    *reads = *reads >> 32 == s->a->question ? *reads + 1 : (uint64_t)s->a->question << 32 | 1;
+    if (r->kind != PL_ROW_REG || r->defs != 1 || r->uses != (uint32_t)*reads || r->block == PL_IR_NONE || pl_ir_dominates(x, s->join, r->block) ||
         x->b.at[r->block].loop != x->b.at[s->join].loop || r->at >= x->b.at[r->block].code.n || s->depth > STEPS)
         return;
     pl_insn *i = &x->b.at[r->block].code.at[r->at];
@@ -219,23 +398,14 @@ static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     s->depth--;
 }
 
-/* An access to the variables of a kernel in shared memory: ptxas computes where they are. */
-static unsigned windows(const pl_ir *x, const pl_insn *i)
-{
-    const pl_form *f = &pl_forms[i->form];
-    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
-        if (f->operand[k].kind == PL_K_ADDR && i->op[k] != UINT32_MAX && x->kind.at[i->op[k]] == PL_ROW_INIT && x->f->init.at[x->init.at[i->op[k]]].reloc == PL_RELOC_SHARED)
-            return 2;
-    return 0;
-}
-
 /* While the body waits for memory (far), or is at work: how many instructions of the block behind it need not wait too? Those that will belong to that
  * block when all is guarded count. */
-static unsigned beside(facts *a, const pl_irb *body, uint32_t to, bool far)
+static unsigned beside(facts *a, uint32_t head, uint32_t from, uint32_t to, bool far)
 {
     enum { ENOUGH = 8, MOST_BLOCKS = 16 };
     pl_ir *x = a->x;
-    sunk s = {a, to, 0, 0};
+    const pl_irb *body = &x->b.at[from];
+    sunk s = {a, to, a->places[from] ? 0 : finds_places(x, a->places, head, to), 0};
     bool held[2] = {false, false}; /* accesses to other memory, to shared memory keep their order behind what waits */
     a->question++;
     for (size_t k = 0; k < body->code.n; k++) {
@@ -275,7 +445,7 @@ static unsigned beside(facts *a, const pl_irb *body, uint32_t to, bool far)
             break;
         }
         if (!later && !(e & PL_EF_EXIT) && !(is_uniform(a, i, 0) && !a->apart[to]))
-            s.n += (pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM ? pl_type_bits(pl_insn_type(i)) == 64 : i->cls == C_mov ? 0 : weight(x, i)) + windows(x, i);
+            s.n += pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM ? pl_type_bits(pl_insn_type(i)) == 64 : i->cls == C_mov ? 0 : weight(x, i) + (number_apart(x, i) != PL_IR_NONE);
     }
     return s.n;
 }
@@ -327,8 +497,11 @@ static bool meanwhile(facts *a, uint32_t head, uint32_t body, uint32_t join, boo
     for (size_t k = 0; far && other != &a->x->b.at[join] && k < other->code.n; k++)
         if (waits(&other->code.at[k]))
             return true;
+    for (size_t k = 0; !far && k < a->x->b.at[join].code.n; k++)
+        if (waits(&a->x->b.at[join].code.at[k]))
+            return true;
     const bool before = under_way(a, h, b);
-    return before == far ? far : beside(a, b, join, far) >= (far ? enough(a, h, b) : BESIDE + 1);
+    return before == far ? far : beside(a, head, body, join, far) >= (far ? enough(a, h, b) : BESIDE + 1);
 }
 
 static bool fetches_more(const pl_ir *x, uint32_t join, unsigned further)
@@ -340,13 +513,6 @@ static bool fetches_more(const pl_ir *x, uint32_t join, unsigned further)
     for (uint32_t s = 0; further && s < pl_ir_successors(x, join) && !any; s++)
         any = fetches_more(x, pl_ir_successor(x, join, s), further - 1);
     return any;
-}
-
-/* A copy of what the body has computed for it. */
-static bool from_here(const pl_ir *x, uint32_t body, const pl_insn *i)
-{
-    const pl_ir_row *r = pl_insn_copies(i) && i->op[1] < x->described ? &x->row[i->op[1]] : NULL;
-    return r && r->kind == PL_ROW_REG && r->defs == 1 && r->uses == 1 && r->block == body;
 }
 
 /* The body is one block with one way in, behind `head`, which goes on at `join`. */
@@ -362,14 +528,20 @@ static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, u
     } else if (b->next != join)
         return false;
     bool far = false, copying = false, together = a->barriers && !a->varies.pred[pl_ir_branch(x, head)->guard];
-    unsigned n = last ? 1 : 0;
+    unsigned n = (last ? 1 : 0) + finds_places(a->x, a->places, head, body);
+    a->question++;
     for (size_t k = 0; k < b->code.n - (last ? 1u : 0u); k++) {
         const pl_insn *i = &b->code.at[k];
         if (!can_guard(i, together))
             return false;
         far |= waits(i) && !copies(i);
         copying |= copies(i);
-        n += (i->cls == C_mov && from_here(x, body, i) ? 0 : weight(x, i)) + fetches(x, a->private, i);
+        n += weight(x, i) + fetches(x, a->private, i);
+        const uint32_t number = number_apart(x, i);
+        if (number != PL_IR_NONE && a->row[number] != a->question) {
+            a->row[number] = a->question;
+            n++;
+        }
     }
     if (copying && !together && !fetches_more(x, join, 1))
         return false;
@@ -527,13 +699,16 @@ bool pl_pass_predicate(pl_ir *x)
         if (!pl_pass_merge(x) || !pl_ir_count(x))
             return false;
         uint8_t *private = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
-        if (!private)
+        uint8_t *places_of = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
+        if (!private || !places_of)
             return false;
         find_private(x, private);
+        for (uint32_t j = 0; j < x->nrpo; j++)
+            places_of[x->rpo[j]] = has_place(x, x->rpo[j]);
         bool ask = pl_ir_any(x, copies) || pl_ir_any(x, meets);
-        facts a = {.x = x, .private = private, .barriers = ask, .row = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
-                   .pred = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1)};
-        if (!a.row || !a.pred || (ask && !know_varies(&a)))
+        facts a = {.x = x, .private = private, .places = places_of, .barriers = ask, .row = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
+                   .pred = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1), .reads = pl_arena_array(x->tmp, uint64_t, x->f->rows + 4)};
+        if (!a.row || !a.pred || !a.reads || (ask && !know_varies(&a)))
             return false;
         for (uint32_t j = x->nrpo; j-- > 0;) /* backwards: what a body stands in front of has grown by what is guarded there */
             changed |= guard_arms(x, &a, x->rpo[j]);

@@ -550,6 +550,34 @@ START_TEST(bodies_are_guarded_up_to_a_length)
 }
 END_TEST
 
+/* How many sums beside `unit` a body may have until it is branched over. */
+static unsigned room_beside(const char *unit)
+{
+    for (unsigned n = 0;; n++) {
+        char body[2048] = "ld.global.u32 %r3, [%d1];\nld.global.u32 %r4, [%d1+4];\nld.global.u64 %d5, [%d1+8];\nbar.sync 0;\nsetp.gt.s32 %p1, %r3, %r1;\n@%p1 bra L;\n";
+        for (unsigned k = 0; k < n; k++)
+            strcat(body, k % 2 ? "add.s32 %r3, %r3, %r1;\n" : "xor.b32 %r3, %r3, %r2;\n");
+        snprintf(body + strlen(body), sizeof body - strlen(body), "%s\nL:\nst.global.u32 [%%d2], %%r3;\nst.global.u32 [%%d2+4], %%r4;\nst.global.u64 [%%d2+8], %%d5;", unit);
+        assemble(body);
+        if (count("bra"))
+            return n - 1;
+    }
+}
+
+/* ptxas 13.0 for sm_90a, bodies of one instruction and so many sums, 2026-11: what it counts for one. */
+START_TEST(bodies_count_what_they_become)
+{
+    static const struct { const char *unit; unsigned count; } units[] = {
+        {"add.s32 %r4, %r4, %r1;", 1}, {"mov.b32 %r4, %r2;", 0}, {"mov.b32 %r4, 7;", 1}, {"mov.b64 %d5, %d1;", 0},
+        {"mov.b64 {%r5, %r6}, %d5;\nxor.b32 %r7, %r6, 0x80000000;\nmov.b64 %d5, {%r5, %r7};", 2}, {"xor.b64 %d5, %d5, %d1;", 2}, {"and.b64 %d5, %d5, 0xffffffffffffff;", 1},
+        {"mul.lo.s64 %d5, %d5, %d1;", 4}, {"mul.lo.s64 %d5, %d5, 100;", 3}, {"min.s64 %d5, %d5, %d1;", 4}, {"shr.u64 %d5, %d5, 40;", 1}, {"shr.u64 %d5, %d5, 7;", 2},
+        {"mul.wide.u32 %d6, %r4, 0xaaaaaaab;\nshr.u64 %d7, %d6, 39;\ncvt.u32.u64 %r4, %d7;", 2}, {"ld.shared.u32 %r4, [s+4];", 4},
+        {"mad.lo.s32 %r4, %r4, 100, 7;", 2}, {"st.global.u32 [%d2+64], 77;", 2}};
+    for (size_t k = 0; k < sizeof units / sizeof *units; k++)
+        ck_assert_msg(room_beside(units[k].unit) == 8 - units[k].count, "%s: room for %u", units[k].unit, room_beside(units[k].unit));
+}
+END_TEST
+
 /* As ptxas 13.0 does for sm_90 (2026-11): shared memory adds integers of 32 bits by itself. */
 START_TEST(sums_of_floats_in_shared_memory_are_loops)
 {
@@ -692,6 +720,21 @@ START_TEST(loading_bodies_are_guarded_where_they_join_loads)
     ck_assert_uint_eq(count("bra"), 1);
     ck_assert_uint_eq(count("~bssy"), 1);
     ck_assert_uint_eq(count("~bsync"), 1);
+    /* what is computed in front but read behind only goes there, however often it is read */
+    assemble("mul.wide.u32 %d3, %r2, 4;\nadd.u64 %d4, %d2, %d3;\nsetp.lt.u32 %p1, %r2, %r1;\nmov.u32 %r3, 1;\n@%p1 bra L;\nld.global.u32 %r3, [%d1];\n"
+             "L:\nmul.hi.u32 %r5, %r2, 1000003;\nst.global.u32 [%d4+4], %r5;\nst.global.u32 [%d4], %r3;");
+    ck_assert_uint_eq(count("bra"), 0);
+    /* a body that does not wait may be as long where the block behind loads, whatever it needs for that */
+    for (unsigned loads = 0; loads < 2; loads++) {
+        char body[2048] = "ld.global.u32 %r3, [%d1];\nbar.sync 0;\nsetp.gt.s32 %p1, %r3, %r1;\n@%p1 bra L;\n";
+        for (unsigned k = 0; k < 12; k++)
+            strcat(body, "mad.lo.s32 %r3, %r3, %r2, %r1;\n");
+        strcat(body, "L:\nst.global.u32 [%d2], %r3;\n");
+        if (loads)
+            strcat(body, "mul.wide.u32 %d3, %r3, 4;\nadd.u64 %d4, %d1, %d3;\nld.global.u32 %r4, [%d4];\nst.global.u32 [%d2+4], %r4;\n");
+        assemble(body);
+        ck_assert_uint_eq(count("bra"), !loads);
+    }
 }
 END_TEST
 
@@ -1266,7 +1309,7 @@ UNIT_MAIN("opt", numbers_stand_in_the_loop_that_reads_them, kernels_keep_registe
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
-          the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
+          the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, bodies_count_what_they_become, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
           parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
           loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, loads_of_what_is_known_are_copies, constant_vectors_take_uniform_registers, wider_accesses_tell_how_global_words_are_aligned, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
