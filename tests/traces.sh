@@ -272,6 +272,11 @@ for case in transpose_naive_col transpose_naive_row transpose_shared transpose_p
         d = $2 - $3; if (d < 0) d = -d; if (d > 0.0051) print }' >apart.txt # percentages were recorded with two digits
     equal "$case: 19 metrics equal the recorded ones" "19 " "$(join recorded.names ours.txt | wc -l | tr -d ' ') $(cat apart.txt)"
 done
+# Texels come through the L1, and no counter of the LSU counts that.
+"$loom" run "$root/tests/data/unseen/cases/neighbours_fetched_linearly.json" --metrics l1tex__m_xbar2l1tex_read_sectors.sum,smsp__inst_executed_pipe_lsu.sum,l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum |
+    awk '/^  [a-z0-9]*__/ {print $1, $2}' | sort >ours.txt
+xz -dc "$root/tests/data/unseen/metrics.tsv.xz" | awk -F '\t' '$1 == "neighbours_fetched_linearly" {print $2, $3}' | sort >texels.txt
+equal 'fetches of texels: sectors and instructions as recorded' '3' "$(join ours.txt texels.txt | awk '$2 == $3' | wc -l | tr -d ' ')"
 equal 'metrics by a pattern, each once' 'gld_efficiency gld_requested_throughput gld_throughput gld_transactions gld_transactions_per_request' \
     "$("$loom" run "$matmul" --metrics 'gld_eff*,gld*' | sed -n 's/^  \(gld[a-z_]*\).*/\1/p' | sort | tr '\n' ' ' | sed 's/ $//')"
 equal 'a pattern that fits none' 2 "$("$loom" run "$matmul" --metrics 'gld*,x*' >f.txt 2>&1; echo $?)"

@@ -44,6 +44,7 @@ typedef struct pl_effect {
     uint16_t size;   /* bytes a lane */
     bool bypass_l1;  /* .cg, volatile, relaxed/acquire beyond the block, atomics */
     bool streaming;  /* evict-first */
+    uint64_t object; /* of textures and surfaces: the handle */
     uint64_t addr[PL_LANES]; /* in the resolved space */
 } pl_effect;
 

@@ -42,6 +42,8 @@ static const pl_object *object(pl_warp *w, const pl_insn *i, unsigned k, unsigne
     if (variable)
         memcpy(&handle, variable, 8);
     const pl_object *o = pl_object_find(w->grid->objects, handle);
+    if (w->fx)
+        w->fx->object = handle;
     if (o && o->kind == kind)
         return o;
     pl_fault(w, 1u << lane, handle, "CUDA_ERROR_ILLEGAL_ADDRESS", "0x%llx is no handle of a %s", (unsigned long long)handle,

@@ -26,6 +26,8 @@ static const struct {
     {"wmma_store_8", PL_KIND_MEMORY},
     {"st_async", PL_KIND_MEMORY},
     {"prefetch", PL_KIND_MEMORY},
+    {"tex", PL_KIND_MEMORY},
+    {"surf", PL_KIND_MEMORY},
     {"ldmatrix", PL_KIND_MATRIX_MEMORY},
     {"stmatrix", PL_KIND_MATRIX_MEMORY},
     {"param", PL_KIND_PARAM},
@@ -430,6 +432,7 @@ static pl_counted counted_as(const pl_insn *i, const pl_dec *d, bool ends)
         bool uniform = mnem == M__desc || (mnem == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST) || (mnem == M_ld && i->sel[PL_M_LOG2] <= 2 && i->sel[PL_M_COUNT] == 1);
         return (pl_counted){.ldc = !uniform, .adu = !uniform};
     }
+    if (d->texture) return (pl_counted){.lsu = -1};
     if (d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] == PL_SP_CONST) return (pl_counted){.adu = 1, .lsu = -1};
     if (d->kind == PL_KIND_FENCE_GPU || d->kind == PL_KIND_FENCE_SYS) return (pl_counted){.lsu = 2, .adu = 1}; /* MEMBAR and CCTL; ERRBAR */
     if (d->kind == PL_KIND_FENCE_CTA || d->kind == PL_KIND_COMMIT) return (pl_counted){.lsu = 1};
@@ -478,10 +481,11 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->price = &m->price[i->cls];
         d->kind = kind[i->cls];
         d->slow = (uint8_t)pl_slow_of(i->cls);
-        d->wants_effect = (i->flags & PL_IF_MEM) != 0 || d->kind == PL_KIND_BULK || d->kind == PL_KIND_COPY || d->kind == PL_KIND_MBARRIER ||
+        d->texture = strcmp(pl_class_text[i->cls], "tex") == 0 || strcmp(pl_class_text[i->cls], "surf") == 0;
+        d->wants_effect = (i->flags & PL_IF_MEM) != 0 || d->texture || d->kind == PL_KIND_BULK || d->kind == PL_KIND_COPY || d->kind == PL_KIND_MBARRIER ||
                           d->kind == PL_KIND_MBARRIER_WAIT;
         d->load = (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC | PL_EF_VOLATILE | PL_EF_ASYNC)) == PL_EF_LOAD;
-        d->addresses = (d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] != PL_SP_CONST) || d->kind == PL_KIND_MATRIX_MEMORY || d->kind == PL_KIND_COPY;
+        d->addresses = d->texture || (d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] != PL_SP_CONST) || d->kind == PL_KIND_MATRIX_MEMORY || d->kind == PL_KIND_COPY;
         d->shared = i->flags & PL_IF_MEM && i->sel[PL_M_SPACE] == PL_SP_SHARED;
         d->alu = f->effects & PL_EF_ATOMIC ? atomic_alu(i, f) : PL_ALU_INT;
         d->compare = f->effects & PL_EF_ATOMIC && pl_insn_has(i, W_cas);
@@ -525,7 +529,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
             priced = l;
             at_priced = pc;
         }
-        const bool indexed = d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] == PL_SP_CONST;
+        const bool indexed = d->kind == PL_KIND_MEMORY && !d->texture && i->sel[PL_M_SPACE] == PL_SP_CONST;
         if (!indexed) d->constant = operand_constant(&module, d, i, &l, (uint32_t)m->constant.line);
         d->uniform = uniform_atomic(&lanes, d, i, f, &l);
         if (fetches_special(i, fetched, special_rows)) d->price = &m->sreg;
@@ -536,7 +540,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->nwrite = (uint8_t)l.n[1];
         d->npread = (uint8_t)l.n[2];
         d->npwrite = (uint8_t)l.n[3];
-        if (d->exchange || ((d->kind == PL_KIND_MEMORY || d->kind == PL_KIND_MATRIX_MEMORY) && i->sel[PL_M_SPACE] != PL_SP_CONST))
+        if (!d->texture && (d->exchange || ((d->kind == PL_KIND_MEMORY || d->kind == PL_KIND_MATRIX_MEMORY) && i->sel[PL_M_SPACE] != PL_SP_CONST)))
             d->counted.writebacks = (uint8_t)((d->nwrite + 1) / 2); /* nbody: two cycles for each of its 128-bit loads */
         for (unsigned w = 0; w < 4; w++) {
             for (unsigned k = 0; k < l.n[w]; k++) {

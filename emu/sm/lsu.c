@@ -411,6 +411,17 @@ static void start_copy(pl_sm *s, pl_twarp *t, uint32_t slot)
     t->copies[t->open_group]++;
 }
 
+/* Textures and surfaces are described in memory; an SM reads that when it first uses one. Returns when an access of `start` can begin. */
+static uint64_t described(pl_sm *s, uint64_t object, uint64_t start)
+{
+    for (uint32_t k = 0; k < PL_HEADERS; k++)
+        if (s->header[k].object == object) return start > s->header[k].since ? start : s->header[k].since;
+    s->header[s->header_at].object = object;
+    s->header[s->header_at].since = start + s->m->l1.header;
+    s->header_at = (s->header_at + 1) % PL_HEADERS;
+    return start + s->m->l1.header;
+}
+
 /* queued: it comes from the queue; NULL: the warp issues it now. */
 static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq, const pl_queued *queued)
 {
@@ -466,7 +477,8 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         read_registers(s, t, d, in, PL_SB_LONG);
     }
     s->input[s->input_at++ % m->input] = start;
-    uint64_t ready = start + m->latency + (uint64_t)(passes - 1) * m->pass_latency + (lines->n - 1) / m->tags;
+    if (d->texture) start = described(s, fx->object, start);
+    uint64_t ready = start + m->latency + (d->texture ? m->texture : 0) + (uint64_t)(passes - 1) * m->pass_latency + (lines->n - 1) / m->tags;
     if (store || fx->kind == PL_AC_REDUCTION) {
         for (uint32_t k = 0; k < lines->n; k++) {
             pl_mem_req r = {.time = start + (is_local ? m->local_hold : store ? m->hold : m->miss) + k, .line = lines->at[k].line, .token = warp_name(s, t),
@@ -547,6 +559,8 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             s->stat.local_load_hits += hits;
             count_writebacks(s, d, tags > d->nwrite ? tags : d->nwrite);
         }
+    } else if (d->texture) {
+        /* counted with the texture units, of which there are no counters here */
     } else if (fx->kind == PL_AC_ATOMIC) {
         s->stat.atomics++;
         s->stat.atomic_sectors += sectors;

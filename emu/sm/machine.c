@@ -145,6 +145,8 @@ static const pl_conf_key l1_keys[] = {
     KEY(pl_l1_config, tags, "tags", U32, "", 1, 64, "lines of a warp's access that are looked up in a cycle"),
     KEY(pl_l1_config, pass_latency, "pass_latency", U32, CY, 0, 100, "further cycles of latency for each further pass through the banks"),
     KEY(pl_l1_config, width, "width", U32, "B/cycle", 1, 1024, "data that the L1 delivers"),
+    KEY(pl_l1_config, texture, "texture", U32, CY, 0, 10000, "further cycles of latency of a fetch from a texture or surface"),
+    KEY(pl_l1_config, header, "header", U32, CY, 0, 100000, "cycles until an SM has the description of a texture or surface that it uses first"),
     {.key = "global", .type = PL_CONF_WORD, .unit = "", .offset = offsetof(pl_l1_config, global), .words = "sectors lines bypass",
      .about = "what an ordinary load of global memory does here: sectors: looks for its sectors; lines: looks for its lines, and a miss brings "
               "all of a line; bypass: goes on to the L2, as .cg and volatile loads do everywhere"},

@@ -20,7 +20,7 @@
 #include "memmodel/coalesce.h"
 #include "memmodel/l1.h"
 
-enum { PL_SM_WARPS = 64, PL_SUBCORES = 8, PL_QUEUE = 64, PL_GROUPS = 16, PL_CONST_WAITS = 512, PL_BANK_PIECE = 1024, PL_WRITES = 64 };
+enum { PL_SM_WARPS = 64, PL_SUBCORES = 8, PL_QUEUE = 64, PL_GROUPS = 16, PL_CONST_WAITS = 512, PL_BANK_PIECE = 1024, PL_WRITES = 64, PL_HEADERS = 16 };
 #define PL_NEVER UINT64_MAX
 #define PL_NO_TOKEN UINT32_MAX
 
@@ -245,6 +245,8 @@ typedef struct pl_sm {
     uint64_t input[PL_QUEUE];    /* ring: when the accesses that the L1 took last have left its input */
     uint32_t input_at;
     uint64_t bulk_free;          /* copy engine */
+    struct { uint64_t object, since; } header[PL_HEADERS]; /* ring: textures and surfaces whose description is here, from when */
+    uint32_t header_at;
     pl_mem_outbox out;           /* requests of this window */
     pl_mem_req writes[PL_WRITES]; /* ring: stores that others may still join; no sectors: free */
     uint32_t written[PL_WRITES];  /* of those to local memory: the lanes whose words they write */
