@@ -6,7 +6,10 @@
  * loads, and where something is guarded under that guard. Nothing is kept from in front of a loop with loops in it to inside or behind it.
  * %tid and %ctaid take S2R or S2UR, before all that need them. Where registers are scarce none of all this is kept for a block behind that
  * place, nor what a few steps make of it: it is fetched, or computed, there again. A kernel begins with the stack pointer; global
- * accesses need a descriptor (ULDC.64), shared ones the base of the window (S2UR, UMOV, ULEA). */
+ * accesses need a descriptor (ULDC.64). The base of the window of shared memory (S2UR, UMOV, ULEA) is made as a parameter is fetched.
+ *
+ * 64 bits of the bank are fetched apart for each way in which they are read: as an address, by IMAD.WIDE or a store, by other arithmetic, which takes
+ * uniform registers. A guarded body was a block of its own: what nothing has fetched in front of it, it fetches itself, under its guard. */
 #include <string.h>
 
 #include "base/sort.h"
@@ -17,6 +20,10 @@
 /* Registers are scarce where more than so many values live, of a thread that is to have no more than 32. */
 enum { CROWD = 24 };
 
+/* How machine code reads 64 bits of the constant bank: as an address (LDC.64), as the sum of IMAD.WIDE or what is stored (LDC.64), by arithmetic, which
+ * takes a uniform register (ULDC.64). What is read in several ways is fetched for each. */
+enum { BY_ADDRESS, BY_THREAD, BY_UNIFORM, WAYS };
+
 typedef struct fetch {
     pl_insn i;
     uint32_t block;  /* where it goes; PL_IR_NONE: nobody reads it */
@@ -25,6 +32,7 @@ typedef struct fetch {
     uint32_t homes, nhomes; /* where it goes, if that may be several places */
     uint32_t asked, nasked; /* who has it from where: range in `asked` of the pass */
     uint8_t depth;          /* steps that it is made of behind fetches; 0: it is one */
+    uint8_t rows;
     bool bank, placed;
     bool crowded;    /* it would be kept where registers are scarce: each block that needs it fetches it */
 } fetch;
@@ -45,6 +53,7 @@ typedef struct round {
     uint32_t insns, loads;       /* machine instructions and loads from global memory of a round; both where it holds no other loop */
     uint32_t variables, fetches; /* that it needs; where there are so many loads that it matters */
     bool outer, busy;      /* there are loops in it; loads make up so much of it that it keeps its fetches */
+    bool parts;            /* lanes may do different things in it: it has several blocks, or guarded accesses */
 } round;
 
 typedef struct place {
@@ -172,6 +181,14 @@ static void count_fetch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     p->rounds[head].fetches++;
 }
 
+static bool has_body(const pl_irb *b)
+{
+    bool any = false;
+    for (size_t k = 0; k < b->code.n && !any; k++)
+        any = b->code.at[k].form != PL_IR_DEAD && b->code.at[k].guard != PL_PT && (b->code.at[k].flags & PL_IF_MEM);
+    return any;
+}
+
 /* Which loops keep their fetches: those with loops in them, and those of which more than a fifth are loads (of 200 loops that ptxas was given). */
 static bool measure_loops(place *p)
 {
@@ -186,6 +203,8 @@ static bool measure_loops(place *p)
             p->rounds[x->b.at[b].outer].outer = true;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         const pl_irb *b = &x->b.at[x->rpo[j]];
+        for (uint32_t h = b->loop; h != PL_IR_NONE; h = x->b.at[h].outer)
+            p->rounds[h].parts |= h != x->rpo[j] || has_body(b);
         for (size_t k = 0; b->loop != PL_IR_NONE && !p->rounds[b->loop].outer && k < b->code.n; k++)
             if (b->code.at[k].form != PL_IR_DEAD) {
                 p->rounds[b->loop].insns += length_of(&b->code.at[k]);
@@ -332,14 +351,14 @@ static bool settle_homes(place *p)
     p->of = of;
     for (size_t k = 0; k < n; k++)
         for (uint32_t h = 0; h < p->fetches.at[k].nhomes; h++) {
-            const uint32_t row = p->fetches.at[k].i.op[0], rows = x->row[row].rows;
+            const uint32_t row = p->fetches.at[k].i.op[0], rows = p->fetches.at[k].rows;
             home *at = &p->homes.at[p->fetches.at[k].homes + h];
             at->row = h ? pl_ir_new(x, rows) : row;
             fetch *f = h ? pl_push(x->tmp, &p->fetches) : &p->fetches.at[k];
             if (!f)
                 return false;
             if (h)
-                *f = (fetch){.bank = true, .i = p->fetches.at[k].depth ? pl_ir_clone(x, &p->fetches.at[k].i) : p->fetches.at[k].i, .depth = p->fetches.at[k].depth};
+                *f = (fetch){.bank = true, .rows = (uint8_t)rows, .i = p->fetches.at[k].depth ? pl_ir_clone(x, &p->fetches.at[k].i) : p->fetches.at[k].i, .depth = p->fetches.at[k].depth};
             f->i.op[0] = at->row;
             f->block = at->block;
             for (unsigned r = 0; h && r < rows; r++)
@@ -357,54 +376,361 @@ static bool settle_homes(place *p)
     return pl_ir_ok(x);
 }
 
-typedef struct own_fetch {
-    place *p;
-    uint32_t row, to; /* what it reads, and the register that the new fetch fills */
-} own_fetch;
-
-static void reads_fetch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static unsigned way_of(const pl_insn *i, unsigned k)
 {
-    own_fetch *o = ctx;
-    if ((use & PL_USE_PRED) || !o->p->of[*row])
-        return;
-    const fetch *f = &o->p->fetches.at[o->p->of[*row] - 1];
-    if (pl_insn_mnem(&f->i) != M_ld || f->i.op[0] != *row || o->p->x->row[*row].rows != rows)
-        return;
-    if (o->to == PL_IR_NONE) {
-        o->row = *row;
-        o->to = pl_ir_new(o->p->x, rows);
-    }
-    if (*row == o->row)
-        *row = o->to;
+    const pl_form *f = &pl_forms[i->form];
+    if (k >= f->noperands)
+        return BY_THREAD;
+    if (f->operand[k].kind == PL_K_ADDR)
+        return BY_ADDRESS;
+    const bool uniform = f->operand[k].kind == PL_K_VALUE && pl_insn_pure(i) && !(i->flags & PL_IF_MEM) && i->cls != C_imad_wide && pl_insn_mnem(i) != M_mov &&
+                         pl_insn_mnem(i) != M__mov;
+    return uniform ? BY_UNIFORM : BY_THREAD;
 }
 
-/* What a guarded instruction in a loop reads is fetched under its guard, in front of it: it came from a block of its own. */
-static void fetch_under_guards(place *p)
+typedef struct reader {
+    place *p;
+    pl_insn *i;
+    uint32_t *twin; /* by fetch and way: the fetch for that way, plus one */
+} reader;
+
+/* The operand that *row is, or one that no instruction has. */
+static unsigned operand_at(const pl_insn *i, const uint32_t *row)
+{
+    const uintptr_t at = (uintptr_t)row, from = (uintptr_t)i->op;
+    return at >= from && at < from + sizeof i->op ? (unsigned)((at - from) / sizeof *row) : PL_INLINE_OPERANDS;
+}
+
+static void read_its_way(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    reader *r = ctx;
+    place *p = r->p;
+    if ((use & PL_USE_PRED) || rows != 2 || !p->of[*row])
+        return;
+    const uint32_t n = p->of[*row] - 1;
+    const fetch *f = &p->fetches.at[n];
+    if (!f->bank || f->depth || f->i.op[0] != *row)
+        return;
+    uint32_t *twin = r->twin + (size_t)n * WAYS, *mine = &twin[way_of(r->i, operand_at(r->i, row))];
+    bool first = true;
+    for (unsigned w = 0; w < WAYS; w++)
+        first &= !twin[w];
+    if (first)
+        *mine = n + 1;
+    if (!*mine) {
+        fetch other = *f;
+        other.i.op[0] = pl_ir_new(p->x, 2);
+        if (!pl_ir_ok(p->x))
+            return;
+        *pl_push(p->x->tmp, &p->fetches) = other;
+        *mine = (uint32_t)p->fetches.n;
+        p->of[other.i.op[0]] = p->of[other.i.op[0] + 1] = *mine;
+    }
+    *row = p->fetches.at[*mine - 1].i.op[0];
+}
+
+static bool split_ways(place *p)
 {
     pl_ir *x = p->x;
-    for (uint32_t b = 0; b < x->b.n; b++) {
-        if (x->b.at[b].order == PL_IR_NONE || x->b.at[b].loop == PL_IR_NONE)
-            continue;
-        for (size_t k = 0; k < x->b.at[b].code.n && pl_ir_ok(x); k++) {
-            pl_insn *i = &x->b.at[b].code.at[k];
-            if (i->form == PL_IR_DEAD || i->guard == PL_PT || !(i->flags & PL_IF_MEM))
-                continue;
-            own_fetch o = {.p = p, .to = PL_IR_NONE};
-            pl_insn_reads_here(x->p, i, reads_fetch, &o);
-            if (o.to == PL_IR_NONE)
-                continue;
-            pl_insn f = p->fetches.at[p->of[o.row] - 1].i;
-            f.op[0] = o.to;
-            f.guard = i->guard;
-            f.flags |= i->flags & PL_IF_GUARD_NEG;
-            f.line = i->line;
-            pl_insn *at = pl_ir_later(x, b, k);
-            if (!at)
-                return;
-            *at = f;
+    reader r = {p, NULL, pl_arena_array(x->tmp, uint32_t, p->fetches.n * WAYS + 1)};
+    bool any = false;
+    for (size_t k = 0; k < p->fetches.n && !any; k++)
+        any = p->fetches.at[k].bank && x->row[p->fetches.at[k].i.op[0]].rows == 2;
+    for (uint32_t j = 0; j < x->nrpo && any && r.twin; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n && pl_ir_ok(x); k++) {
+            r.i = &x->b.at[x->rpo[j]].code.at[k];
+            if (r.i->form != PL_IR_DEAD)
+                pl_insn_reads_here(x->p, r.i, read_its_way, &r);
         }
+    return pl_ir_ok(x);
+}
+
+/* ---- guarded bodies, and the window of shared memory ---- */
+
+typedef struct window_use {
+    const pl_ir *x;
+    bool any, address; /* it names a place in the window; as an address and not in a sum */
+} window_use;
+
+static void uses_window(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    window_use *w = ctx;
+    (void)rows;
+    w->any |= !(use & PL_USE_PRED) && w->x->kind.at[*row] == PL_ROW_INIT && w->x->f->init.at[w->x->init.at[*row]].reloc == PL_RELOC_SHARED;
+}
+
+static window_use window_of(const pl_ir *x, pl_insn *i)
+{
+    window_use w = {.x = x};
+    pl_insn_uses_here(x->p, i, uses_window, &w);
+    if ((i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] == PL_SP_SHARED) {
+        w.any |= !pl_insn_address(i);
+        w.address = w.any;
     }
-    pl_ir_settle(x);
+    return w;
+}
+
+/* A block that has fetched something for all it dominates. */
+typedef struct source {
+    uint32_t block, next; /* next: the one in front of it, plus one */
+} source;
+
+/* What is known of a fetch while blocks are walked from the entry on. */
+typedef struct known {
+    uint32_t part, at;     /* the last part of a block where all lanes read it, and the first place there */
+    uint32_t source;       /* the nearest source, plus one */
+    uint32_t asked, with;  /* the last part where a body needed it; the body that has it with all lanes */
+    uint32_t run, row;     /* the last body that has fetched it itself, and the register there */
+} known;
+
+typedef struct guards {
+    place *p;
+    known *of;          /* by fetch; behind the last one: the window */
+    struct { source *at; size_t n, cap; } sources;
+    struct { uint32_t *at; size_t n, cap; } read; /* fetches that the part at work has for all lanes */
+    pl_insn *i;
+    uint32_t block, at;
+    uint32_t front;     /* what all lanes need of the bank in this block is fetched there: in front of an innermost loop, or in the block itself */
+    uint32_t out;       /* and the window is made there: in front of all loops */
+    uint32_t *behind;   /* by block: the last block in front of it, plus one, that is in a loop that it is not in, with lanes that do different things */
+    bool named;         /* an access of all lanes names a place in the window by its address */
+    uint32_t part;      /* parts of blocks so far: where some lanes end, another begins */
+    uint32_t run;       /* guarded bodies so far */
+} guards;
+
+static known *window_known(const guards *g)
+{
+    return &g->of[g->p->fetches.n];
+}
+
+/* Where all lanes get it that need it in this block. */
+static uint32_t place_of(const guards *g, const known *k)
+{
+    return k == window_known(g) ? g->out : g->front;
+}
+
+/* Has it been fetched for all lanes before this block? */
+static bool in_front_of(const guards *g, known *k)
+{
+    const pl_ir *x = g->p->x;
+    while (k->source && !pl_ir_dominates(x, g->sources.at[k->source - 1].block, g->block))
+        k->source = g->sources.at[k->source - 1].next;
+    if (!k->source)
+        return false;
+    const uint32_t from = g->sources.at[k->source - 1].block;
+    return k == window_known(g) || x->b.at[g->p->since[g->block]].pre <= x->b.at[from].pre;
+}
+
+static void read_by_all(guards *g, uint32_t n)
+{
+    known *k = &g->of[n];
+    if (k->part == g->part)
+        return;
+    k->part = g->part;
+    k->at = g->at;
+    *pl_push(g->p->x->tmp, &g->read) = n;
+}
+
+/* Does the body at work fetch for itself? A uniform register has what it has for all lanes: loops have one in front, and the first body shares
+ * one with what follows it in its block. */
+static bool for_itself(guards *g, uint32_t n, bool uniform)
+{
+    known *k = &g->of[n];
+    const bool any = k->part == g->part, loop = place_of(g, k) != g->block;
+    if (!uniform)
+        return !any && !(in_front_of(g, k) && (!loop || g->sources.at[k->source - 1].block == g->front));
+    if (loop || (any && k->at < g->at) || k->with == g->run || in_front_of(g, k))
+        return false;
+    const bool first = k->asked != g->part;
+    k->asked = g->part;
+    if (!any || !first)
+        return true;
+    k->with = g->run;
+    return false;
+}
+
+/* A place under the guard of the body at work: in front of the loop where that does not change the guard. */
+static pl_insn *under_guard(const guards *g, uint32_t front)
+{
+    pl_ir *x = g->p->x;
+    const pl_ir_row *r = &x->pred_row[g->i->guard];
+    const bool early = front != g->block && r->defs == 1 && r->block != PL_IR_NONE && pl_ir_dominates(x, r->block, front);
+    return early ? pl_ir_later(x, front, pl_ir_end(x, front)) : pl_ir_later(x, g->block, g->at);
+}
+
+static void put_under_guard(const guards *g, const pl_insn *what)
+{
+    pl_insn *at = under_guard(g, g->front);
+    if (!at)
+        return;
+    *at = *what;
+    at->guard = g->i->guard;
+    at->flags |= g->i->flags & PL_IF_GUARD_NEG;
+    at->line = g->i->line;
+}
+
+static void read_for_all(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    guards *g = ctx;
+    (void)rows;
+    if (!(use & PL_USE_PRED) && g->p->of[*row])
+        read_by_all(g, g->p->of[*row] - 1);
+}
+
+static void read_in_body(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    guards *g = ctx;
+    place *p = g->p;
+    if ((use & PL_USE_PRED) || !p->of[*row])
+        return;
+    const uint32_t n = p->of[*row] - 1;
+    const fetch *f = &p->fetches.at[n];
+    if (pl_insn_mnem(&f->i) != M_ld || f->depth || f->i.op[0] != *row || f->rows != rows)
+        return;
+    const bool wide = rows == 2, busy = p->x->b.at[g->block].loop != PL_IR_NONE && (g->i->flags & PL_IF_MEM);
+    const bool uniform = wide && way_of(g->i, operand_at(g->i, row)) == BY_UNIFORM;
+    known *k = &g->of[n];
+    if (k->run != g->run && (wide ? !for_itself(g, n, uniform) : !busy)) {
+        if (g->front != g->block)
+            read_by_all(g, n);
+        return;
+    }
+    if (k->run != g->run) {
+        pl_insn own = f->i;
+        k->run = g->run;
+        k->row = own.op[0] = pl_ir_new(p->x, rows);
+        put_under_guard(g, &own);
+    }
+    *row = k->row;
+}
+
+static bool make_window(const pl_ir *x, uint32_t block, pl_insn *i)
+{
+    const pl_irb *b = &x->b.at[block];
+    if (!i)
+        return false;
+    i->line = b->code.n ? b->code.at[0].line : 0;
+    return pl_insn_make(i, M__window, 0, NULL, 0);
+}
+
+static void window_in_body(guards *g, bool address)
+{
+    const uint32_t n = (uint32_t)g->p->fetches.n;
+    known *k = &g->of[n];
+    const bool loop = g->out != g->block;
+    if (k->run == g->run)
+        return;
+    if (!(loop && address) && !for_itself(g, n, true)) {
+        if (loop)
+            read_by_all(g, n);
+        return;
+    }
+    pl_insn *i = under_guard(g, g->out);
+    k->run = g->run;
+    if (!make_window(g->p->x, g->block, i))
+        return;
+    i->guard = g->i->guard;
+    i->flags |= g->i->flags & PL_IF_GUARD_NEG;
+}
+
+/* Has its uniform register been given up in a loop since? */
+static bool lost(const guards *g, const known *k)
+{
+    const pl_irb *b = g->p->x->b.at;
+    return g->behind[g->block] && b[g->sources.at[k->source - 1].block].pre <= b[g->behind[g->block] - 1].pre;
+}
+
+/* Where a guarded body fetches for itself, and where the window is made: in these instructions of the block at work. */
+static void visit_part(guards *g, uint32_t from, uint32_t to)
+{
+    pl_ir *x = g->p->x;
+    const pl_irb *b = &x->b.at[g->block];
+    const uint32_t window = (uint32_t)g->p->fetches.n;
+    g->part++;
+    g->read.n = 0;
+    g->named = false;
+    for (g->at = from; g->at < to; g->at++) {
+        pl_insn *i = &b->code.at[g->at];
+        if (i->form == PL_IR_DEAD || i->guard != PL_PT)
+            continue;
+        pl_insn_reads_here(x->p, i, read_for_all, g);
+        const window_use w = window_of(x, i);
+        if (x->f->entry && w.any)
+            read_by_all(g, window);
+        g->named |= w.address;
+    }
+    const pl_insn *last = NULL; /* of a body that may go on */
+    for (g->at = from; g->at < to; g->at++) {
+        g->i = &b->code.at[g->at];
+        if (g->i->form == PL_IR_DEAD)
+            continue;
+        if (g->i->guard == PL_PT) {
+            last = g->i->flags & PL_IF_MEM || pl_insn_effects(g->i) ? NULL : last;
+            continue;
+        }
+        g->run += !last || last->guard != g->i->guard || ((last->flags ^ g->i->flags) & PL_IF_GUARD_NEG);
+        last = g->i;
+        pl_insn_reads_here(x->p, g->i, read_in_body, g);
+        const window_use w = window_of(x, g->i);
+        if (x->f->entry && w.any)
+            window_in_body(g, w.address);
+    }
+    for (size_t k = 0; k < g->read.n; k++) {
+        known *f = &g->of[g->read.at[k]];
+        if (g->read.at[k] == window && !(in_front_of(g, f) && !(g->named && lost(g, f))))
+            make_window(x, g->out, g->out == g->block ? pl_ir_later(x, g->block, from) : pl_ir_later(x, g->out, pl_ir_end(x, g->out)));
+        *pl_push(x->tmp, &g->sources) = (source){place_of(g, f), f->source};
+        f->source = (uint32_t)g->sources.n;
+    }
+}
+
+static void visit_block(guards *g)
+{
+    const pl_irb *b = &g->p->x->b.at[g->block];
+    uint32_t from = 0;
+    g->front = in_front(g->p, g->block);
+    g->out = out_of_loops(g->p->x, g->block);
+    for (uint32_t to = 0; to < b->code.n; to++)
+        if (b->code.at[to].form != PL_IR_DEAD && b->code.at[to].guard != PL_PT && (pl_insn_effects(&b->code.at[to]) & PL_EF_EXIT)) {
+            visit_part(g, from, to);
+            from = to;
+        }
+    visit_part(g, from, (uint32_t)b->code.n);
+}
+
+static bool in_loop(const pl_ir *x, uint32_t b, uint32_t head)
+{
+    uint32_t h = x->b.at[b].loop;
+    while (h != PL_IR_NONE && h != head)
+        h = x->b.at[h].outer;
+    return h == head;
+}
+
+static uint32_t last_parting(const guards *g, uint32_t b)
+{
+    const pl_ir *x = g->p->x;
+    const uint32_t from = x->b.at[b].idom;
+    for (uint32_t h = x->b.at[from].loop; h != PL_IR_NONE && !in_loop(x, b, h); h = x->b.at[h].outer)
+        if (g->p->rounds[h].parts)
+            return from + 1;
+    return b == from ? 0 : g->behind[from];
+}
+
+static bool fetch_in_bodies(place *p)
+{
+    pl_ir *x = p->x;
+    guards g = {.p = p, .of = pl_arena_array(x->tmp, known, p->fetches.n + 1), .behind = pl_arena_array(x->tmp, uint32_t, x->b.n + 1)};
+    uint32_t *walk = pl_arena_array(x->tmp, uint32_t, x->nrpo + 1);
+    if (!g.of || !g.behind || !walk)
+        return false;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        walk[x->b.at[x->rpo[j]].pre] = x->rpo[j];
+    for (uint32_t j = 0; j < x->nrpo && pl_ir_ok(x); j++) {
+        g.block = walk[j];
+        g.behind[g.block] = last_parting(&g, g.block);
+        visit_block(&g);
+    }
+    return pl_ir_settle(x);
 }
 
 typedef struct needs {
@@ -555,11 +881,11 @@ static uint8_t steps(place *p, pl_insn *i)
 static bool collect(place *p)
 {
     pl_ir *x = p->x;
-    size_t guarded = 0; /* they may get fetches of their own */
+    size_t others = 0; /* rows of fetches for other ways of reading, and of those that guarded instructions get of their own */
     for (uint32_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            guarded += x->b.at[b].code.at[k].guard != PL_PT;
-    p->of = pl_arena_array(x->tmp, uint32_t, x->f->rows + 2 * guarded + 4);
+            others += x->b.at[b].code.at[k].guard != PL_PT ? 2 * PL_INLINE_OPERANDS : pl_insn_mnem(&x->b.at[b].code.at[k]) == M_ld ? 2 * (WAYS - 1) : 0;
+    p->of = pl_arena_array(x->tmp, uint32_t, x->f->rows + others + 4);
     if (!p->of)
         return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
@@ -569,14 +895,14 @@ static bool collect(place *p)
                 continue;
             uint8_t depth = is_fetch(x, i) ? 0 : steps(p, i);
             if (depth && pl_ir_ok(x)) {
-                *pl_push(x->tmp, &p->fetches) = (fetch){.i = *i, .block = PL_IR_NONE, .depth = depth, .crowded = true};
+                *pl_push(x->tmp, &p->fetches) = (fetch){.i = *i, .block = PL_IR_NONE, .depth = depth, .rows = x->row[i->op[0]].rows, .crowded = true};
                 for (unsigned r = 0; r < x->row[i->op[0]].rows; r++)
                     p->of[i->op[0] + r] = (uint32_t)p->fetches.n;
                 i->form = PL_IR_DEAD;
             }
             if (i->form == PL_IR_DEAD || !is_fetch(x, i))
                 continue;
-            *pl_push(x->tmp, &p->fetches) = (fetch){.i = *i, .block = PL_IR_NONE};
+            *pl_push(x->tmp, &p->fetches) = (fetch){.i = *i, .block = PL_IR_NONE, .rows = x->row[i->op[0]].rows};
             p->fetches.at[p->fetches.n - 1].crowded = p->crowds && pl_flow_marked(&p->flow, p->flow.of[i->op[0]] - 1);
             p->fetches.at[p->fetches.n - 1].bank = pl_insn_mnem(i) == M_ld || in_constant_bank(pl_ir_special(x, i->op[1]));
             if (pl_insn_mnem(i) == M_mov) {
@@ -622,44 +948,15 @@ static bool setup(pl_ir *x, uint32_t block, uint16_t mnem)
     return pl_insn_make(i, mnem, 0, NULL, 0);
 }
 
-typedef struct window_use {
-    const pl_ir *x;
-    bool any;
-} window_use;
-
-static void uses_window(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    window_use *w = ctx;
-    (void)rows;
-    w->any |= !(use & PL_USE_PRED) && w->x->kind.at[*row] == PL_ROW_INIT && w->x->f->init.at[w->x->init.at[*row]].reloc == PL_RELOC_SHARED;
-}
-
-/* The block before all that name a variable in shared memory. */
-static uint32_t before_shared(const pl_ir *x)
-{
-    uint32_t at = PL_IR_NONE;
-    for (uint32_t j = 0; j < x->nrpo; j++) {
-        window_use w = {x, false};
-        const pl_irb *b = &x->b.at[x->rpo[j]];
-        for (size_t k = 0; k < b->code.n && !w.any; k++) {
-            pl_insn *i = &b->code.at[k];
-            pl_insn_uses_here(x->p, i, uses_window, &w);
-            w.any |= (i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] == PL_SP_SHARED;
-        }
-        if (w.any)
-            at = pl_ir_common_dominator(x, at, x->rpo[j]);
-    }
-    return at == PL_IR_NONE ? at : out_of_loops(x, at);
-}
-
 bool pl_pass_place(pl_ir *x)
 {
     place p = {.x = x};
     pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !find_crowds(&p) || !collect(&p) || !measure_loops(&p) || !find_since(&p))
+    if (!pl_ir_graph(x) || !pl_ir_count(x) || !find_crowds(&p) || !collect(&p) || !measure_loops(&p) || !find_since(&p))
         return false;
     uint32_t rows = x->f->rows;
-    fetch_under_guards(&p);
+    if (!split_ways(&p) || !fetch_in_bodies(&p))
+        return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         p.block = x->rpo[j];
         for (size_t k = 0; k < x->b.at[p.block].code.n; k++)
@@ -700,10 +997,8 @@ bool pl_pass_place(pl_ir *x)
                 i->cls = C_param;
         }
     if (x->f->entry) {
-        uint32_t global = before_global(x), shared = before_shared(x);
+        uint32_t global = before_global(x);
         if (global != PL_IR_NONE && !setup(x, global, M__desc))
-            return false;
-        if (shared != PL_IR_NONE && !setup(x, shared, M__window))
             return false;
         if (!setup(x, 0, M__stack))
             return false;

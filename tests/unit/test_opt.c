@@ -1305,7 +1305,79 @@ START_TEST(products_of_fragments_come_apart)
 }
 END_TEST
 
-UNIT_MAIN("opt", numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
+/* Counts of ptxas 13.0 for sm_90 (2026-11): an address, a sum of IMAD.WIDE and one of a uniform register are three fetches. */
+START_TEST(pointers_are_fetched_for_each_way_of_reading)
+{
+    static const char *const load = "ld.global.u32 %r3, [%d2];\nld.global.u64 %d3, [%d2+8];\n";
+    static const char *const wide = "mul.wide.u32 %d4, %r3, 4;\nadd.s64 %d5, %d1, %d4;\nst.global.u32 [%d5], %r2;\n";
+    static const char *const uniform = "shl.b64 %d6, %d3, 2;\nadd.s64 %d7, %d1, %d6;\nst.global.u32 [%d7], %r2;\n";
+    static const char *const address = "st.global.u32 [%d1], %r2;\n", *const value = "st.global.u64 [%d2+16], %d1;\n";
+    const struct { const char *a, *b; unsigned n; } rows[] = {{wide, "", 1}, {wide, uniform, 2}, {wide, address, 2}, {uniform, address, 2}, {wide, value, 1}, {address, value, 2}};
+    for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char body[1024];
+        snprintf(body, sizeof body, "%s%s%s", load, rows[k].a, rows[k].b);
+        assemble(body);
+        ck_assert_uint_eq(count("ld.param.u64") - (rows[k].b == value ? 1 : count("[0x8]")), rows[k].n);
+    }
+}
+END_TEST
+
+START_TEST(guarded_bodies_fetch_for_themselves)
+{
+    static const char *const bodies = "ld.global.v2.u32 {%r3, %r4}, [%d2];\nsetp.lt.u32 %p1, %r3, 5;\nsetp.lt.u32 %p2, %r4, 7;\n"
+                                      "@%p1 bra L1;\nmul.wide.u32 %d3, %r3, 4;\nadd.s64 %d4, %d1, %d3;\nst.global.u32 [%d4], %r2;\nL1:\n"
+                                      "@%p2 bra L2;\nmul.wide.u32 %d5, %r4, 4;\nadd.s64 %d6, %d1, %d5;\nst.global.u32 [%d6], %r2;\nL2:\n";
+    char body[1024];
+    snprintf(body, sizeof body, "%sst.global.u32 [%%d2+8], %%r2;", bodies);
+    assemble(body);
+    ck_assert_uint_eq(count("P0 ld.param.u64") + count("P1 ld.param.u64"), 2);
+    snprintf(body, sizeof body, "%smul.wide.u32 %%d7, %%r2, 4;\nadd.s64 %%d8, %%d1, %%d7;\nst.global.u32 [%%d8], %%r2;", bodies);
+    assemble(body); /* what all lanes have need not be fetched again */
+    ck_assert_uint_eq(count("P0 ld.param.u64") + count("P1 ld.param.u64"), 0);
+}
+END_TEST
+
+START_TEST(the_window_is_made_where_it_is_needed)
+{
+    static const char *const body = "setp.eq.u32 %p1, %r2, 0;\n@%p1 bra L1;\nld.global.u32 %r3, [%d1];\nadd.u32 %r3, %r3, 1;\nst.global.u32 [%d1], %r3;\nst.shared.u32 [s], %r3;\n"
+                                    "bar.warp.sync -1;\nL1:\nbar.sync 0;\n";
+    char text[1024];
+    snprintf(text, sizeof text, "%sld.shared.u32 %%r4, [s];\nst.global.u32 [%%d2], %%r4;", body);
+    assemble(text);
+    ck_assert_uint_eq(count("~window"), 2);
+    snprintf(text, sizeof text, "shl.b32 %%r5, %%r2, 2;\nmov.u32 %%r6, s;\nadd.u32 %%r7, %%r5, %%r6;\nst.shared.u32 [%%r7], %%r2;\n%sld.shared.u32 %%r4, [s];\nst.global.u32 [%%d2], %%r4;", body);
+    assemble(text);
+    ck_assert_uint_eq(count("~window"), 1);
+    /* a loop has it in front */
+    assemble("mov.u32 %r3, 0;\nL1:\nshl.b32 %r5, %r3, 2;\nmov.u32 %r6, s;\nadd.u32 %r7, %r5, %r6;\nst.shared.u32 [%r7], %r2;\nadd.u32 %r3, %r3, %r2;\nsetp.lt.u32 %p1, %r3, %r1;\n@%p1 bra L1;");
+    ck_assert_uint_eq(count("~window"), 1);
+    ck_assert(strstr(listing, "~window") < strstr(listing, "st.shared"));
+}
+END_TEST
+
+/* isa/invariant.c */
+START_TEST(compares_go_in_front_of_loops)
+{
+    char body[2048];
+    for (unsigned n = 1; n <= 8; n++) {
+        strcpy(body, "mov.u32 %r3, 0;\nld.global.u32 %r5, [%d2];\nL1:\nadd.u32 %r3, %r3, %r5;\n");
+        for (unsigned k = 0; k < n; k++)
+            snprintf(body + strlen(body), sizeof body - strlen(body), "setp.ne.u32 %%p%u, %%r2, %u;\n@%%p%u bra N%u;\nst.volatile.global.u32 [%%d1+%u], %%r3;\nN%u:\n", k % 7, k, k % 7, k,
+                     4 * k, k);
+        strcat(body, "setp.lt.u32 %p7, %r3, %r1;\n@%p7 bra L1;");
+        assemble(body);
+        unsigned inside = 0, line = 0, head = 0;
+        ck_assert_int_eq(sscanf(strstr(listing, "bra @"), "bra @%u", &head), 1);
+        for (const char *at = listing; *at; at = strchr(at, '\n') + 1, line++)
+            inside += line >= head && strncmp(at, "setp.ne", 7) == 0;
+        ck_assert_uint_eq(count("setp.ne"), n);
+        ck_assert_uint_eq(inside, n > 6 ? n : 0);
+    }
+}
+END_TEST
+
+UNIT_MAIN("opt", pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops,
+          numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
