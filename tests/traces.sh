@@ -272,6 +272,10 @@ for case in transpose_naive_col transpose_naive_row transpose_shared transpose_p
         d = $2 - $3; if (d < 0) d = -d; if (d > 0.0051) print }' >apart.txt # percentages were recorded with two digits
     equal "$case: 19 metrics equal the recorded ones" "19 " "$(join recorded.names ours.txt | wc -l | tr -d ' ') $(cat apart.txt)"
 done
+# Bytes of a table of constants, at random: a pass for each address, 13.8 of 16.
+"$loom" run "$root/tests/data/unseen/cases/present_light_blocks.json" --metrics idc__requests.sum | awk '/^  idc__/ {gsub(",", "", $2); print $1, $2}' >ours.txt
+xz -dc "$root/tests/data/unseen/metrics.tsv.xz" | awk -F '\t' '$1 == "present_light_blocks" && $2 == "idc__requests.sum" {print $2, $3}' >bytes.txt
+equal 'bytes of constants: passes as recorded, to a thousandth' '1' "$(join ours.txt bytes.txt | awk '{d = $2 - $3; if (d < 0) d = -d; if (d < $3 / 1000) print}' | wc -l | tr -d ' ')"
 # Texels come through the L1, and no counter of the LSU counts that.
 "$loom" run "$root/tests/data/unseen/cases/neighbours_fetched_linearly.json" --metrics l1tex__m_xbar2l1tex_read_sectors.sum,smsp__inst_executed_pipe_lsu.sum,l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum |
     awk '/^  [a-z0-9]*__/ {print $1, $2}' | sort >ours.txt
