@@ -3,7 +3,7 @@
  * Linear scan with holes: values are visited in the order in which they begin to live, and each takes the first registers that are free
  * through all of its stretches (Traub, Holloway and Smith, "Quality and Speed in Linear-scan Register Allocation", 1998). A 64-bit value
  * begins at an even register and the parts of a vector stand behind each other, from a multiple of their number; so a function may need
- * more registers than live at once. R1 is the stack pointer. */
+ * more registers than live at once. R1 is the stack pointer. Other orders than that of the scan take part too: see with_tails. */
 #include "isa/colour.h"
 
 #include <assert.h>
@@ -12,7 +12,7 @@
 #include "base/sort.h"
 
 /* Registers looked at; the stack pointer's. */
-enum { MOST = 1024, STACK = 1, NONE = UINT32_MAX, BANKS = 2, FEW = 16, SPREAD = 30, LONGEST_VECTOR = 32 };
+enum { MOST = 1024, STACK = 1, NONE = UINT32_MAX, BANKS = 2, SPREAD = 30, LONGEST_VECTOR = 32 };
 
 /* Registers are looked at a word at a time, positions FAN at a time. */
 enum { WORD = 64, PLANES = MOST / WORD, LOG2_FAN = 3, FAN = 1 << LOG2_FAN, LEVELS = 11, AT_TOP = 16 };
@@ -36,6 +36,8 @@ typedef struct value {
     uint32_t next;         /* in the vector; NONE: the last */
     uint32_t offset;       /* from the vector's first register */
     uint32_t first, n;     /* its stretches, after sorting */
+    uint32_t tail, ntails; /* range in `tail` of the pass: where its registers have still to be read */
+    uint32_t line;         /* of the text: the first that writes it; NONE: none does */
     uint32_t apart;        /* first of the values read together with it, index in `aparts` plus one */
     uint32_t at;           /* its first register; NONE: not chosen yet */
 } value;
@@ -48,14 +50,16 @@ struct pl_colour {
     pl_arena *a;
     value *v;
     uint32_t n;
-    struct { life *at; size_t n, cap; } lives, tails;
+    struct { life *at; size_t n, cap; } lives, tails_of;
     struct { apart *at; size_t n, cap; } aparts;
-    stretch *s; /* by value */
+    stretch *s, *tail; /* by value */
+    bool heeding;      /* of tails */
     /* Which of WORD registers are taken at which position, a bit for each. A plane has a word for each position (level 0) and, at each level above, two
      * for each FAN of the level below: `any` says what is taken in one of them at least, `all` what a stretch took from the first to the last of
      * them; the levels below do not repeat that. So a stretch costs a few words at each level, however long it is, and all registers are looked
      * at together. */
     uint64_t *plane[PLANES];
+    uint64_t *tails[PLANES], *starts[PLANES]; /* the same of tails, and of the positions at which what is in a register begins */
     uint32_t planes;      /* those of which some register has been taken */
     uint32_t levels, any[LEVELS], all[LEVELS]; /* where their words begin; at level 0 both are one */
     size_t words;         /* of a plane */
@@ -70,13 +74,19 @@ pl_colour *pl_colour_new(pl_arena *a, uint32_t values)
     if (!c->v || !pl_arena_ok(a))
         return NULL;
     for (uint32_t k = 0; k < values; k++)
-        c->v[k] = (value){.group = k, .next = NONE, .start = NONE, .at = NONE};
+        c->v[k] = (value){.group = k, .next = NONE, .start = NONE, .line = NONE, .at = NONE};
     return c;
 }
 
 void pl_colour_value(pl_colour *c, uint32_t v, uint32_t rows)
 {
     c->v[v].rows = rows;
+}
+
+void pl_colour_written(pl_colour *c, uint32_t v, uint32_t line)
+{
+    if (line < c->v[v].line)
+        c->v[v].line = line;
 }
 
 void pl_colour_vector(pl_colour *c, const uint32_t *values, uint32_t n)
@@ -129,7 +139,7 @@ void pl_colour_life(pl_colour *c, uint32_t v, uint32_t from, uint32_t to)
 void pl_colour_tail(pl_colour *c, uint32_t v, uint32_t from, uint32_t to)
 {
     if (from < to && c->v[v].rows)
-        *pl_push(c->a, &c->tails) = (life){v, {from, to}};
+        *pl_push(c->a, &c->tails_of) = (life){v, {from, to}};
 }
 
 /* The stretches by where they begin (counting sort): numbers of `lives`. */
@@ -194,8 +204,8 @@ static void lay_out(pl_colour *c)
     uint32_t end = 0;
     for (size_t k = 0; k < c->lives.n; k++)
         end = c->lives.at[k].s.to > end ? c->lives.at[k].s.to : end;
-    for (size_t k = 0; k < c->tails.n; k++)
-        end = c->tails.at[k].s.to > end ? c->tails.at[k].s.to : end;
+    for (size_t k = 0; k < c->tails_of.n; k++)
+        end = c->tails_of.at[k].s.to > end ? c->tails_of.at[k].s.to : end;
     c->words = 0;
     for (c->levels = 0; !c->levels || end >> (c->levels - 1) * LOG2_FAN > AT_TOP; c->levels++) {
         const uint32_t n = (end >> c->levels * LOG2_FAN) + 1;
@@ -258,13 +268,30 @@ static void take_in(const pl_colour *c, uint64_t *plane, stretch s, uint64_t reg
     }
 }
 
-/* The registers of plane p that are not free through all of the value's stretches. */
+static stretch start_of(stretch s)
+{
+    return (stretch){s.from, s.from + 1};
+}
+
+/* The registers of plane p that are not free through all of the value's stretches, or have still to be read where one begins, or where something
+ * begins that would have to wait for the value's own readers. */
 static uint64_t taken(const pl_colour *c, const value *v, uint32_t p)
 {
     uint64_t t = p ? 0 : 1u << STACK;
-    for (uint32_t k = 0; k < v->n && p < c->planes; k++)
+    if (p >= c->planes)
+        return t;
+    for (uint32_t k = 0; k < v->n; k++)
         t |= taken_in(c, c->plane[p], c->s[v->first + k]);
+    for (uint32_t k = 0; k < v->n && c->heeding; k++)
+        t |= taken_in(c, c->tails[p], start_of(c->s[v->first + k]));
+    for (uint32_t k = 0; k < v->ntails && c->heeding; k++)
+        t |= taken_in(c, c->starts[p], c->tail[v->tail + k]);
     return t;
+}
+
+static uint64_t *new_plane(pl_colour *c)
+{
+    return pl_arena_array(c->a, uint64_t, c->words);
 }
 
 /* The value takes its registers from `row` on: those in one plane together. */
@@ -275,12 +302,19 @@ static void take(pl_colour *c, uint32_t row, const value *v)
         n = end - row < WORD - at ? end - row : WORD - at;
         for (; c->planes <= p; c->planes++)
             if (!c->plane[c->planes]) {
-                c->plane[c->planes] = pl_arena_array(c->a, uint64_t, c->words);
-                if (!c->plane[c->planes] || !pl_arena_ok(c->a))
+                c->plane[c->planes] = new_plane(c);
+                c->tails[c->planes] = new_plane(c);
+                c->starts[c->planes] = new_plane(c);
+                if (!pl_arena_ok(c->a))
                     return;
             }
+        const uint64_t registers = ((1ull << n) - 1) << at;
         for (uint32_t k = 0; k < v->n; k++)
-            take_in(c, c->plane[p], c->s[v->first + k], ((1ull << n) - 1) << at);
+            take_in(c, c->plane[p], c->s[v->first + k], registers);
+        for (uint32_t k = 0; k < v->n && c->heeding; k++)
+            take_in(c, c->starts[p], start_of(c->s[v->first + k]), registers);
+        for (uint32_t k = 0; k < v->ntails && c->heeding; k++)
+            take_in(c, c->tails[p], c->tail[v->tail + k], registers);
     }
 }
 
@@ -312,15 +346,17 @@ static uint32_t first_place(const pl_colour *c, uint32_t group, uint32_t rows, u
 }
 
 typedef struct start {
-    uint32_t at, group, rows;
+    uint32_t at, group, rows, line;
 } start;
 
-/* Orders in which values take their registers. */
-enum { FIRST_BORN /* wide ones first */, FIRST_COME };
+/* Orders in which values take their registers: by where they begin, wide ones first or not; by the lines of the text, before instructions were moved. */
+enum { FIRST_BORN, FIRST_COME, AS_WRITTEN };
 
 static uint64_t place_in(const start *s, int by)
 {
     const uint32_t narrow = 4 - s->rows;
+    if (by == AS_WRITTEN)
+        return (uint64_t)s->line << 32 | (uint64_t)s->at << 3 | narrow;
     return by == FIRST_BORN ? (uint64_t)narrow << 32 | s->at : (uint64_t)s->at << 3 | narrow;
 }
 
@@ -353,8 +389,11 @@ static uint32_t colour(pl_colour *c, const start *order, uint32_t n, uint32_t sp
 {
     static const uint64_t bank[BANKS] = {UINT64_MAX / 3, UINT64_MAX / 3 << 1};
     uint32_t most = STACK + 1;
-    for (uint32_t p = 0; p < c->planes; p++)
+    for (uint32_t p = 0; p < c->planes; p++) {
         memset(c->plane[p], 0, c->words * sizeof *c->plane[p]);
+        memset(c->tails[p], 0, c->words * sizeof *c->tails[p]);
+        memset(c->starts[p], 0, c->words * sizeof *c->starts[p]);
+    }
     c->planes = 0;
     for (uint32_t k = 0; k < c->n; k++)
         c->v[k].at = NONE;
@@ -415,29 +454,49 @@ static uint32_t list_starts(const pl_colour *c, start *order, int by, pl_key *ke
             uint32_t rows = 0;
             for (uint32_t m = k; m != NONE; m = c->v[m].next)
                 rows += c->v[m].rows;
-            order[n++] = (start){c->v[k].start, k, rows > 4 ? 4 : rows};
+            order[n++] = (start){c->v[k].start, k, rows > 4 ? 4 : rows, c->v[k].line == NONE ? 0 : c->v[k].line};
         }
     put_in_order(order, n, by, key, copy);
     return n;
 }
 
-/* With registers kept for those who have still to read them, which ptxas does where they abound; 0: out of memory. Beyond FEW it is the order that
- * comes to fewer: so the numbers are nearest to those of ptxas 13.0 (585 recorded launches, 2026-11). */
+/* Puts the tails of every value together. */
+static bool gather_tails(pl_colour *c)
+{
+    c->tail = pl_arena_array(c->a, stretch, c->tails_of.n + 1);
+    if (!c->tail || !pl_arena_ok(c->a))
+        return false;
+    for (size_t k = 0; k < c->tails_of.n; k++)
+        c->v[c->tails_of.at[k].value].ntails++;
+    for (uint32_t v = 0, at = 0; v < c->n; v++) {
+        c->v[v].tail = at;
+        at += c->v[v].ntails;
+        c->v[v].ntails = 0;
+    }
+    for (size_t k = 0; k < c->tails_of.n; k++) {
+        value *v = &c->v[c->tails_of.at[k].value];
+        c->tail[v->tail + v->ntails++] = c->tails_of.at[k].s;
+    }
+    return true;
+}
+
+/* With registers kept for those who have still to read them, which ptxas does where they abound; 0: out of memory. The order in which ptxas gives
+ * registers to values is known for straight code only, where it is that of the text before instructions are moved; behind that it finds better places
+ * for some. Half-way between that order's number and what the better of two others comes to is nearest to those of ptxas 13.0 (689 recorded
+ * launches, 2026-11: the 8 registers that hold it are the same in 538 of them, in 527 to 535 with one order or the least of all). */
 static uint32_t with_tails(pl_colour *c, start *order, pl_key *key, start *copy)
 {
-    size_t lives = c->lives.n;
-    for (size_t k = 0; k < c->tails.n; k++)
-        *pl_push(c->a, &c->lives) = c->tails.at[k];
-    if (!pl_arena_ok(c->a) || !gather(c))
+    static const uint8_t orders[] = {FIRST_COME, FIRST_BORN, AS_WRITTEN};
+    uint32_t most[3];
+    if (!gather_tails(c))
         return 0;
-    uint32_t n = list_starts(c, order, FIRST_COME, key, copy);
-    c->lives.n = lives;
-    const uint32_t first = colour(c, order, n, SPREAD, SPREAD);
-    if (first <= FEW)
-        return first;
-    n = list_starts(c, order, FIRST_BORN, key, copy);
-    const uint32_t other = colour(c, order, n, SPREAD, SPREAD);
-    return other < first ? other : first;
+    c->heeding = true;
+    for (unsigned k = 0; k < sizeof orders; k++) {
+        const uint32_t n = list_starts(c, order, orders[k], key, copy), taken_by = colour(c, order, n, SPREAD, SPREAD);
+        most[k] = taken_by <= SPREAD ? taken_by : SPREAD + 1;
+    }
+    c->heeding = false;
+    return ((most[0] < most[1] ? most[0] : most[1]) + most[2]) / 2;
 }
 
 /* Where registers abound readers in queues are heeded. Beyond that, ptxas moves values from register to register rather than let a thread have a
@@ -449,14 +508,14 @@ uint32_t pl_colour_count(pl_colour *c, bool thorough)
     if (!order || !copy || !key)
         return 0;
     lay_out(c);
-    bool tails = thorough && c->tails.n;
+    if (!gather(c))
+        return 0;
+    const bool tails = thorough && c->tails_of.n;
     if (tails) {
         uint32_t most = with_tails(c, order, key, copy);
         if (most <= SPREAD)
             return most;
     }
-    if (!gather(c))
-        return 0;
     uint32_t n = list_starts(c, order, FIRST_BORN, key, copy), most = colour(c, order, n, SPREAD, MOST);
     if (most <= SPREAD)
         return tails ? SPREAD : most;

@@ -262,7 +262,7 @@ static bool reads_late(const live *l, const pl_insn *i)
 /* Instructions behind this one until its registers have been read: accesses to memory, and others that units take in turn, wait in a queue, and
  * who writes such a register earlier has to wait for a scoreboard. ptxas gives it to another value within five instructions in 19 of 100 cases behind
  * a store, 73 behind arithmetic. */
-enum { STORE_QUEUE = 18, LOAD_QUEUE = 9, UNIT_QUEUE = 4 };
+enum { STORE_QUEUE = 18, LOAD_QUEUE = 9, UNIT_QUEUE = 8 };
 static uint32_t queue_of(const live *l, const pl_insn *i)
 {
     if (!l->p->opt_level || !reads_late(l, i))
@@ -280,7 +280,7 @@ static void revive(live *l, const ref *r)
         return;
     l->until[r->unit] = 2 * l->at + 1;
     uint32_t queue = r->use & PL_USE_READ ? queue_of(l, &l->p->code.at[l->f->first + l->at]) : 0, end = l->g.b[l->block].end - l->f->first;
-    pl_colour_tail(l->colour, l->u[r->unit].same, 2 * l->at + 1, 2 * (l->at + queue < end ? l->at + queue : end));
+    pl_colour_tail(l->colour, l->u[r->unit].same, 2 * l->at + 2, 2 * (l->at + queue < end ? l->at + queue : end));
 }
 
 static inline void renumber(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -635,6 +635,9 @@ static uint32_t needed(live *l)
             l->at = pc - l->f->first;
             l->guarded = i->guard != PL_PT;
             const ref *r1 = refs_of(l, l->at), *r2 = refs_end(l, l->at);
+            for (const ref *r = r1; r < r2; r++)
+                if (r->use & PL_USE_WRITE)
+                    pl_colour_written(l->colour, l->u[r->unit].same, i->line);
             for (const ref *r = r1; r < r2; r++)
                 kill(l, r);
             for (const ref *r = r1; r < r2; r++)

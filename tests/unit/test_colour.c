@@ -133,6 +133,37 @@ START_TEST(readers_in_queues_keep_registers)
 }
 END_TEST
 
+/* What comes back from a queue may take the register of what was asked for: an address that a load reads last. */
+START_TEST(results_may_replace_their_operands)
+{
+    for (uint32_t later = 0; later < 2; later++) {
+        bench b = open_with(2);
+        add(&b, 0, 1, 0, 5);
+        pl_colour_tail(b.c, 0, 6, 20);
+        add(&b, 1, 1, 5 + 2 * later, 30);
+        ck_assert_uint_eq(finish(&b), 2 + later);
+    }
+}
+END_TEST
+
+/* The number is half-way between those of two orders: by where values begin, here 0, 3, 5, and by the lines of the text, 3, 0, 2. */
+START_TEST(order_of_the_text_counts)
+{
+    static const uint32_t line[] = {3, 1, 2};
+    for (unsigned written = 0; written < 2; written++) {
+        bench b = open_with(3);
+        for (uint32_t k = 0; k < 3; k++) {
+            add(&b, k, 1, 0, 10);
+            pl_colour_written(b.c, k, written ? line[k] : k + 1);
+        }
+        pl_colour_apart(b.c, 0, 1);
+        pl_colour_apart(b.c, 0, 2);
+        pl_colour_tail(b.c, 0, 11, 12);
+        ck_assert_uint_eq(finish(&b), written ? 5 : 6);
+    }
+}
+END_TEST
+
 /* n values of one row, or of up to `widest` = 2, that live through short stretches of `time`; returns how many rows live at once at most. */
 static uint32_t add_at_random(bench *b, uint32_t n, uint32_t time, uint32_t widest, uint32_t *seed)
 {
@@ -200,6 +231,6 @@ START_TEST(no_unit_is_begun_for_a_move)
 }
 END_TEST
 
-UNIT_MAIN("colour", readers_in_queues_keep_registers, values_that_follow_each_other_share, values_that_live_together_do_not, a_value_lives_in_the_hole_of_another,
+UNIT_MAIN("colour", readers_in_queues_keep_registers, results_may_replace_their_operands, order_of_the_text_counts, values_that_follow_each_other_share, values_that_live_together_do_not, a_value_lives_in_the_hole_of_another,
           pairs_begin_at_even_registers, parts_of_vectors_stand_side_by_side, a_value_is_part_of_one_vector, what_is_read_together_keeps_apart,
           single_values_need_what_lives_at_once, pairs_cost_little, no_unit_is_begun_for_a_move)
