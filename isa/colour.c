@@ -349,15 +349,13 @@ typedef struct start {
     uint32_t at, group, rows, line;
 } start;
 
-/* Orders in which values take their registers: by where they begin, wide ones first or not; by the lines of the text, before instructions were moved. */
-enum { FIRST_BORN, FIRST_COME, AS_WRITTEN };
+/* Orders in which values take their registers: by where they begin, wide ones first; by the lines of the text, before instructions were moved. */
+enum { FIRST_BORN, AS_WRITTEN };
 
 static uint64_t place_in(const start *s, int by)
 {
     const uint32_t narrow = 4 - s->rows;
-    if (by == AS_WRITTEN)
-        return (uint64_t)s->line << 32 | (uint64_t)s->at << 3 | narrow;
-    return by == FIRST_BORN ? (uint64_t)narrow << 32 | s->at : (uint64_t)s->at << 3 | narrow;
+    return by == AS_WRITTEN ? (uint64_t)s->line << 32 | (uint64_t)s->at << 3 | narrow : (uint64_t)narrow << 32 | s->at;
 }
 
 /* What is equal stays in its order. `key` is for 2 n, `copy` for n. */
@@ -482,21 +480,21 @@ static bool gather_tails(pl_colour *c)
 
 /* With registers kept for those who have still to read them, which ptxas does where they abound; 0: out of memory. The order in which ptxas gives
  * registers to values is known for straight code only, where it is that of the text before instructions are moved; behind that it finds better places
- * for some. Half-way between that order's number and what the better of two others comes to is nearest to those of ptxas 13.0 (689 recorded
- * launches, 2026-11: the 8 registers that hold it are the same in 538 of them, in 527 to 535 with one order or the least of all). */
+ * for some. Half-way between that order's number and the one of the order in which values begin is nearest to those of ptxas 13.0 (792 recorded
+ * launches, 2026-11: the 8 registers that hold it are the same in 602 of them, in 583 to 594 with any one order). */
 static uint32_t with_tails(pl_colour *c, start *order, pl_key *key, start *copy)
 {
-    static const uint8_t orders[] = {FIRST_COME, FIRST_BORN, AS_WRITTEN};
-    uint32_t most[3];
+    static const uint8_t orders[] = {FIRST_BORN, AS_WRITTEN};
+    uint32_t both = 0;
     if (!gather_tails(c))
         return 0;
     c->heeding = true;
     for (unsigned k = 0; k < sizeof orders; k++) {
-        const uint32_t n = list_starts(c, order, orders[k], key, copy), taken_by = colour(c, order, n, SPREAD, SPREAD);
-        most[k] = taken_by <= SPREAD ? taken_by : SPREAD + 1;
+        const uint32_t n = list_starts(c, order, orders[k], key, copy), most = colour(c, order, n, SPREAD, SPREAD);
+        both += most <= SPREAD ? most : SPREAD + 1;
     }
     c->heeding = false;
-    return ((most[0] < most[1] ? most[0] : most[1]) + most[2]) / 2;
+    return both / 2;
 }
 
 /* Where registers abound readers in queues are heeded. Beyond that, ptxas moves values from register to register rather than let a thread have a
