@@ -50,6 +50,8 @@ bool pl_choice_counts(const pl_ir *x, const pl_insn *s);
 bool pl_pass_hoist(pl_ir *x);
 /* invariant.c: compares of what a loop does not change are done in front of it. */
 bool pl_pass_invariants(pl_ir *x);
+/* arrays.c: small arrays in local memory live in registers. */
+bool pl_pass_arrays(pl_ir *x);
 /* reload.c: loads of what a register holds already are copies. */
 bool pl_pass_reload(pl_ir *x);
 /* vector.c: neighbouring loads from shared memory become one wide load. */

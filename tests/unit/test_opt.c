@@ -1376,7 +1376,42 @@ START_TEST(compares_go_in_front_of_loops)
 }
 END_TEST
 
-UNIT_MAIN("opt", pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops,
+/* An array of n words: some are written, `more` stands in front of a load at %r2, whose result is kept. */
+static void array(unsigned n, const char *writes, const char *more, const char *load)
+{
+    char body[8192];
+    snprintf(body, sizeof body,
+             ".local .align 16 .b8 a[%u];\nmov.u64 %%d3, a;\n%s%smul.wide.u32 %%d4, %%r2, 4;\nadd.s64 %%d4, %%d3, %%d4;\n%s\nst.global.u32 [%%d2], %%r3;", 4 * n, writes, more, load);
+    assemble(body);
+}
+
+START_TEST(small_arrays_live_in_registers)
+{
+    static const char *const first = "st.local.u32 [%d3], 7;\n", *const load = "ld.local.u32 %r3, [%d4];";
+    static const char sums[] = "ld.global.u32 %r4, [%d1+4];\nst.global.u32 [%d2+4], %r4;\n";
+    char more[1024] = "";
+    array(5, first, "", load); /* the kernel costs more than five places */
+    ck_assert_uint_eq(count(".local."), 0);
+    ck_assert_uint_eq(count("setp.eq"), 5);
+    array(40, first, "", load);
+    ck_assert_uint_eq(count("ld.local"), 1);
+    for (unsigned k = 0; k < 10; k++) /* in a longer kernel it is worth it */
+        snprintf(more + strlen(more), sizeof more - strlen(more), "%s", sums);
+    array(40, first, more, load);
+    ck_assert_uint_eq(count(".local."), 0);
+    ck_assert_uint_eq(count("setp.eq"), 40);
+    array(40, first, more, "ld.local.v4.u32 {%r3, %r5, %r6, %r7}, [%d4];\nxor.b32 %r3, %r3, %r5;\nxor.b32 %r3, %r3, %r7;"); /* ten places of four words */
+    ck_assert_uint_eq(count("setp.eq"), 10);
+    array(4, "st.local.u32 [%d4], %r1;\n", more, load); /* no place is known */
+    ck_assert_uint_eq(count(".local."), 2);
+    array(4, "st.local.u64 [%d3], %d1;\n", more, load); /* not words alone */
+    ck_assert_uint_eq(count(".local."), 2);
+    array(4, "st.local.u32 [%d3], 7;\ncvta.local.u64 %d5, %d3;\nst.global.u64 [%d2+8], %d5;\n", more, load); /* somebody else knows where it is */
+    ck_assert_uint_eq(count("st.local") + count("ld.local"), 2);
+}
+END_TEST
+
+UNIT_MAIN("opt", small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
