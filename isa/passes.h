@@ -6,6 +6,8 @@
 
 #include "isa/ir.h"
 
+/* guards.c: guarded accesses to memory become branches around them. */
+bool pl_pass_guards(pl_ir *x);
 /* wmma.c: loads and stores of wmma's fragments become what each lane does, products those of 16 x 8. */
 bool pl_pass_wmma(pl_ir *x);
 /* fold.c: copies and constants are passed on, equal computations are done once, unused results disappear. */
