@@ -22,6 +22,8 @@ bool pl_pass_webs(pl_ir *x);
 bool pl_pass_rotate(pl_ir *x);
 /* unroll.c: counted loops without others inside are unrolled, wholly or four times. */
 bool pl_pass_unroll(pl_ir *x);
+/* conditions.c: of two branches in a row to the same place one is left. */
+bool pl_pass_conditions(pl_ir *x);
 /* predicate.c: short bodies of branches become guarded instructions. */
 bool pl_pass_predicate(pl_ir *x);
 /* predicate.c: blocks that only follow each other become one. */

@@ -8,151 +8,12 @@
 #include "isa/passes.h"
 #include "isa/plan.h"
 #include "isa/varies.h"
+#include "isa/weight.h"
 
 /* Instructions of a guarded body of ptxas 13.0 for sm_90 (bodies of one instruction repeated, 2026-11): 8 with the branch that ends it; 20 when
  * it waits for memory and something beside it can be done meanwhile: loads in front of it are under way too, or up to BESIDE instructions of the block behind
  * need not wait (doc/assembler.md). None when nothing can. */
-enum { MOST = 8, MOST_WAITING = 20, BESIDE = 5 };
-
-/* What ptxas never guards, or counts as several, by the start of its class. What each instruction counts was read off bodies of one or two of them and
- * so many sums that a branch takes their place (its output for 180 instructions, 2026-11). */
-static const struct { const char *class_name; uint8_t count; } counts[] = {
-    {"clz", MOST_WAITING + 1}, {"idp", MOST_WAITING + 1}, {"div_f32_approx", 2}, {"div_f32_scaled", 7}, {"div", MOST_WAITING + 1}, {"rem", MOST_WAITING + 1}, {"slow", MOST_WAITING + 1},
-    {"rsqrt_f64", MOST_WAITING + 1}, {"sqrt", MOST_WAITING + 1}, {"rcp_f", MOST_WAITING + 1}, {"mufu_scaled", 5}, {"mufu_trig", 2}, {"cvt_int64", 0},
-    {"alu64", 2}, {"logic64", 2}, {"setp64", 2}, {"shift64", 2}, {"half_one", 1}, {"half", 2}};
-
-static bool is_number(const pl_ir *x, uint32_t row)
-{
-    uint64_t number;
-    return pl_ir_number(x, row, &number);
-}
-
-/* The number that needs a register there, as the instruction holds another already or none; PL_IR_NONE. */
-static uint32_t number_apart(const pl_ir *x, const pl_insn *i)
-{
-    const pl_word type = pl_insn_type(i);
-    uint64_t number;
-    switch (pl_insn_mnem(i)) {
-    case M_shl: case M_shr:
-        return i->cls != C_free && is_number(x, i->op[1]) && !is_number(x, i->op[2]) ? i->op[1] : PL_IR_NONE;
-    case M_mad: case M_fma:
-        return is_number(x, i->op[2]) && is_number(x, i->op[3]) && pl_type_bits(type) == 32 ? i->op[2] : PL_IR_NONE;
-    case M_selp:
-        return pl_ir_number(x, i->op[1], &number) && number && pl_ir_number(x, i->op[2], &number) && number ? i->op[1] : PL_IR_NONE;
-    case M_st:
-        return i->op[1] < x->f->rows && pl_ir_number(x, i->op[1], &number) && number && !pl_operand_count(&pl_forms[i->form], 1, i->mods) ? i->op[1] : PL_IR_NONE;
-    default:
-        return PL_IR_NONE;
-    }
-}
-
-/* Must a value of 16 bits be extended to 32 first? Numbers, what logic makes of others, bytes, and without a sign whatever is loaded, need not. */
-static unsigned extension(const pl_ir *x, uint32_t row, bool is_signed)
-{
-    const pl_insn *w = row < x->described && x->row[row].kind == PL_ROW_REG && x->row[row].defs == 1 ? pl_ir_writer(x, row) : NULL;
-    if (is_number(x, row) || (w && (pl_insn_mnem(w) == M_and || pl_insn_mnem(w) == M_xor || pl_insn_mnem(w) == M_or)))
-        return 0;
-    if (!w || (pl_insn_effects(w) & PL_EF_LOAD))
-        return is_signed && !(w && pl_type_bits(pl_insn_type(w)) == 8);
-    return 1;
-}
-
-/* Logic of 64 bits: the halves that a number leaves as they are cost nothing. */
-static unsigned weight_of_logic(const pl_ir *x, const pl_insn *i)
-{
-    uint64_t number;
-    if (pl_insn_mnem(i) == M_not || !pl_ir_number(x, i->op[2], &number))
-        return 2;
-    const uint64_t same = pl_insn_mnem(i) == M_and ? UINT64_MAX : 0;
-    return (unsigned)((uint32_t)number != (uint32_t)same) + (unsigned)(number >> 32 != same >> 32 && (number >> 32 || !same));
-}
-
-/* Conversions between integers of up to 32 bits. */
-static unsigned weight_of_conversion(const pl_ir *x, const pl_insn *i)
-{
-    const pl_word to = pl_operand_type(&pl_forms[i->form], 0, i->mods), from = pl_operand_type(&pl_forms[i->form], 1, i->mods);
-    if (pl_type_bits(to) <= 16 && pl_type_bits(to) <= pl_type_bits(from) && !pl_insn_has(i, W_sat))
-        return 0;
-    return from == W_u16 ? extension(x, i->op[1], false) : 1;
-}
-
-/* Copies of registers are none, nor is what takes the halves of one apart; a number is one where it is not zero. */
-static unsigned weight_of_move(const pl_ir *x, const pl_insn *i)
-{
-    const pl_form *f = &pl_forms[i->form];
-    uint64_t number;
-    if (f->noperands != 2 || pl_operand_count(f, 0, i->mods))
-        return 0;
-    if (pl_operand_count(f, 1, i->mods))
-        return 1;
-    if (!pl_ir_number(x, i->op[1], &number))
-        return i->op[1] < x->described && x->row[i->op[1]].kind == PL_ROW_REG ? 0 : 1;
-    return (unsigned)((uint32_t)number != 0) + (unsigned)(number >> 32 != 0);
-}
-
-static unsigned weight(const pl_ir *x, const pl_insn *i)
-{
-    const uint16_t m = pl_insn_mnem(i);
-    const pl_word type = pl_insn_type(i);
-    const int bits = pl_type_bits(type);
-    uint64_t number;
-    unsigned more = 0;
-    if (i->cls == C_free)
-        return 0;
-    switch (m) {
-    case M_mov:
-        return weight_of_move(x, i);
-    case M_and: case M_or: case M_xor: case M_not:
-        if (bits == 64)
-            return weight_of_logic(x, i);
-        break;
-    case M_shl: case M_shr:
-        if (bits == 64 && pl_ir_number(x, i->op[2], &number) && number >= 32)
-            return (unsigned)(number > 32) + (unsigned)(type == W_s64);
-        more = m == M_shr && bits == 16;
-        break;
-    case M_setp: case M_sub:
-        if (bits == 16 && pl_type_kind(type) != 'f')
-            more = m == M_sub ? 1 : extension(x, i->op[2], type == W_s16) + extension(x, i->op[3], type == W_s16);
-        break;
-    case M_mul:
-        if (bits == 16 && pl_type_kind(type) != 'f')
-            more = extension(x, i->op[1], type == W_s16) + extension(x, i->op[2], type == W_s16);
-        if (bits == 64 && pl_type_kind(type) != 'f')
-            return pl_insn_has(i, W_hi) ? MOST - 1 : is_number(x, i->op[2]) ? 3 : 4;
-        break;
-    case M_mad:
-        if (bits == 64)
-            return 4;
-        break;
-    case M_min: case M_max: case M_abs:
-        if (bits == 64 && pl_type_kind(type) != 'f')
-            return m == M_abs ? 5 : 4;
-        break;
-    case M_bfe: case M_bfi:
-        more = !is_number(x, i->op[m == M_bfe ? 2 : 3]);
-        break;
-    case M_rcp:
-        if (strcmp(pl_class_text[i->cls], "mufu_scaled") == 0)
-            return MOST;
-        break;
-    case M_cvt:
-        if (i->cls == C_cvt_int)
-            return weight_of_conversion(x, i);
-        break;
-    case M_testp:
-        more = 1;
-        break;
-    case M_bfind:
-        return MOST_WAITING + 1;
-    default:
-        break;
-    }
-    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
-        if (strncmp(pl_class_text[i->cls], counts[k].class_name, strlen(counts[k].class_name)) == 0)
-            return counts[k].count + more;
-    return 1 + more;
-}
+enum { MOST = 8, MOST_WAITING = PL_WEIGHT_MOST, BESIDE = 5 };
 
 /* Copies to shared memory, which ptxas guards where all lanes do the same, or the block behind them loads something. */
 static bool copies(const pl_insn *i)
@@ -392,7 +253,7 @@ static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         s->n += r->rows == 2;
         return;
     }
-    s->n += weight(x, i) && i->cls != C_mov;
+    s->n += pl_weight(x, i) && i->cls != C_mov;
     s->depth++;
     pl_insn_reads_here(x->p, i, sink, s);
     s->depth--;
@@ -445,7 +306,7 @@ static unsigned beside(facts *a, uint32_t head, uint32_t from, uint32_t to, bool
             break;
         }
         if (!later && !(e & PL_EF_EXIT) && !(is_uniform(a, i, 0) && !a->apart[to]))
-            s.n += pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM ? pl_type_bits(pl_insn_type(i)) == 64 : i->cls == C_mov ? 0 : weight(x, i) + (number_apart(x, i) != PL_IR_NONE);
+            s.n += pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM ? pl_type_bits(pl_insn_type(i)) == 64 : i->cls == C_mov ? 0 : pl_weight(x, i) + (pl_weight_number(x, i) != PL_IR_NONE);
     }
     return s.n;
 }
@@ -536,8 +397,8 @@ static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, u
             return false;
         far |= waits(i) && !copies(i);
         copying |= copies(i);
-        n += weight(x, i) + fetches(x, a->private, i);
-        const uint32_t number = number_apart(x, i);
+        n += pl_weight(x, i) + fetches(x, a->private, i);
+        const uint32_t number = pl_weight_number(x, i);
         if (number != PL_IR_NONE && a->row[number] != a->question) {
             a->row[number] = a->question;
             n++;
