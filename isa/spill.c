@@ -339,7 +339,8 @@ static bool find_distances(spiller *s)
         for (s->at = 0; s->at < x->b.at[s->block].code.n; s->at++) {
             pl_insn *i = &x->b.at[s->block].code.at[s->at];
             pl_flow_visit(&s->f, s->block, s->at);
-            pl_insn_uses_here(x->p, i, note_first, s);
+            pl_insn_reads_here(x->p, i, note_first, s); /* before it writes: v = v + 1 needs v */
+            pl_insn_writes_here(x->p, i, note_first, s);
         }
     for (uint32_t c = 0; c < cells; c++)
         if (s->far_in[c] != UINT32_MAX)

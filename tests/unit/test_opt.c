@@ -14,17 +14,17 @@ static unsigned permutations; /* `mov` that is a PRMT */
 static unsigned constants;    /* fetches of constants */
 static unsigned turns;        /* sines and cosines that divide their angle by a turn */
 
-/* The body of a kernel with parameters p (u64), q (u64), n (u32) and registers %r %d %f %p, assembled at -O2. */
-static const char *assemble(const char *body)
+/* The body of a kernel with parameters p (u64), q (u64), n (u32) and registers %r %d %f %p, behind functions, assembled at -O2. */
+static const char *assemble_behind(const char *functions, const char *body)
 {
     static char text[16384];
     snprintf(text, sizeof text,
-             ".version 8.0\n.target sm_90\n.address_size 64\n"
+             ".version 8.0\n.target sm_90\n.address_size 64\n%s"
              ".visible .entry k(.param .u64 p, .param .u64 q, .param .u32 n)\n{\n"
              ".reg .pred %%p<8>;\n.reg .b32 %%r<32>;\n.reg .b64 %%d<32>;\n.reg .f32 %%f<32>;\n"
              ".shared .align 16 .b8 s[1024];\n.const .align 8 .b8 c[96];\n"
              "ld.param.u64 %%d1, [p];\nld.param.u64 %%d2, [q];\nld.param.u32 %%r1, [n];\nmov.u32 %%r2, %%tid.x;\n%s\nret;\n}\n",
-             body);
+             functions, body);
     pl_gpu *gpu = NULL;
     pl_module *m = NULL;
     ck_assert_int_eq(pl_gpu_open(&gpu, "h200"), PL_OK);
@@ -46,6 +46,11 @@ static const char *assemble(const char *body)
     pl_module_close(m);
     pl_gpu_close(gpu);
     return listing;
+}
+
+static const char *assemble(const char *body)
+{
+    return assemble_behind("", body);
 }
 
 static unsigned count(const char *what)
@@ -1425,6 +1430,18 @@ static void array(unsigned n, const char *writes, const char *more, const char *
     assemble(body);
 }
 
+/* A counter is needed by the instruction that counts. */
+START_TEST(counters_stay_in_registers_across_calls)
+{
+    static const char *const twice = ".func (.param .b32 r) twice(.param .b32 a) {\n.reg .b32 %x;\nld.param.u32 %x, [a];\nshl.b32 %x, %x, 1;\nst.param.b32 [r], %x;\nret;\n}\n";
+    assemble_behind(twice, "mov.u32 %r4, %r2;\nL1:\nmov.u32 %r3, 0;\nL2:\n{\n.param .b32 v;\n.param .b32 w;\nst.param.b32 [v], %r4;\ncall.uni (w), twice, (v);\n"
+                           "ld.param.b32 %r4, [w];\n}\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r1;\n@%p1 bra L2;\nst.global.u32 [%d2], %r4;\n"
+                           "add.u32 %r2, %r2, 64;\nsetp.lt.u32 %p2, %r2, %r1;\n@%p2 bra L1;");
+    ck_assert_uint_eq(count("call.uni"), 1);
+    ck_assert_uint_eq(count(".local."), 0);
+}
+END_TEST
+
 START_TEST(small_arrays_live_in_registers)
 {
     static const char *const first = "st.local.u32 [%d3], 7;\n", *const load = "ld.local.u32 %r3, [%d4];";
@@ -1451,7 +1468,7 @@ START_TEST(small_arrays_live_in_registers)
 }
 END_TEST
 
-UNIT_MAIN("opt", small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops,
+UNIT_MAIN("opt", counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
