@@ -192,7 +192,7 @@ static bool check_insn(check *c, pl_insn *i)
         return bad(c, "an instruction has flags that it cannot have");
     /* free: another instruction does its work on the way; the others: the passes know more of its operands, or of what is read of its result */
     static const struct { uint16_t of, is; } known_better[] = {
-        {C_shift64, C_alu}, {C_alu64, C_alu}, {C_logic64, C_alu}, {C_cvt_int64, C_alu}, {C_setp64, C_setp}, {C_mov, C_alu}, {C_mov, C_alu_x2}, {C_warp_sync, C_bsync},
+        {C_shift64, C_alu}, {C_shift64, C_alu_x3}, {C_alu64, C_alu}, {C_logic64, C_alu}, {C_cvt_int64, C_alu}, {C_setp64, C_setp}, {C_mov, C_alu}, {C_mov, C_alu_x2}, {C_warp_sync, C_bsync},
         {C_bfi64, C_alu}, {C_bfi64, C_alu_x2}, {C_bfi64, C_bfe}, {C_bfi64, C_alu_x3}, {C_bfi, C_alu}, {C_bfi, C_alu_x2}, {C_bfi, C_alu_x7}, {C_bfe, C_alu}, {C_bfe, C_alu_x2},
         {C_bfe, C_alu_x6}, {C_bfe64, C_alu}, {C_bfe64, C_alu_x2}, {C_bfe64, C_alu_x3}, {C_bfe64s, C_alu_x2}, {C_bfe64s, C_alu_x6}, {C_bfe64s, C_alu_x7},
         {C_popc64, C_popc}, {C_clz64, C_clz}, {C_find64, C_popc}, {C_find64s, C_popc}, {C_mul64_lo, C_imad_wide_sum}, {C_imad_wide_sum, C_imad_wide},

@@ -1,7 +1,8 @@
 /* choice.c - a selection between a register and what is computed for it alone becomes a guarded computation.
  *
  * `add t, a, b; selp d, t, y, p` is `mov d, y; @p add d, a, b`, and the copy goes when y is not needed any more: ptxas 13.0 does so then,
- * and keeps the SEL when y lives on or is a number (its output for sm_90, 2026-11).
+ * and keeps the SEL when y lives on or is a number (its output for sm_90, 2026-11). A load is such a computation too, where nothing is written in between:
+ * of two, the one behind waits for the other and for the predicate.
  *
  * A sum that counts, `selp s, 1, 0, p; add d, n, s`, is `add d, n, 1; @!p mov d, n`, with other numbers too. */
 #include "isa/passes.h"
@@ -58,6 +59,23 @@ static bool single_row(const pl_ir *x, uint32_t row)
     return row != UINT32_MAX && x->row[row].kind == PL_ROW_REG && x->row[row].rows == 1 && !x->row[row].pinned;
 }
 
+/* A load of one word or less that only what writes memory, or orders it, holds in its place. */
+static bool loads(const pl_insn *w)
+{
+    return w->form != PL_IR_DEAD && pl_insn_mnem(w) == M_ld && w->guard == PL_PT && (w->flags & PL_IF_MEM) && w->cls == C_ld && w->sel[PL_M_COUNT] == 1 &&
+           w->sel[PL_M_LOG2] <= 2 && !(w->sel[PL_M_FLAGS] & (PL_MF_POLL | PL_MF_WIDE)) && (w->sel[PL_M_SPACE] == PL_SP_GLOBAL || w->sel[PL_M_SPACE] == PL_SP_SHARED);
+}
+
+static bool writes_between(const pl_ir *x, uint32_t block, size_t from, size_t to)
+{
+    bool any = false;
+    for (size_t k = from; k < to && !any; k++) {
+        const pl_insn *i = &x->b.at[block].code.at[k];
+        any = i->form != PL_IR_DEAD && (pl_insn_effects(i) & ~(uint32_t)PL_EF_LOAD);
+    }
+    return any;
+}
+
 /* The instruction that computes the row for the one at `at` alone, when it may as well stand there. */
 static pl_insn *computed(pl_ir *x, uint32_t block, size_t at, uint32_t row)
 {
@@ -65,12 +83,13 @@ static pl_insn *computed(pl_ir *x, uint32_t block, size_t at, uint32_t row)
     if (!single_row(x, row) || r->defs != 1 || r->uses != 1 || r->block != block || r->at >= at)
         return NULL;
     pl_insn *w = &x->b.at[block].code.at[r->at];
-    if (!simple(w) || w->op[0] != row)
+    const bool load = loads(w);
+    if ((!load && !simple(w)) || w->op[0] != row || (load && writes_between(x, block, r->at + 1, at)))
         return NULL;
     const pl_form *f = &pl_forms[w->form];
     for (unsigned k = 1; k < f->noperands; k++)
-        if (f->operand[k].kind == PL_K_VALUE && w->op[k] != UINT32_MAX &&
-            (pl_operand_type(f, k, w->mods) == W_pred || among(x, block, r->at + 1, at, w->op[k]).writes))
+        if ((f->operand[k].kind == PL_K_VALUE || f->operand[k].kind == PL_K_ADDR) && w->op[k] != UINT32_MAX &&
+            ((f->operand[k].kind == PL_K_VALUE && pl_operand_type(f, k, w->mods) == W_pred) || among(x, block, r->at + 1, at, w->op[k]).writes))
             return NULL;
     return w;
 }
@@ -106,13 +125,22 @@ static bool dies(const pl_ir *x, const reading *n, uint32_t block, size_t at, ui
            (r->block != block || r->at < at) && !k->several && k->block == block && k->last <= at;
 }
 
+/* Are both loads, and the second one behind the first? */
+static bool two_loads(pl_ir *x, uint32_t block, size_t at, uint32_t a, uint32_t b)
+{
+    const pl_insn *first = computed(x, block, at, a), *second = computed(x, block, at, b);
+    return first && second && loads(first) && (!loads(second) || second > first);
+}
+
 /* True: something has changed. */
 static bool choose(pl_ir *x, reading *n, uint32_t block, size_t at)
 {
     pl_insn *i = &x->b.at[block].code.at[at];
     if (pl_insn_mnem(i) != M_selp || i->guard != PL_PT || i->op[3] <= PL_PF || pl_type_bits(pl_insn_type(i)) != 32 || !single_row(x, i->op[0]))
         return false;
-    for (unsigned k = 1; k <= 2; k++) {
+    const bool behind = two_loads(x, block, at, i->op[1], i->op[2]);
+    for (unsigned n1 = 0; n1 < 2; n1++) {
+        const unsigned k = behind ? 2 - n1 : 1 + n1;
         uint32_t other = i->op[3 - k];
         pl_insn *w = computed(x, block, at, i->op[k]);
         if (!w || other == UINT32_MAX || (other != i->op[0] && !dies(x, n, block, at, other)))

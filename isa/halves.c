@@ -209,7 +209,8 @@ static void shift(halves *h, pl_insn *i, unsigned wanted)
     const unsigned toward = left ? HIGH : LOW, away = left ? LOW : HIGH; /* the half that bits come into from the other one, and the other one */
     uint64_t n;
     if (!pl_ir_number(h->x, i->op[2], &n)) {
-        i->cls = of_halves(count(wanted), C_shift64);
+        const bool number = pl_ir_number(h->x, i->op[1], &n) && n; /* it goes into a register */
+        i->cls = number && count(wanted) == 2 ? C_alu_x3 : of_halves(count(wanted) + (number && wanted), C_shift64);
         want(h, i->op[1], (wanted & toward ? BOTH : 0) | (wanted & away));
         want(h, i->op[2], LOW | IN_REGISTERS);
         return;
@@ -226,12 +227,35 @@ static void shift(halves *h, pl_insn *i, unsigned wanted)
     i->cls = of_halves(work, C_shift64);
 }
 
+/* A word extended with its sign that only this sum reads: LEA.HI.X.SX32 extends one of its operands, but does not subtract it. */
+static unsigned extended_here(const halves *h, const pl_insn *i)
+{
+    for (unsigned k = 1; k < (pl_insn_mnem(i) == M_sub ? 2 : 3); k++) {
+        const pl_insn *w = writer(h, i->op[k]);
+        if (w && extension(w) == 's' && h->x->row[i->op[k]].uses == 1 && i->op[k] != i->op[3 - k])
+            return k;
+    }
+    return 0;
+}
+
+/* A shift to the right that only this sum reads: LEA.HI does both for the lower half. */
+static bool shifted_here(const halves *h, const pl_insn *i)
+{
+    bool any = false;
+    for (unsigned k = 1; k < 3 && pl_insn_mnem(i) == M_add; k++) {
+        uint64_t n;
+        const pl_insn *w = writer(h, i->op[k]);
+        any |= w && pl_insn_mnem(w) == M_shr && is_wide(w) && h->x->row[i->op[k]].uses == 1 && pl_ir_number(h->x, w->op[2], &n) && n && n != 32 && n < 64;
+    }
+    return any;
+}
+
 static void sum(halves *h, pl_insn *i, unsigned wanted)
 {
-    if (!(wanted & HIGH))
-        i->cls = C_alu;
+    const unsigned along = extended_here(h, i);
+    i->cls = wanted & HIGH ? (shifted_here(h, i) ? C_alu : C_alu64) : C_alu;
     for (unsigned k = 1; k < 3; k++)
-        want(h, i->op[k], wanted & HIGH ? BOTH : LOW);
+        want(h, i->op[k], wanted & HIGH && k != along ? BOTH : LOW);
 }
 
 static void selection(halves *h, pl_insn *i, unsigned wanted)
@@ -279,6 +303,13 @@ static void insertion(halves *h, pl_insn *i, unsigned wanted)
     want(h, i->op[2], keep);
 }
 
+/* A factor whose upper half is zero: IMAD.WIDE, IMAD for the other one's upper half, IADD3. */
+static void product(const halves *h, pl_insn *i)
+{
+    if (pl_insn_has(i, W_lo) && i->cls == C_mul64_lo && ((zeros(h, i->op[1], STEPS) | zeros(h, i->op[2], STEPS)) & HIGH))
+        i->cls = C_imad_wide_sum;
+}
+
 /* Counts and searches in 64 bits of which the upper 32 are zero. */
 static void count_bits(const halves *h, pl_insn *i)
 {
@@ -321,13 +352,15 @@ static void visit(halves *h, pl_insn *i)
     const unsigned wanted = value ? h->want[to] : BOTH | IN_REGISTERS | VARIABLE;
     if (m == M_popc || m == M_clz || m == M_bfind)
         count_bits(h, i);
+    if (m == M_mul && is_wide(i))
+        product(h, i);
     access near = {h, near_address(i)};
     if (near.address != PL_IR_NONE)
         pl_insn_reads_here(h->x->p, i, want_near, &near);
     else if (cuts(i))
         want(h, i->op[1], LOW);
     else if (extension(i)) {
-        i->cls = (wanted & HIGH) && (wanted & IN_REGISTERS) ? C_alu : C_cvt_int64;
+        i->cls = (wanted & HIGH) && (wanted & IN_REGISTERS || extension(i) == 's') ? C_alu : C_cvt_int64;
         pl_insn_reads_here(h->x->p, i, want_all, h);
     } else if (m == M_bfe && is_wide(i)) {
         if (!(wanted & HIGH))
@@ -344,7 +377,7 @@ static void visit(halves *h, pl_insn *i)
         pl_insn_reads_here(h->x->p, i, m == M_popc || m == M_clz || (m == M_mad && i->cls == C_imad_wide_sum) ? want_values : want_all, h);
     else if (is_logic(m) && (i->cls == C_logic64 || i->cls == C_alu || i->cls == C_free))
         logic(h, i, wanted);
-    else if ((m == M_shl || m == M_shr) && (i->cls == C_shift64 || i->cls == C_alu || i->cls == C_free))
+    else if ((m == M_shl || m == M_shr) && (i->cls == C_shift64 || i->cls == C_alu_x3 || i->cls == C_alu || i->cls == C_free))
         shift(h, i, wanted);
     else if ((m == M_add || m == M_sub) && pl_forms[i->form].noperands == 3 && (i->cls == C_alu64 || i->cls == C_alu))
         sum(h, i, wanted);
@@ -360,17 +393,11 @@ static bool is_halved(const pl_insn *i)
                                      i->cls == C_bfi64 || i->cls == C_bfe64 || i->cls == C_bfe64s || i->cls == C_popc64 || i->cls == C_clz64 || i->cls == C_find64 || i->cls == C_setp64);
 }
 
-/* A word from memory or less, extended to 64 bits. */
-static bool extends_load(const pl_insn *i)
-{
-    return pl_insn_mnem(i) == M_ld && i->sel[PL_M_COUNT] == 1 && i->sel[PL_M_LOG2] <= 2;
-}
-
 /* Does the instruction make a value of 64 bits of which one register holds all that is wanted? Whoever wants it in registers has the other one, too. */
 static bool is_half(const halves *h, const pl_insn *i)
 {
     const uint32_t to = i->op[0];
-    if (i->form == PL_IR_DEAD || i->guard != PL_PT || (!pl_insn_pure(i) && !extends_load(i)) || to >= h->x->f->rows || h->x->row[to].defs != 1 ||
+    if (i->form == PL_IR_DEAD || i->guard != PL_PT || !pl_insn_pure(i) || to >= h->x->f->rows || h->x->row[to].defs != 1 ||
         h->x->row[to].pinned || h->x->row[to].rows != 2 || (i->flags & PL_IF_ELSEWHERE))
         return false;
     const unsigned wanted = h->want[to];
@@ -406,4 +433,38 @@ bool pl_pass_halves(pl_ir *x)
 bool pl_pass_widths(pl_ir *x)
 {
     return walk(x, true);
+}
+
+/* A word from memory or less that goes to a register of 64 bits, or comes from one. */
+static bool moves_word(const pl_insn *i)
+{
+    return i->form != PL_IR_DEAD && (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) && (i->sel[PL_M_FLAGS] & PL_MF_WIDE) && i->sel[PL_M_COUNT] == 1 &&
+           i->sel[PL_M_LOG2] <= 2 && pl_type_kind(pl_insn_type(i)) != 'f' && i->cls != C_param;
+}
+
+/* It is what the machine does: a load, and what makes the upper half, which may cost nothing; a store of the lower half. */
+bool pl_pass_words(pl_ir *x)
+{
+    if (!pl_ir_any(x, moves_word))
+        return true;
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            if (!moves_word(i))
+                continue;
+            const bool sign = pl_type_kind(pl_insn_type(i)) == 's', load = pl_insn_mnem(i) == M_ld;
+            const pl_word words[] = {!load ? W_u32 : sign ? W_s64 : W_u64, !load ? W_u64 : sign ? W_s32 : W_u32};
+            pl_insn *c = pl_ir_later(x, b, k + load);
+            if (!c || !pl_insn_make(c, M_cvt, 2, words, 2))
+                return false;
+            uint32_t *word = &i->op[load ? 0 : 1];
+            c->op[load ? 0 : 1] = *word;
+            c->op[load ? 1 : 0] = *word = pl_ir_new(x, 1);
+            c->guard = i->guard;
+            c->flags |= i->flags & PL_IF_GUARD_NEG;
+            c->line = i->line;
+            i->sel[PL_M_FLAGS] &= (uint8_t)~PL_MF_WIDE;
+            i->plan = 0;
+        }
+    return pl_ir_settle(x);
 }

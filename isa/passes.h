@@ -34,6 +34,8 @@ bool pl_pass_bases(pl_ir *x);
 bool pl_pass_reach(pl_ir *x);
 /* select.c: chains become the machine instructions that do several steps at once. */
 bool pl_pass_select(pl_ir *x);
+/* halves.c: loads of a word to 64 bits are a load and an extension. */
+bool pl_pass_words(pl_ir *x);
 /* halves.c: what is known of a half of a 64-bit value, and what nobody reads of one, costs nothing. */
 bool pl_pass_halves(pl_ir *x);
 
