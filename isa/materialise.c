@@ -131,10 +131,24 @@ static void place(mover *m, uint32_t *operand, unsigned rows)
     *operand = register_for(m, *operand, rows);
 }
 
+/* A number of 16 bits that is stored as it is, or its lower byte, is in a register, too. */
+static void keep_short(const pl_ir *x, const pl_insn *i)
+{
+    uint64_t v;
+    if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != M_st || i->sel[PL_M_COUNT] != 1 || i->op[1] >= x->f->rows || x->row[i->op[1]].defs != 1)
+        return;
+    pl_insn *w = pl_ir_writer(x, i->op[1]);
+    if (w && w->form != PL_IR_DEAD && pl_insn_copies(w) && w->cls == C_mov && pl_type_bits(pl_insn_type(w)) == 16 && pl_ir_number(x, w->op[1], &v) && (uint16_t)v)
+        w->cls = C_alu;
+}
+
 bool pl_pass_materialise(pl_ir *x)
 {
     if (!pl_ir_ready(x))
         return false;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++)
+            keep_short(x, &x->b.at[x->rpo[j]].code.at[k]);
     mover m = {.x = x, .first = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)};
     uint32_t rows = x->f->rows;
     if (!m.first)
