@@ -250,7 +250,7 @@ static const pl_conf_key launch_keys[] = {
     KEY(pl_launch_config, warp_end, "warp_end", U32, CY, 0, 10000, "cycles from an exit until the warp has gone"),
     KEY(pl_launch_config, block_end, "block_end", U32, CY, 0, 100000, "cycles from the exit of a block's last warp until its place is free"),
     KEY(pl_launch_config, retire_interval, "retire_interval", F64, CY, 0, 1000, "cycles between two blocks whose end is noted, whole GPU"),
-    KEY(pl_launch_config, end, "end", U32, CY, 0, 1000000, "cycles from the last effect of a kernel until it is reported"),
+    KEY(pl_launch_config, end, "end", U32, CY, 0, 1000000, "cycles from the retirement of the last block until the launch ends, unless its writes take longer"),
     KEY(pl_launch_config, l2_requests, "l2_requests", U32, "", 0, 1000000,
         "requests of one sector to the L2 that a launch costs beyond those of its program, for counters only"),
     OPTIONAL(pl_launch_config, l2_reads, "l2_reads", U32, "", 0, 1000000, "sectors that the L2 is asked for by a launch besides its code, for counters only"),
