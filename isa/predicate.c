@@ -355,14 +355,19 @@ static bool meanwhile(facts *a, uint32_t head, uint32_t body, uint32_t join, boo
     const pl_irb *h = &a->x->b.at[head], *b = &a->x->b.at[body];
     const pl_insn *branch = pl_ir_branch(a->x, head);
     const pl_irb *other = &a->x->b.at[branch->target == body ? h->next : branch->target];
-    for (size_t k = 0; far && other != &a->x->b.at[join] && k < other->code.n; k++)
+    for (size_t k = 0; other != &a->x->b.at[join] && k < other->code.n; k++)
         if (waits(&other->code.at[k]))
             return true;
     for (size_t k = 0; !far && k < a->x->b.at[join].code.n; k++)
         if (waits(&a->x->b.at[join].code.at[k]))
             return true;
     const bool before = under_way(a, h, b);
-    return before == far ? far : beside(a, head, body, join, far) >= (far ? enough(a, h, b) : BESIDE + 1);
+    if (before == far)
+        return far;
+    unsigned arm = 0; /* half of the other arm is beside it as well */
+    for (size_t k = 0; far && other != &a->x->b.at[join] && k < other->code.n && arm <= MOST_WAITING; k++)
+        arm += pl_insn_effects(&other->code.at[k]) & PL_EF_BRANCH ? 1 : pl_weight(a->x, &other->code.at[k]);
+    return beside(a, head, body, join, far) + (arm <= MOST_WAITING ? arm / 2 : 0) >= (far ? enough(a, h, b) : BESIDE + 1);
 }
 
 static bool fetches_more(const pl_ir *x, uint32_t join, unsigned further)

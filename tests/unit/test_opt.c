@@ -595,6 +595,26 @@ START_TEST(two_conditions_are_one_branch)
 }
 END_TEST
 
+/* Is the arm that loads guarded, with another of so many instructions? */
+static bool arms_are_guarded(unsigned n)
+{
+    char body[2048] = "mul.wide.u32 %d3, %r2, 4;\nadd.u64 %d4, %d2, %d3;\nsetp.lt.u32 %p1, %r2, %r1;\n@%p1 bra L;\nld.global.u32 %r3, [%d1];\nadd.u32 %r3, %r3, %r2;\nbra M;\n"
+                      "L:\nmul.hi.u32 %r3, %r2, %r1;\n";
+    for (unsigned k = 1; k < n; k++)
+        strcat(body, k % 2 ? "xor.b32 %r3, %r3, %r1;\n" : "add.u32 %r3, %r3, %r2;\n");
+    strcat(body, "M:\nst.global.u32 [%d4], %r3;");
+    assemble(body);
+    return count("bra") == 0;
+}
+
+/* ptxas 13.0 for sm_90a, 2026-11: half of an arm is beside the load of the other one, which makes room for as much as a load in front. */
+START_TEST(arms_are_beside_each_other)
+{
+    for (unsigned n = 1; n <= 22; n++)
+        ck_assert_msg(arms_are_guarded(n) == (n >= 4 && n <= 20), "%u", n);
+}
+END_TEST
+
 /* How many sums beside `unit` a body may have until it is branched over. */
 static unsigned room_beside(const char *unit)
 {
@@ -1492,7 +1512,7 @@ UNIT_MAIN("opt", kernels_take_the_registers_that_they_ask_for, counters_stay_in_
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
-          the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, guarded_accesses_are_bodies, two_conditions_are_one_branch, bodies_count_what_they_become, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
+          the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, guarded_accesses_are_bodies, arms_are_beside_each_other, two_conditions_are_one_branch, bodies_count_what_they_become, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
           parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
           loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, loads_of_what_is_known_are_copies, constant_vectors_take_uniform_registers, wider_accesses_tell_how_global_words_are_aligned, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
