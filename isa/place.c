@@ -70,10 +70,16 @@ typedef struct place {
     bool crowds;       /* is there a place where registers are scarce? */
 } place;
 
+/* The block in front of all loops around b; a loop that begins with the function has none in front. No block is in no loop. */
 static uint32_t out_of_loops(const pl_ir *x, uint32_t b)
 {
-    while (b != PL_IR_NONE && x->b.at[b].loop != PL_IR_NONE)
-        b = x->b.at[x->b.at[b].loop].idom;
+    if (b == PL_IR_NONE)
+        return b;
+    for (uint32_t head = x->b.at[b].loop; head != PL_IR_NONE; head = x->b.at[b].loop) {
+        b = x->b.at[head].idom;
+        if (b == head)
+            break;
+    }
     return b;
 }
 
@@ -85,7 +91,7 @@ static uint32_t in_front(const place *p, uint32_t b)
     uint32_t head = p->x->b.at[b].loop;
     if (head != PL_IR_NONE && r[head].busy)
         return b;
-    for (; head != PL_IR_NONE && !r[head].outer; head = p->x->b.at[b].loop)
+    for (; head != PL_IR_NONE && !r[head].outer && p->x->b.at[head].idom != head; head = p->x->b.at[b].loop)
         b = p->x->b.at[head].idom;
     return b;
 }
