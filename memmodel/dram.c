@@ -8,6 +8,8 @@ void pl_dram_init(pl_dram *d, pl_arena *a, const pl_dram_config *config)
     d->bank = pl_arena_array(a, pl_dram_bank, (size_t)config->channels * config->banks);
 }
 
+enum { CHANNEL_BYTES = 256 }; /* neighbouring bytes in one channel */
+
 /* Folds the higher bits of a number into its lower ones: real machines spread addresses over channels by such XOR trees, which are not
  * published. */
 static uint64_t fold(uint64_t x)
@@ -19,7 +21,23 @@ static uint64_t fold(uint64_t x)
 
 uint32_t pl_dram_channel_of(const pl_dram *d, uint64_t address)
 {
-    return (uint32_t)((fold(address >> 8) * 0x9E3779B97F4A7C15ull >> 32) % d->config->channels);
+    return (uint32_t)((fold(address / CHANNEL_BYTES) * 0x9E3779B97F4A7C15ull >> 32) % d->config->channels);
+}
+
+/* Regions of the memory are refreshed in all channels at once (refresh.tsv), at times that differ from launch to launch. Here every bank has a
+ * time of its own, so that a large launch sees what launches see on average; they fill the interval evenly, in steps of the golden section.
+ * A launch that uses few regions most often meets none at rest, and the median of such launches is what counts: the first banks that a launch
+ * uses are awake. Returns how long an access waits. */
+static uint64_t rest(pl_dram *d, pl_dram_bank *bank, uint64_t now)
+{
+    const uint64_t interval = d->config->refresh_interval, time = d->config->refresh_time;
+    if (!bank->rests) {
+        const uint64_t part = (0x80000000u + d->used * 0x9E3779B9ull) & UINT32_MAX;
+        const bool awake = (uint64_t)d->used++ * CHANNEL_BYTES < d->config->refresh_awake && time < interval;
+        bank->rests = (uint32_t)((now + (part * (awake ? interval - time : interval) >> 32)) % interval) + 1;
+    }
+    const uint64_t phase = (now + interval - (bank->rests - 1)) % interval;
+    return phase < time ? time - phase : 0;
 }
 
 uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sectors, uint32_t sector_bytes, bool write)
@@ -30,13 +48,7 @@ uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sec
     uint64_t row = address / c->row_bytes / c->channels;
     pl_dram_bank *bank = &d->bank[(size_t)ch * c->banks + fold(row) % c->banks];
     uint64_t wait = 0; /* of the bank; other banks use the bus meanwhile */
-    if (c->refresh_interval) {
-        /* A part of the memory is refreshed in all channels at once (refresh.tsv), at a time that differs from launch to launch. Here every
-         * bank has a time of its own: each launch sees what launches see on average. */
-        uint64_t place = (uint64_t)(bank - d->bank), all = (uint64_t)c->channels * c->banks;
-        uint64_t phase = (now + place * 7919 % all * c->refresh_interval / all) % c->refresh_interval;
-        if (phase < c->refresh_time) wait = c->refresh_time - phase;
-    }
+    if (c->refresh_interval) wait = rest(d, bank, now);
     uint64_t over = now + wait; /* the refresh */
     if (bank->row == row + 1) {
         d->row_hits++;

@@ -20,12 +20,14 @@ typedef struct pl_dram_config {
     uint32_t row_cycle;         /* cycles between two openings of one bank */
     double activate;            /* cycles between two openings of rows in one channel */
     uint32_t refresh_interval, refresh_time; /* SM cycles; so long a bank stands still */
+    uint64_t refresh_awake;     /* bytes that a launch uses first: none of them rests then */
     uint32_t turnaround;        /* bus cycles lost between reads and writes */
 } pl_dram_config;
 
 typedef struct pl_dram_bank {
     uint64_t row;   /* open row + 1 */
     uint64_t ready; /* when another row may be opened */
+    uint32_t rests; /* when it begins to rest, in its interval, plus one; 0: not used yet */
 } pl_dram_bank;
 
 typedef struct pl_dram_channel {
@@ -38,6 +40,7 @@ typedef struct pl_dram {
     const pl_dram_config *config; /* not owned */
     pl_dram_channel *channel;
     pl_dram_bank *bank;
+    uint32_t used;              /* banks so far */
     uint64_t sectors_read, sectors_written, row_hits, row_misses;
     const pl_sink *sink; /* hears about channels; NULL: nobody */
 } pl_dram;

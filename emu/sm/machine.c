@@ -214,6 +214,7 @@ static const pl_conf_key dram_keys[] = {
     MEM(dram.activate, "activate", F64, CY, 0, 1000, "cycles between two openings of rows in one channel"),
     MEM(dram.refresh_interval, "refresh_interval", U32, CY, 0, 1000000, "cycles between refreshes of a bank; 0: none"),
     MEM(dram.refresh_time, "refresh_time", U32, CY, 0, 100000, "cycles of a refresh"),
+    MEM(dram.refresh_awake, "refresh_awake", U64, "B", 0, 1u << 30, "memory that a launch uses first: none of it rests then"),
     MEM(dram.turnaround, "turnaround", U32, CY, 0, 1000, "bus cycles lost between reading and writing"),
 };
 static const pl_conf_key sync_keys[] = {
