@@ -387,11 +387,8 @@ static uint32_t low_half(arrays *a, uint32_t row, uint32_t block, size_t at, uin
     const uint32_t where = x->row[row].block, next = x->row[row].at + 1;
     const uint16_t m = pl_insn_mnem(i);
     uint32_t d;
-    if (scales(x, i, &n) && m == M_mul) {
-        d = pl_ir_new(x, 1);
-        compute(a, where, next, i->line, M_mul, d, i->op[1], pl_ir_constant(x, (uint32_t)n, 32));
-    } else if (scales(x, i, &n)) {
-        const uint32_t of = low_half(a, i->op[1], where, next, i->line);
+    if (scales(x, i, &n)) {
+        const uint32_t of = m == M_mul ? i->op[1] : low_half(a, i->op[1], where, next, i->line);
         d = pl_ir_new(x, 1);
         compute(a, where, next, i->line, M_mul, d, of, pl_ir_constant(x, (uint32_t)n, 32));
     } else if (m == M_cvt && (pl_insn_has(i, W_u32) || pl_insn_has(i, W_s32)) && (pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64)) && i->op[1] < x->described &&
@@ -514,11 +511,6 @@ static void note(arrays *a, uint32_t block, size_t at, const pl_insn *i, unsigne
         }
 }
 
-static uint32_t data_row(const arrays *a, const pl_insn *i, unsigned operand, unsigned k)
-{
-    return i->sel[PL_M_COUNT] == 1 ? i->op[operand] : a->x->p->pool.at[i->more + k];
-}
-
 static void guard(pl_insn *i, const pl_insn *of)
 {
     if (!i)
@@ -560,7 +552,7 @@ static void replace(arrays *a, uint32_t block, size_t at)
     const uint32_t offset = !p->moving ? UINT32_MAX : p->made ? p->row : offset_of(a, i.op[address - 1]);
     uint32_t data[MOST_WORDS];
     for (unsigned k = 0; k < i.sel[PL_M_COUNT]; k++) {
-        data[k] = data_row(a, &i, store ? 1 : 0, k);
+        data[k] = pl_ir_data_row(a->x, &i, store ? 1 : 0, k);
         if (wide && data[k] != UINT32_MAX)
             data[k] = store ? truncated(a, block, at, i.line, data[k]) : pl_ir_new(x, 1);
     }
@@ -597,7 +589,7 @@ static void replace(arrays *a, uint32_t block, size_t at)
         pl_insn *c = data[k] == UINT32_MAX ? NULL : later(a, block, at, i.line, M_cvt, 2, (pl_word[]){sign ? W_s64 : W_u64, sign ? W_s32 : W_u32}, 2);
         if (!c)
             continue;
-        c->op[0] = data_row(a, &i, 0, k);
+        c->op[0] = pl_ir_data_row(a->x, &i, 0, k);
         c->op[1] = data[k];
         guard(c, &i);
     }
@@ -672,8 +664,7 @@ bool pl_pass_arrays(pl_ir *x)
     each(&a, note_access);
     a.writing = false;
     each(&a, note_access);
-    while (x->b.at[a.above].loop != PL_IR_NONE)
-        a.above = x->b.at[x->b.at[a.above].loop].idom;
+    a.above = pl_ir_out_of_loops(x, a.above);
     for (int64_t k = 0; k < bytes / WORD; k++) {
         const word *w = &a.word[k];
         if (w->early && w->writes < 2) /* what is written once must be so in front of who reads it */

@@ -223,6 +223,26 @@ static inline uint32_t pl_ir_successor(const pl_ir *x, uint32_t block, uint32_t 
     return pl_insn_is_table(i) ? x->p->pool.at[i->more + k] : i->target;
 }
 
+/* Does the block belong to the loop with this head, or to one inside of it? */
+static inline bool pl_ir_in_loop(const pl_ir *x, uint32_t block, uint32_t head)
+{
+    uint32_t loop = x->b.at[block].loop;
+    while (loop != PL_IR_NONE && loop != head)
+        loop = x->b.at[loop].outer;
+    return loop == head;
+}
+
+/* The block in front of all loops around a block, itself: there are none. A loop that begins with the function has none in front. */
+static inline uint32_t pl_ir_out_of_loops(const pl_ir *x, uint32_t block)
+{
+    for (uint32_t head = x->b.at[block].loop; head != PL_IR_NONE; head = x->b.at[block].loop) {
+        block = x->b.at[head].idom;
+        if (block == head)
+            break;
+    }
+    return block;
+}
+
 /* Does it go on outside of the loop that it stands in, on some way? */
 static inline bool pl_ir_leaves_loop(const pl_ir *x, uint32_t block)
 {
@@ -266,6 +286,12 @@ static inline unsigned pl_insn_address(const pl_insn *i)
         if (f->operand[k].kind == PL_K_ADDR)
             return i->op[k] == UINT32_MAX ? 0 : k + 1;
     return 0;
+}
+
+/* The register of element k that an access moves; `operand` names it, or the vector that it is in. */
+static inline uint32_t pl_ir_data_row(const pl_ir *x, const pl_insn *i, unsigned operand, unsigned k)
+{
+    return i->sel[PL_M_COUNT] == 1 ? i->op[operand] : x->p->pool.at[i->more + k];
 }
 
 /* Integer arithmetic of so many bits, 32 or 64, without further modifiers. */

@@ -70,19 +70,6 @@ typedef struct place {
     bool crowds;       /* is there a place where registers are scarce? */
 } place;
 
-/* The block in front of all loops around b; a loop that begins with the function has none in front. No block is in no loop. */
-static uint32_t out_of_loops(const pl_ir *x, uint32_t b)
-{
-    if (b == PL_IR_NONE)
-        return b;
-    for (uint32_t head = x->b.at[b].loop; head != PL_IR_NONE; head = x->b.at[b].loop) {
-        b = x->b.at[head].idom;
-        if (b == head)
-            break;
-    }
-    return b;
-}
-
 /* Where a fetch that block b needs goes: in front of an innermost loop. A loop that holds others keeps its fetches, and so does one with so many
  * loads. What stands in front of one may be in another. */
 static uint32_t in_front(const place *p, uint32_t b)
@@ -695,7 +682,7 @@ static void visit_block(guards *g)
     const pl_irb *b = &g->p->x->b.at[g->block];
     uint32_t from = 0;
     g->front = in_front(g->p, g->block);
-    g->out = out_of_loops(g->p->x, g->block);
+    g->out = pl_ir_out_of_loops(g->p->x, g->block);
     for (uint32_t to = 0; to < b->code.n; to++)
         if (b->code.at[to].form != PL_IR_DEAD && b->code.at[to].guard != PL_PT && (pl_insn_effects(&b->code.at[to]) & PL_EF_EXIT)) {
             visit_part(g, from, to);
@@ -704,19 +691,11 @@ static void visit_block(guards *g)
     visit_part(g, from, (uint32_t)b->code.n);
 }
 
-static bool in_loop(const pl_ir *x, uint32_t b, uint32_t head)
-{
-    uint32_t h = x->b.at[b].loop;
-    while (h != PL_IR_NONE && h != head)
-        h = x->b.at[h].outer;
-    return h == head;
-}
-
 static uint32_t last_parting(const guards *g, uint32_t b)
 {
     const pl_ir *x = g->p->x;
     const uint32_t from = x->b.at[b].idom;
-    for (uint32_t h = x->b.at[from].loop; h != PL_IR_NONE && !in_loop(x, b, h); h = x->b.at[h].outer)
+    for (uint32_t h = x->b.at[from].loop; h != PL_IR_NONE && !pl_ir_in_loop(x, b, h); h = x->b.at[h].outer)
         if (g->p->rounds[h].parts)
             return from + 1;
     return b == from ? 0 : g->behind[from];
@@ -939,7 +918,7 @@ static uint32_t before_global(const pl_ir *x)
         if (any)
             at = pl_ir_common_dominator(x, at, x->rpo[j]);
     }
-    return at == PL_IR_NONE ? at : out_of_loops(x, at);
+    return at == PL_IR_NONE ? at : pl_ir_out_of_loops(x, at);
 }
 
 /* An instruction of the machine's own in front of a block. */
@@ -976,7 +955,7 @@ bool pl_pass_place(pl_ir *x)
         fetch *f = &p.fetches.at[k];
         if (f->block == PL_IR_NONE)
             continue;
-        f->block = f->bank || f->crowded ? f->block : out_of_loops(x, f->block);
+        f->block = f->bank || f->crowded || f->block == PL_IR_NONE ? f->block : pl_ir_out_of_loops(x, f->block);
         f->next = wanted[f->block];
         wanted[f->block] = (uint32_t)k + 1;
     }

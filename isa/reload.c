@@ -69,11 +69,6 @@ static bool simple(const pl_insn *i, uint16_t mnem)
            (pl_insn_effects(i) == PL_EF_LOAD || pl_insn_effects(i) == PL_EF_STORE);
 }
 
-static uint32_t data_row(const reload *r, const pl_insn *i, unsigned operand, unsigned k)
-{
-    return i->sel[PL_M_COUNT] == 1 ? i->op[operand] : r->x->p->pool.at[i->more + k];
-}
-
 static void forget(reload *r, uint32_t k)
 {
     r->now[k] = r->now[--r->n];
@@ -133,7 +128,7 @@ static word word_of(const reload *r, const pl_insn *i, bool store, unsigned k)
 {
     const unsigned log2 = i->sel[PL_M_LOG2];
     word w = {.base = i->op[store ? 0 : 1], .at = i->imm + (int64_t)((uint64_t)k << log2), .kind = kind_of(i), .space = i->sel[PL_M_SPACE],
-              .row = data_row(r, i, store ? 1 : 0, k), .rows = i->sel[PL_M_FLAGS] & PL_MF_WIDE || log2 == 3 ? 2 : 1};
+              .row = pl_ir_data_row(r->x, i, store ? 1 : 0, k), .rows = i->sel[PL_M_FLAGS] & PL_MF_WIDE || log2 == 3 ? 2 : 1};
     w.bases = w.base == UINT32_MAX ? 0 : i->sel[PL_M_FLAGS] & PL_MF_ADDR32 ? 1 : 2;
     return w;
 }

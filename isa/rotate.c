@@ -16,14 +16,6 @@ typedef struct rotator {
     uint32_t *row_reads, *pred_reads; /* by the test */
 } rotator;
 
-static bool is_in(const pl_ir *x, uint32_t block, uint32_t head)
-{
-    uint32_t loop = x->b.at[block].loop;
-    while (loop != PL_IR_NONE && loop != head)
-        loop = x->b.at[loop].outer;
-    return loop == head;
-}
-
 /* Is there a test at the end already? */
 static bool tests_at_end(const pl_ir *x, uint32_t head)
 {
@@ -31,7 +23,7 @@ static bool tests_at_end(const pl_ir *x, uint32_t head)
     for (uint32_t k = 0; k < b->npred; k++) {
         uint32_t from = x->preds[b->pred + k];
         for (uint32_t s = 0; pl_ir_dominates(x, head, from) && s < pl_ir_successors(x, from); s++)
-            if (!is_in(x, pl_ir_successor(x, from, s), head))
+            if (!pl_ir_in_loop(x, pl_ir_successor(x, from, s), head))
                 return true;
     }
     return false;
@@ -47,8 +39,8 @@ static uint32_t goes_on(const pl_ir *x, uint32_t head)
     for (size_t k = 0; k < b->code.n; k++)
         if (pl_insn_effects(&b->code.at[k]) & (PL_EF_CALL | PL_EF_EXIT))
             return PL_IR_NONE;
-    const bool jumps = is_in(x, branch->target, head);
-    return jumps != is_in(x, b->next, head) && !tests_at_end(x, head) ? jumps ? branch->target : b->next : PL_IR_NONE;
+    const bool jumps = pl_ir_in_loop(x, branch->target, head);
+    return jumps != pl_ir_in_loop(x, b->next, head) && !tests_at_end(x, head) ? jumps ? branch->target : b->next : PL_IR_NONE;
 }
 
 static void count_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)

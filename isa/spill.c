@@ -255,14 +255,6 @@ static bool make_sets(spiller *s)
 
 /* ---- distances ---- */
 
-static bool in_loop(const pl_ir *x, uint32_t block, uint32_t head)
-{
-    for (uint32_t l = x->b.at[block].loop; l != PL_IR_NONE; l = x->b.at[l].outer)
-        if (l == head)
-            return true;
-    return false;
-}
-
 /* k: the value's number among those that live from block to block. */
 static uint32_t *far_at(const spiller *s, uint32_t b, uint32_t k)
 {
@@ -279,7 +271,7 @@ static uint32_t far_out(const spiller *s, uint32_t b, uint32_t k)
         uint32_t q = pl_ir_successor(x, b, e), d = s->in[(size_t)q * s->words + k / 64] >> k % 64 & 1 ? *far_at(s, q, k) : NEVER;
         if (d >= NEVER)
             continue;
-        if (x->b.at[b].loop != PL_IR_NONE && !in_loop(x, q, x->b.at[b].loop))
+        if (x->b.at[b].loop != PL_IR_NONE && !pl_ir_in_loop(x, q, x->b.at[b].loop))
             d += LOOP_END;
         best = d < best ? d : best;
     }
