@@ -33,6 +33,7 @@ has, so that those recorded before stay as they are; the files were made togethe
     10501   pictures symbols
     10701   estimates worlds
     10901   by_hand otherwise quickmath unoptimised
+    11001   assembled clang_grids engines fullgrids oddities subjects waiting
 
 and the launches of mixed, stack and tensor were written by hand."""
 import json
