@@ -10,6 +10,8 @@
 bool pl_pass_guards(pl_ir *x);
 /* wmma.c: loads and stores of wmma's fragments become what each lane does, products those of 16 x 8. */
 bool pl_pass_wmma(pl_ir *x);
+/* truths.c: a condition that was made a number and is compared again is the condition. */
+bool pl_pass_truths(pl_ir *x);
 /* fold.c: copies and constants are passed on, equal computations are done once, unused results disappear. */
 bool pl_pass_fold(pl_ir *x);
 /* fold.c: a copy of a variable that has just got a number is that number. */
