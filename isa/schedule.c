@@ -153,7 +153,7 @@ static bool class_is_wall(uint16_t cls)
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (starts_with(pl_class_text[cls], names[k]))
             return true;
-    return cls == C_sreg_clock || cls == C_sleep || cls == C_wgmma || cls == C_wgmma_fence || cls == C_wgmma_commit || cls == C_wgmma_wait ||
+    return cls == C_sreg_clock || cls == C_sreg_clock32 || cls == C_sleep || cls == C_wgmma || cls == C_wgmma_fence || cls == C_wgmma_commit || cls == C_wgmma_wait ||
            cls == C_setmaxnreg;
 }
 

@@ -1528,7 +1528,22 @@ START_TEST(small_arrays_live_in_registers)
 }
 END_TEST
 
-UNIT_MAIN("opt", kernels_take_the_registers_that_they_ask_for, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops,
+/* What a program measures stays between its clocks, of 32 bits or of 64. */
+START_TEST(nothing_moves_past_a_clock)
+{
+    static const char *const clock[] = {"mov.u32 %r7, %clock;", "mov.u64 %d3, %clock64;\ncvt.u32.u64 %r7, %d3;"};
+    for (unsigned k = 0; k < 2; k++) {
+        char body[512];
+        snprintf(body, sizeof body, "ld.global.u32 %%r3, [%%d1];\n%s\nld.global.u32 %%r4, [%%d1+64];\nxor.b32 %%r3, %%r3, %%r4;\nadd.u32 %%r3, %%r3, %%r7;\nst.global.u32 [%%d2], %%r3;", clock[k]);
+        assemble(body);
+        const char *first = strstr(listing, "ld.global"), *at = strstr(listing, "sreg"), *second = strstr(listing, "+64]");
+        ck_assert(first && at && second);
+        ck_assert_msg(first < at && at < second, "%s", listing);
+    }
+}
+END_TEST
+
+UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, conditions_made_numbers_are_conditions, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
