@@ -101,7 +101,8 @@ static void find_readers(control *x, const pl_block *b)
             if (x->access[slot[k]] < first) first = x->access[slot[k]];
         x->until[pc - x->f->first] = first;
         const bool free = !d->price->issues;
-        for (uint32_t k = 0; k < n; k++) x->access[slot[k]] = free || variable(d) ? UINT32_MAX : pc;
+        for (uint32_t k = 0; k < n; k++) /* where its guard is false, what was there before is what is read */
+            if (!d->guarded || !variable(d)) x->access[slot[k]] = free || variable(d) ? UINT32_MAX : pc;
         n = slots_of(x, d, 0, slot);
         /* what costs nothing passes its operands on: its readers are theirs */
         for (uint32_t k = 0; k < n; k++)
@@ -460,6 +461,7 @@ static bool go_through(control *x, uint32_t b)
         }
         for (uint32_t k = 0; k < n; k++) {
             entry *e = at_slot(x, slot[k]);
+            const uint8_t before = d->guarded ? open_of(x, e) : 0; /* where its guard is false, that is what is read */
             e->stamp = stamp;
             if (!free) e->readers = 0;
             if (free) {
@@ -469,7 +471,7 @@ static bool go_through(control *x, uint32_t b)
                 e->side = side;
             } else if (d->sets != PL_SB_NONE) {
                 e->ready = 0;
-                e->mask = (uint8_t)(1u << d->sets);
+                e->mask = (uint8_t)(before | 1u << d->sets);
                 e->side = 0;
                 e->price = NULL;
             } else {

@@ -231,6 +231,17 @@ START_TEST(what_follows_an_acquire_waits)
 }
 END_TEST
 
+/* Two loads into one register, of which a condition chooses: who reads it waits for both, which share a scoreboard (ptxas 13.0 for sm_90a). */
+START_TEST(guarded_loads_of_one_register_are_both_waited_for)
+{
+    program p = assemble("setp.lt.u32 %p1, %r1, %r2;\n@%p1 bra A;\nld.global.u32 %r10, [%d0+64];\nbra.uni B;\nA:\nld.global.u32 %r10, [%d0+96];\nB:\nadd.u32 %r20, %r10, %r3;");
+    unsigned first = find(&p, 0, "+64]"), second = find(&p, 0, "+96]"), reader = find(&p, 0, "add.u32");
+    ck_assert_int_ge(p.c[first].scoreboard, 0);
+    ck_assert_int_eq(p.c[first].scoreboard, p.c[second].scoreboard);
+    ck_assert_msg(p.c[reader].waits >> p.c[first].scoreboard & 1, "%s does not wait", p.text[reader]);
+}
+END_TEST
+
 UNIT_MAIN("control", distances_are_those_of_ptxas, guards_doubles_and_memory, loads_read_together_share_a_scoreboard,
           six_scoreboards_serve_eight_results, waits_cross_blocks, writers_wait_until_a_store_has_read, what_is_read_in_time_needs_no_scoreboard,
-          addresses_and_data_share_no_scoreboard, what_follows_an_acquire_waits)
+          addresses_and_data_share_no_scoreboard, what_follows_an_acquire_waits, guarded_loads_of_one_register_are_both_waited_for)
