@@ -7,6 +7,7 @@
 
 #include "isa/passes.h"
 #include "isa/plan.h"
+#include "isa/policy.h"
 
 typedef struct value {
     uint32_t block, at, next; /* next: in the same bucket, plus one */
@@ -340,6 +341,19 @@ static void share(fold *f, uint32_t block, uint32_t at, bool values)
     f->bucket[slot] = (uint32_t)f->values.n;
 }
 
+/* A cache policy for a share of all lines that is a number is a number, too. */
+static bool policy(fold *f, pl_insn *i)
+{
+    const pl_form *m = &pl_forms[i->form];
+    uint64_t bits = 0x3f800000; /* 1 */
+    float fraction;
+    if (m->mnem != M_createpolicy || !pl_insn_has(i, W_fractional) || i->guard != PL_PT || f->x->row[i->op[0]].defs != 1) return false;
+    if (i->op[1] != UINT32_MAX && !pl_ir_number(f->x, i->op[1], &bits)) return false;
+    memcpy(&fraction, &(uint32_t){(uint32_t)bits}, sizeof fraction);
+    replace_by(f, i, constant(f, policy_of_fraction(pl_mod(m, i->mods, G_primary), pl_mod(m, i->mods, G_secondary), fraction), 64));
+    return true;
+}
+
 static void visit(fold *f, uint32_t block, uint32_t at)
 {
     pl_ir *x = f->x;
@@ -354,6 +368,7 @@ static void visit(fold *f, uint32_t block, uint32_t at)
             return;
         }
     }
+    if (policy(f, i)) return;
     operation o = operation_of(i);
     const pl_form *fm = &pl_forms[i->form];
     if (o.simple && o.mnem == M_setp && fm->noperands == 4 && is_value(x, i->op[2]) && i->op[1] == UINT32_MAX) {

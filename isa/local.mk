@@ -23,7 +23,7 @@ isa/gen.stamp: $(isa_isagen) $(isa_tables)
 $(isa_generated): isa/gen.stamp
 	@test -f $@ || { rm -f isa/gen.stamp; $(MAKE) $(AM_MAKEFLAGS) isa/gen.stamp; }
 
-libptxloom_la_SOURCES += isa/form.c isa/form.h isa/plan.h isa/examples.def isa/form_examples.def isa/match.c isa/match.h isa/rules.c isa/insn.h isa/program.h
+libptxloom_la_SOURCES += isa/form.c isa/form.h isa/plan.h isa/policy.h isa/examples.def isa/form_examples.def isa/match.c isa/match.h isa/rules.c isa/insn.h isa/program.h
 nodist_libptxloom_la_SOURCES += isa/gen_forms.c
 libptxloom_la_SOURCES += isa/cfg.c isa/cfg.h isa/operands.c isa/operands.h isa/live.c isa/live.h isa/colour.c isa/colour.h isa/uniform.c isa/disasm.c isa/opt.c isa/opt.h \
 	isa/ir.c isa/ir.h isa/passes.h isa/truths.c isa/fold.c isa/select.c isa/guards.c isa/halves.c isa/shorts.c isa/place.c isa/converge.c isa/webs.c isa/vector.c isa/divide.c isa/arrays.c isa/atomics.c isa/wmma.c isa/materialise.c isa/schedule.c isa/predicate.c isa/weight.c isa/weight.h isa/conditions.c isa/choice.c isa/hoist.c isa/invariant.c isa/reload.c isa/bases.c isa/reach.c isa/unroll.c isa/rotate.c isa/coalesce.c isa/flow.c isa/flow.h isa/liveset.c isa/liveset.h isa/memorder.c isa/memorder.h isa/varies.c isa/varies.h isa/ends.c isa/ends.h isa/modifier.c isa/calls.c isa/kept.c isa/spill.c

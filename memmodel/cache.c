@@ -1,4 +1,4 @@
-/* cache.c - tags of a sectored cache with least-recently-used replacement; see cache.h. */
+/* cache.c - tags of a sectored cache, replaced by rank and least recent use; see cache.h. */
 #include "memmodel/cache.h"
 #include <string.h>
 
@@ -17,7 +17,7 @@ void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, pl_arena *tags, uin
     for (uint32_t k = 0; k < n && pl_arena_ok(a) && pl_arena_ok(tags); k++)
         c[k] = (pl_cache){.line = line + (size_t)k * each, .known = known + (size_t)k * sets,
                           .sets = sets, .ways = ways, .head = head, .stride = stride, .line_shift = shift,
-                          .hashed = hashed, .by_sets = pl_divider_of(sets)};
+                          .hashed = hashed, .by_sets = pl_divider_of(sets), .last = 16 * ways};
 }
 
 void pl_cache_init(pl_cache *c, pl_arena *a, pl_arena *tags, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed)
@@ -78,18 +78,73 @@ uint32_t pl_cache_find_in(pl_cache *c, uint32_t set, uint64_t address)
     return PL_NO_LINE;
 }
 
-uint32_t pl_cache_claim(pl_cache *c, uint64_t address, pl_cache_line *evicted)
+void pl_cache_keep_last(pl_cache *c, double part) { c->last = (uint32_t)(part * 16 * c->ways + 0.5); }
+
+/* Changed lines that are to go first are not the first to go while they fill less than half a set: they must be written back before
+ * (policy.tsv: 12 MiB of st.cs are there after 24 MiB of loads). */
+static int rank_of(const pl_cache *c, const pl_cache_line *line, uint32_t changed)
+{
+    if (!line->tag) return PL_RANK_FIRST;
+    return line->rank == PL_RANK_FIRST && line->dirty && changed < c->ways / 2 ? PL_RANK_NORMAL : line->rank;
+}
+
+/* The line of a set that goes next when lines differ in rank, or UINT32_MAX. */
+static uint32_t lowest(const pl_cache *c, size_t first, const uint32_t *used)
+{
+    uint32_t victim = UINT32_MAX, changed = 0;
+    int least = 0;
+    for (uint32_t w = 0; w < c->ways; w++) changed += c->line[first + w].tag && c->line[first + w].rank == PL_RANK_FIRST && c->line[first + w].dirty;
+    for (uint32_t w = 0; w < c->ways; w++) {
+        const pl_cache_line *line = &c->line[first + w];
+        const int rank = rank_of(c, line, changed);
+        if (line->pending || (victim != UINT32_MAX && rank > least)) continue;
+        if (victim == UINT32_MAX || rank < least || (int32_t)(used[w] - used[victim]) < 0) {
+            victim = w;
+            least = rank;
+        }
+    }
+    return victim;
+}
+
+/* Lines that a set may keep until last. A part of a way is a way in some of the sets. */
+static uint32_t may_keep(const pl_cache *c, size_t set)
+{
+    const uint64_t k = set / c->stride;
+    return (uint32_t)(((k + 1) * c->last >> 4) - (k * c->last >> 4));
+}
+
+void pl_cache_rank(pl_cache *c, uint32_t line, pl_mem_rank rank)
+{
+    const size_t way = line % c->stride - c->head, first = line - way, set = first - c->head;
+    const uint32_t *used = low_of(c, set) + c->ways;
+    if (c->line[line].rank == rank) return;
+    c->line[line].rank = (int8_t)rank;
+    c->ranked = true;
+    if (rank != PL_RANK_LAST) return;
+    uint32_t n = 0, oldest = UINT32_MAX;
+    for (uint32_t w = 0; w < c->ways; w++) {
+        if (!c->line[first + w].tag || c->line[first + w].rank != PL_RANK_LAST) continue;
+        n++;
+        if (oldest == UINT32_MAX || (int32_t)(used[w] - used[oldest]) < 0) oldest = w;
+    }
+    if (n > may_keep(c, set)) c->line[first + oldest].rank = PL_RANK_NORMAL;
+}
+
+uint32_t pl_cache_claim(pl_cache *c, uint64_t address, pl_mem_rank rank, pl_cache_line *evicted)
 {
     uint64_t number = address >> c->line_shift;
     size_t set = set_of(c, number), first = set + c->head;
     uint32_t *low = low_of(c, set), *used = low + c->ways, victim = UINT32_MAX;
-    for (uint32_t w = 0; w < c->ways; w++) /* one that was never used, or the longest unused one */
-        if ((victim == UINT32_MAX || (int32_t)(used[w] - used[victim]) < 0) && !c->line[first + w].pending) victim = w;
+    if (c->ranked) victim = lowest(c, first, used);
+    else
+        for (uint32_t w = 0; w < c->ways; w++) /* one that was never used, or the longest unused one */
+            if ((victim == UINT32_MAX || (int32_t)(used[w] - used[victim]) < 0) && !c->line[first + w].pending) victim = w;
     if (victim == UINT32_MAX) return PL_NO_LINE;
     *evicted = c->line[first + victim];
     c->line[first + victim] = (pl_cache_line){.tag = number + 1, .waiters = PL_NO_LINE};
     low[victim] = (uint32_t)(number + 1);
     used[victim] = ++c->clock;
+    if (rank != PL_RANK_NORMAL) pl_cache_rank(c, (uint32_t)(first + victim), rank);
     return (uint32_t)(first + victim);
 }
 

@@ -15,10 +15,10 @@ void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *tags, pl_arena *sparse, uint64_
 
 static bool is_own(const pl_l1 *l, uint64_t line) { return line - l->own < l->own_bytes; }
 
-static uint32_t claim(pl_l1 *l, uint64_t line)
+static uint32_t claim(pl_l1 *l, uint64_t line, pl_mem_rank rank)
 {
     pl_cache_line old;
-    uint32_t slot = pl_cache_claim(&l->tags, line, &old);
+    uint32_t slot = pl_cache_claim(&l->tags, line, rank, &old);
     if (slot == PL_NO_LINE || is_own(l, line)) return slot;
     if (l->nrecent < PL_L1_RECENT) l->recent[l->nrecent++] = slot;
     else l->nrecent = PL_L1_RECENT + 1;
@@ -35,14 +35,23 @@ static void wait_for(pl_l1 *l, pl_l1_miss *m, uint32_t token)
     m->waiters = w;
 }
 
-uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, bool cached, uint32_t *request, uint8_t *ask)
+/* An access finds a line (policy.tsv.xz): one that lets it go first or last says so, an ordinary one makes it ordinary unless it was to go last. */
+static void use(pl_l1 *l, uint32_t slot, pl_mem_rank rank)
+{
+    if (rank == PL_RANK_NORMAL && !l->tags.ranked) return;
+    if (rank == PL_RANK_UNCHANGED || (rank == PL_RANK_NORMAL && l->tags.line[slot].rank == PL_RANK_LAST)) return;
+    pl_cache_rank(&l->tags, slot, rank);
+}
+
+uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl_l1_way way, pl_mem_rank rank, uint32_t *request, uint8_t *ask)
 {
     uint32_t fills = 0, slot = PL_NO_LINE;
     uint8_t missing = sectors;
     *ask = 0;
-    if (cached) {
+    if (way != PL_L1_PAST) {
         slot = pl_cache_find(&l->tags, line);
         if (slot != PL_NO_LINE) {
+            use(l, slot, rank);
             pl_cache_line *t = &l->tags.line[slot];
             missing &= (uint8_t)~t->valid;
             l->hits += (uint32_t)__builtin_popcount(sectors & t->valid);
@@ -56,8 +65,8 @@ uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, bo
                 missing &= (uint8_t)~shared;
             }
             if (!missing) return fills;
-        } else {
-            slot = claim(l, line);
+        } else if (way == PL_L1_KEEP) {
+            slot = claim(l, line, rank);
         }
     }
     uint32_t i = l->free_miss != PL_NO_LINE ? l->free_miss : l->fresh_miss++;
@@ -78,12 +87,13 @@ uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, bo
     return fills + 1;
 }
 
-bool pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, bool keep)
+bool pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, pl_l1_way way, pl_mem_rank rank)
 {
     uint32_t slot = pl_cache_find(&l->tags, line);
     const bool there = slot != PL_NO_LINE;
-    if (!keep) return there;
-    if (!there) slot = claim(l, line);
+    if (way == PL_L1_PAST) return there;
+    if (there) use(l, slot, rank);
+    else if (way == PL_L1_KEEP) slot = claim(l, line, rank);
     if (slot != PL_NO_LINE) l->tags.line[slot].valid |= sectors & (uint8_t)~l->tags.line[slot].pending;
     return there;
 }

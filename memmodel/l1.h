@@ -17,6 +17,9 @@ enum { PL_L1_BURST = 64 };
 /* Lines that are remembered as claimed since all were forgotten last. */
 enum { PL_L1_RECENT = 128 };
 
+/* How an access deals with lines: goes past them, looks whether they are there, or also gives those a place that are not. */
+typedef enum pl_l1_way { PL_L1_PAST, PL_L1_LOOK, PL_L1_KEEP } pl_l1_way;
+
 typedef struct pl_l1_miss {
     uint64_t line;
     uint32_t waiters; /* list of pl_l1_waiter */
@@ -51,10 +54,11 @@ static inline bool pl_l1_room(const pl_l1 *l)
     return l->used_miss + l->burst <= l->nmiss && l->used_waiter + l->burst <= l->nwaiter;
 }
 /* Looks the sectors up for `token`. Returns how many fills the token must wait for (0: all present). For a new miss,
- * *request gets its number and *ask the sectors to fetch, else *ask is 0. cached false: go past the tags (no hits, no fill). */
-uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, bool cached, uint32_t *request, uint8_t *ask);
-/* A store passes: was its line there? keep: its sectors are there afterwards. */
-bool pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, bool keep);
+ * *request gets its number and *ask the sectors to fetch, else *ask is 0. rank: what a line gets
+ * that is there, or takes a place. */
+uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl_l1_way way, pl_mem_rank rank, uint32_t *request, uint8_t *ask);
+/* A store passes: was its line there? PL_L1_KEEP: its sectors are there afterwards, PL_L1_LOOK: if the line was there. */
+bool pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, pl_l1_way way, pl_mem_rank rank);
 /* These sectors are not present any more. */
 void pl_l1_lose(pl_l1 *l, uint64_t line, uint8_t sectors);
 /* The fill of miss `request` has come. Calls done(ctx, token) for each wait that ends. */

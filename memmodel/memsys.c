@@ -154,6 +154,7 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const p
     pl_cache_init_all(m->l2, c->slices, a, tags, c->l2_bytes / c->slices, c->line_bytes, c->l2_ways, true);
     for (uint32_t s = 0; s < c->slices; s++) {
         pl_cache_is_slice(&m->l2[s], c->slices / c->partitions);
+        pl_cache_keep_last(&m->l2[s], (double)c->l2_persisting / (double)c->l2_bytes);
         m->slice[s].latency = c->l2_latency;
     }
     for (uint32_t n = 0; n < c->nodes; n++) {
@@ -443,11 +444,23 @@ static void leave(pl_memsys *m, uint32_t i)
     m->nreads--;
 }
 
+static void release(pl_memsys *m, uint32_t i)
+{
+    m->rec[i].stage = IDLE;
+    m->rec[i].next = m->free;
+    m->free = i;
+    m->used--;
+}
+
 /* Sends the reply of record i, whose data leave the way into its group at `at`, and frees the record. */
 static void reply(pl_memsys *m, uint32_t i, uint64_t at, uint8_t level)
 {
     record *x = &m->rec[i];
     const pl_mem_req *r = &x->r;
+    if (r->silent) {
+        release(m, i);
+        return;
+    }
     uint32_t data = r->op == PL_MEM_READ ? (uint32_t)__builtin_popcount(r->sectors) : r->op == PL_MEM_ATOMIC ? 1u : 0;
     uint32_t sector = r->client == PL_CL_L1 ? m->l1_sector : m->down_sector;
     at = pl_port_pass_later(&m->down[r->node], m->now, at, (uint64_t)sector * data);
@@ -459,10 +472,7 @@ static void reply(pl_memsys *m, uint32_t i, uint64_t at, uint8_t level)
                         .sectors = r->sectors,
                         .level = level};
     make_reply(m, &m->reply[r->node], out);
-    x->stage = IDLE;
-    x->next = m->free;
-    m->free = i;
-    m->used--;
+    release(m, i);
 }
 
 static void answer(pl_memsys *m, uint32_t i, uint64_t at)
@@ -472,7 +482,7 @@ static void answer(pl_memsys *m, uint32_t i, uint64_t at)
     uint32_t data = r->op == PL_MEM_READ ? (uint32_t)__builtin_popcount(r->sectors) : r->op == PL_MEM_ATOMIC ? 1u : 0;
     uint32_t follower = r->op == PL_MEM_READ ? x->followers : NONE;
     uint8_t level = x->level;
-    at = pl_port_pass_later(&m->group_down[m->node[r->node].group], m->now, at, (uint64_t)m->group_sector * data);
+    if (!r->silent) at = pl_port_pass_later(&m->group_down[m->node[r->node].group], m->now, at, (uint64_t)m->group_sector * data);
     if (r->op == PL_MEM_READ) leave(m, i);
     reply(m, i, at, level);
     while (follower != NONE) {
@@ -508,7 +518,7 @@ void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box)
         uint32_t cost = pl_up_cost(&m->up_costs, &x->r);
         uint64_t at = pl_port_pass_later(&m->up[x->r.node], m->sent < x->r.time ? m->sent : x->r.time, x->r.time, cost) +
                       m->distance[m->node[x->r.node].group * m->half + slice - side * m->half];
-        if (x->r.op == PL_MEM_READ && join(m, i, read_hash(m, &x->r))) continue;
+        if (x->r.op == PL_MEM_READ && !x->r.home && join(m, i, read_hash(m, &x->r))) continue;
         pl_cache_expect(&m->l2[slice], x->set);
         file(m, i, at);
     }
@@ -524,9 +534,10 @@ static void write_back(pl_memsys *m, uint64_t now, const pl_cache *l2, const pl_
 }
 
 /* Sectors that are fetched when `want` are missing. */
-static uint8_t fetch_mask(const pl_memsys *m, uint8_t want)
+static uint8_t fetch_mask(const pl_memsys *m, const pl_mem_req *r, uint8_t want)
 {
     uint32_t per = m->c->l2_fill_sectors, sectors = m->c->line_bytes / m->c->sector_bytes;
+    if (r->around > per) per = r->around < sectors ? r->around : sectors;
     uint8_t out = 0, block = (uint8_t)((1u << per) - 1);
     for (uint32_t s = 0; s < sectors; s += per) {
         if (want >> s & block) out |= (uint8_t)(block << s);
@@ -614,6 +625,68 @@ static void count_request(pl_memsys *m, const record *x, uint32_t sectors)
     }
 }
 
+/* An access finds a line, or has got a place for one. A copy in the half that does not own it does not persist; what was to go last is not
+ * made to go first (policy.tsv.xz: ld.hint.last, ld.hint.first), and an ordinary access to what was to go first makes it ordinary. */
+static void use(pl_cache *l2, uint32_t k, pl_mem_rank rank, bool owned)
+{
+    const pl_mem_rank old = (pl_mem_rank)l2->line[k].rank;
+    if (!l2->ranked && rank == PL_RANK_NORMAL) return;
+    if (rank == PL_RANK_RESET) pl_cache_rank(l2, k, PL_RANK_NORMAL);
+    else if (rank == PL_RANK_FIRST && old != PL_RANK_LAST) pl_cache_rank(l2, k, rank);
+    else if (rank == PL_RANK_LAST && owned) pl_cache_rank(l2, k, rank);
+    else if (rank != PL_RANK_FIRST && old == PL_RANK_FIRST) pl_cache_rank(l2, k, PL_RANK_NORMAL);
+}
+
+/* The line for a request: found, or with a place that has been made for it; or NONE. */
+static uint32_t line_for(pl_memsys *m, const record *x, uint64_t now, bool owned)
+{
+    pl_cache *l2 = &m->l2[x->slice];
+    uint32_t k = pl_cache_find_in(l2, x->set, x->r.line);
+    if (k == PL_NO_LINE) {
+        pl_cache_line old = {0};
+        if (x->r.rank == PL_RANK_FIRST && x->away && x->r.op == PL_MEM_READ) return NONE; /* there is a place for it in the half that asks, only */
+        k = pl_cache_claim(l2, x->r.line, PL_RANK_NORMAL, &old);
+        write_back(m, now, l2, &old);
+    }
+    if (k == PL_NO_LINE) return NONE;
+    use(l2, k, (pl_mem_rank)x->r.rank, owned);
+    return k;
+}
+
+/* Brings the line behind the one that record x reads to the half that owns it. Only a read of the first sector of a pair of lines does that
+ * (policy.tsv.xz: ld.L2::256B). */
+static void fetch_next(pl_memsys *m, const record *x, uint64_t now)
+{
+    const uint32_t sectors = m->c->line_bytes / m->c->sector_bytes;
+    if (x->r.around <= sectors || !(x->r.sectors & 1) || x->r.line & m->c->line_bytes || (m->free == NONE && m->fresh == m->nrec)) return;
+    uint32_t i = m->free != NONE ? m->free : m->fresh++;
+    if (i == m->free) m->free = m->rec[i].next;
+    m->used++;
+    record *y = &m->rec[i];
+    *y = (record){.r = x->r, .stage = AT_SLICE, .level = PL_LV_L2, .followers = NONE, .sharers = 1};
+    y->r.line += m->c->line_bytes;
+    y->r.sectors = (uint8_t)((1u << sectors) - 1);
+    y->r.around = 0;
+    y->r.home = y->r.silent = true;
+    y->slice = (uint16_t)slice_of(m, y->r.line, side_of(m, y->r.node));
+    y->set = pl_cache_set(&m->l2[y->slice], y->r.line);
+    file(m, i, now);
+}
+
+/* Priorities and contents of a line, in both halves. */
+static void keep_up(pl_memsys *m, uint32_t i)
+{
+    const pl_mem_req *r = &m->rec[i].r;
+    for (uint32_t p = 0; p < m->c->partitions; p++) {
+        pl_cache *l2 = &m->l2[slice_of(m, r->line, p)];
+        const uint32_t k = pl_cache_find(l2, r->line);
+        if (k == PL_NO_LINE) continue;
+        if (r->op == PL_MEM_DEMOTE && l2->line[k].rank == PL_RANK_LAST) pl_cache_rank(l2, k, PL_RANK_NORMAL);
+        if (r->op == PL_MEM_DISCARD && l2->line[k].waiters == NONE && !l2->line[k].pending) pl_cache_drop(l2, k);
+    }
+    release(m, i);
+}
+
 static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
 {
     record *x = &m->rec[i];
@@ -630,23 +703,25 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
         if (cost < write) cost = write;
     }
     uint64_t out = pl_port_pass(&m->slice[x->slice], now, cost);
+    if (r->op >= PL_MEM_DEMOTE) {
+        keep_up(m, i);
+        return;
+    }
     count_request(m, x, n);
-    if (!owned && r->op != PL_MEM_READ) { /* only the owner changes a line */
+    const bool whole = r->op == PL_MEM_WRITE && !partial;
+    if (!owned && (r->op != PL_MEM_READ || r->home)) { /* only the owner changes a line */
         count_hits(m, x, now, n, 0);
-        x->fetch = 0;
+        const uint32_t copy = whole ? line_for(m, x, now, false) : NONE; /* sectors that are written whole can be read here, too (policy.tsv.xz: st_full) */
+        if (copy != NONE) l2->line[copy].valid |= sectors & (uint8_t)~l2->line[copy].pending;
+        x->fetch = r->op == PL_MEM_READ ? sectors : 0;
         x->line = NONE;
         go_home(m, i, out);
         return;
     }
-    uint32_t k = pl_cache_find_in(l2, x->set, r->line);
-    if (k == PL_NO_LINE) {
-        pl_cache_line old = {0};
-        k = pl_cache_claim(l2, r->line, &old);
-        write_back(m, now, l2, &old);
-    }
-    if (r->op != PL_MEM_READ && m->c->partitions > 1) drop_copy(m, r->line, owner);
+    uint32_t k = line_for(m, x, now, owned);
+    if (r->op != PL_MEM_READ && m->c->partitions > 1 && !(whole && x->away)) drop_copy(m, r->line, owner);
     if (r->op == PL_MEM_WRITE) {
-        if (k != PL_NO_LINE) {
+        if (k != NONE) {
             pl_cache_line *line = &l2->line[k];
             count_hits(m, x, now, n, 0);
             if (!partial) line->valid |= sectors; /* what is there in part is fetched before it is read (dram__sectors_read of alloca_local) */
@@ -656,7 +731,7 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
         answer(m, i, out + (x->away ? m->c->far_latency : 0));
         return;
     }
-    if (k == PL_NO_LINE) { /* every way waits for a fill: go past the cache */
+    if (k == NONE) { /* every way waits for a fill: go past the cache */
         count_hits(m, x, now, 0, n);
         x->line = NONE;
         x->fetch = sectors;
@@ -672,7 +747,7 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
     if (r->held) line->valid |= sectors & (uint8_t)~line->pending;
     uint8_t missing = sectors & (uint8_t)~line->valid;
     uint8_t ask = missing & (uint8_t)~line->pending;
-    x->fetch = ask ? fetch_mask(m, ask) & (uint8_t)~(line->valid | line->pending) : 0;
+    x->fetch = ask ? fetch_mask(m, r, ask) & (uint8_t)~(line->valid | line->pending) : 0;
     /* all that is fetched counts as missed (lts__t_sectors_lookup_miss.sum of copy_strided_32: two sectors for each that is read) */
     count_hits(m, x, now, n - (uint32_t)__builtin_popcount(ask), (uint32_t)__builtin_popcount(x->fetch));
     x->line = k;
@@ -689,6 +764,7 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
         return;
     }
     line->pending |= x->fetch;
+    fetch_next(m, x, out);
     if (!owned) {
         go_home(m, i, out);
         return;

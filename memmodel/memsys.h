@@ -55,6 +55,7 @@ typedef struct pl_memsys_config {
     double partial_next;         /* further cycles for each further sector of it */
     double l2_fill;              /* cycles that the slice needs for each sector that comes to it */
     uint32_t l2_fill_sectors;    /* sectors fetched together from DRAM */
+    uint64_t l2_persisting;      /* bytes that lines with the priority evict_last may keep */
     pl_dram_config dram;
     uint32_t in_flight;          /* most requests under way, all nodes together */
 } pl_memsys_config;
@@ -69,7 +70,7 @@ pl_up_costs pl_up_costs_of(const pl_memsys_config *c);
 
 static inline uint32_t pl_up_cost(const pl_up_costs *u, const pl_mem_req *r)
 {
-    if (r->op == PL_MEM_READ) return u->header;
+    if (r->op == PL_MEM_READ || r->op >= PL_MEM_DEMOTE) return u->header;
     if (r->op == PL_MEM_WRITE) {
         uint32_t n = (uint32_t)__builtin_popcount(r->sectors), cost = u->header + u->sector * r->bytes * 4 / u->sector_bytes;
         return r->bytes * 4u < n * u->sector_bytes && cost < u->partial * (n + 1) ? u->partial * (n + 1) : cost;

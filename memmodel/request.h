@@ -12,11 +12,22 @@ typedef enum pl_mem_op {
     PL_MEM_READ,   /* answered with data */
     PL_MEM_WRITE,  /* answered with an acknowledgement */
     PL_MEM_ATOMIC, /* performed at the L2 slice, answered with old values */
-    PL_MEM_REDUCE  /* performed at the L2 slice, answered with an acknowledgement */
+    PL_MEM_REDUCE, /* performed at the L2 slice, answered with an acknowledgement */
+    PL_MEM_DEMOTE, /* a line that was to go last is an ordinary one */
+    PL_MEM_DISCARD /* a line is forgotten, and not written back */
 } pl_mem_op;
 
 /* How hard the arithmetic of an atomic operation is for an L2 slice. */
 typedef enum pl_mem_alu { PL_ALU_INT, PL_ALU_WIDE, PL_ALU_FLOAT, PL_ALU_KINDS } pl_mem_alu;
+
+/* In which order the lines of a set give up their place; of equals, the one that was not used for longest goes first (policy.tsv.xz). */
+typedef enum pl_mem_rank {
+    PL_RANK_FIRST = -2,     /* evict_first, .cs */
+    PL_RANK_UNCHANGED = -1, /* evict_unchanged: an L1 lets these go before lines of ordinary accesses */
+    PL_RANK_NORMAL = 0,
+    PL_RANK_LAST = 1, /* evict_last; as many of a set as may persist */
+    PL_RANK_RESET = 2 /* of an access, not of a line: evict_normal, spelt out, after which a line that was to go last is an ordinary one */
+} pl_mem_rank;
 
 /* Who in an SM asked, so that the reply finds its way. */
 typedef enum pl_mem_client { PL_CL_L1, PL_CL_STORE, PL_CL_ATOMIC, PL_CL_CODE, PL_CL_CONST, PL_CL_BULK } pl_mem_client;
@@ -36,6 +47,10 @@ typedef struct pl_mem_req {
     uint8_t turns;    /* atomics: operations on the busiest address of the line: each is a packet of its own */
     uint8_t places;   /* atomics: which of the eight words of a sector they change, all sectors together */
     uint8_t more;     /* atomics: operations beyond the first of each turn, in units of 4 bytes */
+    int8_t rank;      /* pl_mem_rank that the line gets in the L2 */
+    uint8_t around;   /* reads: sectors that are fetched with a missing one, 0: as many as the machine does */
+    bool home;        /* reads: the line is wanted in the half of the L2 that owns it, and no copy of it (prefetches) */
+    bool silent;      /* nobody waits for an answer */
 } pl_mem_req;
 
 typedef struct pl_mem_reply {

@@ -49,7 +49,6 @@ static inline void pl_record(pl_warp *w, pl_space space, pl_access_kind kind, un
     fx->kind = (uint8_t)kind;
     fx->size = (uint16_t)bytes;
     fx->bypass_l1 = (flags & PL_MF_NOL1) != 0;
-    fx->streaming = false;
     for (unsigned l = 0; l < PL_LANES; l++)
         fx->addr[l] = addr[l];
 }

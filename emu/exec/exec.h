@@ -43,7 +43,7 @@ typedef struct pl_effect {
     uint8_t kind;    /* pl_access_kind */
     uint16_t size;   /* bytes a lane */
     bool bypass_l1;  /* .cg, volatile, relaxed/acquire beyond the block, atomics */
-    bool streaming;  /* evict-first */
+    uint64_t policy; /* cache policy of the instruction (policy.h), 0: none; set by the timing model */
     uint64_t object; /* of textures and surfaces: the handle */
     uint64_t addr[PL_LANES]; /* in the resolved space */
 } pl_effect;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emu/exec/access.h"
+#include "isa/policy.h"
 
 /* Where the lanes' bytes are when one base serves them all: base + off[l], inactive lanes at offset 0. */
 typedef struct span {
@@ -401,6 +402,18 @@ void exec_getctarank(pl_warp *w, const pl_insn *i, int ss, int type)
         v[l] = (v[l] - (ss ? 0 : PL_SHARED_WINDOW)) / PL_SHARED_SLICE;
     }
     put(w, i->op[0], v, false);
+}
+
+/* createpolicy.range: a policy for a range of addresses. */
+void exec_policy_range(pl_warp *w, const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    const int primary = pl_mod(f, i->mods, G_primary), secondary = pl_mod(f, i->mods, G_secondary);
+    const uint32_t *some = w->regs + (size_t)i->op[2] * PL_LANES, *all = w->regs + (size_t)i->op[3] * PL_LANES;
+    uint64_t addr[PL_LANES], v[PL_LANES];
+    pl_addresses(w, i, 1, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    for (unsigned l = 0; l < PL_LANES; l++) v[l] = policy_of_range(primary, secondary, addr[l], some[l], all[l]);
+    put(w, i->op[0], v, true);
 }
 
 void exec_prefetch(pl_warp *w, const pl_insn *i)

@@ -1,5 +1,6 @@
 /* decode.c - prices, kinds and dependences of a program's instructions; see decode.h. */
 #include "emu/sm/control.h"
+#include "memmodel/l1.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,20 @@ static uint8_t named(const pl_form *f, const char *name)
         if (strcmp(f->operand[k].name, name) == 0) return (uint8_t)k;
     }
     return UINT8_MAX;
+}
+
+/* Eviction priorities, ways past the L1, and what is fetched together: policy.tsv.xz says what an H200 does. */
+static void note_cache(pl_dec *d, const pl_insn *i, const pl_form *f)
+{
+    const bool first = pl_insn_has(i, W_cs) || pl_insn_has(i, W_L1__evict_first) || pl_insn_has(i, W_L1__no_allocate) || pl_insn_has(i, W_lu);
+    d->way = pl_insn_has(i, W_L1__no_allocate) || pl_insn_has(i, W_lu) ? PL_L1_LOOK : PL_L1_KEEP;
+    d->rank[0] = first ? PL_RANK_FIRST : pl_insn_has(i, W_L1__evict_unchanged) ? PL_RANK_UNCHANGED
+               : pl_insn_has(i, W_L1__evict_last) ? PL_RANK_LAST : PL_RANK_NORMAL;
+    d->rank[1] = first || pl_insn_has(i, W_L2__evict_first) ? PL_RANK_FIRST : pl_insn_has(i, W_L2__evict_last) ? PL_RANK_LAST : PL_RANK_NORMAL;
+    d->around = pl_insn_has(i, W_L2__256B) ? 8 : pl_insn_has(i, W_L2__128B) ? 4 : 0;
+    d->upkeep = f->mnem == M_prefetch || f->mnem == M_prefetchu ? PL_UP_PREFETCH
+              : f->mnem == M_applypriority ? PL_UP_DEMOTE : f->mnem == M_discard ? PL_UP_DISCARD : PL_UP_NONE;
+    d->policy_operand = pl_insn_has(i, W_L2__cache_hint) ? named(f, "policy") : UINT8_MAX;
 }
 
 typedef struct lists {
@@ -482,7 +497,8 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->kind = kind[i->cls];
         d->slow = (uint8_t)pl_slow_of(i->cls);
         d->texture = strcmp(pl_class_text[i->cls], "tex") == 0 || strcmp(pl_class_text[i->cls], "surf") == 0;
-        d->wants_effect = (i->flags & PL_IF_MEM) != 0 || d->texture || d->kind == PL_KIND_BULK || d->kind == PL_KIND_COPY || d->kind == PL_KIND_MBARRIER ||
+        note_cache(d, i, f);
+        d->wants_effect = (i->flags & PL_IF_MEM) != 0 || d->upkeep != PL_UP_NONE || d->texture || d->kind == PL_KIND_BULK || d->kind == PL_KIND_COPY || d->kind == PL_KIND_MBARRIER ||
                           d->kind == PL_KIND_MBARRIER_WAIT;
         d->load = (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC | PL_EF_VOLATILE | PL_EF_ASYNC)) == PL_EF_LOAD;
         d->addresses = d->texture || (d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] != PL_SP_CONST) || d->kind == PL_KIND_MATRIX_MEMORY || d->kind == PL_KIND_COPY;

@@ -90,6 +90,11 @@ typedef struct pl_dec {
     bool texture;       /* a fetch from a texture, an access to a surface */
     bool increments;    /* a shared word by 1 for each lane: the hardware counts the lanes with one word (ATOMS.POPC.INC) */
     bool passes_l1;     /* a copy into shared memory that leaves nothing in the L1 */
+    uint8_t way;        /* pl_l1_way of a load, of a store whether it may take a place in the L1 */
+    int8_t rank[2];     /* pl_mem_rank that its lines get in the L1, and in the L2 if no policy says something else */
+    uint8_t around;     /* sectors that the L2 fetches with a missing one (.L2::128B: 4; .L2::256B: 8); 0: as many as the machine does */
+    uint8_t upkeep;     /* pl_upkeep */
+    uint8_t policy_operand; /* which is its cache policy, UINT8_MAX: none */
     uint8_t exchange;   /* times that a warp's worth of data goes through the exchange unit: shuffles, special registers that differ by lane */
     bool tries;         /* mbarrier.try_wait: the hardware holds the warp until the phase has passed */
     bool ordered;       /* may order what different SMs do: atomics, strong accesses to global memory, fences, the driver's functions */
@@ -99,6 +104,9 @@ typedef struct pl_dec {
     bool tensor; /* bulk copies: of a tensor */
     uint8_t size_operand, barrier_operand; /* bulk copies: operands "size" and "mbar", UINT8_MAX: none */
 } pl_dec;
+
+/* What an instruction does with lines of the L2 and nothing else. */
+typedef enum pl_upkeep { PL_UP_NONE, PL_UP_PREFETCH, PL_UP_DEMOTE, PL_UP_DISCARD } pl_upkeep;
 
 typedef struct pl_decoded {
     pl_dec *at; /* one for each machine instruction */

@@ -12,7 +12,7 @@ static uint32_t line_of(pl_cache *c, uint64_t address, bool *fresh)
     *fresh = k == PL_NO_LINE;
     if (*fresh) {
         pl_cache_line old;
-        k = pl_cache_claim(c, address, &old);
+        k = pl_cache_claim(c, address, PL_RANK_NORMAL, &old);
     }
     return k;
 }

@@ -7,6 +7,7 @@
  *   constant        one access for each different address */
 #include "emu/exec/tma_operands.h"
 #include "emu/sm/sm.h"
+#include "isa/policy.h"
 #include <assert.h>
 #include <string.h>
 
@@ -424,6 +425,30 @@ static uint64_t described(pl_sm *s, uint64_t object, uint64_t start)
     return start + s->m->l1.header;
 }
 
+/* What the L2 is told about the place of a line. */
+static int8_t l2_rank(const pl_dec *d, const pl_effect *fx, uint64_t line)
+{
+    static const int8_t rank[] = {
+        [PL_PRIORITY_UNCHANGED] = PL_RANK_UNCHANGED, [PL_PRIORITY_FIRST] = PL_RANK_FIRST, [PL_PRIORITY_LAST] = PL_RANK_LAST, [PL_PRIORITY_NORMAL] = PL_RANK_RESET};
+    return fx->policy ? rank[policy_says(fx->policy, line)] : d->rank[1];
+}
+
+/* Instructions that concern lines of the L2 only: nobody waits for them. A prefetch brings a whole line to the half that owns it, and nothing
+ * to the L1 (policy.tsv.xz: prefetch.L1 and prefetchu.L1 do the same as prefetch.L2). */
+static void upkeep(pl_sm *s, pl_subcore *c, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq, pl_twarp *t)
+{
+    static const uint8_t op[] = {[PL_UP_PREFETCH] = PL_MEM_READ, [PL_UP_DEMOTE] = PL_MEM_DEMOTE, [PL_UP_DISCARD] = PL_MEM_DISCARD};
+    const pl_l1_config *m = &s->m->l1;
+    pl_coalesce(&s->lines, s->fx.mask, s->fx.addr, 1, (uint32_t)m->line, (uint32_t)m->sector);
+    const uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, (uint64_t)((s->lines.n + m->tags - 1) / m->tags) * PL_FINE);
+    queue_lg(s, c, start);
+    read_registers(s, t, d, start, PL_SB_LONG);
+    for (uint32_t k = 0; k < s->lines.n; k++)
+        pl_sm_request(s, (pl_mem_req){.time = start + m->miss + k / m->tags, .line = s->lines.at[k].line, .op = op[d->upkeep], .client = PL_CL_STORE,
+                                      .sectors = (uint8_t)((1u << m->line / m->sector) - 1), .rank = d->rank[1], .home = true, .silent = true});
+    emit(s, t, pc, now, seq, 0, s->lines.n, PL_LV_L2, 0, PL_NO_TOKEN);
+}
+
 /* queued: it comes from the queue; NULL: the warp issues it now. */
 static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq, const pl_queued *queued)
 {
@@ -438,9 +463,10 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     /* Integer additions of a whole warp to an address that is the same for all lanes: the assembler lets one lane add the sum (vote,
      * population count, one atomic; seen in machine code for sm_70 to sm_120). */
     if (atomic && d->uniform && s->lines.unique == 1) s->lines.at[0].depth = s->lines.at[0].chain = 1;
-    bool load = !atomic && !store, beside = fx->bypass_l1 || d->kind == PL_KIND_COPY;
-    if (load && !is_local && m->global == PL_L1_BYPASS) beside = true;
-    if (load && !is_local && m->global == PL_L1_LINES && !beside) whole_lines(s);
+    const bool load = !atomic && !store, past = fx->bypass_l1 || d->passes_l1, none = load && !is_local && m->global == PL_L1_BYPASS;
+    const pl_l1_way way = past || none ? PL_L1_PAST : (pl_l1_way)d->way;
+    const pl_mem_rank rank = is_local ? PL_RANK_NORMAL : (pl_mem_rank)d->rank[0];
+    if (load && !is_local && m->global == PL_L1_LINES && way != PL_L1_PAST) whole_lines(s);
     const pl_lines *lines = &s->lines;
     uint32_t sectors = lines->sectors; /* of atomics: one for each turn, as many as the busiest address of the sector needs */
     for (uint32_t k = 0; atomic && k < lines->n; k++) sectors += lines->at[k].chain - (uint32_t)__builtin_popcount(lines->at[k].mask);
@@ -456,8 +482,10 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     bool pending = false;
     if (load) {
         slot = queued ? queued->token : pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
-        for (uint32_t k = 0; k < lines->n; k++)
-            fills += pl_l1_load(&s->l1, lines->at[k].line, lines->at[k].mask, slot, !beside, &request[k], &ask[k]);
+        for (uint32_t k = 0; k < lines->n; k++) {
+            if (past && !none) pl_l1_lose(&s->l1, lines->at[k].line, lines->at[k].mask);
+            fills += pl_l1_load(&s->l1, lines->at[k].line, lines->at[k].mask, slot, way, rank, &request[k], &ask[k]);
+        }
         pending = fills > 0;
         uint32_t asked = 0;
         for (uint32_t k = 0; k < lines->n; k++) asked += ask[k] != 0;
@@ -487,9 +515,12 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
                             .op = store ? PL_MEM_WRITE : PL_MEM_REDUCE, .client = PL_CL_STORE, .sectors = lines->at[k].mask,
                             .bytes = (uint8_t)line_payload(s, d, k), .alu = d->alu, .depth = lines->at[k].chain, .turns = lines->at[k].depth};
             if (atomic) r.more = line_more(s, k), r.places = lines->at[k].places;
+            r.rank = l2_rank(d, fx, r.line);
             /* Loads find what a store has written even if it was part of a sector only (l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit
              * of nussinov_wavefront, distance_columns: all but those read first); that they ask for other bytes of it is not looked at. */
-            bool there = pl_l1_store(&s->l1, r.line, r.sectors, is_local || (store && m->allocate == PL_L1_ALL));
+            const bool place = is_local || (store && m->allocate == PL_L1_ALL);
+            if (!store) pl_l1_lose(&s->l1, r.line, r.sectors);
+            bool there = pl_l1_store(&s->l1, r.line, r.sectors, place ? (pl_l1_way)d->way : PL_L1_PAST, rank);
             if (store && there) *(is_local ? &s->stat.local_store_hits : &s->stat.store_hits) += (uint32_t)__builtin_popcount(r.sectors);
             const uint32_t lanes = is_local ? s->lanes_of[k] : 0;
             if (store && join_store(s, &r, start, lanes)) continue;
@@ -508,7 +539,9 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             pl_mem_req r = {.time = start + m->miss + k, .line = lines->at[k].line, .token = slot, .op = PL_MEM_ATOMIC,
                             .client = PL_CL_ATOMIC, .sectors = lines->at[k].mask, .bytes = (uint8_t)line_payload(s, d, k),
                             .alu = d->alu, .depth = lines->at[k].chain, .turns = lines->at[k].depth};
-            if (atomic) r.more = line_more(s, k), r.places = lines->at[k].places;
+            r.more = line_more(s, k), r.places = lines->at[k].places;
+            r.rank = l2_rank(d, fx, r.line);
+            pl_l1_lose(&s->l1, r.line, r.sectors);
             pl_sm_request(s, r);
             s->requests_out++;
             s->requests++;
@@ -521,7 +554,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         for (uint32_t k = 0; k < lines->n; k++) {
             if (!ask[k]) continue;
             pl_mem_req r = {.time = start + m->miss + k / m->tags, .line = lines->at[k].line, .token = request[k],
-                            .op = PL_MEM_READ, .client = PL_CL_L1, .sectors = ask[k]};
+                            .op = PL_MEM_READ, .client = PL_CL_L1, .sectors = ask[k], .rank = l2_rank(d, fx, lines->at[k].line), .around = d->around};
             pl_sm_request(s, r);
             s->stat.l1_read_sectors += (uint32_t)__builtin_popcount(ask[k]);
         }
@@ -675,7 +708,8 @@ typedef struct line_sender {
     uint64_t start, line, at; /* at: the line being gathered, PL_NEVER: none */
     uint32_t slot, sent, sectors_sent;
     uint8_t sectors;
-    bool load;
+    bool load, prefetch;
+    const pl_dec *d;
 } line_sender;
 
 static void send_line(line_sender *x)
@@ -683,7 +717,8 @@ static void send_line(line_sender *x)
     pl_sm *s = x->s;
     if (x->at == PL_NEVER || s->out.n + 64 >= s->out.cap) return;
     pl_mem_req r = {.time = x->start, .line = x->at, .token = x->load ? x->slot : NOBODY, .op = x->load ? PL_MEM_READ : PL_MEM_WRITE,
-                    .client = x->load ? PL_CL_BULK : PL_CL_STORE, .sectors = x->sectors, .bytes = (uint8_t)(x->load ? 0 : x->line / 4)};
+                    .client = x->load ? PL_CL_BULK : PL_CL_STORE, .sectors = x->sectors, .bytes = (uint8_t)(x->load ? 0 : x->line / 4),
+                    .rank = l2_rank(x->d, &s->fx, x->at), .home = x->prefetch};
     pl_sm_request(s, r);
     s->requests_out += !x->load;
     s->requests += !x->load;
@@ -734,7 +769,7 @@ static void bulk(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t
     if (counted) k->barrier = in_block(operand_value(t, i, d->barrier_operand, lane, false));
     else k->copy = !prefetch;
     if (k->copy) t->copies[k->group]++;
-    line_sender x = {.s = s, .start = start, .line = s->m->l1.line, .at = PL_NEVER, .slot = slot, .load = load};
+    line_sender x = {.s = s, .start = start, .line = s->m->l1.line, .at = PL_NEVER, .slot = slot, .load = load, .prefetch = prefetch, .d = d};
     if (d->tensor) pl_tma_pieces(t->w, i, lane, send_piece, &x);
     else send_bytes(&x, fx->addr[lane], size ? size : 1);
     send_line(&x);
@@ -783,6 +818,10 @@ static void access(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         pl_port_enter(&s->pipe[PL_PIPE_LSU], now, PL_FINE);
         return;
     }
+    if (d->upkeep != PL_UP_NONE) {
+        upkeep(s, c, d, pc, now, seq, t);
+        return;
+    }
     if (d->kind == PL_KIND_BULK) {
         bulk(s, c, t, d, pc, now, seq);
         return;
@@ -801,6 +840,9 @@ void pl_lsu_issue(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_
 {
     pl_warp *w = t->w;
     t->cta->accessed = true;
+    s->fx.policy = 0;
+    if (d->policy_operand != UINT8_MAX && s->fx.mask)
+        s->fx.policy = operand_value(t, &w->code[pc], d->policy_operand, (unsigned)__builtin_ctz(s->fx.mask), true);
     s->stat.exchanges += d->acquires; /* CCTL */
     s->stat.lsu += d->acquires;
     if (w->halves == 1) {

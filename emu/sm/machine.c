@@ -153,6 +153,7 @@ static const pl_conf_key l1_keys[] = {
     {.key = "allocate", .type = PL_CONF_WORD, .unit = "", .offset = offsetof(pl_l1_config, allocate), .words = "loads all",
      .about = "which accesses of global memory give a line a place here: loads: only they, what is stored passes; all: what was stored is found by "
               "later loads (those of local memory always do)"},
+    OPTIONAL(pl_l1_config, last, "last", F64, "", 0, 1, "part of it that lines with the priority evict_last may keep; 0: all"),
 };
 #define MEM(member, name, kind, unit_, lo, hi, text) KEY(pl_memsys_config, member, name, kind, unit_, lo, hi, text)
 static const pl_conf_key xbar_keys[] = {
@@ -187,6 +188,7 @@ static const pl_conf_key l2_keys[] = {
     OPTIONAL(pl_memsys_config, write, "write", F64, CY, 0, 1000, "least cycles of a slice for each sector that is written; 0: as for reads"),
     OPTIONAL(pl_memsys_config, partial_next, "partial_next", F64, CY, 0, 1000, "further cycles for each sector of such a store but the first"),
     MEM(partial_write, "partial_write", F64, CY, 0, 1000, "least cycles of a slice for a store that fills its sectors only in part"),
+    OPTIONAL(pl_memsys_config, l2_persisting, "persisting", U64, "B", 0, 1073741824, "bytes that lines with the priority evict_last may keep; 0: that priority does nothing"),
     MEM(l2_fill_sectors, "fill_sectors", U32, "", 1, 4, "sectors that are fetched together from memory"),
     MEM(atomic_sector[PL_ALU_INT], "atomic_int", F64, CY, 0, 1000, "cycles of a slice for each further sector of 32-bit integer atomics"),
     MEM(atomic_sector[PL_ALU_WIDE], "atomic_wide", F64, CY, 0, 1000, "the same for 64-bit integers and compare-and-swap"),

@@ -64,6 +64,7 @@ bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *large, pl_a
     const uint32_t second = m->sm.lanes > PL_LANES ? PL_L1_BURST : 0; /* the access of a warp's other half */
     pl_l1_init(&s->l1, a, large, sparse, l1_bytes, (uint32_t)m->l1.line, (uint32_t)m->l1.sector, m->l1.ways, m->l1.misses + second,
                m->l1.misses * 8 + second);
+    if (m->l1.last > 0) pl_cache_keep_last(&s->l1.tags, m->l1.last);
     s->l1.burst += second;
     s->l1.own = PL_LOCAL_BASE;
     s->l1.own_bytes = PL_LOCAL_BYTES;

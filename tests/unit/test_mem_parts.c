@@ -35,12 +35,62 @@ START_TEST(cache_replaces_the_line_used_longest_ago)
     pl_cache c;
     pl_cache_line old;
     pl_cache_init(&c, a, a, 4 * 128, 128, 4, false); /* one set of four ways */
-    for (uint64_t k = 0; k < 4; k++) ck_assert_uint_ne(pl_cache_claim(&c, k * 128, &old), PL_NO_LINE);
+    for (uint64_t k = 0; k < 4; k++) ck_assert_uint_ne(pl_cache_claim(&c, k * 128, PL_RANK_NORMAL, &old), PL_NO_LINE);
     ck_assert_uint_ne(pl_cache_find(&c, 0), PL_NO_LINE); /* line 0 is young again */
-    pl_cache_claim(&c, 4 * 128, &old);
+    pl_cache_claim(&c, 4 * 128, PL_RANK_NORMAL, &old);
     ck_assert_uint_eq(pl_cache_address(&c, &old), 128);
     ck_assert_uint_eq(pl_cache_find(&c, 128), PL_NO_LINE);
     ck_assert_uint_ne(pl_cache_find(&c, 0), PL_NO_LINE);
+    pl_arena_close(a);
+}
+END_TEST
+
+/* Numbers of the lines of a cache of one set that are there, as a mask. */
+static unsigned lines_there(pl_cache *c, unsigned n)
+{
+    unsigned there = 0;
+    for (unsigned k = 0; k < n; k++)
+        for (uint32_t w = c->head; w < c->head + c->ways; w++) there |= (unsigned)(c->line[w].tag == k + 1) << k;
+    return there;
+}
+
+/* Lines of a lower rank go first, whatever their age; of those that are to go last, a part of the set keeps its own. */
+START_TEST(cache_replaces_lines_by_rank)
+{
+    pl_arena *a = pl_arena_open();
+    pl_cache c;
+    pl_cache_line old;
+    pl_cache_init(&c, a, a, 4 * 128, 128, 4, false);
+    pl_cache_keep_last(&c, 0.5);
+    static const pl_mem_rank rank[] = {PL_RANK_LAST, PL_RANK_NORMAL, PL_RANK_FIRST, PL_RANK_UNCHANGED};
+    for (unsigned k = 0; k < 4; k++) pl_cache_claim(&c, k * 128, rank[k], &old);
+    pl_cache_find(&c, 2 * 128);
+    pl_cache_claim(&c, 4 * 128, PL_RANK_NORMAL, &old); /* the place of 2 */
+    ck_assert_uint_eq(lines_there(&c, 8), 1u << 0 | 1u << 1 | 1u << 3 | 1u << 4);
+    pl_cache_claim(&c, 5 * 128, PL_RANK_NORMAL, &old); /* of 3 */
+    pl_cache_claim(&c, 6 * 128, PL_RANK_NORMAL, &old); /* of 1, the oldest of its rank */
+    ck_assert_uint_eq(lines_there(&c, 8), 1u << 0 | 1u << 4 | 1u << 5 | 1u << 6);
+    pl_cache_rank(&c, pl_cache_find(&c, 4 * 128), PL_RANK_LAST);
+    pl_cache_rank(&c, pl_cache_find(&c, 5 * 128), PL_RANK_LAST); /* a third one: the oldest becomes normal, and is older than 6 */
+    pl_cache_claim(&c, 7 * 128, PL_RANK_NORMAL, &old);
+    ck_assert_uint_eq(lines_there(&c, 8), 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7);
+    pl_arena_close(a);
+}
+END_TEST
+
+/* What is to go first but has changed keeps its place until half of the set is so. */
+START_TEST(changed_lines_are_not_the_first_to_go)
+{
+    pl_arena *a = pl_arena_open();
+    pl_cache c;
+    pl_cache_line old;
+    pl_cache_init(&c, a, a, 4 * 128, 128, 4, false);
+    for (unsigned k = 0; k < 3; k++) pl_cache_claim(&c, k * 128, PL_RANK_NORMAL, &old);
+    c.line[pl_cache_claim(&c, 3 * 128, PL_RANK_FIRST, &old)].dirty = 1;
+    c.line[pl_cache_claim(&c, 4 * 128, PL_RANK_FIRST, &old)].dirty = 1; /* the place of 0 */
+    ck_assert_uint_eq(lines_there(&c, 8), 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4);
+    pl_cache_claim(&c, 5 * 128, PL_RANK_NORMAL, &old); /* of 3 */
+    ck_assert_uint_eq(lines_there(&c, 8), 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5);
     pl_arena_close(a);
 }
 END_TEST
@@ -56,7 +106,7 @@ START_TEST(cache_is_empty_whatever_its_memory_holds)
     pl_cache_init_all(c, 2, a, tags, 64 * 128, 128, 4, true);
     for (uint64_t k = 0; k < 64; k++) {
         ck_assert_uint_eq(pl_cache_find(&c[0], k * 128), PL_NO_LINE);
-        ck_assert_uint_ne(pl_cache_claim(&c[0], k * 128, &old), PL_NO_LINE);
+        ck_assert_uint_ne(pl_cache_claim(&c[0], k * 128, PL_RANK_NORMAL, &old), PL_NO_LINE);
         ck_assert_uint_eq(old.tag, 0);
         ck_assert_uint_eq(pl_cache_find(&c[1], k * 128), PL_NO_LINE);
     }
@@ -72,9 +122,9 @@ START_TEST(cache_never_evicts_a_line_that_is_on_its_way)
     pl_cache c;
     pl_cache_line old;
     pl_cache_init(&c, a, a, 2 * 128, 128, 2, false);
-    c.line[pl_cache_claim(&c, 0, &old)].pending = 1;
-    c.line[pl_cache_claim(&c, 128, &old)].pending = 1;
-    ck_assert_uint_eq(pl_cache_claim(&c, 256, &old), PL_NO_LINE);
+    c.line[pl_cache_claim(&c, 0, PL_RANK_NORMAL, &old)].pending = 1;
+    c.line[pl_cache_claim(&c, 128, PL_RANK_NORMAL, &old)].pending = 1;
+    ck_assert_uint_eq(pl_cache_claim(&c, 256, PL_RANK_NORMAL, &old), PL_NO_LINE);
     pl_arena_close(a);
 }
 END_TEST
@@ -187,11 +237,11 @@ START_TEST(l1_merges_loads_of_one_sector)
     uint32_t first, second;
     uint8_t ask;
     pl_l1_init(&l, a, a, a, 8192, 128, 32, 4, 64, 64);
-    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x3, 1, true, &first, &ask), 1);
+    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x3, 1, PL_L1_KEEP, PL_RANK_NORMAL, &first, &ask), 1);
     ck_assert_uint_eq(ask, 0x3);
-    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x2, 2, true, &second, &ask), 1); /* under way already */
+    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x2, 2, PL_L1_KEEP, PL_RANK_NORMAL, &second, &ask), 1); /* under way already */
     ck_assert_uint_eq(ask, 0);
-    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x6, 3, true, &second, &ask), 2); /* one merged, one new */
+    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x6, 3, PL_L1_KEEP, PL_RANK_NORMAL, &second, &ask), 2); /* one merged, one new */
     ck_assert_uint_eq(ask, 0x4);
     nwoken = 0;
     pl_l1_fill(&l, first, wake, NULL);
@@ -199,25 +249,25 @@ START_TEST(l1_merges_loads_of_one_sector)
     pl_l1_fill(&l, second, wake, NULL);
     ck_assert_uint_eq(nwoken, 4);
     ck_assert_uint_eq(woken[3], 3);
-    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x7, 4, true, &first, &ask), 0);
+    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x7, 4, PL_L1_KEEP, PL_RANK_NORMAL, &first, &ask), 0);
     ck_assert_uint_eq(l.hits, 3);
     ck_assert_uint_eq(l.merges, 2);
     ck_assert_uint_eq(l.used_miss, 0);
     ck_assert_uint_eq(l.used_waiter, 0);
-    ck_assert(pl_l1_store(&l, 0x1000, 0xf, false)); /* it passes: its fourth sector is not there afterwards */
-    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0xf, 6, true, &first, &ask), 1);
+    ck_assert(pl_l1_store(&l, 0x1000, 0xf, PL_L1_PAST, PL_RANK_NORMAL)); /* it passes: its fourth sector is not there afterwards */
+    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0xf, 6, PL_L1_KEEP, PL_RANK_NORMAL, &first, &ask), 1);
     ck_assert_uint_eq(ask, 0x8);
     pl_l1_fill(&l, first, wake, NULL);
-    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x1, 5, false, &first, &ask), 1); /* goes past the tags */
+    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x1, 5, PL_L1_PAST, PL_RANK_NORMAL, &first, &ask), 1); /* goes past the tags */
     pl_l1_lose(&l, 0x1000, 0x5);
     pl_l1_lose(&l, 0x8000, 0x1); /* a line that is not there */
-    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0xf, 7, true, &first, &ask), 1);
+    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0xf, 7, PL_L1_KEEP, PL_RANK_NORMAL, &first, &ask), 1);
     ck_assert_uint_eq(ask, 0x5);
-    ck_assert(!pl_l1_store(&l, 0x2000, 0x3, false));
-    ck_assert(!pl_l1_store(&l, 0x2000, 0x3, true)); /* this one takes a place */
-    ck_assert(pl_l1_store(&l, 0x2000, 0xc, false));
-    ck_assert_uint_eq(pl_l1_load(&l, 0x2000, 0x3, 8, true, &first, &ask), 0);
-    ck_assert_uint_eq(pl_l1_load(&l, 0x2000, 0x4, 8, true, &first, &ask), 1);
+    ck_assert(!pl_l1_store(&l, 0x2000, 0x3, PL_L1_PAST, PL_RANK_NORMAL));
+    ck_assert(!pl_l1_store(&l, 0x2000, 0x3, PL_L1_KEEP, PL_RANK_NORMAL)); /* this one takes a place */
+    ck_assert(pl_l1_store(&l, 0x2000, 0xc, PL_L1_PAST, PL_RANK_NORMAL));
+    ck_assert_uint_eq(pl_l1_load(&l, 0x2000, 0x3, 8, PL_L1_KEEP, PL_RANK_NORMAL, &first, &ask), 0);
+    ck_assert_uint_eq(pl_l1_load(&l, 0x2000, 0x4, 8, PL_L1_KEEP, PL_RANK_NORMAL, &first, &ask), 1);
     pl_arena_close(a);
 }
 END_TEST
@@ -230,26 +280,26 @@ static void forget_lines(uint64_t n)
     uint32_t late, request;
     uint8_t ask;
     pl_l1_init(&l, a, a, a, 1 << 16, 128, 32, 4, 64, 64);
-    pl_l1_load(&l, 0, 0x1, 0, true, &late, &ask);
+    pl_l1_load(&l, 0, 0x1, 0, PL_L1_KEEP, PL_RANK_NORMAL, &late, &ask);
     for (int turn = 0; turn < 2; turn++) {
         for (uint64_t k = 1; k <= n; k++) {
-            ck_assert_uint_eq(pl_l1_load(&l, k * 128, 0x1, 1, true, &request, &ask), 1);
+            ck_assert_uint_eq(pl_l1_load(&l, k * 128, 0x1, 1, PL_L1_KEEP, PL_RANK_NORMAL, &request, &ask), 1);
             pl_l1_fill(&l, request, wake, NULL);
             nwoken = 0;
-            ck_assert_uint_eq(pl_l1_load(&l, k * 128, 0x1, 1, true, &request, &ask), 0);
+            ck_assert_uint_eq(pl_l1_load(&l, k * 128, 0x1, 1, PL_L1_KEEP, PL_RANK_NORMAL, &request, &ask), 0);
         }
         pl_l1_invalidate(&l);
     }
-    ck_assert_uint_eq(pl_l1_load(&l, 128, 0x1, 1, true, &request, &ask), 1);
+    ck_assert_uint_eq(pl_l1_load(&l, 128, 0x1, 1, PL_L1_KEEP, PL_RANK_NORMAL, &request, &ask), 1);
     pl_l1_fill(&l, late, wake, NULL);
-    ck_assert_uint_eq(pl_l1_load(&l, 0, 0x1, 1, true, &request, &ask), 0); /* it came after that */
+    ck_assert_uint_eq(pl_l1_load(&l, 0, 0x1, 1, PL_L1_KEEP, PL_RANK_NORMAL, &request, &ask), 0); /* it came after that */
     nwoken = 0;
     const uint64_t own = l.own = (uint64_t)1 << 40; /* a thread's own lines stay */
     l.own_bytes = 1 << 20;
-    pl_l1_store(&l, own, 0x1, true);
+    pl_l1_store(&l, own, 0x1, PL_L1_KEEP, PL_RANK_NORMAL);
     pl_l1_invalidate(&l);
-    ck_assert_uint_eq(pl_l1_load(&l, 0, 0x1, 1, true, &request, &ask), 1);
-    ck_assert_uint_eq(pl_l1_load(&l, own, 0x1, 1, true, &request, &ask), 0);
+    ck_assert_uint_eq(pl_l1_load(&l, 0, 0x1, 1, PL_L1_KEEP, PL_RANK_NORMAL, &request, &ask), 1);
+    ck_assert_uint_eq(pl_l1_load(&l, own, 0x1, 1, PL_L1_KEEP, PL_RANK_NORMAL, &request, &ask), 0);
     pl_arena_close(a);
 }
 
@@ -262,6 +312,6 @@ START_TEST(l1_forgets_what_it_has)
 }
 END_TEST
 
-UNIT_MAIN("memmodel parts", port_has_latency_and_width, port_keeps_fractions, a_divider_divides, cache_replaces_the_line_used_longest_ago,
+UNIT_MAIN("memmodel parts", port_has_latency_and_width, port_keeps_fractions, a_divider_divides, cache_replaces_the_line_used_longest_ago, cache_replaces_lines_by_rank, changed_lines_are_not_the_first_to_go,
           cache_is_empty_whatever_its_memory_holds, cache_never_evicts_a_line_that_is_on_its_way, coalescing_counts_lines_and_sectors, atomics_count_lanes_with_one_address,
           bank_passes_are_those_measured, l1_merges_loads_of_one_sector, l1_forgets_what_it_has)
