@@ -30,8 +30,9 @@ static bool plain_store(const pl_insn *i)
 }
 
 /* Cycles from an instruction to its reader, as the assembler expects them: fixed latencies of sm_80 to sm_100, and typical ones of what a
- * scoreboard ends (h200/micro, 2026-11). The start of the name of its class decides; everything else takes FIXED. */
-enum { FIXED = 5, TO_GUARD = 13, FAR_LOAD = 400, NEAR_LOAD = 30, BANK_LOAD = 40 };
+ * scoreboard ends (h200/micro, 2026-11). The start of the name of its class decides; everything else takes FIXED. Beside a chain of 50 to 400
+ * FFMA, ptxas places a load from far away 303 cycles in front of its reader, whatever the length (2026-11). */
+enum { FIXED = 5, TO_GUARD = 13, FAR_LOAD = 300, NEAR_LOAD = 30, BANK_LOAD = 40 };
 static const struct { const char *class_name; uint16_t cycles; } latencies[] = {
     {"mma_f64", 32}, {"mma_fp8", 48}, {"mma_", 26}, {"wmma_mma", 34}, {"redux", 44}, {"gather", 44}, {"shfl", 26}, {"match", 28}, {"movmatrix", 34},
     {"sreg", 24}, {"mufu_scaled", 40}, {"mufu_trig", 28}, {"mufu", 24}, {"div", 60}, {"rem", 60}, {"sqrt", 60}, {"rcp", 60}, {"rsqrt", 60},
@@ -57,7 +58,7 @@ static const struct { const char *class_name; uint8_t unit, cycles; } units[] = 
  * beside it are enough for FULL); one step less where it gets only a LITTLE longer by that. ptxas takes no more for the sake of loads that could run ahead than three or four of them
  * need (kernels of 1 to 96 loads, across which 0 to 80 values live, 2026-11). With less than ROOM left, what has begun goes before what has not, and
  * something that comes SOON before something else. */
-enum { FREE = 21, FULL = 29, GAPS = 3, LESS = 1, LONG = 100, LITTLE = 16, EARLY = 8, BESIDE = 3, TIGHT = 1, ROOM = 4, SOON = 6 };
+enum { FREE = 21, FULL = 29, LESS = 1, LONG = 100, LITTLE = 16, EARLY = 8, BESIDE = 3, TIGHT = 1, ROOM = 4, SOON = 6 };
 
 /* Registers of a thread, the most with which an SM of sm_90 holds 64, 48, 40, 36 ... warps. */
 static const int16_t steps[] = {32, 40, 48, 56, 64, 72, 80, 96, 128, 168, 255};
@@ -118,6 +119,7 @@ typedef struct list {
     uint32_t nready, covered; /* how many; instructions in front of this one have been within it */
     uint32_t *order, *best;  /* instructions in the order that is being made; in the best so far */
     uint32_t window;         /* how far ahead of the first that is not placed */
+    bool patient;            /* what is near is not loaded before it is needed either */
     uint8_t spare;           /* the most registers that any of its instructions needs while it runs */
     uint32_t end;            /* where the stretch can end: distance from its start */
     uint32_t free[UNITS + 1]; /* distance from the start of the stretch at which the unit takes another instruction */
@@ -410,12 +412,12 @@ static int place(list *l, uint32_t at)
 
 /* When it should come: what takes a register is done when it is needed, not when there is time for it. So it is with loads from far away, too: of a
  * chain that needs one after the other, ptxas begins with those that it comes to while the first is on its way. Other results that are waited for
- * are asked for as soon as possible. when: it cannot come earlier. */
+ * are asked for as soon as possible, unless that is found to leave too few registers for loads from far away. when: it cannot come earlier. */
 static inline uint32_t wanted(const list *l, const candidate *c, uint32_t when, uint32_t cycle)
 {
     uint32_t latest = l->end - c->urgent;
     const node *n = &l->node[c->at];
-    if (latest <= cycle + AHEAD || latest <= when + AHEAD || (n->cycles >= WAITED && n->cycles < LONG) || n->change <= 0)
+    if (latest <= cycle + AHEAD || latest <= when + AHEAD || (n->cycles >= WAITED && n->cycles < LONG && !l->patient) || n->change <= 0)
         return when;
     return latest - AHEAD;
 }
@@ -584,10 +586,11 @@ static outcome try_windows(list *l, int most, int useful)
 {
     outcome best = {0};
     bool none = true; /* so far all were given up because of `useful` */
-    for (unsigned k = 0; k < sizeof windows / sizeof *windows && (!k || (best.tight && l->n > windows[k])); k++) {
+    for (unsigned k = 0; k < 2 * (sizeof windows / sizeof *windows) && (!k || (best.tight && (k % 2 || l->n > windows[k / 2]))); k++) {
         bool fails;
         const bound b = {.over = none ? INT_MAX : best.most > most ? best.most - most : 0, .most = useful, .cycles = none ? UINT32_MAX : best.cycles};
-        l->window = windows[k];
+        l->window = windows[k / 2];
+        l->patient = k % 2;
         outcome o = arrange(l, most, &b, &fails);
         if (none && fails) {
             best = o;
@@ -621,11 +624,11 @@ static size_t step_above(int text)
 }
 
 /* What a stretch needs that does not do with FULL. */
-static void measure(list *l, int text, int full)
+static void measure(list *l, int text)
 {
     size_t k = step_above(text);
     int step = steps[k] - (32 - FULL), lower = k ? steps[k - 1] - (32 - FULL) : 0;
-    if (step > full && k > 0) {
+    if (step > FULL && k > 0) {
         outcome less = try_windows(l, within(l, lower), lower);
         if (less.most <= lower) {
             outcome here = try_windows(l, within(l, step), INT_MAX);
@@ -711,22 +714,19 @@ static void note_most(list *l, int most)
 /* text: registers that the stretch needs in the order of the text. */
 static bool schedule_stretch(list *l, int text)
 {
-    int full = FULL;
-    for (uint32_t at = 0; at < l->n && full == FULL; at++)
-        full -= (l->code[at].flags & PL_IF_MEM) && l->code[at].sel[PL_M_COUNT] >= 4 ? GAPS : 0;
-    if (l->measuring ? text + TIGHT <= full || steps[step_above(text)] - (32 - FULL) <= l->needed : l->n < 2) {
+    if (l->measuring ? text + TIGHT <= FULL || steps[step_above(text)] - (32 - FULL) <= l->needed : l->n < 2) {
         note_most(l, text);
         return true;
     }
     if (!analyse(l))
         return false;
     if (l->measuring) {
-        measure(l, text, full);
+        measure(l, text);
         return true;
     }
     bool done = false;
     outcome o = {0};
-    const int target = l->needed > full ? l->needed : full;
+    const int target = l->needed > FULL ? l->needed : FULL;
     for (int most = target; most >= target - (FULL - FREE) && !done; most -= LESS)
         done = (o = try_windows(l, within(l, most), target)).most <= target;
     if (!done)
