@@ -171,19 +171,23 @@ static inline bool is_copy(const pl_insn *i)
     return f->mnem == M_cvta && pl_mod(f, i->mods, G_size) == W_u64 && pl_mod(f, i->mods, G_ss) == W_global; /* those are generic addresses */
 }
 
+/* x - c: a sum with -c, for variables too, so that counters that run down are seen to count. */
+static void negate(fold *f, pl_insn *i, operation *o)
+{
+    uint64_t c;
+    pl_word t = pl_insn_type(i);
+    if (o->mnem != M_sub || pl_forms[i->form].noperands != 3 || !pl_ir_number(f->x, i->op[2], &c) || !pl_insn_make(i, M_add, 3, &t, 1))
+        return;
+    i->op[2] = constant(f, 0 - c, o->bits);
+    o->mnem = M_add;
+    f->edited = true;
+}
+
 /* x + c1 + c2: additions of numbers are combined. */
 static void combine(fold *f, pl_insn *i, operation o)
 {
     pl_ir *x = f->x;
     uint64_t c, d;
-    if (o.mnem == M_sub && pl_ir_number(x, i->op[2], &c)) {
-        pl_word t = pl_insn_type(i);
-        if (pl_insn_make(i, M_add, 3, &t, 1)) {
-            i->op[2] = constant(f, 0 - c, o.bits);
-            o.mnem = M_add;
-            f->edited = true;
-        }
-    }
     if (o.mnem != M_add)
         return;
     if (pl_ir_number(x, i->op[1], &c)) {
@@ -370,6 +374,8 @@ static void visit(fold *f, uint32_t block, uint32_t at)
     }
     if (policy(f, i)) return;
     operation o = operation_of(i);
+    if (o.simple)
+        negate(f, i, &o);
     const pl_form *fm = &pl_forms[i->form];
     if (o.simple && o.mnem == M_setp && fm->noperands == 4 && is_value(x, i->op[2]) && i->op[1] == UINT32_MAX) {
         uint64_t a, b;
