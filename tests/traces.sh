@@ -281,6 +281,12 @@ equal 'bytes of constants: passes as recorded, to a thousandth' '1' "$(join ours
     awk '/^  [a-z0-9]*__/ {print $1, $2}' | sort >ours.txt
 xz -dc "$root/tests/data/unseen/metrics.tsv.xz" | awk -F '\t' '$1 == "neighbours_fetched_linearly" {print $2, $3}' | sort >texels.txt
 equal 'fetches of texels: sectors and instructions as recorded' '3' "$(join ours.txt texels.txt | awk '$2 == $3' | wc -l | tr -d ' ')"
+# Copies past the L1 whose lanes write other 32-byte slots of shared memory than their sectors, in tiles of 80 and 144 bytes a row and of core matrices.
+for case in bf16_panels_by_ldmatrix hgemm_three_stages group_tiles_in_a_long_loop; do
+    "$loom" run "$root/tests/data/unseen/cases/$case.json" --metrics l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum | awk '/^  l1tex__t_sec/ {print $1, $2}' >ours.txt
+    xz -dc "$root/tests/data/unseen/metrics.tsv.xz" | awk -F '\t' -v c=$case '$1 == c {print $2, $3}' | sort >copies.txt
+    equal "$case: sectors of asynchronous copies as recorded" '1' "$(join ours.txt copies.txt | awk '$2 == $3' | wc -l | tr -d ' ')"
+done
 equal 'metrics by a pattern, each once' 'gld_efficiency gld_requested_throughput gld_throughput gld_transactions gld_transactions_per_request' \
     "$("$loom" run "$matmul" --metrics 'gld_eff*,gld*' | sed -n 's/^  \(gld[a-z_]*\).*/\1/p' | sort | tr '\n' ' ' | sed 's/ $//')"
 equal 'a pattern that fits none' 2 "$("$loom" run "$matmul" --metrics 'gld*,x*' >f.txt 2>&1; echo $?)"

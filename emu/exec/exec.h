@@ -45,6 +45,8 @@ typedef struct pl_effect {
     bool bypass_l1;  /* .cg, volatile, relaxed/acquire beyond the block, atomics */
     uint64_t policy; /* cache policy of the instruction (policy.h), 0: none; set by the timing model */
     uint64_t object; /* of textures and surfaces: the handle */
+    uint8_t slots;   /* of cp.async: slots of 32 bytes in shared memory, counted for each line that they come from */
+    uint8_t moves;   /* of cp.async: sectors, counted for each slot that they go to */
     uint64_t addr[PL_LANES]; /* in the resolved space */
 } pl_effect;
 

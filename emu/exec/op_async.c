@@ -27,6 +27,26 @@ static uint32_t read_bytes(uint32_t size, uint32_t n)
     return n > size ? n % size : n;
 }
 
+/* What a copy past the L1 brings (copies.tsv: H200, driver 580.159.04, 2026-11): sectors to slots of 32 bytes of shared memory. A sector whose halves
+ * go to two slots comes twice; the tags count the slots, once for each line that something in them comes from. */
+static void count_slots(pl_effect *fx, uint32_t lanes, const uint64_t *from, const uint64_t *to)
+{
+    enum { SLOT = 32, LINE = 128 };
+    fx->slots = fx->moves = 0;
+    for (uint32_t m = lanes; m; m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        bool slot = true, move = true;
+        for (uint32_t k = lanes & ((1u << l) - 1); k && move; k &= ~(1u << (31 - __builtin_clz(k)))) { /* neighbours first */
+            const unsigned before = 31u - (unsigned)__builtin_clz(k);
+            const bool same = to[before] / SLOT == to[l] / SLOT;
+            slot &= !(same && from[before] / LINE == from[l] / LINE);
+            move = !(same && from[before] / SLOT == from[l] / SLOT);
+        }
+        fx->slots = (uint8_t)(fx->slots + slot);
+        fx->moves = (uint8_t)(fx->moves + move);
+    }
+}
+
 static void copy(pl_warp *w, const pl_insn *i, uint32_t ignored)
 {
     unsigned flags = i->sel[PL_M_FLAGS];
@@ -46,6 +66,8 @@ static void copy(pl_warp *w, const pl_insn *i, uint32_t ignored)
         pl_async_start(w, (pl_async_op){.kind = PL_ASYNC_COPY, .family = PL_ASYNC_GROUP, .to = d, .from = s, .bytes = n, .fill = size - n});
     }
     pl_record(w, PL_SP_GLOBAL, PL_AC_ASYNC, size, w->exec, from, flags);
+    if (w->fx)
+        count_slots(w->fx, w->exec, from, to);
 }
 
 void exec_cp_async(pl_warp *w, const pl_insn *i)

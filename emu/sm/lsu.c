@@ -476,6 +476,9 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     if (!is_local && !atomic) passes = pl_bank_passes(fx->mask, fx->addr, fx->size, s->m->shared.banks, s->m->shared.bank, s->m->shared.rows, !store, &extra);
     else if (atomic && passes < lines->n) passes = lines->n; /* words of local memory lie in the bank of their lane */
     if (d->kind == PL_KIND_COPY && !d->passes_l1) s->stat.exchanges += passes; /* it goes to shared memory by way of the L1 */
+    /* What is asked for below is lines, as for loads; how many sectors they are for is another matter. */
+    const bool copied = d->kind == PL_KIND_COPY && d->passes_l1;
+    if (copied) sectors = fx->slots;
     uint64_t hits_before = s->l1.hits + s->l1.merges; /* the hardware counts what is on its way as present */
     uint32_t slot = PL_NO_TOKEN, fills = 0, request[PL_COALESCE_LINES];
     uint8_t ask[PL_COALESCE_LINES];
@@ -556,8 +559,9 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             pl_mem_req r = {.time = start + m->miss + k / m->tags, .line = lines->at[k].line, .token = request[k],
                             .op = PL_MEM_READ, .client = PL_CL_L1, .sectors = ask[k], .rank = l2_rank(d, fx, lines->at[k].line), .around = d->around};
             pl_sm_request(s, r);
-            s->stat.l1_read_sectors += (uint32_t)__builtin_popcount(ask[k]);
+            s->stat.l1_read_sectors += copied ? 0 : (uint32_t)__builtin_popcount(ask[k]);
         }
+        s->stat.l1_read_sectors += copied ? fx->moves : 0;
         if (d->kind == PL_KIND_COPY) {
             if (!queued) start_copy(s, t, slot);
             ready += s->m->async.copy;
@@ -609,7 +613,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     } else {
         s->stat.loads++;
         s->stat.copies += d->kind == PL_KIND_COPY;
-        s->stat.load_sectors += lines->sectors;
+        s->stat.load_sectors += sectors;
         s->stat.load_hits += hits;
         s->stat.load_bytes += bytes;
         count_writebacks(s, d, tags > d->nwrite ? tags : d->nwrite); /* copy_strided_32: eight for 32 lines; saxpy4: four for 128 bits */
