@@ -27,10 +27,18 @@ static bool meets(const pl_insn *i)
     return i->cls == C_barrier && !(pl_forms[i->form].noperands && pl_forms[i->form].operand[0].written);
 }
 
-/* Also arrivals at an mbarrier. together: the lanes of a warp do the same there. */
-static bool can_guard(const pl_insn *i, bool together)
+/* Questions to the whole warp, which ptxas guards where its lanes are together and do the same; it never guards a shuffle. */
+static bool asks(const pl_insn *i)
+{
+    return i->cls == C_vote || i->cls == C_redux || i->cls == C_match;
+}
+
+/* Also arrivals at an mbarrier. together: the lanes of a warp do the same there; all: and no lane is elsewhere. */
+static bool can_guard(const pl_insn *i, bool together, bool all)
 {
     uint32_t e = pl_insn_effects(i);
+    if (asks(i) && i->guard == PL_PT)
+        return all;
     if (i->guard == PL_PT && (copies(i) || (meets(i) && together) || (i->cls == C_mbarrier && e == PL_EF_ATOMIC)))
         return true;
     return i->guard == PL_PT && !(e & (PL_EF_ATOMIC | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_BARRIER | PL_EF_CONVERGE | PL_EF_ASYNC | PL_EF_FENCE)) &&
@@ -133,7 +141,7 @@ typedef struct facts {
     pl_varies varies;         /* found only where something asks for it */
     const uint8_t *apart;     /* by block: some lanes reach it while others are elsewhere; the uniform datapath does not work there */
     bool known;
-    bool barriers;            /* there are copies to shared memory or barriers */
+    bool barriers;            /* there are copies to shared memory, barriers or questions to the warp */
     uint32_t *row, *pred;     /* by row, by predicate: number of the question whose body decides it */
     uint64_t *reads;          /* by row: number of the question, reads by what stands behind the body */
     uint32_t question;
@@ -398,7 +406,7 @@ static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, u
     a->question++;
     for (size_t k = 0; k < b->code.n - (last ? 1u : 0u); k++) {
         const pl_insn *i = &b->code.at[k];
-        if (!can_guard(i, together))
+        if (!can_guard(i, together, together && !a->apart[head]))
             return false;
         far |= waits(i) && !copies(i);
         copying |= copies(i);
@@ -571,7 +579,7 @@ bool pl_pass_predicate(pl_ir *x)
         find_private(x, private);
         for (uint32_t j = 0; j < x->nrpo; j++)
             places_of[x->rpo[j]] = has_place(x, x->rpo[j]);
-        bool ask = pl_ir_any(x, copies) || pl_ir_any(x, meets);
+        bool ask = pl_ir_any(x, copies) || pl_ir_any(x, meets) || pl_ir_any(x, asks);
         facts a = {.x = x, .private = private, .places = places_of, .barriers = ask, .row = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
                    .pred = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1), .reads = pl_arena_array(x->tmp, uint64_t, x->f->rows + 4)};
         if (!a.row || !a.pred || !a.reads || (ask && !know_varies(&a)))

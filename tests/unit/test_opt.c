@@ -1168,6 +1168,21 @@ START_TEST(counters_run_down)
 }
 END_TEST
 
+/* Questions to a warp are guarded where its lanes are together and go one way, and stay behind a branch where they part; shuffles always do. */
+START_TEST(questions_to_a_warp_are_guarded)
+{
+    static const char *const ask[] = {"vote.sync.ballot.b32 %r5, %p2, 0xffffffff;", "redux.sync.add.u32 %r5, %r3, 0xffffffff;",
+                                      "shfl.sync.bfly.b32 %r5, %r3, 5, 31, 0xffffffff;"};
+    char body[1024];
+    for (unsigned k = 0; k < 6; k++) {
+        snprintf(body, sizeof body, "ld.global.u32 %%r3, [%%d1];\nmov.u32 %%r5, %%r3;\nsetp.gt.s32 %%p2, %%r3, 5;\nsetp.gt.u32 %%p1, %s, 3;\n@!%%p1 bra L;\n%s\nL:\n"
+                 "st.global.u32 [%%d1], %%r5;", k % 2 ? "%r2" : "%r1", ask[k / 2]);
+        assemble(body);
+        ck_assert_uint_eq(count("bra"), k % 2 || k >= 4);
+    }
+}
+END_TEST
+
 /* Two variables, one offset: one register, and the distance between them in the access. */
 START_TEST(shared_variables_have_one_base)
 {
@@ -1555,7 +1570,7 @@ END_TEST
 
 UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
-          second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, counters_run_down, conditions_made_numbers_are_conditions, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
+          second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, guarded_accesses_are_bodies, arms_are_beside_each_other, two_conditions_are_one_branch, bodies_count_what_they_become, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
