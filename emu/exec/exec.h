@@ -27,6 +27,9 @@ typedef uint64_t pl_lanes;
 /* How many there are: mostly all of a warp, which nobody needs to count. */
 static inline uint32_t pl_count_lanes(pl_lanes set) { return set == UINT32_MAX ? PL_LANES : (uint32_t)__builtin_popcountll(set); }
 
+/* Work of the driver's functions that takes time. */
+typedef enum pl_driver_work { PL_DRIVER_NONE, PL_DRIVER_PRINT, PL_DRIVER_ALLOC, PL_DRIVER_FREE } pl_driver_work;
+
 typedef enum pl_warp_state {
     PL_WARP_READY,
     PL_WARP_BARRIER, /* every split waits at a block or cluster barrier, or for other lanes */
@@ -162,6 +165,10 @@ typedef struct pl_warp {
     bool way;         /* the current split makes way for one that is ready */
     bool paused;      /* the last step ended in a pause for polling: other warps should get their turn */
     bool wrote;       /* has written to memory since the last pause */
+    struct {
+        uint8_t what, lanes; /* pl_driver_work, 0: nothing */
+        uint64_t bytes;      /* that its lanes want at most, each */
+    } asked;          /* of the driver, by the last call of one of its functions; whoever counts time takes it away */
     bool timed;       /* has read a clock since the last pause: the loop may end with the time */
     bool patient;     /* had done so at the last pause */
     uint8_t nlooked;
@@ -263,6 +270,7 @@ typedef struct pl_grid {
     uint32_t shared_reserved;  /* bytes that the system keeps at the start of every block's shared memory */
     struct pl_stock *stock;    /* where memory comes from and goes to, or NULL; not owned */
     struct pl_system *system;  /* printf, heap, launches from the device; not owned */
+    uint64_t driver_free;      /* cycle until which warps that asked before hold what the driver does for one after the other */
     uint64_t workspace;        /* %envreg1, 2: device address of the grid barrier of a cooperative launch, 0 without */
     uint64_t launch_id;        /* %gridid */
     int async_mode;            /* PL_ASYNC_* */

@@ -110,6 +110,15 @@ static const char *read_string(void *ctx, uint64_t address, char *to, size_t siz
     return string_at(r->w, r->lane, address, to, size);
 }
 
+/* A lane has asked the driver for something. */
+static void ask(const call *k, pl_driver_work what, uint64_t bytes)
+{
+    pl_warp *w = k->w;
+    w->asked.what = (uint8_t)what;
+    w->asked.lanes++;
+    if (bytes > w->asked.bytes) w->asked.bytes = bytes;
+}
+
 static void call_vprintf(const call *k, unsigned lane)
 {
     char format[STRING_MOST];
@@ -117,6 +126,7 @@ static void call_vprintf(const call *k, unsigned lane)
     reader r = {.w = k->w, .lane = lane, .buffer = argument(k, 1, lane)};
     const pl_print_source from = {.ctx = &r, .argument = read_argument, .string = read_string};
     int taken = -1;
+    ask(k, PL_DRIVER_PRINT, 0);
     if (text && string_at(k->w, lane, text, format, sizeof format))
         taken = pl_print_format(&k->w->grid->system->out, format, &from);
     if (pl_failed(k->w->grid))
@@ -147,6 +157,7 @@ static void call_assertfail(const call *k, unsigned lane)
 
 static void call_malloc(const call *k, unsigned lane)
 {
+    ask(k, PL_DRIVER_ALLOC, argument(k, 0, lane));
     give(k, lane, pl_heap_alloc(&k->w->grid->system->heap, argument(k, 0, lane), 16));
 }
 
@@ -154,12 +165,14 @@ static void call_aligned_malloc(const call *k, unsigned lane)
 {
     uint64_t align = argument(k, 1, lane);
     bool power = align && !(align & (align - 1));
+    ask(k, PL_DRIVER_ALLOC, argument(k, 0, lane));
     give(k, lane, power ? pl_heap_alloc(&k->w->grid->system->heap, argument(k, 0, lane), align < 16 ? 16 : align) : 0);
 }
 
 static void call_free(const call *k, unsigned lane)
 {
     uint64_t address = argument(k, 0, lane);
+    if (address) ask(k, PL_DRIVER_FREE, 0);
     if (address && !pl_heap_free(&k->w->grid->system->heap, address))
         pl_fault(k->w, 1u << lane, address, "CUDA_ERROR_LAUNCH_FAILED", "free of 0x%" PRIx64 ", which malloc did not return or which is free already",
                  address);
@@ -315,6 +328,7 @@ static void call_succeed(const call *k, unsigned lane)
 static void call_device_malloc(const call *k, unsigned lane)
 {
     uint64_t p = pl_heap_alloc(&k->w->grid->system->heap, argument(k, 1, lane), 256);
+    ask(k, PL_DRIVER_ALLOC, argument(k, 1, lane));
     store(k, lane, p, 8);
     if (!p)
         give(k, lane, 2); /* cudaErrorMemoryAllocation */
@@ -389,6 +403,8 @@ void pl_system_call(pl_warp *w, const pl_prog_func *f, const pl_prog_call *c)
     const call k = {.w = w, .c = c, .node = pl_warp_node(w)};
     const pl_lanes lanes = w->all;
     w->wrote = true;
+    w->asked.what = w->asked.lanes = 0;
+    w->asked.bytes = 0;
     for (unsigned h = 0; h < w->halves; h++) {
         pl_warp_half(w, h);
         for (uint32_t m = pl_of_half(w, lanes); m && !pl_failed(w->grid); m &= m - 1)

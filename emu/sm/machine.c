@@ -237,6 +237,19 @@ static const pl_conf_key sync_keys[] = {
     KEY(pl_sync_config, mbarrier, "mbarrier", U32, CY, 1, 1000, "cycles of an operation on an mbarrier"),
     KEY(pl_sync_config, mbarrier_arrive, "mbarrier_arrive", U32, CY, 0, 1000, "cycles that an arrival at an mbarrier holds the shared memory"),
 };
+static const pl_conf_key driver_keys[] = {
+    OPTIONAL(pl_driver_config, print, "print", U32, CY, 0, 1000000, "cycles of printf for a warp, besides its turn"),
+    OPTIONAL(pl_driver_config, print_turn, "print_turn", U32, CY, 0, 1000000, "cycles between two warps of the GPU that print"),
+    OPTIONAL(pl_driver_config, alloc, "alloc", U32, CY, 0, 1000000, "cycles of malloc for a warp, besides those of its lanes"),
+    OPTIONAL(pl_driver_config, alloc_lane, "alloc_lane", U32, CY, 0, 1000000, "cycles for each lane: a warp's are served one after the other"),
+    OPTIONAL(pl_driver_config, alloc_byte, "alloc_byte", F64, CY, 0, 1000, "further cycles for each byte that a lane asks for"),
+    OPTIONAL(pl_driver_config, alloc_turn, "alloc_turn", U32, CY, 0, 1000000, "cycles between two lanes of the GPU that are served"),
+    OPTIONAL(pl_driver_config, alloc_turn_byte, "alloc_turn_byte", F64, CY, 0, 1000, "further cycles for each byte"),
+    OPTIONAL(pl_driver_config, alloc_small, "alloc_small", U32, "B", 0, 1048576, "whoever asks for more gets pages, which takes as long as 80 bytes"),
+    OPTIONAL(pl_driver_config, free, "free", U32, CY, 0, 1000000, "cycles of free for a warp, besides those of its lanes"),
+    OPTIONAL(pl_driver_config, free_lane, "free_lane", U32, CY, 0, 1000000, "cycles for each lane"),
+    OPTIONAL(pl_driver_config, free_turn, "free_turn", U32, CY, 0, 1000000, "cycles between two lanes of the GPU that are served"),
+};
 static const pl_conf_key async_keys[] = {
     KEY(pl_async_config, copy, "copy", U32, CY, 0, 1000, "cycles of cp.async beyond those of a load"),
     KEY(pl_async_config, bulk, "bulk", U32, CY, 0, 10000, "cycles before a bulk copy sends its first request"),
@@ -287,7 +300,7 @@ static const struct section {
     SECTION("sm", sm_keys, sm),           SECTION("issue", issue_keys, issue), SECTION("fetch", fetch_keys, fetch),
     SECTION("constant", const_keys, constant), SECTION("shared", shared_keys, shared), SECTION("l1", l1_keys, l1),
     SECTION("xbar", xbar_keys, mem),      SECTION("l2", l2_keys, mem),         SECTION("dram", dram_keys, mem),
-    SECTION("sync", sync_keys, sync),     SECTION("async", async_keys, async), SECTION("launch", launch_keys, launch),
+    SECTION("sync", sync_keys, sync),     SECTION("driver", driver_keys, driver), SECTION("async", async_keys, async), SECTION("launch", launch_keys, launch),
 };
 #define NSECTIONS (sizeof sections / sizeof *sections)
 

@@ -131,6 +131,11 @@ typedef struct pl_sync_config {
     double fence_cta_each, fence_gpu_each, fence_sys_each, sleep_each;
 } pl_sync_config;
 
+typedef struct pl_driver_config {
+    uint32_t print, print_turn, alloc, alloc_lane, alloc_turn, alloc_small, free, free_lane, free_turn;
+    double alloc_byte, alloc_turn_byte;
+} pl_driver_config;
+
 typedef struct pl_async_config {
     uint32_t copy, bulk, bulk_line, bulk_store, bulk_store_line, bulk_store_end, tensor;
 } pl_async_config;
@@ -153,6 +158,7 @@ typedef struct pl_machine {
     pl_l1_config l1;
     pl_memsys_config mem;
     pl_sync_config sync;
+    pl_driver_config driver;
     pl_async_config async;
     pl_launch_config launch;
     pl_op_cost op[PL_OP_COUNT];

@@ -305,6 +305,34 @@ void pl_sm_turn(pl_sm *s)
     s->in_turn = true;
 }
 
+/* A warp has called a function of the driver: the cycle at which it has its answer. It works on some things for itself, others are done for
+ * one after the other on the whole GPU; calls are ordered (pl_dec.ordered), so that who comes first does not depend on host threads. */
+static uint64_t driver_answers(const pl_sm *s, pl_warp *w, uint64_t now)
+{
+    const pl_driver_config *m = &s->m->driver;
+    const uint64_t lanes = w->asked.lanes, bytes = w->asked.bytes <= m->alloc_small ? w->asked.bytes : 80;
+    uint64_t own = 0, turn = 0;
+    switch ((pl_driver_work)w->asked.what) {
+    case PL_DRIVER_PRINT:
+        own = m->print + m->print_turn;
+        turn = m->print_turn;
+        break;
+    case PL_DRIVER_ALLOC:
+        own = m->alloc + (uint64_t)((m->alloc_lane + m->alloc_byte * (double)bytes) * (double)lanes);
+        turn = (uint64_t)((m->alloc_turn + m->alloc_turn_byte * (double)bytes) * (double)lanes);
+        break;
+    case PL_DRIVER_FREE:
+        own = m->free + m->free_lane * lanes;
+        turn = m->free_turn * lanes;
+        break;
+    case PL_DRIVER_NONE: break;
+    }
+    w->asked.what = PL_DRIVER_NONE;
+    uint64_t *free = &s->g->driver_free, start = *free > now ? *free : now;
+    *free = start + turn;
+    return start + own;
+}
+
 /* An instruction that costs nothing: executed at once; what waits for its results waits for its operands (control.c). */
 static void execute_free(pl_sm *s, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now)
 {
@@ -802,6 +830,10 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         break;
     case PL_KIND_EXIT: release_barrier(s, t->cta, now, now + s->m->sync.barrier); break;
     default: break;
+    }
+    if (w->asked.what != PL_DRIVER_NONE) {
+        t->hold = driver_answers(s, w, now);
+        t->hold_why = PL_STALL_LONG_SCOREBOARD;
     }
     if (s->lands && w->async && w->async->n) wait_to_land(s, t, now);
     if (st) st->latency += latency;
