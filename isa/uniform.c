@@ -3,17 +3,19 @@
  * ptxas 13.0 for sm_90 (its output, 2026-11) fetches parameters and sizes into uniform registers (ULDC, S2UR) when every reader can name
  * one: integer, logic and floating-point arithmetic takes one operand that is a uniform register, a word of the constant bank or a
  * number; memory, matrices and IMAD.WIDE's 64-bit sum take none. Constants at known places are fetched so too. Two words side by side are
- * one fetch. */
+ * one fetch. What a loop counts is in a uniform register, too (UIADD3), as long as it is the same in all lanes: not so where lanes
+ * leave the loop apart, where it is compared with a number, or with a word that others read from a uniform register. */
 #include "isa/passes.h"
 #include "isa/plan.h"
+#include "isa/varies.h"
 
-enum { ROUNDS = 8 };
+enum { ROUNDS = 16 };
 
 /* By mnemonic: 32-bit operands, 64-bit ones and those of type f64 may be uniform registers; the uniform datapath has it. */
 enum { NARROW = 1, WIDE = 2, DOUBLES = 4, COMPUTES = 8 };
 static const uint8_t abilities[M_count] = {
     [M_add] = NARROW | WIDE | COMPUTES, [M_sub] = NARROW | WIDE | COMPUTES, [M_mul] = NARROW | DOUBLES | COMPUTES, [M_mad] = NARROW | DOUBLES | COMPUTES,
-    [M__lea] = NARROW | WIDE | COMPUTES, [M__iadd2] = NARROW | COMPUTES, [M__isub2] = NARROW | COMPUTES, [M__msub] = NARROW | COMPUTES, [M__iadd3] = NARROW | COMPUTES, [M_and] = NARROW | WIDE | COMPUTES,
+    [M__lea] = NARROW | WIDE | COMPUTES, [M__iadd2] = NARROW | COMPUTES, [M__isub2] = NARROW | COMPUTES, [M__msub] = NARROW | COMPUTES, [M__iadd3] = NARROW | WIDE | COMPUTES, [M_and] = NARROW | WIDE | COMPUTES,
     [M_or] = NARROW | WIDE | COMPUTES, [M_xor] = NARROW | WIDE | COMPUTES, [M_lop3] = NARROW | COMPUTES, [M_shl] = NARROW | COMPUTES,
     [M_shr] = NARROW | COMPUTES, [M_shf] = NARROW, [M_setp] = NARROW | WIDE, [M_selp] = NARROW, [M_min] = NARROW, [M_max] = NARROW,
     [M_fma] = NARROW | DOUBLES, [M__fms] = NARROW | DOUBLES, [M__fnma] = NARROW | DOUBLES, [M__mov] = NARROW | COMPUTES, [M_cvt] = NARROW | COMPUTES,
@@ -25,6 +27,7 @@ typedef struct chooser {
     bool *computed;  /* by instruction, in the order of the walk: the uniform datapath could do it */
     const pl_insn *i;
     bool all, changed; /* every operand of the instruction is uniform; a row was refused */
+    bool settled;      /* nothing was refused any more, as long as nobody chose between a variable and a value that others read */
 } chooser;
 
 /* Does the 32-bit operand k, or the 64-bit one, fit a uniform register? */
@@ -45,17 +48,15 @@ static bool takes(const pl_insn *i, unsigned k)
 static bool is_fetch(const pl_ir *x, const pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
-    if (i->form == PL_IR_DEAD || i->guard != PL_PT || (m != M_ld && m != M__ldc && m != M__s2r))
+    if (i->form == PL_IR_DEAD || i->guard != PL_PT || (m != M_ld && m != M__ldc && m != M__s2r && m != M_mov))
         return false;
-    const pl_ir_row *r = &x->row[i->op[0]];
-    if (r->defs != 1 || r->pinned)
+    if (x->row[i->op[0]].pinned)
         return false;
     if (m == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST) /* at a known place */
         return i->op[1] != UINT32_MAX && x->row[i->op[1]].kind == PL_ROW_INIT && i->sel[PL_M_COUNT] == 1;
     if (m == M_ld)
         return x->f->entry && i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX && i->sel[PL_M_COUNT] == 1;
-    pl_word s = m == M__s2r ? pl_ir_special(x, i->op[1]) : W_none;
-    return m == M__ldc || s == W_ctaid;
+    return m == M__ldc || pl_ir_special(x, i->op[1]) == W_ctaid;
 }
 
 /* The uniform datapath has integer arithmetic and logic. */
@@ -66,7 +67,7 @@ static bool computes(const pl_ir *x, const pl_insn *i)
     const pl_form *f = &pl_forms[i->form];
     if (!f->noperands || !pl_insn_pure(i) || pl_insn_has(i, W_cc) ||
         (f->operand[0].kind != PL_K_VALUE) || !f->operand[0].written || pl_operand_count(f, 0, i->mods) ||
-        pl_operand_type(f, 0, i->mods) == W_pred || x->row[i->op[0]].defs != 1 || x->row[i->op[0]].pinned)
+        pl_operand_type(f, 0, i->mods) == W_pred || x->row[i->op[0]].pinned)
         return false;
     for (unsigned k = 0; k < f->noperands; k++)
         if (f->operand[k].kind == PL_K_VALUE && (pl_operand_count(f, k, i->mods) || pl_type_kind(pl_operand_type(f, k, i->mods)) == 'f'))
@@ -119,6 +120,22 @@ static void read_by_thread(void *ctx, uint32_t *row, unsigned rows, unsigned use
         refuse(c, *row, rows);
 }
 
+/* Of a variable and a value that others read too, the value is the operand that is no register: the first such value; PL_IR_NONE: there is no choice. */
+static uint32_t preferred(const chooser *c, unsigned n)
+{
+    uint32_t value = PL_IR_NONE;
+    bool variable = false;
+    for (unsigned k = 0; k < n; k++) {
+        const uint32_t row = c->i->op[k];
+        if (row >= c->x->f->rows || !c->may[row] || !takes(c->i, k))
+            continue;
+        const pl_ir_row *r = &c->x->row[row];
+        variable |= r->defs > 1;
+        value = value == PL_IR_NONE && r->defs == 1 && r->uses > 1 ? row : value;
+    }
+    return variable ? value : PL_IR_NONE;
+}
+
 /* Only one operand of an instruction is no register. */
 static void share(chooser *c)
 {
@@ -128,18 +145,20 @@ static void share(chooser *c)
     const uint32_t rows = c->x->f->rows;
     const unsigned n = f->noperands < PL_INLINE_OPERANDS ? f->noperands : PL_INLINE_OPERANDS;
     uint64_t v;
-    uint32_t first = PL_IR_NONE;
     bool any = false;
     for (unsigned k = 0; k < n && !any; k++)
         any = c->i->op[k] < rows && c->may[c->i->op[k]];
     if (!any)
         return;
-    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
+    uint32_t first = preferred(c, n);
+    if (first != PL_IR_NONE && !c->settled)
+        return;
+    for (unsigned k = 0; k < n; k++)
         if (pl_ir_number(c->x, c->i->op[k], &v) && v && !(pl_insn_mnem(c->i) == M__lea && k == 2) && takes(c->i, k))
             first = c->i->op[k];
-    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
+    for (unsigned k = 0; k < n; k++) {
         uint32_t row = c->i->op[k];
-        if (row >= c->x->f->rows || !c->may[row] || row == first || !takes(c->i, k))
+        if (row >= rows || !c->may[row] || row == first || !takes(c->i, k))
             continue;
         if (first != PL_IR_NONE)
             refuse(c, row, pl_type_bits(pl_operand_type(f, k, c->i->mods)) == 64 ? 2 : 1);
@@ -151,7 +170,7 @@ static void share(chooser *c)
 /* Where in the constant bank the word of 32 bits is that the instruction fetches, from the start of parameters or constants on; UINT32_MAX: none. */
 static uint32_t bank_word(const pl_ir *x, const pl_insn *i)
 {
-    if (!is_fetch(x, i) || pl_insn_mnem(i) != M_ld || pl_type_bits(pl_insn_type(i)) != 32)
+    if (!is_fetch(x, i) || x->row[i->op[0]].defs != 1 || pl_insn_mnem(i) != M_ld || pl_type_bits(pl_insn_type(i)) != 32)
         return UINT32_MAX;
     uint64_t at = (uint64_t)i->imm;
     if (i->sel[PL_M_SPACE] == PL_SP_CONST) {
@@ -212,6 +231,40 @@ static bool pair_words(pl_ir *x)
     return true;
 }
 
+static void allow(chooser *c, uint32_t row)
+{
+    c->may[row] = 1;
+    if (c->x->row[row].rows == 2)
+        c->may[row + 1] = 1;
+}
+
+/* Variables that are the same in all lanes and written twice, by fetches and the uniform datapath: where they begin and where a loop goes on. Until
+ * an operand or a reader says otherwise. (Where ptxas unrolls a loop, guarded instructions count, too, which takes a register.) */
+static bool allow_variables(chooser *c)
+{
+    enum { BEGIN_AND_STEP = 2 };
+    pl_ir *x = c->x;
+    pl_varies v;
+    bool any = false;
+    uint32_t *defs = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
+    if (!defs)
+        return false;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+            const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+            if ((is_fetch(x, i) || computes(x, i)) && x->row[i->op[0]].defs == BEGIN_AND_STEP)
+                any |= ++defs[i->op[0]] == BEGIN_AND_STEP;
+        }
+    if (!any)
+        return true;
+    if (!pl_varies_find(&v, x))
+        return false;
+    for (uint32_t r = 0; r < x->f->rows; r++)
+        if (defs[r] == BEGIN_AND_STEP && !v.row[r])
+            allow(c, r);
+    return true;
+}
+
 bool pl_pass_uniform(pl_ir *x)
 {
     chooser c = {.x = x};
@@ -223,21 +276,19 @@ bool pl_pass_uniform(pl_ir *x)
     for (size_t b = 0; b < x->b.n; b++)
         insns += x->b.at[b].code.n;
     c.computed = pl_arena_array(x->tmp, bool, insns + 1);
-    if (!c.may || !c.computed)
+    if (!c.may || !c.computed || !allow_variables(&c))
         return false;
     size_t n = 0;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
             pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
             bool computed = c.computed[n++] = computes(x, i);
-            if (!is_fetch(x, i) && (!computed || !all_uniform(&c, i)))
-                continue;
-            c.may[i->op[0]] = 1;
-            if (x->row[i->op[0]].rows == 2)
-                c.may[i->op[0] + 1] = 1;
+            if ((is_fetch(x, i) || (computed && all_uniform(&c, i))) && x->row[i->op[0]].defs == 1)
+                allow(&c, i->op[0]);
         }
     c.changed = true;
-    for (unsigned round = 0; round < ROUNDS && c.changed; round++) {
+    for (unsigned round = 0; round < ROUNDS && (c.changed || !c.settled); round++) {
+        c.settled |= !c.changed;
         c.changed = false;
         n = 0;
         for (uint32_t j = 0; j < x->nrpo; j++)

@@ -982,6 +982,33 @@ START_TEST(what_differs_by_thread_takes_registers)
 }
 END_TEST
 
+/* Registers of a loop that counts six things. */
+static uint32_t counted(const char *step, const char *use, const char *bound)
+{
+    char body[2048] = "mov.u32 %r4, 0;\n";
+    for (unsigned k = 10; k < 16; k++)
+        snprintf(body + strlen(body), sizeof body - strlen(body), "mov.u32 %%r%u, %u;\n", k, k);
+    strcat(body, "lp: .pragma \"nounroll\";\nbar.sync 0;\nld.global.u32 %r3, [%d1];\n");
+    for (unsigned k = 10; k < 16; k++) {
+        snprintf(body + strlen(body), sizeof body - strlen(body), use, k);
+        snprintf(body + strlen(body), sizeof body - strlen(body), "mad.lo.u32 %%r3, %%r3, %%r5, %%r5;\nadd.u32 %%r%u, %%r%u, %s;\n", k, k, step);
+    }
+    snprintf(body + strlen(body), sizeof body - strlen(body),
+             "st.global.u32 [%%d1], %%r3;\nadd.u32 %%r4, %%r4, 1;\nsetp.lt.u32 %%p1, %%r4, %s;\n@%%p1 bra lp;", bound);
+    assemble(body);
+    return registers;
+}
+
+/* Counts of loops are in uniform registers (UIADD3), unless lanes count or leave the loop differently (ptxas 13.0 for sm_90, 2026-11). */
+START_TEST(what_all_lanes_count_takes_no_register)
+{
+    static const char logic[] = "xor.b32 %%r5, %%r2, %%r%u;\n";
+    const uint32_t few = counted("7", logic, "1000");
+    ck_assert_uint_ge(counted("%r2", logic, "1000"), few + 5);
+    ck_assert_uint_ge(counted("7", logic, "%r2"), few + 5);
+}
+END_TEST
+
 /* DFMA and DADD name a uniform pair (ptxas 13.0 for sm_90, 2026-11): coefficients in the constant bank cost nothing. */
 START_TEST(constant_doubles_take_no_register)
 {
@@ -1575,6 +1602,6 @@ UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_the
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, guarded_accesses_are_bodies, arms_are_beside_each_other, two_conditions_are_one_branch, bodies_count_what_they_become, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
-          parameters_of_arithmetic_take_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
+          parameters_of_arithmetic_take_no_register, what_all_lanes_count_takes_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
           loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, loads_of_what_is_known_are_copies, constant_vectors_take_uniform_registers, wider_accesses_tell_how_global_words_are_aligned, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
           unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
