@@ -23,8 +23,25 @@ uint64_t pl_lsu_pass(pl_sm *s, const pl_token *k, uint64_t at)
 
 enum { POLL = 4 }; /* cycles until a full table is looked at again that does not tell when it has room */
 
+/* There are places for the misses, stores and atomics of an access. */
+static bool has_places(const pl_sm *s) { return pl_l1_room(&s->l1) && s->requests_out + PL_L1_BURST <= s->m->l1.stores; }
+
+/* Cycle from which no more waits for the way to the L2 than may. */
+static uint64_t way_is_free(const pl_sm *s)
+{
+    const uint64_t free = (s->leaving.free + PL_FINE - 1) / PL_FINE;
+    return free > s->m->l1.backlog ? free - s->m->l1.backlog : 0;
+}
+
 /* The L1 can take an access of a warp. */
-static bool has_room(const pl_sm *s) { return pl_l1_room(&s->l1) && s->requests_out + PL_L1_BURST <= s->m->l1.stores; }
+static bool has_room(const pl_sm *s, uint64_t now) { return has_places(s) && way_is_free(s) <= now; }
+
+/* When to look again whether the first of those that wait can go on, if no reply comes. */
+static uint64_t look_again(const pl_sm *s, uint64_t now)
+{
+    if (!s->nqueue || !has_places(s)) return PL_NEVER;
+    return way_is_free(s) > now ? way_is_free(s) : now + POLL;
+}
 
 /* So can the tables of the model. */
 static bool has_records(const pl_sm *s) { return s->used_tokens + 128 <= s->ntoken && s->out.n + 512 <= s->out.cap; }
@@ -37,7 +54,7 @@ uint64_t pl_lsu_room(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint6
     if (oldest > now) return oldest;
     if (mio) return now;
     if (c->nqueue >= n || !has_records(s)) return now + POLL;
-    if (!s->queue && !has_room(s)) return now + POLL;
+    if (!s->queue && !has_room(s, now)) return now + POLL;
     return now;
 }
 
@@ -639,6 +656,7 @@ static void wait_for_room(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d,
     t->queued++;
     if (s->nqueue < input) {
         s->queue[(s->queue_at + s->nqueue++) % input] = q;
+        if (s->queue_next == PL_NEVER) s->queue_next = look_again(s, now);
         read_registers(s, t, d, now, PL_SB_LONG);
         return;
     }
@@ -686,8 +704,8 @@ bool pl_lsu_left(const pl_sm *s, const pl_twarp *t) { return t->last_request <= 
 
 void pl_lsu_pump(pl_sm *s, uint64_t now)
 {
-    while (s->nqueue && has_room(s) && has_records(s)) go_on(s, now);
-    s->queue_next = s->nqueue && has_room(s) ? now + POLL : PL_NEVER;
+    while (s->nqueue && has_room(s, now) && has_records(s)) go_on(s, now);
+    s->queue_next = look_again(s, now);
 }
 
 /* --- bulk copies and mbarriers --- */
@@ -834,7 +852,7 @@ static void access(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     case PL_SP_SHARED: shared(s, c, t, d, pc, now, seq); break;
     case PL_SP_CONST: constant(s, c, t, d, pc, now, seq); break;
     default:
-        if (s->queue && (s->nqueue || !has_room(s))) wait_for_room(s, c, t, d, pc, now, seq);
+        if (s->queue && (s->nqueue || !has_room(s, now))) wait_for_room(s, c, t, d, pc, now, seq);
         else global(s, c, t, d, pc, now, seq, NULL);
         break;
     }

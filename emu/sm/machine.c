@@ -139,6 +139,7 @@ static const pl_conf_key l1_keys[] = {
     KEY(pl_l1_config, fill, "fill", U32, CY, 1, 1000, "cycles from the arrival of data until the waiting warp can use it"),
     KEY(pl_l1_config, misses, "misses", U32, "", 1, 65536, "line requests of an SM that can be under way"),
     KEY(pl_l1_config, stores, "stores", U32, "", 1, 65536, "store and atomic requests of an SM that can be under way"),
+    KEY(pl_l1_config, backlog, "backlog", U32, CY, 0, 65536, "cycles of stores and reductions that wait for the SM's way to the L2 before others wait in front of the tags"),
     KEY(pl_l1_config, sent, "sent", U32, "", 1, 65536, "of those, how many have left the SM at most: a warp ends when its own have"),
     KEY(pl_l1_config, input, "input", U32, "", 1, 64, "accesses in front of the tags that have read their registers"),
     KEY(pl_l1_config, writes, "writes", U32, "", 1, 64, "lines that wait for further stores of their warp"),

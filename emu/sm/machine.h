@@ -120,7 +120,7 @@ enum { PL_L1_LOADS, PL_L1_ALL };
 
 typedef struct pl_l1_config {
     uint64_t size, kept, line, sector;
-    uint32_t ways, latency, miss, hold, local_hold, fill, misses, stores, sent, input, writes, tags, pass_latency, width, texture, header;
+    uint32_t ways, latency, miss, hold, local_hold, fill, misses, stores, backlog, sent, input, writes, tags, pass_latency, width, texture, header;
     int global;   /* PL_L1_SECTORS ... */
     int allocate; /* PL_L1_LOADS, PL_L1_ALL */
     double last;  /* part of it that lines with the priority evict_last may keep; 0: all */

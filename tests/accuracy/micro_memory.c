@@ -1,6 +1,6 @@
 /* micro_memory.c - the microbenchmarks of memory: the kernels that were recorded, run as the recording programs ran them.
  *
- * tests/data/micro/{smem,coal_atom,mem_chase,mem_bw,memrate}.ptx.xz are what nvcc 13.0 -O3 -arch=sm_90a made of the programs beside them; the functions here
+ * tests/data/micro/{smem,coal_atom,mem_chase,mem_bw,memrate,turn}.ptx.xz are what nvcc 13.0 -O3 -arch=sm_90a made of the programs beside them; the functions here
  * repeat those programs' host side: the same arguments, patterns and orders. Fewer rounds are run where a rate is compared and the
  * rounds are alike. Where the order that ptxas gave a stretch of loads decides its time, the stretch is written in that order
  * (machine code of ptxas 13.0 -O3 for sm_90a) and run as written. */
@@ -433,12 +433,53 @@ static double bulk_time(const program *p, const char *test, unsigned blocks, uin
     return mean_time(m, launch(p, "_Z4bulkPcjiiPy", blocks, 32, 65536, &params, sizeof params), blocks);
 }
 
+/* Rows of 16, 13 and 8 words that each thread of a block stores word by word, all warps together (turn.cu): the cycles until the last fence has ended,
+ * mean over the blocks. */
+static double turn_time(const program *p, const char *test, unsigned blocks, unsigned threads)
+{
+    const micro *m = p->m;
+    enum { STAMPS = 8, FENCED = 4 };
+    const unsigned warps = threads / 32;
+    const struct {
+        uint64_t in, out, t;
+        uint32_t stagger;
+    } params = {m->in, m->in, m->out, 0};
+    char kernel[64];
+    double sum = 0;
+    snprintf(kernel, sizeof kernel, "_Z4turnILi%sELi0ELi1EEvPKfPfPmi", test + strlen("store"));
+    if (!launch(p, kernel, blocks, threads, 0, &params, 28)) return -1;
+    for (unsigned b = 0; b < blocks; b++) {
+        uint64_t first = UINT64_MAX, last = 0;
+        for (unsigned w = b * warps; w < (b + 1) * warps; w++) {
+            if (m->result[w * STAMPS] < first) first = m->result[w * STAMPS];
+            if (m->result[w * STAMPS + FENCED] > last) last = m->result[w * STAMPS + FENCED];
+        }
+        sum += (double)(last - first);
+    }
+    return sum / blocks;
+}
+
+static void turns(micro *m)
+{
+    program p = open_program(m, "turn");
+    table t = read_micro("turn");
+    for (size_t i = 0; i < t.rows; i++) {
+        const char *test = text_at(&t, i, "test");
+        unsigned blocks = (unsigned)number_at(&t, i, "blocks"), threads = (unsigned)number_at(&t, i, "threads");
+        if (strncmp(test, "store", 5) != 0 || blocks != 36 || threads < 128 || number_at(&t, i, "stagger") > 0 || number_at(&t, i, "warm") < 1) continue;
+        row(m, number_at(&t, i, "fenced_last"), turn_time(&p, test, blocks, threads), "rows %s %u x %u", test, blocks, threads);
+    }
+    table_free(&t);
+    close_program(&p);
+}
+
 /* One SM and the whole GPU full of warps; constants as one warp sees them and as a full SM does. */
 void rates(micro *m)
 {
     program p = open_program(m, "memrate");
     table t = read_micro("memrate");
     open_table(m, "rates");
+    turns(m);
     clear_input(m, 1 << 24);
     for (size_t i = 0; i < t.rows; i++) {
         const char *test = text_at(&t, i, "test");
