@@ -1,7 +1,9 @@
 #!/bin/sh
 # compilers.sh - arithmetic does not depend on the compiler, its optimisation level or the processor it compiles for: every compiler
-# at hand makes tests/unit/num_sums.c, and all programs print the same checksums.
+# at hand makes tests/unit/num_sums.c, and all programs print the same checksums. And clang, which warns of conversions that gcc does
+# not see, has no warning about the sources.
 . "${srcdir:-.}/tests/scratch.sh"
+build=$(dirname "$loom")
 
 sources="$root/tests/unit/num_sums.c $root/emu/exec/num_soft.c $root/emu/exec/mufu_tables.c"
 sources="$sources $root/emu/exec/tensor.c $root/emu/exec/tensor_dot.c $root/emu/exec/tensor_map.c"
@@ -39,4 +41,23 @@ for cc in gcc clang; do
         run $cc -O3 "-mavx512f -mavx512vl -mavx512dq -mavx512bw -mfma"
     fi
 done
+
+warnings() {
+    (cd "$root" && find base cli emu isa lib memmodel ptx traces -name '*.c') | while read -r source; do
+        case $source in traces/loadable.c) how=-DPL_LOADABLE ;; *) how= ;; esac
+        # shellcheck disable=SC2086 # a word or none
+        clang -std=c17 -fsyntax-only -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Werror -DHAVE_CONFIG_H -D_XOPEN_SOURCE=700 \
+            -DPL_ARCH_DIR='""' $how -I"$build" -I"$root" -I"$build/include" -I"$root/include" "$root/$source" 2>&1 || echo "in $source"
+    done
+}
+
+n=$((n + 1))
+if ! command -v clang >/dev/null; then
+    echo "ok $n - clang has no warning about the sources # SKIP not installed"
+elif warnings >warned && [ ! -s warned ]; then
+    echo "ok $n - clang has no warning about the sources"
+else
+    sed 's/^/# /' warned | head -20
+    echo "not ok $n - clang has no warning about the sources"
+fi
 echo "1..$n"
