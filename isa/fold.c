@@ -354,7 +354,8 @@ static bool policy(fold *f, pl_insn *i)
     if (m->mnem != M_createpolicy || !pl_insn_has(i, W_fractional) || i->guard != PL_PT || f->x->row[i->op[0]].defs != 1) return false;
     if (i->op[1] != UINT32_MAX && !pl_ir_number(f->x, i->op[1], &bits)) return false;
     memcpy(&fraction, &(uint32_t){(uint32_t)bits}, sizeof fraction);
-    replace_by(f, i, constant(f, policy_of_fraction(pl_mod(m, i->mods, G_primary), pl_mod(m, i->mods, G_secondary), fraction), 64));
+    const int primary = (int)pl_mod(m, i->mods, G_primary), secondary = (int)pl_mod(m, i->mods, G_secondary);
+    replace_by(f, i, constant(f, policy_of_fraction(primary, secondary, fraction), 64));
     return true;
 }
 

@@ -21,7 +21,7 @@
 enum { PL_POLICY_UNIT = 12, PL_POLICY_UNITS = 128 };
 typedef enum pl_priority { PL_PRIORITY_UNCHANGED, PL_PRIORITY_FIRST, PL_PRIORITY_LAST, PL_PRIORITY_NORMAL } pl_priority;
 
-static inline uint64_t policy_head(pl_word primary, pl_word secondary)
+static inline uint64_t policy_head(int primary, int secondary)
 {
     const uint64_t first = primary == W_L2__evict_first    ? PL_PRIORITY_FIRST
                            : primary == W_L2__evict_last   ? PL_PRIORITY_LAST
@@ -29,14 +29,14 @@ static inline uint64_t policy_head(pl_word primary, pl_word secondary)
     return 1ull << 60 | first << 57 | (uint64_t)(secondary == W_L2__evict_first) << 56;
 }
 
-static inline uint64_t policy_of_fraction(pl_word primary, pl_word secondary, float fraction)
+static inline uint64_t policy_of_fraction(int primary, int secondary, float fraction)
 {
     uint64_t share = 0;
     while (share < 15 && (float)(share + 1) < fraction * 16) share++;
     return policy_head(primary, secondary) | share << 52;
 }
 
-static inline uint64_t policy_of_range(pl_word primary, pl_word secondary, uint64_t address, uint32_t primary_size, uint32_t total_size)
+static inline uint64_t policy_of_range(int primary, int secondary, uint64_t address, uint32_t primary_size, uint32_t total_size)
 {
     unsigned unit = PL_POLICY_UNIT;
     while ((uint64_t)PL_POLICY_UNITS << unit < total_size) unit++;

@@ -408,7 +408,7 @@ void exec_getctarank(pl_warp *w, const pl_insn *i, int ss, int type)
 void exec_policy_range(pl_warp *w, const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
-    const pl_word primary = pl_mod(f, i->mods, G_primary), secondary = pl_mod(f, i->mods, G_secondary);
+    const int primary = (int)pl_mod(f, i->mods, G_primary), secondary = (int)pl_mod(f, i->mods, G_secondary);
     const uint32_t *some = w->regs + (size_t)i->op[2] * PL_LANES, *all = w->regs + (size_t)i->op[3] * PL_LANES;
     uint64_t addr[PL_LANES], v[PL_LANES];
     pl_addresses(w, i, 1, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
