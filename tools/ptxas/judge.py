@@ -6,7 +6,8 @@
 
 BUILD is the build folder (for tests/statements and tests/fuzz/generate). A row is "version<TAB>target<TAB>statement". Many
 statements go into one file; ptxas names the lines it refuses, these are taken out, and the rest is tried again until the
-file passes. judged.tsv has the columns of tests/data/ptxas/generated.tsv.
+file passes. judged.tsv has the columns of tests/data/ptxas/generated.tsv. A statement that makes ptxas itself fall down has no
+verdict and is left out.
 """
 import argparse, collections, os, re, subprocess, sys, tempfile
 
@@ -41,7 +42,7 @@ def judge(statements, frame, arch, scratch):
             bad = {k: v for k, v in bad.items() if not v.startswith("Parsing error")} or bad
         if not bad:  # an error of the whole function: find its statement by halves
             if len(live) == 1:
-                verdict[live[0]] = (False, out.strip().splitlines()[0][:200] if out.strip() else "?")
+                verdict[live[0]] = (False, out.strip().splitlines()[0][:200] if out.strip() else "?") if rc > 0 else None
                 break
             half = len(live) // 2
             for part in (live[:half], live[half:]):
@@ -87,16 +88,18 @@ def main():
         with open(o.output, "w") as f:
             f.write("#version\ttarget\taccepted\tstatement\n")
             for row, v in zip(rows, verdict):
-                f.write("\t".join((row[0], row[1], "1" if v[0] else "0", row[2])) + "\n")
+                if v:
+                    f.write("\t".join((row[0], row[1], "1" if v[0] else "0", row[2])) + "\n")
     shown = collections.Counter()
-    for row, v, w in zip(rows, verdict, ours):
+    judged = [(row, v, w) for row, v, w in zip(rows, verdict, ours) if v]
+    for row, v, w in judged:
         if v[0] != (w[0] == "1"):
             kind = "refused" if v[0] else "taken"
             shown[kind] += 1
             if shown[kind] <= o.show:
                 print("wrongly %s: %s %s %s | %s" % (kind, *row, w[1] if v[0] else v[1]))
     for accepted, name in ((True, "accepted"), (False, "refused")):
-        part = [w[0] == "1" for v, w in zip(verdict, ours) if v[0] == accepted]
+        part = [w[0] == "1" for _, v, w in judged if v[0] == accepted]
         good = sum(x == accepted for x in part)
         print("%s by ptxas: %d, we agree on %d (%.2f %%)" % (name, len(part), good, 100 * good / max(1, len(part))))
 
