@@ -31,6 +31,12 @@ void pl_cache_is_slice(pl_cache *c, uint32_t slices)
     c->by_pieces = pl_divider_of(slices / pl_slices_together(slices));
 }
 
+void pl_cache_in_turn(pl_cache *c, uint32_t n, uint32_t lines)
+{
+    c->turn = lines;
+    c->by_pieces = pl_divider_of(n * lines);
+}
+
 /* At the head of a set: the low halves of the tags, so that a search reads little, and behind them the time stamps of the last accesses, 0:
  * empty. */
 static uint32_t *low_of(const pl_cache *c, size_t set) { return (uint32_t *)(void *)(c->line + set); }
@@ -40,7 +46,9 @@ static uint32_t *low_of(const pl_cache *c, size_t set) { return (uint32_t *)(voi
 static uint32_t number_of_set(const pl_cache *c, uint64_t number)
 {
     uint64_t index = number;
-    if (c->slices) { /* the lines that this slice sees, without gaps */
+    if (c->turn) {
+        index = pl_divide(number, &c->by_pieces) * c->turn + number % c->turn;
+    } else if (c->slices) { /* the lines that this slice sees, without gaps */
         uint32_t each = pl_slices_together(c->slices);
         uint64_t within = number % PL_PIECE_LINES, piece = pl_divide(number / PL_PIECE_LINES, &c->by_pieces);
         index = each == 1 ? piece * PL_PIECE_LINES + within : piece * (PL_PIECE_LINES / 2) + ((within >> 1 & 2) | (within & 1));

@@ -31,6 +31,7 @@ typedef struct pl_cache {
     uint32_t head;   /* entries of a set in front of its lines */
     uint32_t stride; /* entries from a set to the next */
     uint32_t slices; /* it is one of so many, which share the lines as pl_slices_together says; 0: it sees all lines */
+    uint32_t turn;   /* neighbouring lines that it sees together; 0: as pl_slices_together says */
     pl_divider by_sets, by_pieces; /* pieces: of memory that the slices have in turn */
     uint32_t clock;
     uint32_t last;  /* sixteenths of a way in a set, all ways together, that may keep lines of PL_RANK_LAST */
@@ -47,6 +48,8 @@ void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, pl_arena *tags, uin
 void pl_cache_keep_last(pl_cache *c, double part);
 /* The cache is one of so many slices. */
 void pl_cache_is_slice(pl_cache *c, uint32_t slices);
+/* The cache sees every n-th piece of so many neighbouring lines. */
+void pl_cache_in_turn(pl_cache *c, uint32_t n, uint32_t lines);
 /* Empties a line that has no fill pending. */
 void pl_cache_drop(pl_cache *c, uint32_t line);
 /* Indices of lines are below this. */

@@ -8,8 +8,6 @@ void pl_dram_init(pl_dram *d, pl_arena *a, const pl_dram_config *config)
     d->bank = pl_arena_array(a, pl_dram_bank, (size_t)config->channels * config->banks);
 }
 
-enum { CHANNEL_BYTES = 256 }; /* neighbouring bytes in one channel */
-
 /* Folds the higher bits of a number into its lower ones: real machines spread addresses over channels by such XOR trees, which are not
  * published. */
 static uint64_t fold(uint64_t x)
@@ -21,7 +19,8 @@ static uint64_t fold(uint64_t x)
 
 uint32_t pl_dram_channel_of(const pl_dram *d, uint64_t address)
 {
-    return (uint32_t)((fold(address / CHANNEL_BYTES) * 0x9E3779B97F4A7C15ull >> 32) % d->config->channels);
+    if (d->config->map == PL_MAP_TURNS) return (uint32_t)(address / PL_CHANNEL_BYTES % d->config->channels);
+    return (uint32_t)((fold(address / PL_CHANNEL_BYTES) * 0x9E3779B97F4A7C15ull >> 32) % d->config->channels);
 }
 
 /* Regions of the memory are refreshed in all channels at once (refresh.tsv), at times that differ from launch to launch. Here every bank has a
@@ -33,7 +32,7 @@ static uint64_t rest(pl_dram *d, pl_dram_bank *bank, uint64_t now)
     const uint64_t interval = d->config->refresh_interval, time = d->config->refresh_time;
     if (!bank->rests) {
         const uint64_t part = (0x80000000u + d->used * 0x9E3779B9ull) & UINT32_MAX;
-        const bool awake = (uint64_t)d->used++ * CHANNEL_BYTES < d->config->refresh_awake && time < interval;
+        const bool awake = (uint64_t)d->used++ * PL_CHANNEL_BYTES < d->config->refresh_awake && time < interval;
         bank->rests = (uint32_t)((now + (part * (awake ? interval - time : interval) >> 32)) % interval) + 1;
     }
     const uint64_t phase = (now + interval - (bank->rests - 1)) % interval;
@@ -64,6 +63,10 @@ uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sec
     if (bytes % c->atom_bytes) bytes += c->atom_bytes - bytes % c->atom_bytes;
     double width = c->bytes_per_cycle / c->channels;
     uint64_t cost = pl_port_cost(bytes, width);
+    if (c->check) { /* of neighbours together, in another row of the bank: data that are read wait for them */
+        cost += cost / c->check;
+        if (!write) wait += c->row_cycle;
+    }
     if (channel->writing != write) cost += (uint64_t)c->turnaround * PL_FINE;
     channel->writing = write;
     if (write) d->sectors_written += bytes / sector_bytes;

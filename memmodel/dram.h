@@ -10,10 +10,19 @@
 #include "base/event.h"
 #include "memmodel/port.h"
 
+/* How addresses are spread over channels, and over the slices of the L2 in front of them: by a hash; or channels have them in turn, so that
+ * strides of their number times 256 bytes meet one channel only ("partition camping", up to Kepler). */
+enum { PL_MAP_HASHED, PL_MAP_TURNS };
+
+/* Neighbouring bytes in one channel. */
+enum { PL_CHANNEL_BYTES = 256 };
+
 typedef struct pl_dram_config {
     uint32_t channels, banks;   /* banks of a channel */
+    int map;                    /* PL_MAP_HASHED, PL_MAP_TURNS */
     uint32_t row_bytes;
     uint32_t atom_bytes;        /* smallest transfer */
+    uint32_t check;             /* bytes of data for each one of check bits in the same memory; 0: there are none */
     double bytes_per_cycle;     /* all channels together, SM cycles */
     uint32_t latency;           /* controller and column access, SM cycles */
     uint32_t row_miss;          /* further cycles to close and open a row */

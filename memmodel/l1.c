@@ -74,6 +74,7 @@ uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl
     if (i == l->free_miss) l->free_miss = l->miss[i].next;
     l->used_miss++;
     l->misses += (uint32_t)__builtin_popcount(missing);
+    l->asked += (uint32_t)__builtin_popcount(missing);
     l->miss[i] = (pl_l1_miss){.line = line, .waiters = PL_NO_LINE, .next = PL_NO_LINE, .slot = slot, .sectors = missing};
     if (slot != PL_NO_LINE) {
         pl_cache_line *t = &l->tags.line[slot];
@@ -119,6 +120,7 @@ void pl_l1_fill(pl_l1 *l, uint32_t request, void (*done)(void *ctx, uint32_t tok
     m->next = l->free_miss;
     l->free_miss = request;
     l->used_miss--;
+    l->asked -= (uint32_t)__builtin_popcount(m->sectors);
     while (w != PL_NO_LINE) {
         uint32_t next = l->waiter[w].next, token = l->waiter[w].token;
         l->waiter[w].next = l->free_waiter;

@@ -38,6 +38,7 @@ typedef struct pl_l1 {
     pl_l1_waiter *waiter;
     uint32_t burst; /* most entries that an instruction takes */
     uint32_t nmiss, nwaiter, free_miss, free_waiter, used_miss, used_waiter;
+    uint32_t most, asked; /* sectors under way: so many may be for another access to start, 0: any; that are */
     uint32_t fresh_miss, fresh_waiter; /* entries from here on were never used */
     uint32_t sector_bytes;
     uint64_t hits, merges, misses; /* sectors */
@@ -51,7 +52,7 @@ void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *tags, pl_arena *sparse, uint64_
 /* May a new access start? False: tables are full, try after the next fill. */
 static inline bool pl_l1_room(const pl_l1 *l)
 {
-    return l->used_miss + l->burst <= l->nmiss && l->used_waiter + l->burst <= l->nwaiter;
+    return (!l->most || l->asked < l->most) && l->used_miss + l->burst <= l->nmiss && l->used_waiter + l->burst <= l->nwaiter;
 }
 /* Looks the sectors up for `token`. Returns how many fills the token must wait for (0: all present). For a new miss,
  * *request gets its number and *ask the sectors to fetch, else *ask is 0. rank: what a line gets

@@ -6,7 +6,7 @@
 #include "memmodel/memsys.h"
 #include <string.h>
 
-enum { WHEEL = 8192, FIRST_READS = 12 };
+enum { WHEEL = 8192, FIRST_READS = 12, RECENT = 64 };
 #define NONE UINT32_MAX
 
 typedef enum stage { AT_SLICE, AT_DRAM, FILLED, IDLE } stage;
@@ -63,6 +63,9 @@ struct pl_memsys {
     uint64_t sent;                   /* no request leaves earlier from now on */
     pl_cache *l2;                    /* one a slice */
     pl_port *slice;
+    struct written_line {
+        uint64_t line, until;
+    } *written;                      /* by slice, RECENT each: the last writes, until when reads of their lines wait; NULL: they don't */
     struct atomic_unit {
         uint64_t free;          /* when it can begin the next (1/PL_FINE cycles) */
         uint64_t line, changed; /* the line it worked on last, and when what it changed there can be changed again */
@@ -141,6 +144,7 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const p
     m->l2 = pl_arena_array(a, pl_cache, c->slices);
     m->slice = pl_arena_array(a, pl_port, c->slices);
     m->atomic = pl_arena_array(a, struct atomic_unit, c->slices);
+    if (c->written) m->written = pl_arena_array(a, struct written_line, (size_t)c->slices * RECENT);
     m->up = pl_arena_array(a, pl_port, c->nodes);
     m->down = pl_arena_array(a, pl_port, c->nodes);
     m->group_down = pl_arena_array(a, pl_port, c->groups);
@@ -153,7 +157,8 @@ pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const p
     m->beyond = NONE;
     pl_cache_init_all(m->l2, c->slices, a, tags, c->l2_bytes / c->slices, c->line_bytes, c->l2_ways, true);
     for (uint32_t s = 0; s < c->slices; s++) {
-        pl_cache_is_slice(&m->l2[s], c->slices / c->partitions);
+        if (c->dram.map == PL_MAP_TURNS) pl_cache_in_turn(&m->l2[s], c->dram.channels, PL_CHANNEL_BYTES / c->line_bytes);
+        else pl_cache_is_slice(&m->l2[s], c->slices / c->partitions);
         pl_cache_keep_last(&m->l2[s], (double)c->l2_persisting / (double)c->l2_bytes);
         m->slice[s].latency = c->l2_latency;
     }
@@ -361,6 +366,10 @@ static uint32_t owner_of(const pl_memsys *m, uint64_t line) { return (uint32_t)(
  * footprint fills the cache evenly (mem_latency.csv: no miss at 28 MB of 30). */
 static uint32_t slice_of(const pl_memsys *m, uint64_t line, uint32_t partition)
 {
+    if (m->c->dram.map == PL_MAP_TURNS) { /* which of a channel's slices is not published: a hash */
+        const uint32_t channels = m->c->dram.channels, each = m->c->slices / channels;
+        return pl_dram_channel_of(&m->dram, line) * each + (uint32_t)(scatter(line / PL_CHANNEL_BYTES / channels) >> 32) % each;
+    }
     uint64_t number = line >> m->line_shift, piece = number / PL_PIECE_LINES, row = pl_divide(piece, &m->by_pairs);
     uint32_t pair = (uint32_t)pl_remainder(piece - row * m->by_pairs.by + (scatter(row) >> 32), &m->by_pairs);
     return partition * m->half + pair * m->together + ((uint32_t)(number >> 1) & (m->together - 1));
@@ -687,6 +696,16 @@ static void keep_up(pl_memsys *m, uint32_t i)
     release(m, i);
 }
 
+/* Check bits of memory are those of whole sectors: what a write leaves of one must be read to make them. The write does not wait for it. */
+static void complete_sectors(pl_memsys *m, const pl_mem_req *r, const pl_cache_line *line, uint64_t now)
+{
+    const uint32_t missing = (uint32_t)__builtin_popcount(r->sectors & (uint8_t)~line->valid), n = (uint32_t)__builtin_popcount(r->sectors);
+    const uint32_t parts = n - r->bytes * 4u / m->c->sector_bytes, fetched = missing < parts ? missing : parts;
+    if (!fetched) return;
+    pl_dram_access(&m->dram, now, r->line, fetched, m->c->sector_bytes, false);
+    m->stat.fills += fetched;
+}
+
 static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
 {
     record *x = &m->rec[i];
@@ -700,9 +719,15 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
     if (cost < m->request_cost) cost = m->request_cost;
     if (r->op == PL_MEM_WRITE && owned) {
         uint64_t write = partial ? m->partial_cost + (uint64_t)m->partial_next * (n - 1) : (uint64_t)m->write_cost * n;
+        if (partial && m->c->dram.check) write *= 2; /* read, changed and written: check bits are those of whole sectors */
         if (cost < write) cost = write;
     }
     uint64_t out = pl_port_pass(&m->slice[x->slice], now, cost);
+    if (m->written) {
+        struct written_line *w = &m->written[(size_t)x->slice * RECENT + (r->line >> m->line_shift) % RECENT];
+        if (r->op == PL_MEM_WRITE) *w = (struct written_line){r->line, now + m->c->written};
+        else if (w->line == r->line && w->until > out) out = w->until;
+    }
     if (r->op >= PL_MEM_DEMOTE) {
         keep_up(m, i);
         return;
@@ -724,7 +749,8 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
         if (k != NONE) {
             pl_cache_line *line = &l2->line[k];
             count_hits(m, x, now, n, 0);
-            if (!partial) line->valid |= sectors; /* what is there in part is fetched before it is read (dram__sectors_read of alloca_local) */
+            if (partial && m->c->dram.check) complete_sectors(m, r, line, out);
+            if (!partial || m->c->dram.check) line->valid |= sectors; /* what is there in part is fetched before it is read (dram__sectors_read of alloca_local) */
             line->dirty |= sectors;
         }
         if (out > m->stat.last_effect) m->stat.last_effect = out;

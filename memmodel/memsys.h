@@ -52,6 +52,7 @@ typedef struct pl_memsys_config {
     double slice_request;        /* least cycles that a slice needs for a request */
     double write;                /* least cycles that the slice that owns a line needs for each sector written; 0: as for reads */
     double partial_write;        /* least cycles that it needs for a write that fills its sectors only in part */
+    uint32_t written;            /* cycles from a write's arrival until a read of its line leaves the slice; 0: as for any read */
     double partial_next;         /* further cycles for each further sector of it */
     double l2_fill;              /* cycles that the slice needs for each sector that comes to it */
     uint32_t l2_fill_sectors;    /* sectors fetched together from DRAM */

@@ -502,6 +502,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
                           d->kind == PL_KIND_MBARRIER_WAIT;
         d->load = (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC | PL_EF_VOLATILE | PL_EF_ASYNC)) == PL_EF_LOAD;
         d->addresses = d->texture || (d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] != PL_SP_CONST) || d->kind == PL_KIND_MATRIX_MEMORY || d->kind == PL_KIND_COPY;
+        d->read_only = pl_insn_has(i, W_nc);
         d->shared = i->flags & PL_IF_MEM && i->sel[PL_M_SPACE] == PL_SP_SHARED;
         d->alu = f->effects & PL_EF_ATOMIC ? atomic_alu(i, f) : PL_ALU_INT;
         d->compare = f->effects & PL_EF_ATOMIC && pl_insn_has(i, W_cas);

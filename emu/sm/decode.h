@@ -87,6 +87,7 @@ typedef struct pl_dec {
     bool acquires;      /* nothing behind it issues before its result is there */
     bool addresses;     /* goes through the address unit: a warp's next one keeps a distance */
     bool shared;        /* certainly an access to shared memory */
+    bool read_only;     /* a load of what nobody writes meanwhile (ld.global.nc) */
     bool texture;       /* a fetch from a texture, an access to a surface */
     bool increments;    /* a shared word by 1 for each lane: the hardware counts the lanes with one word (ATOMS.POPC.INC) */
     bool passes_l1;     /* a copy into shared memory that leaves nothing in the L1 */

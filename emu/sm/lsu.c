@@ -11,13 +11,30 @@
 #include <assert.h>
 #include <string.h>
 
+/* Until Kepler an access of several passes or lines is issued again for each of them: the scheduler issues nothing else meanwhile (Smith,
+ * Stack Overflow 35593124: "instruction replays use an instruction issue slot"). */
+static void replay(const pl_sm *s, pl_subcore *c, uint32_t turns, uint64_t now)
+{
+    if (!s->m->issue.replay || turns < 2) return;
+    if (c->issue_free < now) c->issue_free = now;
+    c->issue_free += (uint64_t)(turns - 1) * s->m->issue.replay * s->m->issue.interval;
+}
+
+/* Occupation of the address unit, or of the banks, by so many turns. */
+static uint64_t turns_cost(const pl_sm *s, uint32_t turns) { return (uint64_t)(turns * s->m->op[PL_OP_MEM].interval * PL_FINE); }
+
 /* The data of a load whose last sector has come at `at` pass the banks, and the link to its sub-core: the cycle at which they are there
  * (coalescing.csv: 413 cycles where 32 sectors lie in one bank, 388 where they do not). */
 uint64_t pl_lsu_pass(pl_sm *s, const pl_token *k, uint64_t at)
 {
-    uint64_t start = pl_port_enter(&s->data, s->now, (uint64_t)k->passes * PL_FINE);
+    uint64_t start = pl_port_enter(&s->data, s->now, (uint64_t)k->passes * s->m->shared.pass * PL_FINE);
     uint64_t link = pl_port_enter(&s->sub[k->warp % s->nsub].link, s->now, (uint64_t)k->passes * s->m->shared.link_pass * PL_FINE);
     if (link > start) start = link;
+    if (s->m->issue.replay) { /* a load that misses is issued again when its data have come (Smith) */
+        uint64_t again = pl_port_enter(&s->pipe[PL_PIPE_LSU], s->now, turns_cost(s, k->passes));
+        if (again > start) start = again;
+        replay(s, &s->sub[k->warp % s->nsub], k->passes + 1u, s->now);
+    }
     return (start > at ? start : at) + k->passes - 1u;
 }
 
@@ -196,6 +213,7 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     uint64_t link = pl_port_enter(&c->link, start, (uint64_t)link_passes(fx, passes) * m->link_pass * PL_FINE);
     if (link > start) start = link;
     queue_mio(s, c, start);
+    replay(s, c, turns, now);
     read_registers(s, t, d, start, PL_SB_SHORT);
     uint64_t latency = d->cast  ? (fx->size > 4 ? m->cast_wide : m->cast_latency)
                        : loop   ? m->atomic_latency + (uint64_t)rounds * round
@@ -457,7 +475,7 @@ static void upkeep(pl_sm *s, pl_subcore *c, const pl_dec *d, uint32_t pc, uint64
     static const uint8_t op[] = {[PL_UP_PREFETCH] = PL_MEM_READ, [PL_UP_DEMOTE] = PL_MEM_DEMOTE, [PL_UP_DISCARD] = PL_MEM_DISCARD};
     const pl_l1_config *m = &s->m->l1;
     pl_coalesce(&s->lines, s->fx.mask, s->fx.addr, 1, (uint32_t)m->line, (uint32_t)m->sector);
-    const uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, (uint64_t)((s->lines.n + m->tags - 1) / m->tags) * PL_FINE);
+    const uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, turns_cost(s, (s->lines.n + m->tags - 1) / m->tags));
     queue_lg(s, c, start);
     read_registers(s, t, d, start, PL_SB_LONG);
     for (uint32_t k = 0; k < s->lines.n; k++)
@@ -480,7 +498,8 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     /* Integer additions of a whole warp to an address that is the same for all lanes: the assembler lets one lane add the sum (vote,
      * population count, one atomic; seen in machine code for sm_70 to sm_120). */
     if (atomic && d->uniform && s->lines.unique == 1) s->lines.at[0].depth = s->lines.at[0].chain = 1;
-    const bool load = !atomic && !store, past = fx->bypass_l1 || d->passes_l1, none = load && !is_local && m->global == PL_L1_BYPASS;
+    const bool load = !atomic && !store, past = fx->bypass_l1 || d->passes_l1, kept = d->texture || (d->read_only && m->read_only),
+               none = load && !is_local && m->global == PL_L1_BYPASS && !kept;
     const pl_l1_way way = past || none ? PL_L1_PAST : (pl_l1_way)d->way;
     const pl_mem_rank rank = is_local ? PL_RANK_NORMAL : (pl_mem_rank)d->rank[0];
     if (load && !is_local && m->global == PL_L1_LINES && way != PL_L1_PAST) whole_lines(s);
@@ -514,9 +533,10 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         if (passes < (asked + 1) / 2) passes = (asked + 1) / 2;
     }
     uint32_t turns = passes > tags ? passes : tags;
-    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, (uint64_t)(store ? turns : tags) * PL_FINE);
+    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, turns_cost(s, store ? turns : tags));
+    replay(s, c, turns, now);
     if (!pending) { /* a load that misses passes the banks when its data have come */
-        uint64_t data = store ? 0 : pl_port_enter(&s->data, start, (uint64_t)passes * PL_FINE);
+        uint64_t data = store ? 0 : pl_port_enter(&s->data, start, (uint64_t)passes * s->m->shared.pass * PL_FINE);
         if (data > start) start = data;
         uint64_t link = pl_port_enter(&c->link, start, (uint64_t)link_passes(fx, passes) * s->m->shared.link_pass * PL_FINE);
         if (link > start) start = link;
@@ -539,7 +559,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             /* Loads find what a store has written even if it was part of a sector only (l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit
              * of nussinov_wavefront, distance_columns: all but those read first); that they ask for other bytes of it is not looked at. */
             const bool place = is_local || (store && m->allocate == PL_L1_ALL);
-            if (!store) pl_l1_lose(&s->l1, r.line, r.sectors);
+            if (!store || (m->allocate == PL_L1_EVICT && !is_local)) pl_l1_lose(&s->l1, r.line, store ? UINT8_MAX : r.sectors);
             bool there = pl_l1_store(&s->l1, r.line, r.sectors, place ? (pl_l1_way)d->way : PL_L1_PAST, rank);
             if (store && there) *(is_local ? &s->stat.local_store_hits : &s->stat.store_hits) += (uint32_t)__builtin_popcount(r.sectors);
             const uint32_t lanes = is_local ? s->lanes_of[k] : 0;
@@ -584,7 +604,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             ready += s->m->async.copy;
         }
         s->token[slot].remaining = fills + 1;
-        if (pending) s->token[slot].passes = (uint8_t)passes;
+        if (pending) s->token[slot].passes = (uint8_t)(s->m->issue.replay ? fills : passes); /* replayed: for the lines that were missing */
         if (queued) {
             /* its scoreboard waits for the token already */
         } else if (pending) {

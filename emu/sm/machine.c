@@ -51,6 +51,9 @@ static const pl_conf_key issue_keys[] = {
      .about = "which ready warp issues when the one that issued last cannot go on: youngest, oldest, round_robin, or, of the youngest_block, the one "
               "that has not issued for longest"},
     KEY(pl_issue_config, width, "width", U32, "", 1, 4, "instructions a scheduler can issue in a cycle"),
+    OPTIONAL(pl_issue_config, interval, "interval", U32, CY, 0, 16, "cycles between two issues of a scheduler; 0: one"),
+    OPTIONAL(pl_issue_config, replay, "replay", U32, "", 0, 16,
+             "issues of the scheduler that each further pass or line of a memory access takes (instruction replay, up to Kepler)"),
     KEY(pl_issue_config, guard_latency, "guard_latency", U32, CY, 0, 100,
         "further cycles before a computed predicate can guard an instruction or decide a branch"),
     KEY(pl_issue_config, cross, "cross", U32, CY, 0, 100, "further cycles from a result of the ALU to the multiply-add pipe, and back"),
@@ -138,6 +141,7 @@ static const pl_conf_key l1_keys[] = {
     KEY(pl_l1_config, local_hold, "local_hold", U32, CY, 1, 1000, "the same for a store to local memory"),
     KEY(pl_l1_config, fill, "fill", U32, CY, 1, 1000, "cycles from the arrival of data until the waiting warp can use it"),
     KEY(pl_l1_config, misses, "misses", U32, "", 1, 65536, "line requests of an SM that can be under way"),
+    OPTIONAL(pl_l1_config, fills, "fills", U32, "", 0, 65536, "sectors on their way to an SM with which another load may begin; 0: any"),
     KEY(pl_l1_config, stores, "stores", U32, "", 1, 65536, "store and atomic requests of an SM that can be under way"),
     KEY(pl_l1_config, backlog, "backlog", U32, CY, 0, 65536, "cycles of stores and reductions that wait for the SM's way to the L2 before others wait in front of the tags"),
     KEY(pl_l1_config, sent, "sent", U32, "", 1, 65536, "of those, how many have left the SM at most: a warp ends when its own have"),
@@ -151,9 +155,11 @@ static const pl_conf_key l1_keys[] = {
     {.key = "global", .type = PL_CONF_WORD, .unit = "", .offset = offsetof(pl_l1_config, global), .words = "sectors lines bypass",
      .about = "what an ordinary load of global memory does here: sectors: looks for its sectors; lines: looks for its lines, and a miss brings "
               "all of a line; bypass: goes on to the L2, as .cg and volatile loads do everywhere"},
-    {.key = "allocate", .type = PL_CONF_WORD, .unit = "", .offset = offsetof(pl_l1_config, allocate), .words = "loads all",
+    {.key = "allocate", .type = PL_CONF_WORD, .unit = "", .offset = offsetof(pl_l1_config, allocate), .words = "loads all evict",
      .about = "which accesses of global memory give a line a place here: loads: only they, what is stored passes; all: what was stored is found by "
-              "later loads (those of local memory always do)"},
+              "later loads (those of local memory always do); evict: only loads, and a store removes what is there of its line"},
+    OPTIONAL(pl_l1_config, read_only, "read_only", U32, "", 0, 1,
+             "1: where loads of global memory pass, those of what nobody writes (ld.global.nc) do not (the read-only cache of Kepler)"),
     OPTIONAL(pl_l1_config, last, "last", F64, "", 0, 1, "part of it that lines with the priority evict_last may keep; 0: all"),
 };
 #define MEM(member, name, kind, unit_, lo, hi, text) KEY(pl_memsys_config, member, name, kind, unit_, lo, hi, text)
@@ -187,6 +193,7 @@ static const pl_conf_key l2_keys[] = {
     MEM(slice_bytes, "slice", F64, "B/cycle", 1, 1024, "width of a slice"),
     MEM(slice_request, "request", F64, CY, 0, 1000, "least cycles of a slice for a request"),
     OPTIONAL(pl_memsys_config, write, "write", F64, CY, 0, 1000, "least cycles of a slice for each sector that is written; 0: as for reads"),
+    OPTIONAL(pl_memsys_config, written, "written", U32, CY, 0, 10000, "cycles from the arrival of a write at a slice until data of its line can leave it; 0: as for any read"),
     OPTIONAL(pl_memsys_config, partial_next, "partial_next", F64, CY, 0, 1000, "further cycles for each sector of such a store but the first"),
     MEM(partial_write, "partial_write", F64, CY, 0, 1000, "least cycles of a slice for a store that fills its sectors only in part"),
     OPTIONAL(pl_memsys_config, l2_persisting, "persisting", U64, "B", 0, 1073741824, "bytes that lines with the priority evict_last may keep; 0: that priority does nothing"),
@@ -207,9 +214,14 @@ static const pl_conf_key l2_keys[] = {
 };
 static const pl_conf_key dram_keys[] = {
     MEM(dram.channels, "channels", U32, "", 1, 1024, "channels with a data bus each"),
+    {.key = "map", .type = PL_CONF_WORD, .unit = "", .offset = offsetof(pl_memsys_config, dram.map), .words = "hashed turns", .optional = true,
+     .about = "how addresses are spread over channels and slices of the L2: hashed; or they have 256 bytes each in turn, so that strides of a "
+              "multiple of that may meet few of them (partition camping)"},
     MEM(dram.banks, "banks", U32, "", 1, 1024, "banks of a channel"),
     MEM(dram.row_bytes, "row", U32, "B", 64, 65536, "size of a row"),
     MEM(dram.atom_bytes, "atom", U32, "B", 16, 256, "smallest transfer"),
+    OPTIONAL(pl_memsys_config, dram.check, "check", U32, "B", 0, 1024,
+             "data for each byte of check bits that lies in the same memory, and a write of part of a sector reads it first (ECC); 0: none"),
     MEM(dram.bytes_per_cycle, "width", F64, "B/cycle", 0.1, 65536, "bandwidth of all channels together, per SM cycle"),
     MEM(dram.latency, "latency", U32, CY, 1, 5000, "cycles from a slice to the data of an open row and back"),
     MEM(dram.row_miss, "row_miss", U32, CY, 0, 1000, "further cycles to close and open a row"),
@@ -517,6 +529,8 @@ static bool consistent(const pl_machine *m, pl_diags *d, const pl_conf *c)
     CHECK(m->shared.carveouts.n > 0, "shared", "carveouts", "at least one size is needed")
     for (uint32_t i = 0; i < m->shared.carveouts.n; i++)
         CHECK(m->shared.carveouts.at[i] + m->l1.kept < m->l1.size, "shared", "carveouts", "some storage must remain for the L1")
+    CHECK(m->mem.dram.map != PL_MAP_TURNS || (m->mem.slices % m->mem.dram.channels == 0 && m->mem.partitions == 1 && m->l1.line <= PL_CHANNEL_BYTES), "dram", "map",
+          "channels that have addresses in turn have as many slices each, in one half")
     CHECK(m->mem.groups <= m->sm.count, "xbar", "groups", "a group has at least one SM")
 #undef CHECK
     return ok;
@@ -605,6 +619,7 @@ pl_machine *pl_machine_load(pl_arena *a, pl_diags *d, const char *name, const ch
     for (unsigned k = 0; k < C_count; k++) ok &= have[k];
     if (!pl_conf_report_unknown(c)) ok = false;
     if (!ok) return NULL;
+    if (!m->issue.interval) m->issue.interval = 1;
     m->mem.nodes = m->sm.count;
     m->mem.line_bytes = (uint32_t)m->l1.line;
     m->mem.sector_bytes = (uint32_t)m->l1.sector;

@@ -92,7 +92,7 @@ typedef enum pl_policy { PL_POLICY_YOUNGEST, PL_POLICY_OLDEST, PL_POLICY_TURNS, 
 
 typedef struct pl_issue_config {
     int policy; /* pl_policy; always greedy first */
-    uint32_t width, guard_latency, cross, far, queued, branch, jump, jump_each, jump_parts, divergence, memory, mio_queue, lg_queue, read;
+    uint32_t width, interval, replay, guard_latency, cross, far, queued, branch, jump, jump_each, jump_parts, divergence, memory, mio_queue, lg_queue, read;
 } pl_issue_config;
 
 typedef struct pl_fetch_config {
@@ -115,14 +115,15 @@ typedef struct pl_shared_config {
 /* What a load of global memory does in the L1: looks for its sectors; looks for its lines, and misses bring whole lines; or passes. */
 enum { PL_L1_SECTORS, PL_L1_LINES, PL_L1_BYPASS };
 
-/* Which accesses of global memory give a line a place in the L1. */
-enum { PL_L1_LOADS, PL_L1_ALL };
+/* Which accesses of global memory give a line a place in the L1; or only loads do, and a store removes its line. */
+enum { PL_L1_LOADS, PL_L1_ALL, PL_L1_EVICT };
 
 typedef struct pl_l1_config {
     uint64_t size, kept, line, sector;
-    uint32_t ways, latency, miss, hold, local_hold, fill, misses, stores, backlog, sent, input, writes, tags, pass_latency, width, texture, header;
+    uint32_t ways, latency, miss, hold, local_hold, fill, misses, fills, stores, backlog, sent, input, writes, tags, pass_latency, width, texture, header;
     int global;   /* PL_L1_SECTORS ... */
-    int allocate; /* PL_L1_LOADS, PL_L1_ALL */
+    int allocate; /* PL_L1_LOADS ... */
+    uint32_t read_only; /* 1: loads that are known to read what nobody writes are kept even if global loads pass */
     double last;  /* part of it that lines with the priority evict_last may keep; 0: all */
 } pl_l1_config;
 

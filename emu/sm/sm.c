@@ -66,6 +66,7 @@ bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *large, pl_a
                m->l1.misses * 8 + second);
     if (m->l1.last > 0) pl_cache_keep_last(&s->l1.tags, m->l1.last);
     s->l1.burst += second;
+    s->l1.most = m->l1.fills;
     s->l1.own = PL_LOCAL_BASE;
     s->l1.own_bytes = PL_LOCAL_BYTES;
     code_cache(&s->icache, a, m, m->fetch.l1_size, m->fetch.l1_ways, dec->bytes);
@@ -686,7 +687,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         if (reads[b]) c->bank_free[b] = (c->bank_free[b] > now ? c->bank_free[b] : now) + ((uint64_t)reads[b] << twice);
     c->read_warp = pl_warp_index(s, t);
     c->read_pc = pc;
-    uint64_t busy = p->issues, start = now;
+    uint64_t busy = (uint64_t)p->issues * s->m->issue.interval, start = now;
     c->issue_free = now + (busy + s->m->issue.width - 1) / s->m->issue.width;
     t->issued = now + busy - 1;
     t->hold = t->fresh ? first_constants(s, now) : 0;

@@ -1,5 +1,6 @@
 /* test_mem_parts.c - ports, cache tags, coalescing, bank passes and the L1: each rule of memmodel on numbers that can be worked out by hand. */
 #include "memmodel/coalesce.h"
+#include "memmodel/dram.h"
 #include "memmodel/l1.h"
 #include "memmodel/port.h"
 #include "tests/unit/unit.h"
@@ -312,6 +313,72 @@ START_TEST(l1_forgets_what_it_has)
 }
 END_TEST
 
+START_TEST(l1_takes_no_more_than_may_be_under_way)
+{
+    pl_arena *a = pl_arena_open();
+    pl_l1 l;
+    uint32_t first, second;
+    uint8_t ask;
+    pl_l1_init(&l, a, a, a, 8192, 128, 32, 4, 64, 64);
+    l.most = 6;
+    pl_l1_load(&l, 0x1000, 0xf, 1, PL_L1_KEEP, PL_RANK_NORMAL, &first, &ask);
+    ck_assert(pl_l1_room(&l)); /* four of six sectors */
+    pl_l1_load(&l, 0x2000, 0x3, 2, PL_L1_KEEP, PL_RANK_NORMAL, &second, &ask);
+    ck_assert(!pl_l1_room(&l));
+    nwoken = 0;
+    pl_l1_fill(&l, second, wake, NULL);
+    ck_assert(pl_l1_room(&l));
+    pl_arena_close(a);
+}
+END_TEST
+
+/* Twelve rows of 4 KiB: one word of each lies in three of six channels that have 256 bytes in turn. */
+START_TEST(channels_in_turn_are_camped_on)
+{
+    pl_arena *a = pl_arena_open();
+    pl_dram_config c = {.channels = 6, .banks = 16, .row_bytes = 4096, .atom_bytes = 32, .bytes_per_cycle = 96, .latency = 100, .row_miss = 30,
+                        .row_cycle = 50, .map = PL_MAP_TURNS};
+    pl_dram d;
+    uint32_t met = 0;
+    pl_dram_init(&d, a, &c);
+    for (uint64_t k = 0; k < 12; k++) met |= 1u << pl_dram_channel_of(&d, k * 4096);
+    ck_assert_uint_eq(met, 1u << 0 | 1u << 2 | 1u << 4);
+    for (uint64_t k = 0; k < 6; k++) ck_assert_uint_eq(pl_dram_channel_of(&d, k * 256 + 255), k);
+    pl_arena_close(a);
+}
+END_TEST
+
+/* Check bits take an eighth of the bus, and data wait for them. */
+START_TEST(check_bits_cost_time)
+{
+    pl_arena *a = pl_arena_open();
+    pl_dram_config c = {.channels = 1, .banks = 16, .row_bytes = 4096, .atom_bytes = 32, .bytes_per_cycle = 1, .latency = 100, .row_miss = 30, .row_cycle = 50};
+    pl_dram plain, checked;
+    pl_dram_init(&plain, a, &c);
+    pl_dram_config with = c;
+    with.check = 8;
+    pl_dram_init(&checked, a, &with);
+    ck_assert_uint_eq(pl_dram_access(&checked, 0, 0, 4, 32, false), pl_dram_access(&plain, 0, 0, 4, 32, false) + 16 + 50);
+    ck_assert_uint_eq(pl_dram_access(&checked, 1000, 0, 4, 32, true), pl_dram_access(&plain, 1000, 0, 4, 32, true) + 16);
+    pl_arena_close(a);
+}
+END_TEST
+
+/* Of lines that eleven other slices do not have, those that follow each other fill the sets one after the other. */
+START_TEST(a_slice_in_turn_fills_all_its_sets)
+{
+    pl_arena *a = pl_arena_open();
+    pl_cache c;
+    pl_cache_line old;
+    pl_cache_init(&c, a, a, 8192, 128, 4, true); /* 16 sets of 4 */
+    pl_cache_in_turn(&c, 12, 2);
+    for (uint64_t k = 0; k < 64; k++) ck_assert_uint_ne(pl_cache_claim(&c, (k / 2 * 24 + k % 2) * 128, PL_RANK_NORMAL, &old), PL_NO_LINE);
+    for (uint64_t k = 0; k < 64; k++) ck_assert_uint_ne(pl_cache_find(&c, (k / 2 * 24 + k % 2) * 128), PL_NO_LINE);
+    pl_arena_close(a);
+}
+END_TEST
+
 UNIT_MAIN("memmodel parts", port_has_latency_and_width, port_keeps_fractions, a_divider_divides, cache_replaces_the_line_used_longest_ago, cache_replaces_lines_by_rank, changed_lines_are_not_the_first_to_go,
           cache_is_empty_whatever_its_memory_holds, cache_never_evicts_a_line_that_is_on_its_way, coalescing_counts_lines_and_sectors, atomics_count_lanes_with_one_address,
-          bank_passes_are_those_measured, l1_merges_loads_of_one_sector, l1_forgets_what_it_has)
+          bank_passes_are_those_measured, l1_merges_loads_of_one_sector, l1_forgets_what_it_has, l1_takes_no_more_than_may_be_under_way, channels_in_turn_are_camped_on,
+          check_bits_cost_time, a_slice_in_turn_fills_all_its_sets)
