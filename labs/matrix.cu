@@ -37,7 +37,7 @@ template <int BX, int BY, int PAD> __device__ void through_tile(const float *in,
     __shared__ float tile[BY][BX + PAD];
     int ix = blockIdx.x * BX + threadIdx.x, iy = blockIdx.y * BY + threadIdx.y;
     tile[threadIdx.y][threadIdx.x] = in[iy * nx + ix];
-    int b = threadIdx.y * BX + threadIdx.x, row = b / BY, col = b % BY;
+    unsigned b = threadIdx.y * blockDim.x + threadIdx.x, row = b / blockDim.y, col = b % blockDim.y; // divisions by what the compiler does not know
     __syncthreads();
     out[(blockIdx.x * BX + row) * ny + blockIdx.y * BY + col] = tile[col][row];
 }
@@ -53,7 +53,7 @@ template <int BX, int BY, int PAD> __device__ void two_tiles(const float *in, fl
     int at = threadIdx.y * (BX * 2 + PAD) + threadIdx.x;
     tile[at] = in[iy * nx + ix];
     tile[at + BX] = in[iy * nx + ix + BX];
-    int b = threadIdx.y * BX + threadIdx.x, row = b / BY, col = b % BY;
+    unsigned b = threadIdx.y * blockDim.x + threadIdx.x, row = b / blockDim.y, col = b % blockDim.y; // divisions by what the compiler does not know
     __syncthreads();
     int to = (blockIdx.x * BX * 2 + row) * ny + blockIdx.y * BY + col;
     out[to] = tile[col * (BX * 2 + PAD) + row];

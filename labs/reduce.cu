@@ -105,7 +105,7 @@ K in_global(int *in, int *out, unsigned n)
 }
 K in_shared(const int *in, int *out, unsigned n)
 {
-    __shared__ int d[1024];
+    __shared__ int d[128];
     unsigned tid = threadIdx.x, i = blockIdx.x * blockDim.x + tid;
     if (i >= n) return;
     d[tid] = in[i];
