@@ -199,8 +199,8 @@ static void forget(pl_history *h, pl_grain *g)
 
 void pl_history_forget(pl_history *h, const uint8_t *from, size_t bytes)
 {
-    const uint8_t *first = from - (uintptr_t)from % PL_GRAIN;
-    size_t size = (size_t)(from - first) + bytes;
+    const uint8_t *first = from ? from - (uintptr_t)from % PL_GRAIN : NULL;
+    size_t size = (uintptr_t)from % PL_GRAIN + bytes;
     if (from && size <= 32 * PL_GRAIN) {
         for (size_t k = 0; k < size; k += PL_GRAIN) {
             pl_grain *g = pl_grain_find(h, first + k);
