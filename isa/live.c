@@ -43,17 +43,45 @@ static uint32_t product(const uint32_t *size)
     return size[0] * (size[1] ? size[1] : 1) * (size[2] ? size[2] : 1);
 }
 
+/* Warps of its largest block, 0: not known. */
+static uint32_t warps_of(const pl_prog_func *f)
+{
+    return ((f->reqntid[0] ? product(f->reqntid) : product(f->maxntid)) + PL_LANES - 1) / PL_LANES;
+}
+
 uint32_t pl_register_limit(const pl_program *p, const pl_prog_func *f)
 {
     uint32_t limit = p->sm >= 32 || p->sm < 10 ? MOST : MOST_OLD;
     if (f->maxnreg)
         return f->maxnreg < limit ? f->maxnreg : limit;
-    uint32_t threads = f->reqntid[0] ? product(f->reqntid) : product(f->maxntid);
-    uint32_t warps = (threads + PL_LANES - 1) / PL_LANES * (f->minnctapersm ? f->minnctapersm : 1);
+    uint32_t warps = warps_of(f) * (f->minnctapersm ? f->minnctapersm : 1);
     if (!warps)
         return limit;
     uint32_t share = (p->sm >= 30 ? FILE_WARPS : FILE_WARPS / 2) / warps / UNIT * UNIT;
     return share < LEAST ? LEAST : share < limit ? share : limit;
+}
+
+/* Registers with which a kernel begins that changes their number as it runs (setmaxnreg), 0: it does not, or ptxas cannot tell and ignores that. They are
+ * as many as its limits allow, of which a block takes those of whole warp groups, but not more than it ever asks for. */
+static uint32_t registers_at_entry(const pl_program *p, const pl_prog_func *f)
+{
+    enum { GROUP = 4 };
+    uint32_t most = 0;
+    bool changes = false;
+    for (uint32_t k = f->first; k < f->first + f->count; k++) {
+        const pl_insn *i = &p->code.at[k];
+        if (pl_insn_mnem(i) != M_setmaxnreg)
+            continue;
+        changes = true;
+        if (pl_insn_has(i, W_inc) && (uint32_t)i->imm > most)
+            most = (uint32_t)i->imm;
+    }
+    if (!changes || !(f->maxnreg || f->minnctapersm))
+        return 0;
+    uint32_t limit = pl_register_limit(p, f), warps = (warps_of(f) + GROUP - 1) / GROUP * GROUP * f->minnctapersm;
+    if (!f->maxnreg && warps && FILE_WARPS / warps / UNIT * UNIT < limit)
+        limit = FILE_WARPS / warps / UNIT * UNIT;
+    return most && most < limit ? most : limit;
 }
 
 /* A call of a function that keeps to the calling convention. */
@@ -750,6 +778,9 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
     uint32_t limit = pl_register_limit(p, f);
     if (f->registers > limit)
         f->registers = limit;
+    const uint32_t at_entry = registers_at_entry(p, f);
+    if (at_entry)
+        f->registers = at_entry;
     find_late(&l);
     uint32_t rows = scan(&l, a);
     if (!pl_arena_ok(a))

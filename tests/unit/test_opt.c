@@ -19,7 +19,7 @@ static const char *assemble_behind(const char *functions, const char *body)
 {
     static char text[16384];
     snprintf(text, sizeof text,
-             ".version 8.0\n.target sm_90\n.address_size 64\n%s"
+             ".version 8.0\n.target sm_90a\n.address_size 64\n%s"
              ".visible .entry k(.param .u64 p, .param .u64 q, .param .u32 n)\n{\n"
              ".reg .pred %%p<8>;\n.reg .b32 %%r<32>;\n.reg .b64 %%d<32>;\n.reg .f32 %%f<32>;\n"
              ".shared .align 16 .b8 s[1024];\n.const .align 8 .b8 c[96];\n"
@@ -1542,6 +1542,26 @@ START_TEST(kernels_take_the_registers_that_they_ask_for)
 }
 END_TEST
 
+/* Who changes the number of its registers begins with as many as its limits allow and as it ever asks for; without limits it cannot (ptxas 13.0 for sm_90a). */
+START_TEST(kernels_that_change_their_registers_begin_with_most)
+{
+    static const struct { const char *says; unsigned less, more, taken; } rows[] = {
+        {".maxntid 256 .minnctapersm 1", 40, 232, 232}, {".maxntid 288 .minnctapersm 1", 40, 232, 168}, {".maxntid 384 .minnctapersm 1", 24, 240, 168},
+        {".maxntid 640 .minnctapersm 1", 40, 232, 96}, {".maxntid 256 .minnctapersm 3", 24, 200, 80}, {".maxntid 256 .minnctapersm 2", 24, 64, 64},
+        {".maxntid 256 .minnctapersm 1", 24, 0, 255}, {".maxntid 256 .maxnreg 100", 24, 200, 100}, {".maxntid 256", 24, 200, 8}, {"", 24, 200, 8}};
+    for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char text[1024], more[64] = "";
+        if (rows[k].more) snprintf(more, sizeof more, "setmaxnreg.inc.sync.aligned.u32 %u;\n", rows[k].more);
+        snprintf(text, sizeof text,
+                 ".visible .entry gives(.param .u64 p)\n%s\n{\n.reg .b64 %%d<3>;\n.reg .b32 %%r<3>;\n.reg .pred %%p;\nld.param.u64 %%d0, [p];\nmov.u32 %%r0, %%tid.x;\n"
+                 "setp.lt.u32 %%p, %%r0, 128;\n@%%p bra A;\nsetmaxnreg.dec.sync.aligned.u32 %u;\nbra B;\nA:\n%sB:\nmul.wide.u32 %%d1, %%r0, 4;\nadd.u64 %%d0, %%d0, %%d1;\n"
+                 "st.global.u32 [%%d0], %%r0;\nret;\n}\n", rows[k].says, rows[k].less, more);
+        assemble_behind(text, "");
+        ck_assert_uint_eq(registers, rows[k].taken);
+    }
+}
+END_TEST
+
 /* A counter is needed by the instruction that counts. */
 START_TEST(counters_stay_in_registers_across_calls)
 {
@@ -1595,7 +1615,7 @@ START_TEST(nothing_moves_past_a_clock)
 }
 END_TEST
 
-UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops,
+UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
