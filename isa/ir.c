@@ -196,12 +196,41 @@ static uint32_t *layout(pl_ir *x, uint32_t *count)
     return order;
 }
 
+/* Where control goes on from a block that does nothing. */
+static uint32_t beyond_empty(const pl_ir *x, uint32_t b)
+{
+    for (size_t steps = 0; steps < x->b.n; steps++) {
+        const pl_irb *k = &x->b.at[b];
+        const pl_insn *i = k->code.n == 1 ? pl_ir_branch(x, b) : NULL;
+        if (i && i->guard == PL_PT && !pl_insn_is_table(i))
+            b = i->target;
+        else if (!k->code.n && k->next != PL_IR_NONE)
+            b = k->next;
+        else
+            break;
+    }
+    return b;
+}
+
+/* Branches go there: what falls into the block may have to jump from it. */
+static void pass_empty_blocks(pl_ir *x)
+{
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        pl_insn *i = x->b.at[b].order != PL_IR_NONE ? pl_ir_branch(x, b) : NULL;
+        if (i && !pl_insn_is_table(i) && x->b.at[i->target].order != PL_IR_NONE)
+            i->target = beyond_empty(x, i->target);
+    }
+}
+
 pl_status pl_ir_close(pl_ir *x, uint32_t *fixed)
 {
     pl_program *p = x->p;
     pl_prog_func *f = x->f;
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !compact(x, fixed))
+        return PL_NOMEM;
+    pass_empty_blocks(x);
+    if (!pl_ir_graph(x))
         return PL_NOMEM;
     uint32_t n = 0, *order = layout(x, &n), *start = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
     static const pl_word uni[] = {W_uni};
