@@ -2,18 +2,15 @@
  *
  * ptxas 13.0 does so (its output for sm_90, 2026-11): a loop `do { body; v += c; } while (v < n)` whose body is short becomes
  *
- *     if (four rounds are certain) do { body x 4; v += 4 c; } while (four more are certain);
- *     if (two are certain) { body x 2; v += 2 c; } if (another round is due) { body; v += c; }
+ *     if (four rounds are due) do { body x 4; v += 4 c; } while (four more are due);
+ *     if (two are due) { body x 2; v += 2 c; } if (another round is due) { body; v += c; }
  *
- * "Four rounds are certain" is v < n - 3 c, once neither n - 3 c nor v behind n is known to wrap; for `!=`, the distance is more than 3 c.
- * Where fewer than four rounds are certain, the original loop stands for the last of them, so that a counter that wraps around, or is beyond
- * n already, still does what it did; `!=` has no other last round, and a test more in front: v < n. Of a known number of
+ * "Four rounds are due" is n - v > 3 c in front of the loop, v < n - 3 c in it. The first round is due whatever v is: of numbers with a sign a
+ * flag says at the last test that none has run; of those without, where n - v means nothing if v is beyond n, a copy of the body in front is that round then. As
+ * ptxas, this takes it that a counter does not pass the end of its range, nor the distance from it to n. For `!=`, the distance is without a sign; where
+ * v is beyond n, the original loop runs instead, as it does for the last round. Of a known number of
  * rounds those that do not fill the unrolled loop go in front of it. Copies of the body write registers of their own where the
  * original wrote a value that it also reads; a counter becomes counter plus number, which later passes fold into addresses.
- *
- * A counter that begins with a number and grows by one cannot wrap before it is there, so no original is needed: the loop of four, two rounds and
- * one each run if they are due. ptxas takes care of the first round, which is due anyhow, by a flag, or runs it in front; here the bound is no less than
- * the number behind the first one.
  *
  * A body of several blocks is copied block by block, if it has one way out, at its end. What only some rounds write keeps its name where a round that
  * has not written it may read it. */
@@ -625,172 +622,153 @@ static pl_word type_of(const counted *c)
     return c->bits == 64 ? c->is_signed ? W_s64 : W_u64 : c->is_signed ? W_s32 : W_u32;
 }
 
-typedef struct limit {
-    uint32_t row, valid; /* counter is compared with row, if predicate valid holds */
-} limit;
-
-/* n - (rounds - 1) c, and whether neither that nor the counter, when it passes n, wraps around: either would leave the row beyond the edge. */
-static bool make_limit(pl_ir *x, const counted *c, uint32_t block, uint32_t line, unsigned n, limit *out)
+/* A limit that is a number: does n - 3 c wrap around, or the counter when it passes n? */
+static bool limit_wraps(const counted *c, uint64_t bound)
 {
-    uint64_t k = cut((uint64_t)(n - 1) * c->step, c->bits), bound;
-    uint64_t lowest = c->is_signed ? (uint64_t)1 << (c->bits - 1) : 0, highest = cut(UINT64_MAX, c->bits) - lowest;
-    if (c->is_signed)
-        highest = lowest - 1;
-    bool up = sign(c->step, c->bits) > 0, reached = c->cmp == W_le || c->cmp == W_ge;
-    pl_word type = type_of(c);
-    out->valid = PL_PT;
-    if (c->cmp == W_ne) { /* the distance is unsigned */
-        out->row = pl_ir_constant(x, up ? k : cut(0 - k, c->bits), c->bits);
-        return true;
-    }
+    const uint64_t k = cut((uint64_t)(FACTOR - 1) * c->step, c->bits), m = cut(bound - k, c->bits);
+    const uint64_t lowest = c->is_signed ? (uint64_t)1 << (c->bits - 1) : 0, highest = c->is_signed ? lowest - 1 : cut(UINT64_MAX, c->bits);
+    const bool up = sign(c->step, c->bits) > 0, reached = c->cmp == W_le || c->cmp == W_ge;
     /* step and k are negative when counting down */
-    uint64_t edge = up ? cut(highest - k - c->step + !reached, c->bits) : cut(lowest - k - c->step - !reached, c->bits);
-    if (pl_ir_number(x, c->bound, &bound)) {
-        uint64_t m = cut(bound - k, c->bits);
-        out->row = pl_ir_constant(x, m, c->bits);
-        return c->is_signed ? (up ? sign(m, c->bits) <= sign(edge, c->bits) : sign(m, c->bits) >= sign(edge, c->bits)) : up ? m <= edge : m >= edge;
-    }
-    pl_insn *i = pl_ir_append(x, block, line);
-    pl_word add = type;
-    out->row = pl_ir_new(x, c->bits / 32);
-    if (!i || !pl_insn_make(i, M_add, 3, &add, 1))
-        return false;
-    i->op[0] = out->row;
-    i->op[1] = c->bound;
-    i->op[2] = pl_ir_constant(x, cut(0 - k, c->bits), c->bits);
-    out->valid = pl_ir_compare(x, block, line, up ? W_le : W_ge, type, out->row, pl_ir_constant(x, edge, c->bits), PL_PT);
-    return true;
+    const uint64_t edge = up ? cut(highest - k - c->step + !reached, c->bits) : cut(lowest - k - c->step - !reached, c->bits);
+    if (c->is_signed)
+        return up ? sign(m, c->bits) > sign(edge, c->bits) : sign(m, c->bits) < sign(edge, c->bits);
+    return up ? m > edge : m < edge;
 }
 
-/* Predicate: so many rounds are certain. */
-static uint32_t certain(pl_ir *x, const counted *c, uint32_t block, uint32_t line, const limit *l)
+/* Predicate: so many rounds are due, by the distance between counter and bound, if `also` holds. */
+static uint32_t due(pl_ir *x, const counted *c, uint32_t block, uint32_t line, uint32_t counter, unsigned n, uint32_t also)
 {
-    if (c->cmp != W_ne)
-        return pl_ir_compare(x, block, line, c->cmp, type_of(c), c->counter, l->row, l->valid);
-    bool up = sign(c->step, c->bits) > 0;
-    pl_word type = c->bits == 64 ? W_u64 : W_u32;
+    const bool up = sign(c->step, c->bits) > 0, reached = c->cmp == W_le || c->cmp == W_ge;
+    const uint64_t step = cut(up ? c->step : 0 - c->step, c->bits);
+    const pl_word type = c->cmp == W_ne ? (c->bits == 64 ? W_u64 : W_u32) : type_of(c);
     uint64_t bound;
-    uint32_t distance = c->counter;
+    uint32_t distance = counter;
     if (up || !pl_ir_number(x, c->bound, &bound) || bound != 0) {
         pl_insn *i = pl_ir_append(x, block, line);
         distance = pl_ir_new(x, c->bits / 32);
         if (!i || !pl_insn_make(i, M_sub, 3, &type, 1))
             return PL_PF;
         i->op[0] = distance;
-        i->op[1] = up ? c->bound : c->counter;
-        i->op[2] = up ? c->counter : c->bound;
+        i->op[1] = up ? c->bound : counter;
+        i->op[2] = up ? counter : c->bound;
     }
-    return pl_ir_compare(x, block, line, W_gt, type, distance, l->row, PL_PT);
+    return pl_ir_compare(x, block, line, W_gt, type, distance, pl_ir_constant(x, cut((n - 1) * step - reached, c->bits), c->bits), also);
 }
 
-/* A counter of 32 bits that begins with a number and grows by one: it goes on while it is less than the bound, or than the number behind its first
- * value, whichever is larger. So it never wraps, nor do the distances from there. */
-static bool is_tame(const pl_ir *x, const counted *c, uint64_t *start)
+/* Writes true or false to a predicate. */
+static bool set(pl_ir *x, uint32_t block, uint32_t line, uint32_t pred, bool value)
 {
-    uint64_t bound;
-    return c->cmp == W_lt && c->step == 1 && c->bits == 32 && !pl_ir_number(x, c->bound, &bound) && pl_ir_number(x, start_of(x, c, true), start) && *start < INT32_MAX;
+    const pl_word type = W_pred;
+    pl_insn *i = pl_ir_append(x, block, line);
+    if (!i || !pl_insn_make(i, M_and, 3, &type, 1))
+        return false;
+    i->op[0] = pred;
+    i->op[1] = PL_PT;
+    i->op[2] = value ? PL_PT : PL_PF;
+    return true;
 }
 
-static bool unroll_tame(unroller *u, const counted *c, uint64_t start)
+/* While the counter is less than the bound, or more. */
+static bool unroll_ordered(unroller *u, const counted *c)
 {
     pl_ir *x = u->x;
-    pl_word type = type_of(c);
-    uint32_t head = c->block, line = pl_ir_branch(x, c->latch)->line, end = pl_ir_new(x, 1);
-    uint32_t four = pl_ir_new_block(x), few = pl_ir_new_block(x), two = pl_ir_new_block(x), last = pl_ir_new_block(x), one = pl_ir_new_block(x);
+    const pl_word type = type_of(c);
+    const uint32_t head = c->block, line = pl_ir_branch(x, c->latch)->line, first = pl_ir_new_pred(x);
+    const uint32_t enter = pl_ir_new_block(x), four = pl_ir_new_block(x), few = pl_ir_new_block(x), two = pl_ir_new_block(x), last = pl_ir_new_block(x), one = pl_ir_new_block(x);
+    uint64_t number;
+    uint32_t start = start_of(x, c, true), test = head;
     if (!pl_ir_ok(x))
         return false;
     const uint32_t end4 = copies(u, four, FACTOR), end2 = copies(u, two, 2), end1 = copies(u, one, 1);
     if (end4 == PL_IR_NONE || end2 == PL_IR_NONE || end1 == PL_IR_NONE)
         return false;
-    forget(x, c);
-    pl_insn *i = pl_ir_append(x, head, line);
-    if (!i || !pl_insn_make(i, M_max, 3, &type, 1))
-        return false;
-    i->op[0] = end;
-    i->op[1] = c->bound;
-    i->op[2] = pl_ir_constant(x, start + 1, 32);
-    /* unsigned numbers do not go below zero: there the distance is compared */
-    for (unsigned k = 0; k < 3; k++) {
-        const uint32_t block = k == 0 ? head : k == 1 ? end4 : few, due = k < 2 ? FACTOR : 2;
-        uint32_t row = pl_ir_new(x, 1);
-        i = pl_ir_append(x, block, line);
-        if (!i || !pl_insn_make(i, c->is_signed ? M_add : M_sub, 3, &type, 1))
+    uint32_t peel = PL_IR_NONE, end = PL_IR_NONE;
+    if (!c->is_signed) {
+        peel = pl_ir_new_block(x);
+        test = pl_ir_new_block(x);
+        end = pl_ir_ok(x) ? copies(u, peel, 1) : PL_IR_NONE;
+        if (end == PL_IR_NONE)
             return false;
-        i->op[0] = row;
-        i->op[1] = end;
-        i->op[2] = c->is_signed ? pl_ir_constant(x, cut(1 - (uint64_t)due, 32), 32) : c->counter;
-        uint32_t more = c->is_signed ? pl_ir_compare(x, block, line, W_lt, type, c->counter, row, PL_PT)
-                                     : pl_ir_compare(x, block, line, W_gt, type, row, pl_ir_constant(x, due - 1, 32), PL_PT);
-        pl_ir_jump(x, block, line, more, k != 1, k == 0 ? few : k == 1 ? four : last);
-        if (k == 1)
-            settle(x, block);
-        x->b.at[block].next = k == 0 ? four : k == 1 ? few : two;
     }
+    forget(x, c);
+    start = start != PL_IR_NONE && pl_ir_number(x, start, &number) ? start : c->counter;
+    if (c->is_signed) {
+        if (!set(x, head, line, first, true))
+            return false;
+    } else {
+        pl_ir_compare(x, head, line, c->cmp, type, start, c->bound, PL_PT);
+        x->b.at[head].code.at[x->b.at[head].code.n - 1].op[0] = first;
+        pl_ir_jump(x, head, line, first, false, test);
+        x->b.at[head].next = peel;
+        x->b.at[end].next = test;
+        start = c->counter;
+    }
+    for (unsigned k = 0; k < 2; k++) { /* due at all, without a sign, and so many of them */
+        const uint32_t block = k ? few : test, also = c->is_signed ? PL_PT : pl_ir_compare(x, block, line, c->cmp, type, c->counter, c->bound, PL_PT);
+        pl_ir_jump(x, block, line, due(x, c, block, line, k ? c->counter : start, k ? 2 : FACTOR, also), true, k ? last : few);
+        x->b.at[block].next = k ? two : enter;
+    }
+    const uint32_t limit = pl_ir_new(x, c->bits / 32);
+    pl_insn *i = pl_ir_append(x, enter, line);
+    if (!i || !pl_insn_make(i, M_add, 3, &type, 1) || !set(x, enter, line, first, false) || !set(x, end2, line, first, false))
+        return false;
+    i = &x->b.at[enter].code.at[0];
+    i->op[0] = limit;
+    i->op[1] = c->bound;
+    i->op[2] = pl_ir_constant(x, cut(0 - (FACTOR - 1) * c->step, c->bits), c->bits);
+    x->b.at[enter].next = four;
+    pl_ir_jump(x, end4, line, pl_ir_compare(x, end4, line, c->cmp, type, c->counter, limit, PL_PT), false, four);
+    settle(x, end4);
+    x->b.at[end4].next = few;
     x->b.at[end2].next = last;
-    pl_ir_jump(x, last, line, pl_ir_compare(x, last, line, W_lt, type, c->counter, end, PL_PT), true, c->exit);
+    const uint32_t more = pl_ir_new_pred(x);
+    i = pl_ir_append(x, last, line);
+    if (!i || !pl_insn_make(i, M_setp, 5, (pl_word[]){c->cmp, W_or, type}, 3))
+        return false;
+    i->op[0] = more;
+    i->op[2] = c->counter;
+    i->op[3] = c->bound;
+    i->op[4] = first;
+    pl_ir_jump(x, last, line, more, true, c->exit);
     x->b.at[last].next = one;
     x->b.at[end1].next = c->exit;
     return pl_ir_ok(x);
 }
 
-static bool unroll_four(unroller *u, const counted *c)
+/* Until the counter is the bound. */
+static bool unroll_until(unroller *u, const counted *c)
 {
     pl_ir *x = u->x;
-    pl_word type = c->cmp == W_ne ? (c->bits == 64 ? W_b64 : W_b32) : type_of(c);
-    uint32_t head = c->block, line = pl_ir_branch(x, c->latch)->line;
-    bool up = sign(c->step, c->bits) > 0, equal = c->cmp == W_ne;
+    const pl_word type = c->bits == 64 ? W_b64 : W_b32;
+    const uint32_t head = c->block, line = pl_ir_branch(x, c->latch)->line;
+    const bool up = sign(c->step, c->bits) > 0;
     /* block numbers: the head becomes the first test, so that all edges into the loop still fit */
-    uint32_t four = pl_ir_new_block(x), few = pl_ir_new_block(x), two = pl_ir_new_block(x), last = pl_ir_new_block(x);
-    uint32_t other = pl_ir_new_block(x); /* of `!=` the first test is behind another, else the last round is apart */
-    uint32_t none = equal ? few : pl_ir_new_block(x), original = pl_ir_new_block(x);
+    const uint32_t four = pl_ir_new_block(x), few = pl_ir_new_block(x), two = pl_ir_new_block(x), last = pl_ir_new_block(x);
+    const uint32_t first = pl_ir_new_block(x), original = pl_ir_new_block(x);
     if (!pl_ir_ok(x))
         return false;
-    const uint32_t end4 = copies(u, four, FACTOR), end2 = copies(u, two, 2), end1 = equal ? 0 : copies(u, other, 1);
-    if (end4 == PL_IR_NONE || end2 == PL_IR_NONE || end1 == PL_IR_NONE)
+    const uint32_t end4 = copies(u, four, FACTOR), end2 = copies(u, two, 2);
+    if (end4 == PL_IR_NONE || end2 == PL_IR_NONE)
         return false;
     x->b.at[original].code = x->b.at[head].code;
     x->b.at[original].next = x->b.at[head].next;
     const uint32_t latch = c->latch == head ? original : c->latch;
-    pl_insn *back = &x->b.at[latch].code.at[x->b.at[latch].code.n - 1];
-    if (equal)
-        back->target = original;
-    else { /* it nearly always runs once: then the way out is one branch, whatever stands behind it */
-        back->flags ^= PL_IF_GUARD_NEG;
-        back->target = c->exit;
-    }
+    x->b.at[latch].code.at[x->b.at[latch].code.n - 1].target = original;
     settle(x, latch);
-    x->b.at[latch].next = equal ? c->exit : original;
+    x->b.at[latch].next = c->exit;
     memset(&x->b.at[head].code, 0, sizeof x->b.at[head].code);
-    uint32_t first = equal ? other : head;
-    limit l4, l2;
-    if (equal) {
-        pl_ir_jump(x, head, line, pl_ir_compare(x, head, line, up ? W_lt : W_gt, c->bits == 64 ? W_s64 : W_s32, c->counter, c->bound, PL_PT), true, original);
-        x->b.at[head].next = first;
-    }
-    if (!make_limit(x, c, first, line, FACTOR, &l4))
-        return false;
-    pl_ir_jump(x, first, line, certain(x, c, first, line, &l4), true, none);
+    pl_ir_jump(x, head, line, pl_ir_compare(x, head, line, up ? W_lt : W_gt, c->bits == 64 ? W_s64 : W_s32, c->counter, c->bound, PL_PT), true, original);
+    x->b.at[head].next = first;
+    pl_ir_jump(x, first, line, due(x, c, first, line, c->counter, FACTOR, PL_PT), true, few);
     x->b.at[first].next = four;
-    l4.valid = PL_PT;
-    pl_ir_jump(x, end4, line, certain(x, c, end4, line, &l4), false, four);
+    pl_ir_jump(x, end4, line, due(x, c, end4, line, c->counter, FACTOR, PL_PT), false, four);
     settle(x, end4);
     x->b.at[end4].next = few;
-    if (!equal) { /* in front of four rounds; the first round is due whatever the counter is */
-        if (!make_limit(x, c, none, line, 2, &l2))
-            return false;
-        pl_ir_jump(x, none, line, certain(x, c, none, line, &l2), false, two);
-        x->b.at[none].next = original;
-    }
-    if (!make_limit(x, c, few, line, 2, &l2))
-        return false;
-    l2.valid = PL_PT;
-    pl_ir_jump(x, few, line, certain(x, c, few, line, &l2), true, last);
+    pl_ir_jump(x, few, line, due(x, c, few, line, c->counter, 2, PL_PT), true, last);
     x->b.at[few].next = two;
     x->b.at[end2].next = last;
-    pl_ir_jump(x, last, line, pl_ir_compare(x, last, line, c->cmp, type, c->counter, c->bound, PL_PT), true, c->exit);
-    x->b.at[last].next = equal ? original : other;
-    if (!equal)
-        x->b.at[end1].next = c->exit;
+    pl_ir_jump(x, last, line, pl_ir_compare(x, last, line, W_ne, type, c->counter, c->bound, PL_PT), true, c->exit);
+    x->b.at[last].next = original;
     return pl_ir_ok(x);
 }
 
@@ -856,11 +834,8 @@ static bool unroll(pl_ir *x, counted *c, knowledge *known)
         settle(x, c->latch);
         return true;
     }
-    if (!n && c->cmp != W_ne && pl_ir_number(x, c->bound, &bound)) {
-        limit l;
-        if (!make_limit(x, c, c->block, 0, FACTOR, &l))
-            return true; /* the limit would wrap */
-    }
+    if (!n && c->cmp != W_ne && pl_ir_number(x, c->bound, &bound) && limit_wraps(c, bound))
+        return true;
     size_t most = (n ? part + n % part : FACTOR + 3) * (size_t)(c->n + 1) * 8 + 64;
     unroller u = {.x = x, .c = c, .block_to = pl_arena_array(x->tmp, uint32_t, x->b.n), .row_to = pl_arena_array(x->tmp, uint32_t, x->f->rows + most),
                   .pred_to = pl_arena_array(x->tmp, uint32_t, x->f->preds + most), .steps = pl_arena_array(x->tmp, uint8_t, x->f->rows)};
@@ -877,10 +852,9 @@ static bool unroll(pl_ir *x, counted *c, knowledge *known)
                 u.steps[b->code.at[k].op[0]] = 1;
         }
     }
-    uint64_t start;
-    if (!n && is_tame(x, c, &start))
-        return unroll_tame(&u, c, start);
-    return !n ? unroll_four(&u, c) : part == n ? unroll_whole(&u, c, n) : unroll_part(&u, c, part, n % part);
+    if (!n)
+        return c->cmp == W_ne ? unroll_until(&u, c) : unroll_ordered(&u, c);
+    return part == n ? unroll_whole(&u, c, n) : unroll_part(&u, c, part, n % part);
 }
 
 /* Each loop without others inside. *any: there was one; *outer: one that stood in another is written out, which may be due now. */

@@ -370,9 +370,10 @@ static unsigned copies_of(const char *test, const char *rounds, unsigned n, cons
 
 START_TEST(counted_loops_run_four_rounds_at_once)
 {
-    ck_assert_uint_eq(copies_of("lt.u32", "%r1", 1, ""), 4 + 2 + 1);
+    ck_assert_uint_eq(copies_of("lt.s32", "%r1", 1, ""), 4 + 2 + 1);
+    ck_assert_uint_eq(copies_of("lt.u32", "%r1", 1, ""), 4 + 2 + 1 + 1);
     ck_assert_uint_eq(copies_of("ne.u32", "%r1", 1, ""), 4 + 2 + 1);
-    /* the original for counters that wrap */
+    /* a first round that may be beyond the bound, from any number */
     assemble("mov.u32 %r3, %r2;\nmov.u32 %r4, 0;\nL:\nmad.lo.u32 %r4, %r4, %r1, %r2;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r1;\n@%p1 bra L;\n"
              "st.global.u32 [%d1], %r4;");
     ck_assert_uint_eq(count("mad.lo.u32"), 4 + 2 + 1 + 1);
@@ -464,7 +465,7 @@ START_TEST(divisions_are_unrolled_beside_loads)
                  : n == 3 ? "rem.u32 %r6, %r5, %r2;\nrem.u32 %r7, %r6, %r5;\nrem.u32 %r9, %r7, %r6;\n"
                  : n == 2 ? "rem.u32 %r6, %r5, %r2;\nrem.u32 %r9, %r6, %r5;\n" : "rem.u32 %r9, %r5, %r2;\n");
         assemble(body);
-        ck_assert_uint_eq(count("ld.global.u32"), n < 3 ? 4 + 2 + 1 : 1);
+        ck_assert_uint_eq(count("ld.global.u32"), n < 3 ? 4 + 2 + 1 + 1 : 1);
     }
 }
 END_TEST
