@@ -13,16 +13,13 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "isa/bank.h"
 #include "isa/flow.h"
 #include "isa/passes.h"
 #include "isa/plan.h"
 
 /* Registers are scarce where more than so many values live, of a thread that is to have no more than 32. */
 enum { CROWD = 24 };
-
-/* How machine code reads 64 bits of the constant bank: as an address (LDC.64), as the sum of IMAD.WIDE or what is stored (LDC.64), by arithmetic, which
- * takes a uniform register (ULDC.64). What is read in several ways is fetched for each. */
-enum { BY_ADDRESS, BY_THREAD, BY_UNIFORM, WAYS };
 
 typedef struct fetch {
     pl_insn i;
@@ -90,23 +87,13 @@ static bool in_constant_bank(pl_word sreg)
     return *s == 'n' || sreg == W_dynamic_smem_size || sreg == W_total_smem_size;
 }
 
-/* A parameter, or a constant at a known place: both are words of the constant bank. */
-static bool is_word(const pl_ir *x, const pl_insn *i)
-{
-    if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != M_ld || i->sel[PL_M_COUNT] != 1)
-        return false;
-    if (i->sel[PL_M_SPACE] == PL_SP_CONST)
-        return i->op[1] != UINT32_MAX && x->kind.at[i->op[1]] == PL_ROW_INIT;
-    return x->f->entry && i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX;
-}
-
 static bool is_fetch(const pl_ir *x, const pl_insn *i)
 {
     if (i->guard != PL_PT)
         return false;
     uint16_t m = pl_insn_mnem(i);
     if (m == M_ld)
-        return is_word(x, i) && x->row[i->op[0]].defs == 1;
+        return pl_bank_word(x, i) && x->row[i->op[0]].defs == 1;
     return pl_insn_copies(i) && pl_ir_special(x, i->op[1]) && x->row[i->op[0]].defs == 1;
 }
 
@@ -369,30 +356,11 @@ static bool settle_homes(place *p)
     return pl_ir_ok(x);
 }
 
-static unsigned way_of(const pl_insn *i, unsigned k)
-{
-    const pl_form *f = &pl_forms[i->form];
-    if (k >= f->noperands)
-        return BY_THREAD;
-    if (f->operand[k].kind == PL_K_ADDR)
-        return BY_ADDRESS;
-    const bool uniform = f->operand[k].kind == PL_K_VALUE && pl_insn_pure(i) && !(i->flags & PL_IF_MEM) && i->cls != C_imad_wide && pl_insn_mnem(i) != M_mov &&
-                         pl_insn_mnem(i) != M__mov;
-    return uniform ? BY_UNIFORM : BY_THREAD;
-}
-
 typedef struct reader {
     place *p;
     pl_insn *i;
     uint32_t *twin; /* by fetch and way: the fetch for that way, plus one */
 } reader;
-
-/* The operand that *row is, or one that no instruction has. */
-static unsigned operand_at(const pl_insn *i, const uint32_t *row)
-{
-    const uintptr_t at = (uintptr_t)row, from = (uintptr_t)i->op;
-    return at >= from && at < from + sizeof i->op ? (unsigned)((at - from) / sizeof *row) : PL_INLINE_OPERANDS;
-}
 
 static void read_its_way(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
@@ -404,9 +372,9 @@ static void read_its_way(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     const fetch *f = &p->fetches.at[n];
     if (!f->bank || f->depth || f->i.op[0] != *row)
         return;
-    uint32_t *twin = r->twin + (size_t)n * WAYS, *mine = &twin[way_of(r->i, operand_at(r->i, row))];
+    uint32_t *twin = r->twin + (size_t)n * PL_BANK_WAYS, *mine = &twin[pl_bank_way(r->i, row)];
     bool first = true;
-    for (unsigned w = 0; w < WAYS; w++)
+    for (unsigned w = 0; w < PL_BANK_WAYS; w++)
         first &= !twin[w];
     if (first)
         *mine = n + 1;
@@ -425,7 +393,7 @@ static void read_its_way(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static bool split_ways(place *p)
 {
     pl_ir *x = p->x;
-    reader r = {p, NULL, pl_arena_array(x->tmp, uint32_t, p->fetches.n * WAYS + 1)};
+    reader r = {p, NULL, pl_arena_array(x->tmp, uint32_t, p->fetches.n * PL_BANK_WAYS + 1)};
     bool any = false;
     for (size_t k = 0; k < p->fetches.n && !any; k++)
         any = p->fetches.at[k].bank && x->row[p->fetches.at[k].i.op[0]].rows == 2;
@@ -581,7 +549,7 @@ static void read_in_body(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if (pl_insn_mnem(&f->i) != M_ld || f->depth || f->i.op[0] != *row || f->rows != rows)
         return;
     const bool wide = rows == 2, busy = p->x->b.at[g->block].loop != PL_IR_NONE && (g->i->flags & PL_IF_MEM);
-    const bool uniform = wide && way_of(g->i, operand_at(g->i, row)) == BY_UNIFORM;
+    const bool uniform = wide && pl_bank_way(g->i, row) == PL_BY_UNIFORM;
     known *k = &g->of[n];
     if (k->run != g->run && (wide ? !for_itself(g, n, uniform) : !busy)) {
         if (g->front != g->block)
@@ -869,7 +837,7 @@ static bool collect(place *p)
     size_t others = 0; /* rows of fetches for other ways of reading, and of those that guarded instructions get of their own */
     for (uint32_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            others += x->b.at[b].code.at[k].guard != PL_PT ? 2 * PL_INLINE_OPERANDS : pl_insn_mnem(&x->b.at[b].code.at[k]) == M_ld ? 2 * (WAYS - 1) : 0;
+            others += x->b.at[b].code.at[k].guard != PL_PT ? 2 * PL_INLINE_OPERANDS : pl_insn_mnem(&x->b.at[b].code.at[k]) == M_ld ? 2 * (PL_BANK_WAYS - 1) : 0;
     p->of = pl_arena_array(x->tmp, uint32_t, x->f->rows + others + 4);
     if (!p->of)
         return false;
@@ -978,7 +946,7 @@ bool pl_pass_place(pl_ir *x)
             pl_insn *i = &x->b.at[b].code.at[k];
             if (i->cls == C_param && (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) && i->sel[PL_M_SPACE] == PL_SP_LOCAL)
                 i->cls = C_free;
-            if (i->sel[PL_M_SPACE] == PL_SP_CONST && is_word(x, i))
+            if (i->sel[PL_M_SPACE] == PL_SP_CONST && pl_bank_word(x, i))
                 i->cls = C_param;
         }
     if (x->f->entry) {

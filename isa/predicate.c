@@ -5,6 +5,7 @@
  * ptxas does not guard atomic operations either. */
 #include <string.h>
 
+#include "isa/bank.h"
 #include "isa/passes.h"
 #include "isa/plan.h"
 #include "isa/varies.h"
@@ -60,17 +61,6 @@ static bool stores(const pl_insn *i, bool shared)
     return (pl_insn_effects(i) & PL_EF_STORE) && (i->sel[PL_M_SPACE] == PL_SP_SHARED) == shared;
 }
 
-/* Marks parameters that are read once. */
-static void find_private(pl_ir *x, uint8_t *private)
-{
-    for (uint32_t j = 0; j < x->nrpo; j++)
-        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
-            const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
-            if (pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM && i->sel[PL_M_COUNT] == 1)
-                private[i->op[0]] = x->row[i->op[0]].defs == 1 && x->row[i->op[0]].uses == 1;
-        }
-}
-
 /* The place of a variable of the kernel in shared memory: ptxas computes it. */
 static bool is_place(const pl_ir *x, uint32_t row)
 {
@@ -121,22 +111,31 @@ static unsigned finds_places(pl_ir *x, const uint8_t *places_of, uint32_t head, 
     return places_of[head] ? 0 : INSTRUCTIONS;
 }
 
-/* Addresses of 64 bits that the body has to fetch for itself. */
-static unsigned fetches(const pl_ir *x, const uint8_t *private, const pl_insn *i)
-{
-    unsigned n = 0;
-    const pl_form *f = &pl_forms[i->form];
-    for (unsigned k = 1; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
-        uint32_t row = f->operand[k].kind == PL_K_VALUE && !f->operand[k].written ? i->op[k] : UINT32_MAX;
-        n += row != UINT32_MAX && private[row] && x->row[row].rows == 2;
-    }
-    return n;
-}
+/* A block that reads a word of the constant bank or a special register. */
+typedef struct fetched {
+    uint32_t block, reads;
+    uint32_t next;          /* another one that reads it in the same way, plus one */
+} fetched;
+
+/* One of these and a way of reading it, where it is asked what would be fetched. */
+typedef struct wanted {
+    uint32_t question;
+    uint32_t moved;         /* reads in front of what is asked about by what moves there */
+} wanted;
 
 /* What is known of the function. */
 typedef struct facts {
     pl_ir *x;
-    const uint8_t *private;   /* by row: a parameter that is read once */
+    uint32_t *word;           /* by row: number of the word that is fetched there: parameters first, then special registers */
+    uint32_t words;           /* number of the last parameter */
+    uint32_t *special;        /* by special register: its word */
+    uint32_t *first;          /* by word and way of reading: where it is fetched for all lanes, plus one */
+    wanted *wanted;           /* the same */
+    uint32_t *number;         /* by row: number of the last question that has counted it as a number */
+    struct { fetched *at; size_t n, cap; } fetches;
+    struct { uint32_t *at; size_t n, cap; } asked; /* words, with the way of reading, of the question at work */
+    const pl_insn *i;         /* at work */
+    uint32_t block;
     uint8_t *places;          /* by block: it needs the place of a variable in shared memory */
     pl_varies varies;         /* found only where something asks for it */
     const uint8_t *apart;     /* by block: some lanes reach it while others are elsewhere; the uniform datapath does not work there */
@@ -147,6 +146,128 @@ typedef struct facts {
     uint32_t question;
     bool hit;
 } facts;
+
+/* The word, with the way of reading, that the instruction at work reads there; 0: none. */
+static uint32_t word_of(const facts *a, const uint32_t *row, unsigned use)
+{
+    if ((use & PL_USE_PRED) || !a->word[*row])
+        return 0;
+    const unsigned way = a->x->row[*row].rows != 2 ? PL_BY_THREAD : pl_insn_copies(a->i) ? PL_BY_ADDRESS : pl_bank_way(a->i, row); /* a copy needs no more than an address */
+    return a->word[*row] * PL_BANK_WAYS + way;
+}
+
+static void note(facts *a, uint32_t word)
+{
+    if (!a->first[word] || a->fetches.at[a->first[word] - 1].block != a->block) {
+        *pl_push(a->x->tmp, &a->fetches) = (fetched){a->block, 0, a->first[word]};
+        a->first[word] = (uint32_t)a->fetches.n;
+    }
+    a->fetches.at[a->first[word] - 1].reads++;
+}
+
+static void note_fetch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    const uint32_t word = word_of(ctx, row, use);
+    (void)rows;
+    if (word)
+        note(ctx, word);
+}
+
+/* A parameter or another word of the bank, into a register of its own: it goes to blocks that need it. */
+static bool fetches(const pl_ir *x, const pl_insn *i)
+{
+    return pl_bank_word(x, i) && i->guard == PL_PT && pl_type_bits(pl_insn_type(i)) >= 32 && x->row[i->op[0]].defs == 1;
+}
+
+/* The special register that the instruction reads; W_none. */
+static pl_word special_of(const pl_ir *x, const pl_insn *i)
+{
+    return i->guard == PL_PT && pl_insn_copies(i) ? pl_ir_special(x, i->op[1]) : W_none;
+}
+
+/* Numbers what is fetched: for each parameter, and then for each special register. */
+static bool number_words(facts *a)
+{
+    const pl_ir *x = a->x;
+    uint32_t *numbers = pl_arena_array(x->tmp, uint32_t, W_count), n = 0;
+    for (unsigned special = 0; special < 2 && numbers; special++) {
+        for (uint32_t j = 0; j < x->nrpo; j++)
+            for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+                const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+                const pl_word s = special ? special_of(x, i) : W_none;
+                if (special ? !s : !fetches(x, i))
+                    continue;
+                if (!special || !numbers[s])
+                    numbers[s] = ++n;
+                for (unsigned r = 0; x->row[i->op[0]].defs == 1 && r < x->row[i->op[0]].rows; r++)
+                    a->word[i->op[0] + r] = numbers[s];
+            }
+        a->words = special ? a->words : n;
+    }
+    a->special = numbers;
+    a->first = pl_arena_array(x->tmp, uint32_t, ((size_t)n + 1) * PL_BANK_WAYS);
+    a->wanted = pl_arena_array(x->tmp, wanted, ((size_t)n + 1) * PL_BANK_WAYS);
+    return a->special && a->first && a->wanted;
+}
+
+/* Finds out where words are fetched for all lanes: where they are read, and where one goes into a register that others write too. */
+static bool find_fetches(facts *a)
+{
+    pl_ir *x = a->x;
+    if (!number_words(a))
+        return false;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        a->block = x->rpo[j];
+        for (size_t k = 0; k < x->b.at[a->block].code.n && pl_ir_ok(x); k++) {
+            pl_insn *i = &x->b.at[a->block].code.at[k];
+            const pl_word special = special_of(x, i);
+            a->i = i;
+            if (i->guard == PL_PT)
+                pl_insn_reads_here(x->p, i, note_fetch, a);
+            if (special && !a->word[i->op[0]])
+                note(a, a->special[special] * PL_BANK_WAYS + PL_BY_THREAD);
+        }
+    }
+    return pl_ir_ok(x);
+}
+
+/* Something that is asked about reads a word; moved: it stands in front of that so far. */
+static void want(facts *a, uint32_t word, bool moved)
+{
+    wanted *w = &a->wanted[word];
+    if (w->question != a->question) {
+        *w = (wanted){a->question, 0};
+        *pl_push(a->x->tmp, &a->asked) = word;
+    }
+    w->moved += moved;
+}
+
+static void want_parameter(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    facts *a = ctx;
+    const uint32_t word = word_of(a, row, use);
+    (void)rows;
+    if (word && a->word[*row] <= a->words)
+        want(a, word, false);
+}
+
+/* Of the words that are wanted, those that no block in front of this one has fetched, in the same loop, are instructions of it. */
+static unsigned fetched_here(facts *a, uint32_t block)
+{
+    const pl_ir *x = a->x;
+    unsigned n = 0;
+    for (size_t k = 0; k < a->asked.n; k++) {
+        uint32_t reads = 0;
+        for (uint32_t f = a->first[a->asked.at[k]]; f; f = a->fetches.at[f - 1].next) {
+            const uint32_t b = a->fetches.at[f - 1].block;
+            if (b != block && x->b.at[b].loop == x->b.at[block].loop && pl_ir_dominates(x, b, block))
+                reads += a->fetches.at[f - 1].reads;
+        }
+        n += reads == a->wanted[a->asked.at[k]].moved;
+    }
+    a->asked.n = 0;
+    return n;
+}
 
 static bool know_varies(facts *a)
 {
@@ -233,7 +354,7 @@ static bool under_way(facts *a, const pl_irb *head, const pl_irb *body)
     return false;
 }
 
-/* Fetches of 64 bits and sums that only the join reads: ptxas computes them there. */
+/* What only the join reads: ptxas computes it there. */
 typedef struct sunk {
     facts *a;
     uint32_t join;
@@ -245,8 +366,13 @@ static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     enum { STEPS = 2 };
     sunk *s = ctx;
     const pl_ir *x = s->a->x;
+    const uint32_t word = word_of(s->a, row, use);
     (void)rows;
     if ((use & PL_USE_PRED) || *row >= x->described)
+        return;
+    if (word && (s->a->word[*row] <= s->a->words || x->b.at[x->row[*row].block].loop == x->b.at[s->join].loop)) /* special registers are not read in loops again */
+        want(s->a, word, s->depth > 0);
+    if (word)
         return;
     const pl_ir_row *r = &x->row[*row];
     uint64_t *reads = &s->a->reads[*row];
@@ -257,14 +383,15 @@ static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     pl_insn *i = &x->b.at[r->block].code.at[r->at];
     if (i->op[0] != *row || i->guard != PL_PT || (!pl_insn_pure(i) && i->sel[PL_M_SPACE] != PL_SP_PARAM))
         return;
-    if (pl_insn_mnem(i) == M_ld) {
-        s->n += r->rows == 2;
+    if (pl_insn_mnem(i) == M_ld)
         return;
-    }
     s->n += pl_weight(x, i) && i->cls != C_mov;
+    const pl_insn *reader = s->a->i;
+    s->a->i = i;
     s->depth++;
     pl_insn_reads_here(x->p, i, sink, s);
     s->depth--;
+    s->a->i = reader;
 }
 
 /* While the body waits for memory (far), or is at work: how many instructions of the block behind it need not wait too? Those that will belong to that
@@ -277,6 +404,7 @@ static unsigned beside(facts *a, uint32_t head, uint32_t from, uint32_t to, bool
     sunk s = {a, to, a->places[from] ? 0 : finds_places(x, a->places, head, to), 0};
     bool held[2] = {false, false}; /* accesses to other memory, to shared memory keep their order behind what waits */
     a->question++;
+    a->asked.n = 0;
     for (size_t k = 0; k < body->code.n; k++) {
         held[0] |= stores(&body->code.at[k], false);
         held[1] |= stores(&body->code.at[k], true);
@@ -308,15 +436,21 @@ static unsigned beside(facts *a, uint32_t head, uint32_t from, uint32_t to, bool
             held[0] |= meet;
             held[1] |= meet;
         }
+        a->i = i;
         pl_insn_reads_here(x->p, i, sink, &s);
+        const uint32_t number = pl_weight_number(x, i);
+        if (number != PL_IR_NONE && a->number[number] != a->question) {
+            a->number[number] = a->question;
+            s.n++;
+        }
         if (e & PL_EF_BRANCH) {
             s.n += i->guard > PL_PF;
             break;
         }
         if (!later && !(e & PL_EF_EXIT) && !(is_uniform(a, i, 0) && !a->apart[to]))
-            s.n += pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM ? pl_type_bits(pl_insn_type(i)) == 64 : i->cls == C_mov ? 0 : pl_weight(x, i) + (pl_weight_number(x, i) != PL_IR_NONE);
+            s.n += pl_bank_word(x, i) || i->cls == C_mov ? 0 : pl_weight(x, i);
     }
-    return s.n;
+    return s.n + fetched_here(a, to);
 }
 
 /* The register that the instruction writes first; PL_IR_NONE. */
@@ -404,19 +538,23 @@ static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, u
     bool far = false, copying = false, together = a->barriers && !a->varies.pred[pl_ir_branch(x, head)->guard];
     unsigned n = (last ? 1 : 0) + finds_places(a->x, a->places, head, body);
     a->question++;
+    a->asked.n = 0;
     for (size_t k = 0; k < b->code.n - (last ? 1u : 0u); k++) {
-        const pl_insn *i = &b->code.at[k];
+        pl_insn *i = &b->code.at[k];
         if (!can_guard(i, together, together && !a->apart[head]))
             return false;
         far |= waits(i) && !copies(i);
         copying |= copies(i);
-        n += pl_weight(x, i) + fetches(x, a->private, i);
+        n += pl_weight(x, i);
+        a->i = i;
+        pl_insn_reads_here(x->p, i, want_parameter, a);
         const uint32_t number = pl_weight_number(x, i);
         if (number != PL_IR_NONE && a->row[number] != a->question) {
             a->row[number] = a->question;
             n++;
         }
     }
+    n += fetched_here(a, body);
     if (copying && !together && !fetches_more(x, join, 1))
         return false;
     if (n > MOST_WAITING)
@@ -572,17 +710,16 @@ bool pl_pass_predicate(pl_ir *x)
         changed = false;
         if (!pl_pass_merge(x) || !pl_ir_count(x))
             return false;
-        uint8_t *private = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
         uint8_t *places_of = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
-        if (!private || !places_of)
+        if (!places_of)
             return false;
-        find_private(x, private);
         for (uint32_t j = 0; j < x->nrpo; j++)
             places_of[x->rpo[j]] = has_place(x, x->rpo[j]);
         bool ask = pl_ir_any(x, copies) || pl_ir_any(x, meets) || pl_ir_any(x, asks);
-        facts a = {.x = x, .private = private, .places = places_of, .barriers = ask, .row = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
-                   .pred = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1), .reads = pl_arena_array(x->tmp, uint64_t, x->f->rows + 4)};
-        if (!a.row || !a.pred || !a.reads || (ask && !know_varies(&a)))
+        facts a = {.x = x, .places = places_of, .barriers = ask, .row = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
+                   .pred = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1), .reads = pl_arena_array(x->tmp, uint64_t, x->f->rows + 4),
+                   .word = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4), .number = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)};
+        if (!a.row || !a.pred || !a.reads || !a.word || !a.number || !find_fetches(&a) || (ask && !know_varies(&a)))
             return false;
         for (uint32_t j = x->nrpo; j-- > 0;) /* backwards: what a body stands in front of has grown by what is guarded there */
             changed |= guard_arms(x, &a, x->rpo[j]);

@@ -635,12 +635,36 @@ START_TEST(bodies_count_what_they_become)
 {
     static const struct { const char *unit; unsigned count; } units[] = {
         {"add.s32 %r4, %r4, %r1;", 1}, {"mov.b32 %r4, %r2;", 0}, {"mov.b32 %r4, 7;", 1}, {"mov.b64 %d5, %d1;", 0},
-        {"mov.b64 {%r5, %r6}, %d5;\nxor.b32 %r7, %r6, 0x80000000;\nmov.b64 %d5, {%r5, %r7};", 2}, {"xor.b64 %d5, %d5, %d1;", 2}, {"and.b64 %d5, %d5, 0xffffffffffffff;", 1},
-        {"mul.lo.s64 %d5, %d5, %d1;", 4}, {"mul.lo.s64 %d5, %d5, 100;", 3}, {"min.s64 %d5, %d5, %d1;", 4}, {"shr.u64 %d5, %d5, 40;", 1}, {"shr.u64 %d5, %d5, 7;", 2},
+        {"mov.b64 {%r5, %r6}, %d5;\nxor.b32 %r7, %r6, 0x80000000;\nmov.b64 %d5, {%r5, %r7};", 2}, {"xor.b64 %d5, %d5, %d1;", 3}, {"and.b64 %d5, %d5, 0xffffffffffffff;", 1},
+        {"mul.lo.s64 %d5, %d5, %d1;", 5}, {"mul.lo.s64 %d5, %d5, 100;", 3}, {"min.s64 %d5, %d5, %d1;", 5}, {"shr.u64 %d5, %d5, 40;", 1}, {"shr.u64 %d5, %d5, 7;", 2},
         {"mul.wide.u32 %d6, %r4, 0xaaaaaaab;\nshr.u64 %d7, %d6, 39;\ncvt.u32.u64 %r4, %d7;", 2}, {"ld.shared.u32 %r4, [s+4];", 4},
-        {"mad.lo.s32 %r4, %r4, 100, 7;", 2}, {"st.global.u32 [%d2+64], 77;", 2}};
+        {"mad.lo.s32 %r4, %r4, 100, 7;", 2}, {"st.global.u32 [%d2+64], 77;", 3}};
     for (size_t k = 0; k < sizeof units / sizeof *units; k++)
         ck_assert_msg(room_beside(units[k].unit) == 8 - units[k].count, "%s: room for %u", units[k].unit, room_beside(units[k].unit));
+}
+END_TEST
+
+/* ptxas 13.0 for sm_90a, 2026-11 (60 kernels): a parameter that a body reads is an instruction of it, unless a block in front of it in the same loop has
+ * read it in the same way. */
+static bool is_guarded(const char *head, const char *unit, unsigned sums)
+{
+    char body[2048];
+    snprintf(body, sizeof body, "mov.u32 %%r3, %%tid.y;\nmov.u32 %%r4, %%tid.z;\nmov.u32 %%r5, %%laneid;\nmov.b64 %%d5, {%%r5, %%r4};\n%s\nsetp.gt.s32 %%p1, %%r5, %%r3;\n@%%p1 bra L;\n", head);
+    for (unsigned n = 0; n < sums; n++)
+        strcat(body, n % 2 ? "add.s32 %r3, %r3, %r4;\n" : "xor.b32 %r3, %r3, %r4;\n");
+    snprintf(body + strlen(body), sizeof body - strlen(body), "%s\nL:\nst.global.u32 [%%d5], %%r3;", unit);
+    assemble(body);
+    return !count("bra");
+}
+
+START_TEST(bodies_fetch_parameters)
+{
+    static const struct { const char *head, *unit; unsigned count; } rows[] = {
+        {"", "mul.lo.s32 %r3, %r3, %r1;", 2}, {"st.global.u32 [%d5+8], %r1;", "mul.lo.s32 %r3, %r3, %r1;", 1},
+        {"", "st.global.u32 [%d1], %r4;", 2}, {"st.global.u32 [%d1+8], %r4;", "st.global.u32 [%d1], %r4;", 1},
+        {"st.global.u64 [%d5+8], %d1;", "st.global.u32 [%d1], %r4;", 2}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        ck_assert_msg(is_guarded(rows[k].head, rows[k].unit, 8 - rows[k].count) && !is_guarded(rows[k].head, rows[k].unit, 9 - rows[k].count), "%zu", k);
 }
 END_TEST
 
@@ -1621,7 +1645,7 @@ UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_the
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
-          the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, guarded_accesses_are_bodies, arms_are_beside_each_other, two_conditions_are_one_branch, bodies_count_what_they_become, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
+          the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, guarded_accesses_are_bodies, arms_are_beside_each_other, two_conditions_are_one_branch, bodies_count_what_they_become, bodies_fetch_parameters, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
           parameters_of_arithmetic_take_no_register, what_all_lanes_count_takes_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
           loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, loads_of_what_is_known_are_copies, constant_vectors_take_uniform_registers, wider_accesses_tell_how_global_words_are_aligned, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,

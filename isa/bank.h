@@ -1,0 +1,16 @@
+/* bank.h - words of the constant bank, and how machine code reads them. */
+#ifndef PL_ISA_BANK_H
+#define PL_ISA_BANK_H
+
+#include "isa/ir.h"
+
+/* How machine code reads 64 bits of the bank: as an address (LDC.64), as the sum of IMAD.WIDE or what is stored (LDC.64), by arithmetic, which
+ * takes a uniform register (ULDC.64). What is read in several ways is fetched for each. */
+enum { PL_BY_ADDRESS, PL_BY_THREAD, PL_BY_UNIFORM, PL_BANK_WAYS };
+
+/* A parameter of a kernel, or a constant at a known place. */
+bool pl_bank_word(const pl_ir *x, const pl_insn *i);
+/* How operand `row` of the instruction is read. */
+unsigned pl_bank_way(const pl_insn *i, const uint32_t *row);
+
+#endif
