@@ -6,11 +6,12 @@
  *     if (two are due) { body x 2; v += 2 c; } if (another round is due) { body; v += c; }
  *
  * "Four rounds are due" is n - v > 3 c in front of the loop, v < n - 3 c in it. The first round is due whatever v is: of numbers with a sign a
- * flag says at the last test that none has run; of those without, where n - v means nothing if v is beyond n, a copy of the body in front is that round then. As
- * ptxas, this takes it that a counter does not pass the end of its range, nor the distance from it to n. For `!=`, the distance is without a sign; where
- * v is beyond n, the original loop runs instead, as it does for the last round. Of a known number of
- * rounds those that do not fill the unrolled loop go in front of it. Copies of the body write registers of their own where the
- * original wrote a value that it also reads; a counter becomes counter plus number, which later passes fold into addresses.
+ * flag says at the last test that none has run; of those without, where n - v means nothing if v is beyond n, a copy of the body in front is that
+ * round then. ptxas takes it that neither a counter passes the end of its range nor the distance from it to n, if they have signs; here a compare
+ * more, v < n, says whether the distance means anything, unless v begins with 0, and the last round is a loop if v may come back from the other end.
+ * For `!=`, the distance is without a sign; where v is beyond n, the original loop runs instead, as it does for the last round. Of a known number of
+ * rounds those that do not fill the unrolled loop go in front of it. Copies of the body write registers of their own where the original wrote a
+ * value that it also reads; a counter becomes counter plus number, which later passes fold into addresses.
  *
  * A body of several blocks is copied block by block, if it has one way out, at its end. What only some rounds write keeps its name where a round that
  * has not written it may read it. */
@@ -635,12 +636,12 @@ static bool limit_wraps(const counted *c, uint64_t bound)
     return up ? m > edge : m < edge;
 }
 
-/* Predicate: so many rounds are due, by the distance between counter and bound, if `also` holds. */
-static uint32_t due(pl_ir *x, const counted *c, uint32_t block, uint32_t line, uint32_t counter, unsigned n, uint32_t also)
+/* Predicate: so many rounds are due, by the distance between counter and bound, which has a sign or not, if `also` holds. */
+static uint32_t due(pl_ir *x, const counted *c, uint32_t block, uint32_t line, uint32_t counter, unsigned n, bool is_signed, uint32_t also)
 {
     const bool up = sign(c->step, c->bits) > 0, reached = c->cmp == W_le || c->cmp == W_ge;
     const uint64_t step = cut(up ? c->step : 0 - c->step, c->bits);
-    const pl_word type = c->cmp == W_ne ? (c->bits == 64 ? W_u64 : W_u32) : type_of(c);
+    const pl_word type = is_signed ? type_of(c) : c->bits == 64 ? W_u64 : W_u32;
     uint64_t bound;
     uint32_t distance = counter;
     if (up || !pl_ir_number(x, c->bound, &bound) || bound != 0) {
@@ -668,6 +669,16 @@ static bool set(pl_ir *x, uint32_t block, uint32_t line, uint32_t pred, bool val
     return true;
 }
 
+/* Can a counter that was in front of the bound pass the end of its range? Not by steps of one to a bound that it does not pass itself, nor where the bound
+ * is a number: limit_wraps has looked at that. */
+static bool passes_end(const pl_ir *x, const counted *c)
+{
+    uint64_t bound;
+    const bool reached = c->cmp == W_le || c->cmp == W_ge;
+    const int64_t step = sign(c->step, c->bits);
+    return !pl_ir_number(x, c->bound, &bound) && (reached || (step != 1 && step != -1));
+}
+
 /* While the counter is less than the bound, or more. */
 static bool unroll_ordered(unroller *u, const counted *c)
 {
@@ -675,7 +686,7 @@ static bool unroll_ordered(unroller *u, const counted *c)
     const pl_word type = type_of(c);
     const uint32_t head = c->block, line = pl_ir_branch(x, c->latch)->line, first = pl_ir_new_pred(x);
     const uint32_t enter = pl_ir_new_block(x), four = pl_ir_new_block(x), few = pl_ir_new_block(x), two = pl_ir_new_block(x), last = pl_ir_new_block(x), one = pl_ir_new_block(x);
-    uint64_t number;
+    uint64_t number = 1;
     uint32_t start = start_of(x, c, true), test = head;
     if (!pl_ir_ok(x))
         return false;
@@ -692,6 +703,7 @@ static bool unroll_ordered(unroller *u, const counted *c)
     }
     forget(x, c);
     start = start != PL_IR_NONE && pl_ir_number(x, start, &number) ? start : c->counter;
+    const bool plain = c->is_signed && sign(c->step, c->bits) > 0 && start != c->counter && number == 0; /* n - 0 does not wrap */
     if (c->is_signed) {
         if (!set(x, head, line, first, true))
             return false;
@@ -703,9 +715,13 @@ static bool unroll_ordered(unroller *u, const counted *c)
         x->b.at[end].next = test;
         start = c->counter;
     }
-    for (unsigned k = 0; k < 2; k++) { /* due at all, without a sign, and so many of them */
-        const uint32_t block = k ? few : test, also = c->is_signed ? PL_PT : pl_ir_compare(x, block, line, c->cmp, type, c->counter, c->bound, PL_PT);
-        pl_ir_jump(x, block, line, due(x, c, block, line, k ? c->counter : start, k ? 2 : FACTOR, also), true, k ? last : few);
+    uint32_t below = PL_PT; /* the counter is in front of the bound: their distance without a sign is right */
+    for (unsigned k = 0; k < 2; k++) {
+        const uint32_t block = k ? few : test;
+        if (!plain && !(k && c->is_signed)) /* what was in front of the bound is not far behind it after four rounds: with a sign the distance is right */
+            below = pl_ir_compare(x, block, line, c->cmp, type, c->counter, c->bound, PL_PT);
+        const bool with_sign = c->is_signed && (plain || k);
+        pl_ir_jump(x, block, line, due(x, c, block, line, k ? c->counter : start, k ? 2 : FACTOR, with_sign, below), true, k ? last : few);
         x->b.at[block].next = k ? two : enter;
     }
     const uint32_t limit = pl_ir_new(x, c->bits / 32);
@@ -731,6 +747,10 @@ static bool unroll_ordered(unroller *u, const counted *c)
     i->op[4] = first;
     pl_ir_jump(x, last, line, more, true, c->exit);
     x->b.at[last].next = one;
+    if (passes_end(x, c) || (c->is_signed && !plain)) { /* it may go on from the other end of its range */
+        pl_ir_jump(x, end1, line, pl_ir_compare(x, end1, line, c->cmp, type, c->counter, c->bound, PL_PT), false, one);
+        settle(x, end1);
+    }
     x->b.at[end1].next = c->exit;
     return pl_ir_ok(x);
 }
@@ -759,12 +779,12 @@ static bool unroll_until(unroller *u, const counted *c)
     memset(&x->b.at[head].code, 0, sizeof x->b.at[head].code);
     pl_ir_jump(x, head, line, pl_ir_compare(x, head, line, up ? W_lt : W_gt, c->bits == 64 ? W_s64 : W_s32, c->counter, c->bound, PL_PT), true, original);
     x->b.at[head].next = first;
-    pl_ir_jump(x, first, line, due(x, c, first, line, c->counter, FACTOR, PL_PT), true, few);
+    pl_ir_jump(x, first, line, due(x, c, first, line, c->counter, FACTOR, false, PL_PT), true, few);
     x->b.at[first].next = four;
-    pl_ir_jump(x, end4, line, due(x, c, end4, line, c->counter, FACTOR, PL_PT), false, four);
+    pl_ir_jump(x, end4, line, due(x, c, end4, line, c->counter, FACTOR, false, PL_PT), false, four);
     settle(x, end4);
     x->b.at[end4].next = few;
-    pl_ir_jump(x, few, line, due(x, c, few, line, c->counter, 2, PL_PT), true, last);
+    pl_ir_jump(x, few, line, due(x, c, few, line, c->counter, 2, false, PL_PT), true, last);
     x->b.at[few].next = two;
     x->b.at[end2].next = last;
     pl_ir_jump(x, last, line, pl_ir_compare(x, last, line, W_ne, type, c->counter, c->bound, PL_PT), true, c->exit);
