@@ -216,7 +216,7 @@ static bool find_fetches(facts *a)
     pl_ir *x = a->x;
     if (!number_words(a))
         return false;
-    for (uint32_t j = 0; j < x->nrpo; j++) {
+    for (uint32_t j = x->nrpo; j-- > 0;) { /* the first fetch of a word is the first of its list then */
         a->block = x->rpo[j];
         for (size_t k = 0; k < x->b.at[a->block].code.n && pl_ir_ok(x); k++) {
             pl_insn *i = &x->b.at[a->block].code.at[k];
@@ -251,16 +251,20 @@ static void want_parameter(void *ctx, uint32_t *row, unsigned rows, unsigned use
         want(a, word, false);
 }
 
-/* Of the words that are wanted, those that no block in front of this one has fetched, in the same loop, are instructions of it. */
+/* Of the words that are wanted, those that no block in front of this one has fetched, in the same loop, are instructions of it. Of the blocks that fetch a
+ * word no more than the first LOOKED_AT are looked at. */
 static unsigned fetched_here(facts *a, uint32_t block)
 {
+    enum { LOOKED_AT = 256 };
     const pl_ir *x = a->x;
     unsigned n = 0;
     for (size_t k = 0; k < a->asked.n; k++) {
-        uint32_t reads = 0;
-        for (uint32_t f = a->first[a->asked.at[k]]; f; f = a->fetches.at[f - 1].next) {
+        uint32_t reads = 0, seen = 0;
+        for (uint32_t f = a->first[a->asked.at[k]]; f && seen < LOOKED_AT; f = a->fetches.at[f - 1].next, seen++) {
             const uint32_t b = a->fetches.at[f - 1].block;
-            if (b != block && x->b.at[b].loop == x->b.at[block].loop && pl_ir_dominates(x, b, block))
+            if (x->b.at[b].order >= x->b.at[block].order)
+                break;
+            if (x->b.at[b].loop == x->b.at[block].loop && pl_ir_dominates(x, b, block))
                 reads += a->fetches.at[f - 1].reads;
         }
         n += reads == a->wanted[a->asked.at[k]].moved;
