@@ -212,14 +212,19 @@ static uint32_t beyond_empty(const pl_ir *x, uint32_t b)
     return b;
 }
 
-/* Branches go there: what falls into the block may have to jump from it. */
-static void pass_empty_blocks(pl_ir *x)
+/* Branches go there: what falls into the block may have to jump from it. Has one changed? */
+static bool pass_empty_blocks(pl_ir *x)
 {
+    bool any = false;
     for (uint32_t b = 0; b < x->b.n; b++) {
         pl_insn *i = x->b.at[b].order != PL_IR_NONE ? pl_ir_branch(x, b) : NULL;
-        if (i && !pl_insn_is_table(i) && x->b.at[i->target].order != PL_IR_NONE)
-            i->target = beyond_empty(x, i->target);
+        if (!i || pl_insn_is_table(i) || x->b.at[i->target].order == PL_IR_NONE)
+            continue;
+        const uint32_t target = beyond_empty(x, i->target);
+        any |= target != i->target;
+        i->target = target;
     }
+    return any;
 }
 
 pl_status pl_ir_close(pl_ir *x, uint32_t *fixed)
@@ -229,8 +234,7 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed)
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !compact(x, fixed))
         return PL_NOMEM;
-    pass_empty_blocks(x);
-    if (!pl_ir_graph(x))
+    if (pass_empty_blocks(x) && !pl_ir_graph(x))
         return PL_NOMEM;
     uint32_t n = 0, *order = layout(x, &n), *start = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
     static const pl_word uni[] = {W_uni};

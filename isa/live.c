@@ -79,8 +79,9 @@ static uint32_t registers_at_entry(const pl_program *p, const pl_prog_func *f)
     if (!changes || !(f->maxnreg || f->minnctapersm))
         return 0;
     uint32_t limit = pl_register_limit(p, f), warps = (warps_of(f) + GROUP - 1) / GROUP * GROUP * f->minnctapersm;
-    if (!f->maxnreg && warps && FILE_WARPS / warps / UNIT * UNIT < limit)
-        limit = FILE_WARPS / warps / UNIT * UNIT;
+    const uint32_t share = warps ? FILE_WARPS / warps / UNIT * UNIT : limit;
+    if (!f->maxnreg && share < limit)
+        limit = share;
     return most && most < limit ? most : limit;
 }
 

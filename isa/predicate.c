@@ -231,6 +231,23 @@ static bool find_fetches(facts *a)
     return pl_ir_ok(x);
 }
 
+/* Another question: nothing is wanted yet, no number counted. */
+static void begin_question(facts *a)
+{
+    a->question++;
+    a->asked.n = 0;
+}
+
+/* Does the instruction need a number in a register that none before it in this question needs? */
+static bool needs_number(facts *a, const pl_insn *i)
+{
+    const uint32_t number = pl_weight_number(a->x, i);
+    if (number == PL_IR_NONE || a->number[number] == a->question)
+        return false;
+    a->number[number] = a->question;
+    return true;
+}
+
 /* Something that is asked about reads a word; moved: it stands in front of that so far. */
 static void want(facts *a, uint32_t word, bool moved)
 {
@@ -407,8 +424,7 @@ static unsigned beside(facts *a, uint32_t head, uint32_t from, uint32_t to, bool
     const pl_irb *body = &x->b.at[from];
     sunk s = {a, to, a->places[from] ? 0 : finds_places(x, a->places, head, to), 0};
     bool held[2] = {false, false}; /* accesses to other memory, to shared memory keep their order behind what waits */
-    a->question++;
-    a->asked.n = 0;
+    begin_question(a);
     for (size_t k = 0; k < body->code.n; k++) {
         held[0] |= stores(&body->code.at[k], false);
         held[1] |= stores(&body->code.at[k], true);
@@ -442,11 +458,7 @@ static unsigned beside(facts *a, uint32_t head, uint32_t from, uint32_t to, bool
         }
         a->i = i;
         pl_insn_reads_here(x->p, i, sink, &s);
-        const uint32_t number = pl_weight_number(x, i);
-        if (number != PL_IR_NONE && a->number[number] != a->question) {
-            a->number[number] = a->question;
-            s.n++;
-        }
+        s.n += needs_number(a, i);
         if (e & PL_EF_BRANCH) {
             s.n += i->guard > PL_PF;
             break;
@@ -541,8 +553,7 @@ static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, u
         return false;
     bool far = false, copying = false, together = a->barriers && !a->varies.pred[pl_ir_branch(x, head)->guard];
     unsigned n = (last ? 1 : 0) + finds_places(a->x, a->places, head, body);
-    a->question++;
-    a->asked.n = 0;
+    begin_question(a);
     for (size_t k = 0; k < b->code.n - (last ? 1u : 0u); k++) {
         pl_insn *i = &b->code.at[k];
         if (!can_guard(i, together, together && !a->apart[head]))
@@ -552,11 +563,7 @@ static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, u
         n += pl_weight(x, i);
         a->i = i;
         pl_insn_reads_here(x->p, i, want_parameter, a);
-        const uint32_t number = pl_weight_number(x, i);
-        if (number != PL_IR_NONE && a->row[number] != a->question) {
-            a->row[number] = a->question;
-            n++;
-        }
+        n += needs_number(a, i);
     }
     n += fetched_here(a, body);
     if (copying && !together && !fetches_more(x, join, 1))

@@ -726,12 +726,13 @@ static bool unroll_ordered(unroller *u, const counted *c)
     }
     const uint32_t limit = pl_ir_new(x, c->bits / 32);
     pl_insn *i = pl_ir_append(x, enter, line);
-    if (!i || !pl_insn_make(i, M_add, 3, &type, 1) || !set(x, enter, line, first, false) || !set(x, end2, line, first, false))
+    if (!i || !pl_insn_make(i, M_add, 3, &type, 1))
         return false;
-    i = &x->b.at[enter].code.at[0];
     i->op[0] = limit;
     i->op[1] = c->bound;
     i->op[2] = pl_ir_constant(x, cut(0 - (FACTOR - 1) * c->step, c->bits), c->bits);
+    if (!set(x, enter, line, first, false) || !set(x, end2, line, first, false))
+        return false;
     x->b.at[enter].next = four;
     pl_ir_jump(x, end4, line, pl_ir_compare(x, end4, line, c->cmp, type, c->counter, limit, PL_PT), false, four);
     settle(x, end4);
