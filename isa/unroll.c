@@ -383,21 +383,48 @@ static bool analyse(pl_ir *x, uint32_t block, counted *c)
     return true;
 }
 
-/* What the row starts with, if that is known and stands where the loop does: a row; PL_IR_NONE. */
+/* The last instruction of the block that writes the row, NULL. */
+static const pl_insn *last_write(const pl_ir *x, uint32_t block, uint32_t row)
+{
+    writes w = {row, 0};
+    for (size_t k = x->b.at[block].code.n; k-- > 0;) {
+        pl_insn_writes_here(x->p, &x->b.at[block].code.at[k], count_writes, &w);
+        if (w.n)
+            return &x->b.at[block].code.at[k];
+    }
+    return NULL;
+}
+
+/* What the row holds whenever the loop is entered, if that is known: of all writes that get there (several loops may count with one register), what
+ * they copy; PL_IR_NONE. */
 static uint32_t beginning(const pl_ir *x, uint32_t head, uint32_t row)
 {
-    const pl_irb *b = &x->b.at[head];
-    if (x->row[row].defs != 2)
-        return PL_IR_NONE;
-    for (uint32_t d = b->idom;; d = x->b.at[d].idom) {
-        for (size_t k = x->b.at[d].code.n; k-- > 0;) {
-            const pl_insn *i = &x->b.at[d].code.at[k];
-            if (i->guard == PL_PT && i->op[0] == row && pl_insn_copies(i))
-                return x->b.at[d].loop == b->outer && is_known(x, i->op[1]) ? i->op[1] : PL_IR_NONE;
-        }
-        if (d == x->b.at[d].idom)
+    enum { MOST_BLOCKS = 64 };
+    uint32_t block[MOST_BLOCKS] = {head}, n = 1, found = PL_IR_NONE;
+    for (uint32_t at = 0; at < n; at++) { /* backwards, up to a write on each way */
+        const pl_irb *b = &x->b.at[block[at]];
+        const pl_insn *i = at ? last_write(x, block[at], row) : NULL;
+        if (i) {
+            if (i->guard != PL_PT || i->op[0] != row || !pl_insn_copies(i) || !is_known(x, i->op[1]) || (found != PL_IR_NONE && found != i->op[1]))
+                return PL_IR_NONE;
+            found = i->op[1];
+        } else if (block[at] == 0) {
             return PL_IR_NONE;
+        }
+        for (uint32_t k = 0; !i && k < b->npred; k++) {
+            const uint32_t from = x->preds[b->pred + k];
+            uint32_t known = 0;
+            while (known < n && block[known] != from)
+                known++;
+            if (at == 0 && pl_ir_dominates(x, head, from))
+                continue; /* round by round */
+            if (known == MOST_BLOCKS || known == 0) /* 0: it goes on from where it was */
+                return PL_IR_NONE;
+            if (known == n)
+                block[n++] = from;
+        }
     }
+    return found;
 }
 
 /* Counters that start with a number are known in each round. */
@@ -448,29 +475,13 @@ static void appraise(pl_ir *x, counted *c, knowledge *known)
     }
 }
 
-/* What the counter starts with: the row or number of the only other write; PL_IR_NONE. each: that stands where the loop does, so it starts so
- * each time. */
-static uint32_t start_of(const pl_ir *x, const counted *c, bool each)
-{
-    if (x->row[c->counter].defs != 2)
-        return PL_IR_NONE;
-    for (uint32_t j = 0; j < x->nrpo; j++)
-        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
-            const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
-            if (i->guard == PL_PT && i->op[0] == c->counter && pl_insn_copies(i))
-                return each && x->b.at[x->rpo[j]].loop != x->b.at[c->block].outer ? PL_IR_NONE : i->op[1];
-        }
-    return PL_IR_NONE;
-}
-
 /* What lanes do together is unrolled only where their number of rounds is plainly the same: from one number to another, or to a parameter. */
 static bool in_step(const pl_ir *x, const counted *c)
 {
     uint64_t v;
-    uint32_t start = start_of(x, c, false);
     const pl_insn *i = x->row[c->bound].defs == 1 ? pl_ir_writer(x, c->bound) : NULL;
     bool parameter = i && pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM;
-    return start != PL_IR_NONE && pl_ir_number(x, start, &v) && (parameter || pl_ir_number(x, c->bound, &v));
+    return pl_ir_number(x, beginning(x, c->block, c->counter), &v) && (parameter || pl_ir_number(x, c->bound, &v));
 }
 
 /* Rounds of a loop whose counter starts and ends with numbers; 0: not known, or too many. */
@@ -687,7 +698,7 @@ static bool unroll_ordered(unroller *u, const counted *c)
     const uint32_t head = c->block, line = pl_ir_branch(x, c->latch)->line, first = pl_ir_new_pred(x);
     const uint32_t enter = pl_ir_new_block(x), four = pl_ir_new_block(x), few = pl_ir_new_block(x), two = pl_ir_new_block(x), last = pl_ir_new_block(x), one = pl_ir_new_block(x);
     uint64_t number = 1;
-    uint32_t start = start_of(x, c, true), test = head;
+    uint32_t start = beginning(x, c->block, c->counter), test = head;
     if (!pl_ir_ok(x))
         return false;
     const uint32_t end4 = copies(u, four, FACTOR), end2 = copies(u, two, 2), end1 = copies(u, one, 1);
@@ -702,7 +713,7 @@ static bool unroll_ordered(unroller *u, const counted *c)
             return false;
     }
     forget(x, c);
-    start = start != PL_IR_NONE && pl_ir_number(x, start, &number) ? start : c->counter;
+    start = pl_ir_number(x, start, &number) ? start : c->counter;
     const bool plain = c->is_signed && sign(c->step, c->bits) > 0 && start != c->counter && number == 0; /* n - 0 does not wrap */
     if (c->is_signed) {
         if (!set(x, head, line, first, true))

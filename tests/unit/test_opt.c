@@ -354,6 +354,16 @@ START_TEST(known_rounds_are_unrolled)
              "@%p1 bra L;\nst.global.u32 [%d1], %r4;");
     ck_assert_uint_eq(count("mad.lo.u32"), 5);
     ck_assert_uint_eq(count("bra"), 0);
+    /* two loops count with one register, which is set once in front of both */
+    assemble("mov.u32 %r3, 0;\nmov.u32 %r4, %r2;\nsetp.gt.u32 %p2, %r2, %r1;\n@%p2 bra M;\nL:\nmad.lo.u32 %r4, %r4, %r1, %r2;\nadd.u32 %r3, %r3, 1;\n"
+             "setp.lt.u32 %p1, %r3, 20;\n@%p1 bra L;\nbra OUT;\nM:\nmul.lo.u32 %r5, %r4, %r1;\nxor.b32 %r4, %r5, %r3;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, 20;\n"
+             "@%p1 bra M;\nOUT:\nst.global.u32 [%d1], %r4;");
+    ck_assert_uint_eq(count("mad.lo.u32"), 20);
+    ck_assert_uint_eq(count("mul.lo.u32"), 20);
+    /* not where one of them goes on from what the other has counted */
+    assemble("mov.u32 %r3, 0;\nmov.u32 %r4, %r2;\nL:\nmad.lo.u32 %r4, %r4, %r1, %r2;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, %r1;\n@%p1 bra L;\n"
+             "M:\nmul.lo.u32 %r5, %r4, %r1;\nxor.b32 %r4, %r5, %r3;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, 20;\n@%p1 bra M;\nst.global.u32 [%d1], %r4;");
+    ck_assert_uint_lt(count("mul.lo.u32"), 20);
 }
 END_TEST
 
