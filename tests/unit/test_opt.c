@@ -170,6 +170,28 @@ START_TEST(products_go_into_sums)
         arithmetic(cases[k].body, cases[k].products, cases[k].sums, cases[k].both);
 }
 END_TEST
+
+/* ptxas 13.0 does it for halves and bf16 as well, one and two at a time. */
+START_TEST(differences_of_halves_take_products)
+{
+    static const char *const types[] = {"f16", "f16x2", "bf16", "bf16x2"};
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+        const char *const r = k % 2 ? "r" : "h", *const t = types[k], *const load = k % 2 ? "b32" : "b16";
+        char body[1024], name[32];
+        snprintf(body, sizeof body,
+                 ".reg .b16 %%h<16>;\nld.global.%s %%%s3, [%%d1];\nld.global.%s %%%s4, [%%d1+4];\nld.global.%s %%%s5, [%%d1+8];\n"
+                 "mul.%s %%%s6, %%%s3, %%%s4;\nsub.%s %%%s7, %%%s6, %%%s5;\nmul.%s %%%s8, %%%s5, %%%s4;\nsub.%s %%%s9, %%%s3, %%%s8;\n"
+                 "st.global.%s [%%d2], %%%s7;\nst.global.%s [%%d2+4], %%%s9;",
+                 load, r, load, r, load, r, t, r, r, r, t, r, r, r, t, r, r, r, t, r, r, r, load, r, load, r);
+        assemble(body);
+        ck_assert_msg(count("mul.") + count(" sub.") == 0, "%s\n%s", t, listing);
+        snprintf(name, sizeof name, "~fms.%s ", t);
+        ck_assert_uint_eq(count(name), 1);
+        snprintf(name, sizeof name, "~fnma.%s ", t);
+        ck_assert_uint_eq(count(name), 1);
+    }
+}
+END_TEST
 /* Counts of ptxas 13.0 for sm_90a: what a wider access tells of its address, where it tells it, and what keeps words apart. */
 START_TEST(wider_accesses_tell_how_global_words_are_aligned)
 {
@@ -1652,7 +1674,7 @@ END_TEST
 
 UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
-          second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
+          second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, guarded_accesses_are_bodies, arms_are_beside_each_other, two_conditions_are_one_branch, bodies_count_what_they_become, bodies_fetch_parameters, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
