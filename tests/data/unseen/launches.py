@@ -34,6 +34,7 @@ has, so that those recorded before stay as they are; the files were made togethe
     10701   estimates worlds
     10901   by_hand otherwise quickmath unoptimised
     11001   assembled clang_grids engines fullgrids oddities subjects waiting
+    13001   algebra fusions hardware ladders manners searches
 
 and the launches of mixed, stack and tensor were written by hand."""
 import json
