@@ -47,6 +47,7 @@ typedef struct gpu {
     uint32_t nparts;
     uint64_t *used;        /* shares, by SM */
     uint64_t *place_after; /* by SM: earliest cycle for the next block */
+    uint32_t *numbers, *round; /* SMs in the order of their numbers; in that in which blocks come to them, one each */
     pl_port starting;      /* the unit that starts the warps of blocks */
     pl_port retiring;      /* the unit that notes the ends of blocks */
     uint64_t last_retired;
@@ -56,6 +57,7 @@ typedef struct gpu {
     } *freed;              /* places that become free, by time */
     uint32_t nfreed, cap_freed;
     uint64_t blocks, done;
+    bool *chosen;          /* by SM: it is among the first of the round */
     bool clusters;         /* a grid has some */
     /* one window's work: job 0 is the memory system, the others are `unit` */
     pl_team *team;         /* NULL: one thread */
@@ -123,6 +125,9 @@ static pl_status open_gpu(gpu *x)
     x->sending = pl_arena_array(x->arena, pl_mem_outbox, m->sm.count);
     x->used = pl_arena_array(x->arena, uint64_t, m->sm.count);
     x->place_after = pl_arena_array(x->arena, uint64_t, m->sm.count);
+    x->chosen = pl_arena_array(x->arena, bool, m->sm.count);
+    x->numbers = pl_arena_array(x->arena, uint32_t, m->sm.count);
+    x->round = pl_arena_array(x->arena, uint32_t, m->sm.count);
     x->cap_freed = m->sm.count * m->sm.blocks;
     x->freed = pl_arena_alloc(x->arena, x->cap_freed * sizeof *x->freed);
     x->unit = pl_arena_alloc(x->arena, m->sm.count * sizeof *x->unit);
@@ -130,6 +135,7 @@ static pl_status open_gpu(gpu *x)
     x->mem = pl_memsys_open(x->arena, x->large, x->sparse, &m->mem);
     if (!x->sm || !x->brief || !x->sending || !x->mem || !pl_arena_ok(x->arena) || !pl_arena_ok(x->large)) return PL_NOMEM;
     pl_memsys_watch(x->mem, g->sink);
+    for (uint32_t k = 0; k < m->sm.count; k++) x->numbers[k] = x->round[k] = k;
     uint64_t l1 = m->l1.size - m->l1.kept - carveout;
     pl_mid_constants constants;
     if (!pl_mid_constants_init(&constants, x->arena, x->large, m)) return PL_NOMEM;
@@ -156,14 +162,56 @@ static uint64_t ready_at(const gpu *x, uint32_t k, uint64_t now)
     return x->place_after[k] > at ? x->place_after[k] : at;
 }
 
-/* The SM for the next block, SMs in the order of their numbers: of those that can take it at cycle `now` the emptiest,
- * else the one that can take it first. UINT32_MAX: all are full. */
-static uint32_t choose_sm(const gpu *x, const part *p, uint32_t first, uint32_t last, uint64_t now)
+/* The first SM of a GPC from which blocks are spread: those in front of it in the first one go ahead of all. */
+static uint32_t first_of(const gpu *x, uint32_t g)
+{
+    const uint32_t groups = x->m->mem.groups;
+    return g ? (g * x->m->sm.count + groups - 1) / groups : x->m->launch.ahead;
+}
+
+/* Marks the SMs that get one of `left` blocks each: those that go ahead; then the first of a TPC of each GPC, the first of another, and so on; then the
+ * second ones. */
+static void spread(gpu *x, uint64_t left)
+{
+    const uint32_t sms = x->m->sm.count, groups = x->m->mem.groups, pair = x->m->launch.pair;
+    memset(x->chosen, 0, sms * sizeof *x->chosen);
+    for (uint32_t k = 0; k < x->m->launch.ahead && left; k++, left--) x->chosen[k] = true;
+    for (uint32_t of = 0; of < pair; of++)
+        for (uint32_t at = of; at < sms && left; at += pair)
+            for (uint32_t g = 0; g < groups && left; g++) {
+                const uint32_t k = first_of(x, g) + at;
+                if (k >= first_of(x, g + 1)) continue;
+                x->chosen[k] = true;
+                left--;
+            }
+}
+
+/* The order in which SMs get a block each, of the `left` that there are: GPC by GPC, from the one whose turn it is. On the H200 it is each one's turn
+ * now and then (place.tsv): here it is always the middle one's. */
+static void begin_round(gpu *x, uint64_t left)
+{
+    const uint32_t groups = x->m->mem.groups, ahead = x->m->launch.ahead;
+    if (!x->m->launch.pair) return;
+    spread(x, left);
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < ahead; k++) x->round[n++] = k;
+    for (uint32_t get = 2; get-- > 0;) /* those that get one, the others behind them */
+        for (uint32_t q = 0; q < groups; q++) {
+            const uint32_t g = (q + groups / 2) % groups;
+            for (uint32_t k = first_of(x, g); k < first_of(x, g + 1); k++)
+                if (x->chosen[k] == get) x->round[n++] = k;
+        }
+}
+
+/* The SM for the next block, of `n` in an order: of those that can take it at cycle `now` the emptiest, else the one that can take it first.
+ * UINT32_MAX: all are full. */
+static uint32_t choose_sm(const gpu *x, const part *p, const uint32_t *order, uint32_t n, uint64_t now)
 {
     uint32_t best = UINT32_MAX;
     uint64_t soonest = PL_NEVER;
     const uint64_t any = any_ready_at(x, now);
-    for (uint32_t k = first; k < last; k++) {
+    for (uint32_t j = 0; j < n; j++) {
+        const uint32_t k = order[j];
         if (x->used[k] + p->share > WHOLE) continue;
         const uint64_t at = x->place_after[k] > any ? x->place_after[k] : any;
         if (best != UINT32_MAX && (at > soonest || (at == soonest && x->used[k] >= x->used[best]))) continue;
@@ -234,9 +282,11 @@ static pl_status schedule(gpu *x, uint64_t now, uint64_t until)
             }
             if (best < p->cluster) break;
         }
+        const bool alone = p->cluster == 1;
+        if (alone && p->g->next_block % m->sm.count == 0) begin_round(x, pl_grid_blocks(p->g) - p->g->next_block);
         bool full = false;
         for (uint32_t k = 0; k < p->cluster && !full; k++) {
-            uint32_t sm = choose_sm(x, p, first, last, now);
+            uint32_t sm = choose_sm(x, p, alone ? x->round : x->numbers + first, last - first, now);
             full = sm == UINT32_MAX || (k == 0 && ready_at(x, sm, now) >= until);
             pl_status st = full ? PL_OK : place(x, p, sm, now);
             if (st != PL_OK) return st;

@@ -289,6 +289,9 @@ static const pl_conf_key launch_keys[] = {
     OPTIONAL(pl_launch_config, code_reads, "code_reads", U32, "", 0, 1000, "times that the L2 is asked for a kernel's code, for counters only"),
     OPTIONAL(pl_launch_config, dram_sectors, "dram_sectors", U32, "", 0, 1000000,
              "sectors that a launch reads from memory besides the kernel's code, for counters only; 0: neither is counted"),
+    OPTIONAL(pl_launch_config, pair, "pair", U32, "", 0, 64,
+             "SMs of a TPC: the last blocks of a grid, fewer than there are SMs, are spread over groups and TPCs; 0: they go to SMs in the order of their numbers"),
+    OPTIONAL(pl_launch_config, ahead, "ahead", U32, "", 0, 4096, "SMs of the first group that get a block before others do"),
     KEY(pl_launch_config, grid_x, "grid_x", U32, "", 1, 2147483647, "most blocks of a grid in x"),
 };
 #define PIPE_WORD(name, word, shared, text) word " "
@@ -532,6 +535,7 @@ static bool consistent(const pl_machine *m, pl_diags *d, const pl_conf *c)
     CHECK(m->mem.dram.map != PL_MAP_TURNS || (m->mem.slices % m->mem.dram.channels == 0 && m->mem.partitions == 1 && m->l1.line <= PL_CHANNEL_BYTES), "dram", "map",
           "channels that have addresses in turn have as many slices each, in one half")
     CHECK(m->mem.groups <= m->sm.count, "xbar", "groups", "a group has at least one SM")
+    CHECK(m->launch.ahead <= m->sm.count / (m->mem.groups ? m->mem.groups : 1), "launch", "ahead", "they belong to the first group")
 #undef CHECK
     return ok;
 }

@@ -142,7 +142,7 @@ typedef struct pl_async_config {
 } pl_async_config;
 
 typedef struct pl_launch_config {
-    uint32_t start, block_start, warp_end, block_end, end, l2_requests, l2_reads, l2_writes, code_reads, dram_sectors, grid_x;
+    uint32_t start, block_start, warp_end, block_end, end, l2_requests, l2_reads, l2_writes, code_reads, dram_sectors, grid_x, pair, ahead;
     double warp_interval, retire_interval, l2_told;
 } pl_launch_config;
 

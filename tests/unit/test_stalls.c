@@ -263,6 +263,24 @@ START_TEST(stores_to_one_sector_leave_together)
 }
 END_TEST
 
+/* What a kernel writes to the memory that its parameter points to. */
+static void written_by(const char *text, uint32_t blocks, uint32_t threads, void *to, size_t bytes)
+{
+    pl_gpu *gpu = NULL;
+    pl_module *m = NULL;
+    pl_ptr out = 0;
+    ck_assert_int_eq(pl_gpu_open(&gpu, "h200"), PL_OK);
+    ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, strlen(text), NULL, &m), PL_OK);
+    ck_assert_int_eq(pl_alloc_device(gpu, bytes, "p", &out), PL_OK);
+    pl_launch l = {.kernel = "k", .grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .params = &out, .param_bytes = sizeof out, .mode = PL_MODE_TIMING, .threads = 1};
+    pl_result r = {.status = PL_INVALID};
+    ck_assert_int_eq(pl_launch_kernel(gpu, m, &l, &r), PL_OK);
+    ck_assert_int_eq(r.status, PL_OK);
+    ck_assert_int_eq(pl_copy_from_device(gpu, to, out, bytes), PL_OK);
+    pl_module_close(m);
+    pl_gpu_close(gpu);
+}
+
 /* start.tsv: `n` products of which each needs the one before, by warps of `blocks` blocks; cycles that a warp takes on average. */
 static double run_of(unsigned n, uint32_t blocks, uint32_t threads)
 {
@@ -278,19 +296,7 @@ static double run_of(unsigned n, uint32_t blocks, uint32_t threads)
     snprintf(text + at, sizeof text - at,
              "ld.param.u64 %%d0, [p]; shr.u32 %%r1, %%r1, 5; mul.wide.u32 %%d2, %%r1, 8; add.u64 %%d0, %%d0, %%d2; st.global.u32 [%%d0], %%r3;\n"
              "mov.u64 %%d3, %%clock64; sub.u64 %%d3, %%d3, %%d1; st.global.u64 [%%d0], %%d3; ret;\n}\n");
-    pl_gpu *gpu = NULL;
-    pl_module *m = NULL;
-    pl_ptr out = 0;
-    ck_assert_int_eq(pl_gpu_open(&gpu, "h200"), PL_OK);
-    ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, strlen(text), NULL, &m), PL_OK);
-    ck_assert_int_eq(pl_alloc_device(gpu, sizeof taken, "p", &out), PL_OK);
-    pl_launch l = {.kernel = "k", .grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .params = &out, .param_bytes = sizeof out, .mode = PL_MODE_TIMING, .threads = 1};
-    pl_result r = {.status = PL_INVALID};
-    ck_assert_int_eq(pl_launch_kernel(gpu, m, &l, &r), PL_OK);
-    ck_assert_int_eq(r.status, PL_OK);
-    ck_assert_int_eq(pl_copy_from_device(gpu, taken, out, warps * sizeof *taken), PL_OK);
-    pl_module_close(m);
-    pl_gpu_close(gpu);
+    written_by(text, blocks, threads, taken, warps * sizeof *taken);
     double sum = 0;
     for (uint32_t k = 0; k < warps; k++) sum += (double)taken[k];
     return sum / warps;
@@ -328,6 +334,36 @@ START_TEST(the_driver_takes_its_time)
 }
 END_TEST
 
+/* Which SMs the blocks of a grid come to, by how many of them an SM has (place.tsv). The last blocks, where they are fewer than SMs: eight go to the first
+ * SMs, one after the other of the rest to another GPC (here a row of 16 or 17 SMs), and to the first SMs of TPCs before the second ones. */
+START_TEST(blocks_are_spread_over_the_gpu)
+{
+    enum { SMS = 132, AHEAD = 8, GROUPS = 8 };
+    static const char *const text = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<9>; .reg .b64 %d<9>;\n"
+                                    "ld.param.u64 %d0, [p]; mov.u32 %r0, %ctaid.x; mov.u32 %r1, %smid; mul.wide.u32 %d1, %r0, 4; add.u64 %d0, %d0, %d1;\n"
+                                    "st.global.u32 [%d0], %r1; ret;\n}\n";
+    static const struct { uint32_t blocks, least, most, seconds; } grids[] = {{40, 4, 4, 0}, {48, 5, 5, 0}, {80, 6, 10, 8}, {144, 0, 1, 0}, {200, 5, 8, 0}, {264, 9, 17, 60}};
+    for (size_t k = 0; k < sizeof grids / sizeof *grids; k++) {
+        uint32_t sm[264], on[SMS] = {0}, of[GROUPS] = {0}, seconds = 0, whole = (grids[k].blocks - 1) / SMS;
+        written_by(text, grids[k].blocks, 32, sm, grids[k].blocks * sizeof *sm);
+        for (uint32_t b = 0; b < grids[k].blocks; b++) on[sm[b]]++;
+        for (uint32_t n = 0; n < AHEAD; n++) ck_assert_uint_eq(on[n], whole + 1);
+        for (uint32_t n = AHEAD; n < SMS; n++) {
+            const uint32_t g = n * GROUPS / SMS, first = g ? (g * SMS + GROUPS - 1) / GROUPS : AHEAD;
+            ck_assert_uint_ge(on[n], whole);
+            ck_assert_uint_le(on[n], whole + 1);
+            of[g] += on[n] - whole;
+            seconds += (n - first) % 2 && on[n] > whole;
+        }
+        for (uint32_t g = 0; g < GROUPS; g++) {
+            ck_assert_uint_ge(of[g], grids[k].least);
+            ck_assert_uint_le(of[g], grids[k].most);
+        }
+        ck_assert_uint_eq(seconds, grids[k].seconds);
+    }
+}
+END_TEST
+
 UNIT_MAIN("stalls", the_first_constant_is_waited_for, so_is_the_first_address, arriving_at_a_clusters_barrier_is_a_fence,
           lanes_that_part_take_both_sides, addresses_in_registers_cost_more, a_release_begins_with_a_fence, loads_wait_behind_stores,
-          waiting_for_an_mbarrier_issues_nothing, stores_to_one_sector_leave_together, warps_of_a_block_take_turns, the_driver_takes_its_time)
+          waiting_for_an_mbarrier_issues_nothing, stores_to_one_sector_leave_together, warps_of_a_block_take_turns, the_driver_takes_its_time, blocks_are_spread_over_the_gpu)
