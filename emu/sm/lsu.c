@@ -536,8 +536,9 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, turns_cost(s, store ? turns : tags));
     replay(s, c, turns, now);
     if (!pending) { /* a load that misses passes the banks when its data have come */
-        uint64_t data = store ? 0 : pl_port_enter(&s->data, start, (uint64_t)passes * s->m->shared.pass * PL_FINE);
-        if (data > start) start = data;
+        uint64_t held = store ? (uint64_t)(m->store_pass * PL_FINE) : 0;
+        uint64_t data = pl_port_enter(&s->data, start, (uint64_t)passes * s->m->shared.pass * PL_FINE + held);
+        if (data > start && !store) start = data; /* what is stored waits in front of the banks, in nobody's way */
         uint64_t link = pl_port_enter(&c->link, start, (uint64_t)link_passes(fx, passes) * s->m->shared.link_pass * PL_FINE);
         if (link > start) start = link;
     }

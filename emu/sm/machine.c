@@ -148,6 +148,7 @@ static const pl_conf_key l1_keys[] = {
     KEY(pl_l1_config, input, "input", U32, "", 1, 64, "accesses in front of the tags that have read their registers"),
     KEY(pl_l1_config, writes, "writes", U32, "", 1, 64, "lines that wait for further stores of their warp"),
     KEY(pl_l1_config, tags, "tags", U32, "", 1, 64, "lines of a warp's access that are looked up in a cycle"),
+    OPTIONAL(pl_l1_config, store_pass, "store_pass", F64, CY, 0, 100, "cycles that a store holds the banks beyond a cycle for each pass"),
     KEY(pl_l1_config, pass_latency, "pass_latency", U32, CY, 0, 100, "further cycles of latency for each further pass through the banks"),
     KEY(pl_l1_config, width, "width", U32, "B/cycle", 1, 1024, "data that the L1 delivers"),
     KEY(pl_l1_config, texture, "texture", U32, CY, 0, 10000, "further cycles of latency of a fetch from a texture or surface"),

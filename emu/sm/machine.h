@@ -121,6 +121,7 @@ enum { PL_L1_LOADS, PL_L1_ALL, PL_L1_EVICT };
 typedef struct pl_l1_config {
     uint64_t size, kept, line, sector;
     uint32_t ways, latency, miss, hold, local_hold, fill, misses, fills, stores, backlog, sent, input, writes, tags, pass_latency, width, texture, header;
+    double store_pass; /* cycles */
     int global;   /* PL_L1_SECTORS ... */
     int allocate; /* PL_L1_LOADS ... */
     uint32_t read_only; /* 1: loads that are known to read what nobody writes are kept even if global loads pass */
