@@ -231,6 +231,17 @@ static uint8_t *behind_pointers(pl_ir *x)
 
 /* ---- lanes that may be apart ---- */
 
+/* Does a way of the branch lead to the end of the kernel, and nothing else? */
+static bool lets_leave(const pl_ir *x, uint32_t b)
+{
+    for (uint32_t s = 0; x->f->entry && s < pl_ir_successors(x, b); s++) {
+        const pl_irb *to = &x->b.at[pl_ir_successor(x, b, s)];
+        if (to->code.n == 1 && pl_insn_mnem(&to->code.at[0]) == M_ret && to->code.at[0].guard == PL_PT)
+            return true;
+    }
+    return false;
+}
+
 /* Does this branch send lanes of a warp different ways? */
 static bool parts_lanes(pl_ir *x, const pl_varies *v, const uint8_t *pointers, uint32_t b)
 {
@@ -239,8 +250,9 @@ static bool parts_lanes(pl_ir *x, const pl_varies *v, const uint8_t *pointers, u
 }
 
 /* Marks the blocks that some lanes of a warp reach while others are elsewhere: those that depend on a branch that parts lanes, or on any branch in
- * such a block. A branch decides about the blocks from where it leads to on the way to its post-dominator; those marked are skipped. */
-static uint8_t *reached_apart(pl_ir *x, const pl_varies *v, const uint8_t *pointers, const pl_ends *e)
+ * such a block. A branch decides about the blocks from where it leads to on the way to its post-dominator; those marked are skipped. left: lanes that a
+ * branch has let leave are elsewhere too. */
+static uint8_t *reached_apart(pl_ir *x, const pl_varies *v, const uint8_t *pointers, const pl_ends *e, bool left)
 {
     uint32_t n = (uint32_t)x->b.n, depth = 0;
     uint8_t *apart = pl_arena_array(x->tmp, uint8_t, n + 1);
@@ -250,7 +262,7 @@ static uint8_t *reached_apart(pl_ir *x, const pl_varies *v, const uint8_t *point
     for (uint32_t b = 0; b <= n; b++)
         up[b] = b;
     for (uint32_t j = 0; j < x->nrpo; j++)
-        if (parts_lanes(x, v, pointers, x->rpo[j]))
+        if (parts_lanes(x, v, pointers, x->rpo[j]) && (left || !lets_leave(x, x->rpo[j])))
             stack[depth++] = x->rpo[j];
     while (depth) {
         uint32_t b = stack[--depth], stop = e->ipdom[b];
@@ -275,17 +287,17 @@ static bool begin(pl_ir *x, pl_varies *v)
 }
 
 /* reached_apart with what it asks for. NULL: out of memory. */
-static const uint8_t *find_apart(pl_ir *x, const pl_varies *v, pl_ends *e, const uint8_t **pointers)
+static const uint8_t *find_apart(pl_ir *x, const pl_varies *v, pl_ends *e, const uint8_t **pointers, bool left)
 {
     *pointers = behind_pointers(x);
-    return *pointers && pl_ends_find(e, x) ? reached_apart(x, v, *pointers, e) : NULL;
+    return *pointers && pl_ends_find(e, x) ? reached_apart(x, v, *pointers, e, left) : NULL;
 }
 
-const uint8_t *pl_reached_apart(pl_ir *x, const pl_varies *v)
+const uint8_t *pl_reached_apart(pl_ir *x, const pl_varies *v, bool left)
 {
     pl_ends e;
     const uint8_t *pointers;
-    return find_apart(x, v, &e, &pointers);
+    return find_apart(x, v, &e, &pointers, left);
 }
 
 /* Needs all lanes of the warp. */
@@ -600,7 +612,7 @@ bool pl_pass_meet(pl_ir *x)
     pl_ends e;
     if (!begin(x, &v))
         return false;
-    const uint8_t *pointers, *apart = find_apart(x, &v, &e, &pointers);
+    const uint8_t *pointers, *apart = find_apart(x, &v, &e, &pointers, true);
     return apart && ask_for_masks(x, &v) && ask_where_apart(x, &v, pointers, apart) && pl_ir_ok(x);
 }
 
@@ -613,7 +625,7 @@ bool pl_pass_converge(pl_ir *x)
     const uint32_t n = (uint32_t)x->b.n, most = 2 * n + 1; /* a latch for each loop */
     uint32_t *from = pl_arena_array(x->tmp, uint32_t, most);
     meetings in = {.first = pl_arena_array(x->tmp, uint32_t, most), .from = from, .beyond = pl_arena_array(x->tmp, uint32_t, most)};
-    const uint8_t *pointers, *apart = find_apart(x, &v, &e, &pointers);
+    const uint8_t *pointers, *apart = find_apart(x, &v, &e, &pointers, true);
     if (!from || !in.first || !in.beyond || !apart || !yield_in_loops(x, &v, apart))
         return false;
     memset(from, 0xff, most * sizeof *from);

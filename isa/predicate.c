@@ -139,6 +139,7 @@ typedef struct facts {
     uint8_t *places;          /* by block: it needs the place of a variable in shared memory */
     pl_varies varies;         /* found only where something asks for it */
     const uint8_t *apart;     /* by block: some lanes reach it while others are elsewhere; the uniform datapath does not work there */
+    const uint8_t *fewer;     /* by block: or have left */
     bool known;
     bool barriers;            /* there are copies to shared memory, barriers or questions to the warp */
     uint32_t *row, *pred;     /* by row, by predicate: number of the question whose body decides it */
@@ -292,7 +293,8 @@ static unsigned fetched_here(facts *a, uint32_t block)
 
 static bool know_varies(facts *a)
 {
-    a->known = a->known || (pl_varies_find(&a->varies, a->x) && (a->apart = pl_reached_apart(a->x, &a->varies)) != NULL);
+    a->known = a->known || (pl_varies_find(&a->varies, a->x) && (a->apart = pl_reached_apart(a->x, &a->varies, false)) != NULL &&
+                            (a->fewer = pl_reached_apart(a->x, &a->varies, true)) != NULL);
     return a->known;
 }
 
@@ -556,7 +558,7 @@ static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, u
     begin_question(a);
     for (size_t k = 0; k < b->code.n - (last ? 1u : 0u); k++) {
         pl_insn *i = &b->code.at[k];
-        if (!can_guard(i, together, together && !a->apart[head]))
+        if (!can_guard(i, together, together && !a->fewer[head]))
             return false;
         far |= waits(i) && !copies(i);
         copying |= copies(i);
