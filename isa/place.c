@@ -4,8 +4,8 @@
  * it, unless a block in front of that one has read it on every path; so are %ntid and its like, which are words of the constant bank too.
  * What a loop reads is fetched in front of it, but only in front of an innermost one, only where fewer than a fifth of its instructions are
  * loads, and where something is guarded under that guard. Nothing is kept from in front of a loop with loops in it to inside or behind it.
- * %tid and %ctaid take S2R or S2UR, before all that need them. Where registers are scarce none of all this is kept for a block behind that
- * place, nor what a few steps make of it: it is fetched, or computed, there again. A kernel begins with the stack pointer; global
+ * %tid and %ctaid take S2R or S2UR, before all that need them. Where registers are scarce none of all this is kept for blocks behind that
+ * place, nor what a few steps make of one of them: it is fetched, or computed, there again. A kernel begins with the stack pointer; global
  * accesses need a descriptor (ULDC.64). The base of the window of shared memory (S2UR, UMOV, ULEA) is made as a parameter is fetched.
  *
  * 64 bits of the bank are fetched apart for each way in which they are read: as an address, by IMAD.WIDE or a store, by other arithmetic, which takes
@@ -65,6 +65,8 @@ typedef struct place {
     uint32_t block;
     pl_flow flow;      /* as long as nothing has changed */
     bool crowds;       /* is there a place where registers are scarce? */
+    uint8_t *scarce;   /* by block: it is one */
+    uint32_t *left;    /* by block: what is fetched in front of this block would be kept where registers are scarce on some path to it */
 } place;
 
 /* Where a fetch that block b needs goes: in front of an innermost loop. A loop that holds others keeps its fetches, and so does one with so many
@@ -208,24 +210,29 @@ static bool measure_loops(place *p)
     return true;
 }
 
-/* Nothing that was fetched in front of a loop with loops in it is kept to behind its head. */
+/* Nothing that was fetched in front of a loop with loops in it is kept to behind its head; and where registers are scarce on the way, nothing that is
+ * not to be kept there. */
 static bool find_since(place *p)
 {
     const pl_ir *x = p->x;
     p->since = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
-    if (!p->since)
+    p->left = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    if (!p->since || !p->left)
         return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         const uint32_t b = x->rpo[j];
         const pl_irb *k = &x->b.at[b];
-        uint32_t since = 0;
+        uint32_t since = 0, left = 0;
         for (uint32_t e = 0; e < k->npred; e++) {
             const uint32_t from = x->preds[k->pred + e];
             if (x->b.at[from].order >= k->order) /* a round is over */
                 continue;
             const uint32_t s = pl_ir_dominates(x, p->since[from], b) ? p->since[from] : b;
             since = x->b.at[s].pre > x->b.at[since].pre ? s : since;
+            const uint32_t l = p->crowds && !p->scarce[from] && pl_ir_dominates(x, p->left[from], b) ? p->left[from] : b;
+            left = x->b.at[l].pre > x->b.at[left].pre ? l : left;
         }
+        p->left[b] = left;
         p->since[b] = k->latches && p->rounds[b].outer ? b : since;
     }
     return true;
@@ -245,7 +252,7 @@ static void want_parts(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         want(t->p, &t->p->fetches.at[t->p->of[*row] - 1], t->block);
 }
 
-/* A fetch that one of these blocks has serves those behind it on every path, unless it would be kept where registers are scarce. */
+/* A fetch that one of these blocks has serves those behind it on every path, unless it would be kept where registers are scarce on the way. */
 static bool find_homes(place *p)
 {
     pl_ir *x = p->x;
@@ -272,7 +279,8 @@ static bool find_homes(place *p)
                 continue;
             while (last && !pl_ir_dominates(x, found.at[last - 1].block, block))
                 last = found.at[last - 1].next;
-            const bool has = last && !f->crowded && x->b.at[p->since[block]].pre <= x->b.at[found.at[last - 1].block].pre;
+            const uint32_t from = last ? x->b.at[found.at[last - 1].block].pre : 0;
+            const bool has = last && x->b.at[p->since[block]].pre <= from && (!f->crowded || x->b.at[p->left[block]].pre <= from);
             if (!has) {
                 *pl_push(x->tmp, &found) = (home){(uint32_t)k, block, PL_IR_NONE, last};
                 last = (uint32_t)found.n;
@@ -750,7 +758,8 @@ static bool find_crowds(place *p)
     pl_flow *f = &p->flow;
     if (x->f->rows <= CROWD)
         return true;
-    if (!pl_flow_values(f, x))
+    p->scarce = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
+    if (!p->scarce || !pl_flow_values(f, x))
         return false;
     for (uint32_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
@@ -771,6 +780,7 @@ static bool find_crowds(place *p)
             pl_insn_reads_here(x->p, i, enter, p);
             if (f->weight > CROWD) {
                 pl_flow_mark(f);
+                p->scarce[b] = 1;
                 p->crowds = true;
             }
         }
@@ -781,7 +791,8 @@ static bool find_crowds(place *p)
 typedef struct chain {
     place *p;
     unsigned depth; /* of what is read */
-    bool fetched, other;
+    unsigned fetched;
+    bool other;
 } chain;
 
 static void look_at(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -800,7 +811,7 @@ static void look_at(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         c->other = true;
         return;
     }
-    c->fetched = true;
+    c->fetched++;
     unsigned depth = c->p->fetches.at[f - 1].depth;
     c->depth = depth > c->depth ? depth : c->depth;
 }
@@ -813,7 +824,8 @@ static void crowd(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         p->fetches.at[p->of[*row] - 1].crowded = true;
 }
 
-/* What is made of fetches in a few steps and would be kept where registers are scarce is made again: how many steps; 0: it is something else. */
+/* What is made of one fetch in a few steps and would be kept where registers are scarce is made again: how many steps; 0: it is something else, or made of
+ * two, as an index of block and thread is: ptxas keeps that (kernels with 8 to 200 values alive, 2026-11). */
 static uint8_t steps(place *p, pl_insn *i)
 {
     enum { STEPS = 3 };
@@ -825,7 +837,7 @@ static uint8_t steps(place *p, pl_insn *i)
         return 0;
     chain c = {.p = p};
     pl_insn_uses_here(x->p, i, look_at, &c);
-    if (c.other || !c.fetched || c.depth >= STEPS)
+    if (c.other || c.fetched != 1 || c.depth >= STEPS)
         return 0;
     pl_insn_uses_here(x->p, i, crowd, p);
     return (uint8_t)(c.depth + 1);

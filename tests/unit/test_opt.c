@@ -8,7 +8,7 @@
 
 #include "lib/internal.h"
 
-static char listing[65536];
+static char listing[131072];
 static uint32_t registers; /* of a thread */
 static unsigned permutations; /* `mov` that is a PRMT */
 static unsigned constants;    /* fetches of constants */
@@ -17,7 +17,7 @@ static unsigned turns;        /* sines and cosines that divide their angle by a 
 /* The body of a kernel with parameters p (u64), q (u64), n (u32) and registers %r %d %f %p, behind functions, assembled at -O2. */
 static const char *assemble_behind(const char *functions, const char *body)
 {
-    static char text[16384];
+    static char text[65536];
     snprintf(text, sizeof text,
              ".version 8.0\n.target sm_90a\n.address_size 64\n%s"
              ".visible .entry k(.param .u64 p, .param .u64 q, .param .u32 n)\n{\n"
@@ -689,6 +689,22 @@ static bool is_guarded(const char *head, const char *unit, unsigned sums)
     return !count("bra");
 }
 
+/* ptxas 13.0 for sm_90a, 2026-11: lanes that have left the kernel are not apart from the others, so the shift behind the body is work for the uniform
+ * datapath whether or not some have left; and what is left beside the loads is too little. */
+START_TEST(lanes_that_have_left_are_not_elsewhere)
+{
+    static const char *const leave[] = {"", "setp.ge.u32 %p2, %r2, %r1;\n@%p2 bra E;\n"};
+    for (size_t k = 0; k < sizeof leave / sizeof *leave; k++) {
+        char body[1024];
+        snprintf(body, sizeof body, "%smov.u32 %%r3, %%ntid.x;\nmul.wide.u32 %%d3, %%r2, 4;\nadd.s64 %%d3, %%d3, %%d1;\nL1:\nsetp.ge.u32 %%p1, %%r2, %%r3;\n@%%p1 bra L2;\n"
+                 "add.s32 %%r4, %%r3, %%r2;\nmul.wide.u32 %%d4, %%r4, 4;\nadd.s64 %%d4, %%d4, %%d1;\nld.global.u32 %%r5, [%%d3];\nld.global.u32 %%r6, [%%d4];\n"
+                 "add.s32 %%r5, %%r5, %%r6;\nst.global.u32 [%%d3], %%r5;\nL2:\nbar.sync 0;\nshr.u32 %%r3, %%r3, 1;\nsetp.ne.s32 %%p1, %%r3, 0;\n@%%p1 bra L1;\nE:", leave[k]);
+        assemble(body);
+        ck_assert_uint_eq(count("bra"), 2);
+    }
+}
+END_TEST
+
 START_TEST(bodies_fetch_parameters)
 {
     static const struct { const char *head, *unit; unsigned count; } rows[] = {
@@ -1353,21 +1369,37 @@ START_TEST(kernels_keep_registers_across_calls)
 }
 END_TEST
 
+/* What such a statement makes of %tid, kept in %r3 across a loop in which so many values live, for two blocks behind it. */
+static void keep_tid(const char *made, unsigned values, char *body, size_t size)
+{
+    size_t n = (size_t)snprintf(body, size, "mov.u32 %%r4, %%ctaid.x;\n%s\nmul.wide.u32 %%d3, %%r3, 4;\nadd.s64 %%d3, %%d3, %%d1;\n.reg .f32 %%v<200>;\n", made);
+    for (unsigned k = 0; k < values; k++)
+        n += (size_t)snprintf(body + n, size - n, "ld.global.f32 %%v%u, [%%d3+%u];\n", k, 128 * k);
+    n += (size_t)snprintf(body + n, size - n, "L1:\n");
+    for (unsigned k = 0; k < values; k++)
+        n += (size_t)snprintf(body + n, size - n, "fma.rn.f32 %%v%u, %%v%u, %%v%u, %%v%u;\n", k, k, k, (k + 1) % values);
+    n += (size_t)snprintf(body + n, size - n, "setp.lt.f32 %%p1, %%v0, 0f40000000;\n@%%p1 bra L1;\n");
+    for (unsigned k = 1; k < values; k++)
+        n += (size_t)snprintf(body + n, size - n, "add.f32 %%v0, %%v0, %%v%u;\n", k);
+    n += (size_t)snprintf(body + n, size - n, "bar.sync 0;\nsetp.gt.f32 %%p1, %%v0, 0f40000000;\n@%%p1 bra L2;\nL3:\natom.global.add.f32 %%v1, [%%d2], %%v0;\n"
+                          "add.f32 %%v0, %%v0, %%v1;\nsetp.lt.f32 %%p1, %%v0, 0f40000000;\n@%%p1 bra L3;\nL2:\n");
+    for (unsigned block = 0; block < 2; block++)
+        n += (size_t)snprintf(body + n, size - n, "mul.wide.u32 %%d4, %%r3, 4;\nadd.s64 %%d4, %%d4, %%d2;\nst.global.f32 [%%d4], %%v0;\n%s",
+                              block ? "" : "setp.lt.f32 %p1, %v0, 0f3F800000;\n@%p1 bra L4;\nL5:\natom.global.add.f32 %v1, [%d2], %v0;\nadd.f32 %v0, %v0, %v1;\n"
+                                           "setp.lt.f32 %p1, %v0, 0f40000000;\n@%p1 bra L5;\nL4:\n");
+    assemble(body);
+}
+
+/* As ptxas 13.0 does for sm_90 (2026-11): once behind the place where registers are scarce; what is made of two is kept. */
 START_TEST(what_is_made_of_tid_is_made_again_where_registers_are_scarce)
 {
-    for (unsigned values = 10; values <= 30; values += 20) {
-        char body[8192] = "and.b32 %r3, %r2, 31;\nmul.wide.u32 %d3, %r3, 4;\nadd.s64 %d3, %d3, %d1;\n.reg .f32 %v<40>;\n";
-        for (unsigned k = 0; k < values; k++)
-            snprintf(body + strlen(body), sizeof body - strlen(body), "ld.global.f32 %%v%u, [%%d3+%u];\n", k, 128 * k);
-        strcat(body, "L1:\n");
-        for (unsigned k = 0; k < values; k++)
-            snprintf(body + strlen(body), sizeof body - strlen(body), "fma.rn.f32 %%v%u, %%v%u, %%v%u, %%v%u;\n", k, k, k, (k + 1) % values);
-        strcat(body, "setp.lt.f32 %p1, %v0, 0f40000000;\n@%p1 bra L1;\nmul.wide.u32 %d4, %r3, 4;\nadd.s64 %d4, %d4, %d2;\n");
-        for (unsigned k = 0; k < values; k++)
-            snprintf(body + strlen(body), sizeof body - strlen(body), "st.global.f32 [%%d4+%u], %%v%u;\n", 128 * k, k);
-        assemble(body);
-        ck_assert_uint_eq(count("%tid.x"), values > 10 ? 2 : 1);
-        ck_assert_uint_eq(count("and.b32"), values > 10 ? 2 : 1);
+    static const struct { const char *made; unsigned values, times; } cases[] = {
+        {"and.b32 %r3, %r2, 31;", 10, 1}, {"and.b32 %r3, %r2, 31;", 30, 2}, {"and.b32 %r3, %r2, 31;", 170, 2},
+        {"shl.b32 %r3, %r4, 7;\nadd.s32 %r3, %r3, %r2;", 30, 1}, {"shl.b32 %r3, %r4, 7;\nadd.s32 %r3, %r3, %r2;", 170, 1}};
+    static char body[32768];
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        keep_tid(cases[k].made, cases[k].values, body, sizeof body);
+        ck_assert_msg(count("%tid.x") == cases[k].times, "%s %u values: %u times", cases[k].made, cases[k].values, count("%tid.x"));
     }
 }
 END_TEST
@@ -1677,7 +1709,7 @@ UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_the
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
-          the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, guarded_accesses_are_bodies, arms_are_beside_each_other, two_conditions_are_one_branch, bodies_count_what_they_become, bodies_fetch_parameters, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
+          the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, guarded_accesses_are_bodies, arms_are_beside_each_other, two_conditions_are_one_branch, bodies_count_what_they_become, lanes_that_have_left_are_not_elsewhere, bodies_fetch_parameters, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
           parameters_of_arithmetic_take_no_register, what_all_lanes_count_takes_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
           loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, loads_of_what_is_known_are_copies, constant_vectors_take_uniform_registers, wider_accesses_tell_how_global_words_are_aligned, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
