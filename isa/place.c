@@ -15,11 +15,12 @@
 #include "base/sort.h"
 #include "isa/bank.h"
 #include "isa/flow.h"
+#include "isa/live.h"
 #include "isa/passes.h"
 #include "isa/plan.h"
 
-/* Registers are scarce where more than so many values live, of a thread that is to have no more than 32. */
-enum { CROWD = 24 };
+/* Registers are scarce where more than so many values live, of a thread that is to have no more than 32. So many more than values it needs. */
+enum { CROWD = 24, BESIDES = 2 };
 
 typedef struct fetch {
     pl_insn i;
@@ -65,6 +66,7 @@ typedef struct place {
     uint32_t block;
     pl_flow flow;      /* as long as nothing has changed */
     bool crowds;       /* is there a place where registers are scarce? */
+    bool spills;       /* and are there more values than a thread may have registers? */
     uint8_t *scarce;   /* by block: it is one */
     uint32_t *left;    /* by block: what is fetched in front of this block would be kept where registers are scarce on some path to it */
 } place;
@@ -769,6 +771,7 @@ static bool find_crowds(place *p)
         }
     if (!pl_flow_live(f))
         return false;
+    uint32_t most = 0;
     for (uint32_t b = 0; b < x->b.n; b++) {
         if (x->b.at[b].order == PL_IR_NONE)
             continue;
@@ -778,6 +781,7 @@ static bool find_crowds(place *p)
             pl_flow_visit(f, b, k);
             pl_insn_writes_here(x->p, i, leave, p);
             pl_insn_reads_here(x->p, i, enter, p);
+            most = f->weight > most ? f->weight : most;
             if (f->weight > CROWD) {
                 pl_flow_mark(f);
                 p->scarce[b] = 1;
@@ -785,6 +789,7 @@ static bool find_crowds(place *p)
             }
         }
     }
+    p->spills = most + BESIDES >= pl_register_limit(x->p, x->f);
     return pl_ir_ok(x);
 }
 
@@ -825,7 +830,7 @@ static void crowd(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 }
 
 /* What is made of one fetch in a few steps and would be kept where registers are scarce is made again: how many steps; 0: it is something else, or made of
- * two, as an index of block and thread is: ptxas keeps that (kernels with 8 to 200 values alive, 2026-11). */
+ * two, as an index of block and thread is: ptxas keeps that unless it has to spill (kernels with 8 to 200 values alive, 2026-11). */
 static uint8_t steps(place *p, pl_insn *i)
 {
     enum { STEPS = 3 };
@@ -837,7 +842,7 @@ static uint8_t steps(place *p, pl_insn *i)
         return 0;
     chain c = {.p = p};
     pl_insn_uses_here(x->p, i, look_at, &c);
-    if (c.other || c.fetched != 1 || c.depth >= STEPS)
+    if (c.other || !c.fetched || (c.fetched > 1 && !p->spills) || c.depth >= STEPS)
         return 0;
     pl_insn_uses_here(x->p, i, crowd, p);
     return (uint8_t)(c.depth + 1);
