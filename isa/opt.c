@@ -447,6 +447,8 @@ pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
         i->op[3] = other;
         r[!k]->kept = true;
         o.dead[(uint32_t)(d[k] - p->code.at) - f->first] = ++r[k]->fused == r[k]->uses;
+        if (r[k]->fused == readers(r[k]))
+            i->flags |= PL_IF_JOINED;
         any = true;
     }
     return any ? squeeze(&o, a) : PL_OK;
@@ -454,7 +456,7 @@ pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
 
 /* ---- everything else ---- */
 
-static_assert(!(PL_IF_NOUNROLL & (PL_IF_ELSEWHERE | PL_IF_HALF)), "these notes are on an instruction at once");
+static_assert(!(PL_IF_NOTES & (PL_IF_ELSEWHERE | PL_IF_HALF)), "these notes are on an instruction at once");
 
 typedef bool pass(pl_ir *x);
 

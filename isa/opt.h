@@ -5,8 +5,9 @@
 #include "base/status.h"
 #include "isa/program.h"
 
-/* Flag of an instruction behind `.pragma "nounroll"`: a loop that holds it is not unrolled. For the passes only. */
-enum { PL_IF_NOUNROLL = 1 << 9 };
+/* Flags for the passes only: an instruction behind `.pragma "nounroll"`: a loop that holds it is not unrolled; a sum of a product that contraction has
+ * joined: where the length of a loop is asked for these are still two. */
+enum { PL_IF_NOUNROLL = 1 << 9, PL_IF_JOINED = 1 << 10, PL_IF_NOTES = PL_IF_NOUNROLL | PL_IF_JOINED };
 
 /* *fixed is the first row that is no register of the program, before and after; `tmp` may be reset on the way. */
 /* Multiply-add contraction only: the part of optimisation that changes results, done at every level as ptxas does. */

@@ -134,7 +134,7 @@ static void tidy_calls(pl_program *p)
 void pl_program_tidy(pl_program *p)
 {
     for (size_t k = 0; k < p->code.n; k++) { /* notes between passes */
-        p->code.at[k].flags &= (uint16_t)~PL_IF_NOUNROLL;
+        p->code.at[k].flags &= (uint16_t)~PL_IF_NOTES;
         p->code.at[k].plan = p->code.at[k].traits = 0;
     }
     tidy_pool(p);

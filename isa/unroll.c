@@ -20,6 +20,7 @@
 #include "isa/opt.h"
 #include "isa/passes.h"
 #include "isa/plan.h"
+#include "isa/varies.h"
 
 /* What ptxas unrolls, read off its code for some 5,000 loops made for it, whose bodies differ in one instruction each (2026-11). A body has a price: about
  * one for each PTX instruction, with one more for an address with a distance, as none are joined yet.
@@ -27,10 +28,10 @@
  * Where the number of rounds is not known, the price must be no more than SHORT and FOR_SHARED for each load from shared memory, or WITH_LOADS if the
  * body loads from elsewhere. Where it is known, what is the same number or event in each run of a round, once it is written out, is saved: the
  * counter and the compare, what is computed of the counter and numbers alone, constants, barriers. Then all rounds are written out if what is left of
- * them comes to no more than SMALL, or than WHOLE and SAVED times its ratio to what is saved; else the body may cost LONG, with what is saved, and
- * MOST_COPIES by price is how many copies there may be. */
+ * them comes to no more than `whole` says for the share that is saved; else the body may cost LONG, with what is saved, and MOST_COPIES by price is
+ * how many copies there may be. */
 enum { FACTOR = 4, SHORT = 18, FOR_SHARED = 5, WITH_LOADS = 46, MOST_BUDGET = 96, LONG = 72, MOST_COPIES = 350, MOST_ROUNDS = 4096 };
-enum { SMALL = 390, WHOLE = 225, SAVED = 6600, SAVED_LOOP = 2 };
+enum { SMALL = 390, SAVED_LOOP = 3 };
 enum { PRICE_LOCAL = 3, PRICE_ATOMIC = 10, PRICE_PACKED = 2, PRICE_MAD64 = 4 };
 
 /* What is dearer, by the start of its class. A product of 8-bit floats is many instructions (isa/classes.md): halves unpacked, two HMMA, sums. */
@@ -181,7 +182,8 @@ static uint32_t price_of(const pl_ir *x, counted *c, const pl_insn *i)
         const bool near = space == PL_SP_SHARED, bank = space == PL_SP_PARAM || space == PL_SP_CONST;
         c->shared += near && (e & PL_EF_LOAD);
         c->loads |= !near && !bank && (e & PL_EF_LOAD);
-        return space == PL_SP_LOCAL ? PRICE_LOCAL : bank ? 1 : 1 + far;
+        const uint32_t narrow = (e & PL_EF_LOAD) && !bank && pl_type_bits(type) == 8; /* its register is made of it */
+        return space == PL_SP_LOCAL ? PRICE_LOCAL : bank ? 1 : 1 + far + narrow;
     }
     for (size_t k = 0; k < sizeof dear / sizeof *dear; k++)
         if (strncmp(name, dear[k].class_name, strlen(dear[k].class_name)) == 0)
@@ -205,6 +207,8 @@ typedef struct knowledge {
     struct { uint32_t *at; size_t n; } row, pred; /* the loop, plus one, in which it is known */
     uint32_t loop;
     bool all;
+    pl_varies lanes; /* what differs between them, once somebody has asked */
+    uint32_t described; /* predicates of which it tells */
 } knowledge;
 
 static bool to_know(knowledge *k, pl_ir *x, uint32_t loop)
@@ -222,10 +226,12 @@ static bool to_know(knowledge *k, pl_ir *x, uint32_t loop)
     return k->row.at && k->pred.at;
 }
 
-/* A number, or the address of a variable. */
+/* A number, or a place in the constant bank. Where other variables are only the linker knows. */
 static bool is_known(const pl_ir *x, uint32_t row)
 {
-    return x->kind.at[row] == PL_ROW_INIT && !pl_ir_special(x, row);
+    uint64_t number;
+    const pl_row_init *i = row < x->f->rows && x->kind.at[row] == PL_ROW_INIT ? &x->f->init.at[x->init.at[row]] : NULL;
+    return pl_ir_number(x, row, &number) || (i && i->reloc == PL_RELOC_VAR && x->p->vars.at[i->symbol].space == PL_SP_CONST);
 }
 
 static void ask_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -463,7 +469,7 @@ static void appraise(pl_ir *x, counted *c, knowledge *known)
                 *(saved ? &c->saved : &c->price) += 1;
                 continue;
             }
-            const uint32_t price = price_of(x, c, i);
+            const uint32_t price = price_of(x, c, i) + ((i->flags & PL_IF_JOINED) != 0);
             if (known) /* a counter's own step is no value */
                 saved = steps_by(x, i, &step) ? known->row.at[i->op[0]] == known->loop : find_known(known, i);
             *(saved ? &c->saved : &c->price) += price;
@@ -837,14 +843,24 @@ static bool unroll_part(unroller *u, const counted *c, unsigned n, unsigned rest
     return pl_ir_ok(x);
 }
 
+/* What all rounds together may cost, of which so many percent are saved: 47 bodies of one instruction more from one to the next, by how many rounds of each are
+ * written out, within 2 %. */
+static uint32_t whole(uint32_t percent)
+{
+    static const struct { uint8_t from; uint16_t cost, more; } steps[] = {{18, 1391, 81}, {7, 610, 71}, {3, SMALL, 54}};
+    for (size_t k = 0; k < sizeof steps / sizeof *steps; k++)
+        if (percent >= steps[k].from)
+            return steps[k].cost + steps[k].more * (percent - steps[k].from);
+    return SMALL;
+}
+
 /* How many copies of its body a loop of so many rounds becomes: all of them, or the most in the loop that do, with those in front, for the price;
  * with branches in it all or none. */
 static unsigned parts(unsigned rounds, const counted *c)
 {
-    const uint64_t size = (uint64_t)c->price * rounds, saved = (uint64_t)(c->saved + SAVED_LOOP) * rounds;
-    if (size <= SMALL || size * size <= WHOLE * size + SAVED * saved)
-        return rounds;
     const uint32_t price = c->price + c->saved;
+    if ((uint64_t)c->price * rounds <= whole(100 * (c->saved + SAVED_LOOP) / (price + SAVED_LOOP)))
+        return rounds;
     unsigned most = MOST_COPIES / price;
     for (unsigned n = most < rounds ? most : rounds - 1; n >= FACTOR && price <= LONG && !c->branches; n--)
         if (n + rounds % n <= most)
@@ -852,9 +868,119 @@ static unsigned parts(unsigned rounds, const counted *c)
     return 1;
 }
 
+/* ---- loops that wait for themselves ---- */
+
+/* Where an access may go, as bits. */
+static unsigned where(const pl_insn *i)
+{
+    enum { ELSEWHERE = 1, SHARED = 2, LOCAL = 4 };
+    switch ((pl_space)i->sel[PL_M_SPACE]) {
+    case PL_SP_SHARED: return SHARED;
+    case PL_SP_LOCAL: return LOCAL;
+    case PL_SP_PARAM: case PL_SP_CONST: return 0;
+    case PL_SP_GLOBAL: return ELSEWHERE;
+    default: return ELSEWHERE | SHARED | LOCAL;
+    }
+}
+
+typedef struct tracer {
+    uint8_t *row, *pred; /* by row, by predicate: loads of this round that it is computed of, as bits of where they may have read */
+    uint8_t of;          /* the same of the instruction at work */
+} tracer;
+
+static void ask_traced(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    tracer *t = ctx;
+    for (unsigned k = 0; k < ((use & PL_USE_PRED) ? 1 : rows); k++)
+        t->of |= ((use & PL_USE_PRED) ? t->pred : t->row)[*row + k];
+}
+
+static void note_traced(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    tracer *t = ctx;
+    for (unsigned k = 0; k < ((use & PL_USE_PRED) ? 1 : rows); k++)
+        ((use & PL_USE_PRED) ? t->pred : t->row)[*row + k] = t->of;
+}
+
+/* The instruction that writes the row in each round, if there is only one in the loop; NULL. */
+static const pl_insn *only_write(pl_ir *x, const counted *c, uint32_t row)
+{
+    if (writes_in(x, c, row) != 1)
+        return NULL;
+    for (uint32_t m = 0; m < c->members; m++) {
+        const pl_insn *i = last_write(x, c->member[m], row);
+        if (i)
+            return i->guard == PL_PT && i->op[0] == row && pl_ir_dominates(x, c->member[m], c->latch) ? i : NULL;
+    }
+    return NULL;
+}
+
+/* Is it a row that grows by a number each round, perhaps by way of a copy, or a number away from one? */
+static bool moves_on(pl_ir *x, const counted *c, uint32_t row)
+{
+    enum { STEPS = 4 };
+    uint32_t seen[STEPS];
+    uint64_t number;
+    for (unsigned k = 0; k < STEPS; k++) {
+        const pl_insn *i = only_write(x, c, row);
+        if (!i || !(pl_insn_copies(i) || (pl_insn_mnem(i) == M_add && pl_ir_number(x, i->op[2], &number))))
+            return false;
+        seen[k] = row;
+        row = i->op[1];
+        for (unsigned j = 0; j <= k; j++)
+            if (seen[j] == row)
+                return true;
+    }
+    return false;
+}
+
+/* Does a load of the next round have to wait for what this one stores, because that is computed of a load from there, and this holds for each load? It does
+ * where the place is not one that moves on in each round. ptxas 13.0 does not unroll such a loop if its lanes may do different numbers of rounds
+ * (200 loops made for it, 2026-11). */
+static bool waits_for_itself(pl_ir *x, const counted *c, bool *failed)
+{
+    tracer t = {pl_arena_array(x->tmp, uint8_t, x->f->rows + 4), pl_arena_array(x->tmp, uint8_t, x->f->preds + 1), 0};
+    unsigned waits = 0, elsewhere = 0, branches = 0;
+    *failed = !t.row || !t.pred;
+    for (uint32_t m = 0; m < c->members && !*failed; m++)
+        for (size_t k = 0; k < x->b.at[c->member[m]].code.n; k++) {
+            pl_insn *i = &x->b.at[c->member[m]].code.at[k];
+            const uint32_t e = pl_insn_effects(i);
+            t.of = 0;
+            pl_insn_reads_here(x->p, i, ask_traced, &t);
+            if ((e & PL_EF_STORE) && ((t.of | branches) & where(i)) &&
+                (i->guard != PL_PT || !pl_ir_dominates(x, c->member[m], c->latch) || !pl_insn_address(i) || !moves_on(x, c, i->op[pl_insn_address(i) - 1])))
+                waits |= where(i);
+            if (e & PL_EF_BRANCH)
+                branches |= t.of;
+            if (e & PL_EF_LOAD)
+                t.of |= (uint8_t)where(i);
+            pl_insn_writes_here(x->p, i, note_traced, &t);
+        }
+    for (uint32_t m = 0; m < c->members && waits; m++)
+        for (size_t k = 0; k < x->b.at[c->member[m]].code.n; k++) {
+            const pl_insn *i = &x->b.at[c->member[m]].code.at[k];
+            elsewhere |= (pl_insn_effects(i) & PL_EF_LOAD) && where(i) && !(where(i) & waits);
+        }
+    return waits && !elsewhere;
+}
+
+/* May the lanes of a warp do different numbers of rounds? The tests of loops still to be unrolled are older than the answer. */
+static bool lanes_part(pl_ir *x, const counted *c, knowledge *known)
+{
+    const uint32_t p = pl_ir_branch(x, c->latch)->guard;
+    if (!known->described) {
+        if (!pl_varies_find(&known->lanes, x))
+            return false;
+        known->described = x->f->preds;
+    }
+    return p < known->described && known->lanes.pred[p];
+}
+
 static bool unroll(pl_ir *x, counted *c, knowledge *known)
 {
     const unsigned n = rounds(x, c);
+    bool failed = false;
     if (n && !to_know(known, x, c->block))
         return false;
     appraise(x, c, n ? known : NULL);
@@ -862,9 +988,10 @@ static bool unroll(pl_ir *x, counted *c, knowledge *known)
     uint64_t bound;
     /* of barriers beside branches ptxas writes out less than this price says, and less of it is known */
     const bool parted = c->meets && c->apart && (!n || (uint64_t)c->price * n > SMALL);
-    if (parted || (n ? part == 1 && n > 1 : c->price > budget(c) || (c->together && !in_step(x, c)))) {
+    if (parted || (n ? part == 1 && n > 1 : c->price > budget(c) || (c->together && !in_step(x, c)) ||
+                   ((c->loads || c->shared) && lanes_part(x, c, known) && waits_for_itself(x, c, &failed)))) {
         settle(x, c->latch);
-        return true;
+        return !failed && pl_ir_ok(x);
     }
     if (!n && c->cmp != W_ne && pl_ir_number(x, c->bound, &bound) && limit_wraps(c, bound))
         return true;

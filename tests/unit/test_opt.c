@@ -486,6 +486,55 @@ START_TEST(bodies_that_only_some_execute_cost_more)
 }
 END_TEST
 
+/* A load that has to wait for a store of the round before, which waits for a load: not unrolled where lanes may do different numbers of rounds, unless the
+ * store moves on by a number or something can be loaded meanwhile, as ptxas 13.0 does it for sm_90 (2026-11). */
+START_TEST(loops_that_wait_for_themselves_are_left)
+{
+    const char *fixed = "ld.global.u32 %r5, [%d1];\nadd.u32 %r5, %r5, %r1;\nst.global.u32 [%d2], %r5;";
+    const char *moves = "ld.global.u32 %r5, [%d1];\nadd.u32 %r5, %r5, %r1;\nst.global.u32 [%d2], %r5;\nadd.s64 %d2, %d2, 64;";
+    const char *by_some = "ld.global.u32 %r5, [%d1];\nadd.u32 %r5, %r5, %r1;\nst.global.u32 [%d2], %r5;\nadd.s64 %d2, %d2, %d3;";
+    const char *other = "ld.global.u32 %r5, [%d1];\nst.global.u32 [%d2], %r6;\nxor.b32 %r9, %r9, %r5;";
+    const char *meanwhile = "ld.global.u32 %r5, [%d1];\nst.global.u32 [%d2], %r5;\nld.shared.u32 %r7, [%r2];\nxor.b32 %r6, %r6, %r7;";
+    const char *two_places = "ld.global.u32 %r5, [%d1];\nst.shared.u32 [%r2], %r5;", *shared = "ld.shared.u32 %r5, [%r2];\nadd.u32 %r5, %r5, 1;\nst.shared.u32 [%r2], %r5;";
+    ck_assert_uint_gt(copies_of("lt.s32", "%r1", 2, fixed), 1);
+    ck_assert_uint_eq(copies_of("lt.s32", "%r2", 2, fixed), 1);
+    ck_assert_uint_gt(copies_of("lt.s32", "%r2", 2, moves), 1);
+    ck_assert_uint_eq(copies_of("lt.s32", "%r2", 2, by_some), 1);
+    ck_assert_uint_gt(copies_of("lt.s32", "%r2", 2, other), 1);
+    ck_assert_uint_gt(copies_of("lt.s32", "%r2", 2, meanwhile), 1);
+    ck_assert_uint_gt(copies_of("lt.s32", "%r2", 2, two_places), 1);
+    ck_assert_uint_eq(copies_of("lt.s32", "%r2", 2, shared), 1);
+}
+END_TEST
+
+/* A product and a sum are two, and a load of bytes, as ptxas 13.0 does it for sm_90 (2026-11). */
+START_TEST(what_is_joined_counts_twice)
+{
+    char body[2048] = "mov.b32 %f2, %r6;\n";
+    for (unsigned n = 1; n <= 10; n++) {
+        char all[2048];
+        strcat(body, "mul.f32 %f1, %f2, %f3;\nadd.f32 %f2, %f1, %f4;\n");
+        snprintf(all, sizeof all, "%smov.b32 %%r6, %%f2;", body);
+        const unsigned copies = copies_of("lt.s32", "%r1", 1, all);
+        ck_assert_uint_eq(copies, n < 9 ? 4 + 2 + 1 : 1); /* with the multiplication of copies_of */
+        ck_assert_uint_eq(count("fma.rn.f32"), copies * n);
+    }
+    const char *byte = "ld.global.u8 %r5, [%d2];\nxor.b32 %r6, %r6, %r5;";
+    ck_assert_uint_gt(copies_of("lt.s32", "%r1", 42, byte), 1);
+    ck_assert_uint_eq(copies_of("lt.s32", "%r1", 43, byte), 1);
+}
+END_TEST
+
+/* A place in the constant bank is known when rounds are written out, one in shared memory is not: nothing is saved by that, as ptxas 13.0 does it (2026-11). */
+START_TEST(places_in_the_constant_bank_are_known)
+{
+    const char *shared = "mov.u32 %r7, s;\nmad.lo.u32 %r8, %r3, 4, %r7;\nld.shared.u32 %r5, [%r8];\nxor.b32 %r6, %r6, %r5;";
+    const char *bank = "mul.wide.u32 %d3, %r3, 4;\nmov.u64 %d4, c;\nadd.s64 %d5, %d4, %d3;\nld.const.u32 %r5, [%d5];\nxor.b32 %r6, %r6, %r5;";
+    ck_assert_uint_lt(copies_of("lt.s32", "24", 30, shared), 24);
+    ck_assert_uint_eq(copies_of("lt.s32", "24", 30, bank), 24);
+}
+END_TEST
+
 /* A 32-bit division is dear, but copied; what a subroutine does is not. */
 START_TEST(divisions_are_unrolled_beside_loads)
 {
@@ -1708,7 +1757,8 @@ UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_the
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
-          bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
+          bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, loops_that_wait_for_themselves_are_left, what_is_joined_counts_twice, places_in_the_constant_bank_are_known,
+          divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, guarded_accesses_are_bodies, arms_are_beside_each_other, two_conditions_are_one_branch, bodies_count_what_they_become, lanes_that_have_left_are_not_elsewhere, bodies_fetch_parameters, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
           parameters_of_arithmetic_take_no_register, what_all_lanes_count_takes_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
