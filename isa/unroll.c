@@ -481,15 +481,6 @@ static void appraise(pl_ir *x, counted *c, knowledge *known)
     }
 }
 
-/* What lanes do together is unrolled only where their number of rounds is plainly the same: from one number to another, or to a parameter. */
-static bool in_step(const pl_ir *x, const counted *c)
-{
-    uint64_t v;
-    const pl_insn *i = x->row[c->bound].defs == 1 ? pl_ir_writer(x, c->bound) : NULL;
-    bool parameter = i && pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM;
-    return pl_ir_number(x, beginning(x, c->block, c->counter), &v) && (parameter || pl_ir_number(x, c->bound, &v));
-}
-
 /* Rounds of a loop whose counter starts and ends with numbers; 0: not known, or too many. */
 static unsigned rounds(const pl_ir *x, const counted *c)
 {
@@ -977,6 +968,15 @@ static bool lanes_part(pl_ir *x, const counted *c, knowledge *known)
     return p < known->described && known->lanes.pred[p];
 }
 
+/* What lanes do together is unrolled only where their number of rounds is plainly the same: from what is the same in all of them to a number or a parameter. */
+static bool in_step(pl_ir *x, const counted *c, knowledge *known)
+{
+    uint64_t v;
+    const pl_insn *i = x->row[c->bound].defs == 1 ? pl_ir_writer(x, c->bound) : NULL;
+    const bool parameter = i && pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM;
+    return (parameter || pl_ir_number(x, c->bound, &v)) && !lanes_part(x, c, known);
+}
+
 static bool unroll(pl_ir *x, counted *c, knowledge *known)
 {
     const unsigned n = rounds(x, c);
@@ -988,7 +988,7 @@ static bool unroll(pl_ir *x, counted *c, knowledge *known)
     uint64_t bound;
     /* of barriers beside branches ptxas writes out less than this price says, and less of it is known */
     const bool parted = c->meets && c->apart && (!n || (uint64_t)c->price * n > SMALL);
-    if (parted || (n ? part == 1 && n > 1 : c->price > budget(c) || (c->together && !in_step(x, c)) ||
+    if (parted || (n ? part == 1 && n > 1 : c->price > budget(c) || (c->together && !in_step(x, c, known)) ||
                    ((c->loads || c->shared) && lanes_part(x, c, known) && waits_for_itself(x, c, &failed)))) {
         settle(x, c->latch);
         return !failed && pl_ir_ok(x);

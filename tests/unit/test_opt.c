@@ -430,6 +430,15 @@ START_TEST(bodies_are_unrolled_up_to_a_length)
     ck_assert_uint_gt(copies_of("lt.s32", "%r1", 2, bar), 1); /* a parameter: the same for all */
     ck_assert_uint_eq(copies_of("lt.s32", "%r9", 2, bar), 1);
     ck_assert_uint_gt(copies_of("lt.s32", "%r9", 2, load), 1);
+    /* counted down from what is the same for all, or is not */
+    static const char *const from[] = {"and.b32 %r3, %r1, -4;", "mov.u32 %r3, %ctaid.x;", "add.u32 %r3, %r1, %r2;"};
+    for (size_t k = 0; k < 3; k++) {
+        char body[512];
+        snprintf(body, sizeof body, "%s\nmov.u32 %%r4, 0;\nL:\nbar.sync 0;\nmad.lo.u32 %%r4, %%r4, %%r1, %%r2;\nadd.s32 %%r3, %%r3, -1;\nsetp.ne.s32 %%p1, %%r3, 0;\n@%%p1 bra L;\n"
+                 "st.global.u32 [%%d1], %%r4;", from[k]);
+        assemble(body);
+        ck_assert_uint_eq(count("mad.lo.u32"), k == 2 ? 1 : 4 + 2 + 1);
+    }
 }
 END_TEST
 
