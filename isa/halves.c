@@ -303,11 +303,21 @@ static void insertion(halves *h, pl_insn *i, unsigned wanted)
     want(h, i->op[2], keep);
 }
 
-/* A factor whose upper half is zero: IMAD.WIDE, IMAD for the other one's upper half, IADD3. */
-static void product(const halves *h, pl_insn *i)
+/* The lower half of a product takes one IMAD, and the lower halves of its factors. Where the upper half of a factor is zero it is IMAD.WIDE, IMAD for the
+ * other one's upper half, IADD3. */
+static void product(halves *h, pl_insn *i, unsigned wanted)
 {
-    if (pl_insn_has(i, W_lo) && i->cls == C_mul64_lo && ((zeros(h, i->op[1], STEPS) | zeros(h, i->op[2], STEPS)) & HIGH))
-        i->cls = C_imad_wide_sum;
+    const bool low = !(wanted & HIGH);
+    if (low)
+        i->cls = C_imad;
+    else if (i->cls != C_imad_wide_sum)
+        i->cls = (zeros(h, i->op[1], STEPS) | zeros(h, i->op[2], STEPS)) & HIGH ? C_imad_wide_sum : C_mul64_lo;
+    if (!low) {
+        pl_insn_reads_here(h->x->p, i, want_values, h);
+        return;
+    }
+    for (unsigned k = 1; k < pl_forms[i->form].noperands; k++)
+        want(h, i->op[k], LOW);
 }
 
 /* Counts and searches in 64 bits of which the upper 32 are zero. */
@@ -352,8 +362,6 @@ static void visit(halves *h, pl_insn *i)
     const unsigned wanted = value ? h->want[to] : BOTH | IN_REGISTERS | VARIABLE;
     if (m == M_popc || m == M_clz || m == M_bfind)
         count_bits(h, i);
-    if (m == M_mul && is_wide(i))
-        product(h, i);
     access near = {h, near_address(i)};
     if (near.address != PL_IR_NONE)
         pl_insn_reads_here(h->x->p, i, want_near, &near);
@@ -379,6 +387,8 @@ static void visit(halves *h, pl_insn *i)
         logic(h, i, wanted);
     else if ((m == M_shl || m == M_shr) && (i->cls == C_shift64 || i->cls == C_alu_x3 || i->cls == C_alu || i->cls == C_free))
         shift(h, i, wanted);
+    else if ((m == M_mul || m == M_mad) && pl_insn_has(i, W_lo) && !pl_insn_has(i, W_cc) && (i->cls == C_mul64_lo || i->cls == C_imad_wide_sum || i->cls == C_imad))
+        product(h, i, wanted);
     else if ((m == M_add || m == M_sub) && pl_forms[i->form].noperands == 3 && (i->cls == C_alu64 || i->cls == C_alu))
         sum(h, i, wanted);
     else if (m == M_selp && (i->cls == C_alu64 || i->cls == C_alu || i->cls == C_free))
@@ -390,7 +400,7 @@ static void visit(halves *h, pl_insn *i)
 static bool is_halved(const pl_insn *i)
 {
     return i->form != PL_IR_DEAD && ((i->cls == C_cvt_int64 && extension(i)) || i->cls == C_logic64 || i->cls == C_shift64 || i->cls == C_alu64 ||
-                                     i->cls == C_bfi64 || i->cls == C_bfe64 || i->cls == C_bfe64s || i->cls == C_popc64 || i->cls == C_clz64 || i->cls == C_find64 || i->cls == C_setp64);
+                                     i->cls == C_bfi64 || i->cls == C_bfe64 || i->cls == C_bfe64s || i->cls == C_popc64 || i->cls == C_clz64 || i->cls == C_find64 || i->cls == C_setp64 || i->cls == C_mul64_lo);
 }
 
 /* Does the instruction make a value of 64 bits of which one register holds all that is wanted? Whoever wants it in registers has the other one, too. */

@@ -91,6 +91,16 @@ static bool log2_operand(const pl_ir *x, uint32_t row, uint64_t *n)
     return pl_ir_number(x, row, n) && *n < 32;
 }
 
+/* 64 bits times a number whose upper half is 0 or -1: IMAD.WIDE, IMAD for the upper half, IADD3. */
+static void short_factor(const chooser *c, pl_insn *i)
+{
+    uint64_t n;
+    const pl_insn *w = source(c, i, 1);
+    const bool copies_sign = w && pl_insn_mnem(w) == M_cvt && pl_insn_has(w, W_s32); /* an instruction of its own */
+    if (i->cls == C_mul64_lo && !copies_sign && pl_ir_number(c->x, i->op[2], &n) && n + (1ull << 32) < 1ull << 33)
+        i->cls = C_imad_wide_sum;
+}
+
 /* a * b + c and (a << n) + c */
 static bool multiply_add(chooser *c, pl_insn *i, unsigned bits)
 {
@@ -118,6 +128,7 @@ static bool multiply_add(chooser *c, pl_insn *i, unsigned bits)
                 continue;
             r.op[1] = w->op[1];
             r.op[2] = w->op[2];
+            short_factor(c, &r);
         } else if (pl_insn_mnem(w) == M_shl && pl_insn_is_integer(w, bits) && log2_operand(x, w->op[2], &n)) {
             words[0] = bits == 64 ? W_u64 : W_u32;
             if (!vanishes(c, row) || !pl_insn_make(&r, M__lea, 4, words, 1))
@@ -133,9 +144,28 @@ static bool multiply_add(chooser *c, pl_insn *i, unsigned bits)
     return false;
 }
 
-/* c - a * number, a * b - c, and the same of a shift left: IMAD. (c - a * b of two registers takes a negation, which is no gain.) */
-static bool multiply_subtract(chooser *c, pl_insn *i)
+/* c - a * number in 64 bits: the product by the negative number takes the sum along. */
+static bool multiply_subtract_wide(chooser *c, pl_insn *i)
 {
+    pl_insn *w = writer_name(c, i, 2) == M_mul ? source(c, i, 2) : NULL, r = *i;
+    uint64_t n = 0;
+    if (!w || !pl_insn_is_integer(w, 64) || !pl_insn_has(w, W_lo) || c->x->row[i->op[2]].block != c->block || !pl_ir_number(c->x, w->op[2], &n))
+        return false;
+    if (!vanishes(c, i->op[2]) || !pl_insn_make(&r, M_mad, 4, (const pl_word[]){W_lo, W_u64}, 2))
+        return false;
+    r.op[1] = w->op[1];
+    r.op[2] = pl_ir_constant(c->x, -n, 64);
+    r.op[3] = i->op[1];
+    short_factor(c, &r);
+    *i = r;
+    return true;
+}
+
+/* c - a * number, a * b - c, and the same of a shift left: IMAD. (c - a * b of two registers takes a negation, which is no gain.) */
+static bool multiply_subtract(chooser *c, pl_insn *i, unsigned bits)
+{
+    if (bits == 64)
+        return multiply_subtract_wide(c, i);
     pl_ir *x = c->x;
     for (unsigned k = 1; k <= 2; k++) {
         const uint16_t m = writer_name(c, i, k);
@@ -660,23 +690,13 @@ static void lower_half(const chooser *c, pl_insn *i)
     }
 }
 
-/* 64 bits times a number of 32: IMAD.WIDE, IMAD for the upper half, IADD3. */
-static void short_factor(const chooser *c, pl_insn *i)
-{
-    uint64_t n;
-    const pl_insn *w = source(c, i, 1);
-    const bool copies_sign = w && pl_insn_mnem(w) == M_cvt && pl_insn_has(w, W_s32); /* an instruction of its own */
-    if (i->cls == C_mul64_lo && !copies_sign && pl_ir_number(c->x, i->op[2], &n) && n <= UINT32_MAX)
-        i->cls = C_imad_wide_sum;
-}
-
 /* A sum: whether it became something else. */
 static bool sums(chooser *c, pl_insn *i)
 {
     const bool add = pl_insn_mnem(i) == M_add;
     for (unsigned bits = 32; bits <= 64; bits += 32)
         if (pl_insn_is_integer(i, bits) && pl_forms[i->form].noperands == 3) {
-            if ((add && (multiply_add(c, i, bits) || (bits == 32 && shift_add(c, i)))) || (!add && bits == 32 && multiply_subtract(c, i)) || three_sums(c, i, bits))
+            if ((add && (multiply_add(c, i, bits) || (bits == 32 && shift_add(c, i)))) || (!add && multiply_subtract(c, i, bits)) || three_sums(c, i, bits))
                 return true;
         }
     return false;
