@@ -431,6 +431,7 @@ static bool yield_in_loops(pl_ir *x, const pl_varies *v, const uint8_t *apart)
 typedef struct meeting {
     uint32_t block, next; /* next: in the list of the same branch, plus one */
     bool inside;          /* of those that stay in a loop; the block may be n and the head of the loop: behind its rounds */
+    bool passed;          /* not all pass it: others leave the way there */
 } meeting;
 
 typedef struct meetings {
@@ -438,15 +439,16 @@ typedef struct meetings {
     uint32_t *first;  /* by block: of its branch, plus one */
     uint32_t *from;   /* by meeting block: where its lanes part first */
     uint32_t *beyond; /* by meeting block: where those meet that do not come to it, plus one */
+    uint8_t *leaves;  /* by meeting block: there is a way past it to where all meet, which takes a BREAK */
 } meetings;
 
-static bool note(pl_ir *x, meetings *m, uint32_t b, uint32_t block, bool inside)
+static bool note(pl_ir *x, meetings *m, uint32_t b, meeting at_last)
 {
     uint32_t *at = &m->first[b];
     while (*at)
         at = &m->list.at[*at - 1].next;
     *at = (uint32_t)m->list.n + 1;
-    *pl_push(x->tmp, &m->list) = (meeting){.block = block, .inside = inside};
+    *pl_push(x->tmp, &m->list) = at_last;
     return pl_ir_ok(x);
 }
 
@@ -481,15 +483,83 @@ static uint32_t one_latch(pl_ir *x, uint32_t head)
     return latch;
 }
 
+/* Marks the blocks on the ways from `from`, which dominates it, to block `meet`, without going round their loop; returns how many. */
+static uint32_t ways_to(const pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp, uint32_t *block)
+{
+    uint32_t n = 0, done = 0;
+    stamp[from] = meet + 1;
+    block[n++] = from;
+    for (uint32_t b = meet;; b = block[++done]) {
+        for (uint32_t k = 0; k < x->b.at[b].npred; k++) {
+            const uint32_t q = x->preds[x->b.at[b].pred + k];
+            if (x->b.at[q].order == PL_IR_NONE || stamp[q] == meet + 1 || q == meet)
+                continue;
+            stamp[q] = meet + 1;
+            block[n++] = q;
+        }
+        if (done + 1 >= n)
+            return n;
+    }
+}
+
+static bool tells_others(const pl_irb *b)
+{
+    for (size_t k = 0; k < b->code.n; k++)
+        if ((b->code.at[k].flags & PL_IF_MEM) && b->code.at[k].sel[PL_M_SPACE] != PL_SP_LOCAL)
+            return true;
+    return false;
+}
+
+/* The blocks of the rounds that end in this one, which lie inside the loop. */
+static uint32_t round_of(const pl_ir *x, uint32_t head, uint32_t latch, uint32_t *stamp, uint32_t *block)
+{
+    memset(stamp, 0, x->b.n * sizeof *stamp);
+    const uint32_t n = latch == head ? 0 : ways_to(x, head, latch, stamp, block);
+    stamp[latch] = latch + 1;
+    block[n] = latch;
+    return n + 1;
+}
+
+/* Several ways lead back to the head of a loop. ptxas 13.0 (20 loops, 2026-11) takes the shortest of them for a loop within the loop where that is left for
+ * one block only, and what else is in a round uses memory that others see: then its lanes meet behind it. Otherwise all are ways to the end of one round,
+ * and that is where lanes meet. Is that so? */
+static bool rounds_end_together(pl_ir *x, uint32_t head, uint32_t *stamp, uint32_t *block)
+{
+    uint32_t least = UINT32_MAX, shortest = head, behind = PL_IR_NONE;
+    for (uint32_t k = 0; k < x->b.at[head].npred; k++) {
+        const uint32_t latch = x->preds[x->b.at[head].pred + k];
+        const uint32_t n = pl_ends_inside(x, latch, head) ? round_of(x, head, latch, stamp, block) : UINT32_MAX;
+        if (n < least) {
+            least = n;
+            shortest = latch;
+        }
+    }
+    const uint32_t n = round_of(x, head, shortest, stamp, block);
+    for (uint32_t j = 0; j < n; j++)
+        for (uint32_t s = 0; s < pl_ir_successors(x, block[j]); s++) {
+            const uint32_t to = pl_ir_successor(x, block[j], s);
+            if (stamp[to] == shortest + 1)
+                continue;
+            if (behind != PL_IR_NONE && to != behind)
+                return true;
+            behind = to;
+        }
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        if (stamp[x->rpo[j]] != shortest + 1 && pl_ends_inside(x, x->rpo[j], head) && tells_others(&x->b.at[x->rpo[j]]))
+            return false;
+    return true;
+}
+
 /* Lanes that stay in a loop meet in it although others may leave it meanwhile, as those that `break` do. Only where there is more than one way
- * out does that differ from where all meet. */
+ * out does that differ from where all meet, or where lanes go back to its head early. */
 static bool meet_in_loops(pl_ir *x, const pl_varies *v, const uint8_t *pointers, meetings *m)
 {
     pl_ends e;
     const uint32_t n = (uint32_t)x->b.n;
     uint8_t *exits = pl_arena_array(x->tmp, uint8_t, n + 1), *tables = pl_arena_array(x->tmp, uint8_t, n + 1);
     uint32_t *latch = pl_arena_array(x->tmp, uint32_t, n + 1); /* by head of a loop; block 0 is none */
-    if (!exits || !tables || !latch || !pl_ends_room(&e, x))
+    uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, n + 1), *block = pl_arena_array(x->tmp, uint32_t, n + 1);
+    if (!exits || !tables || !latch || !stamp || !block || !pl_ends_room(&e, x))
         return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (uint32_t b = x->rpo[j], l = x->b.at[b].loop; l != PL_IR_NONE; l = x->b.at[l].outer)
@@ -500,7 +570,7 @@ static bool meet_in_loops(pl_ir *x, const pl_varies *v, const uint8_t *pointers,
                 }
     for (uint32_t j = x->nrpo; j-- > 0;) {
         const uint32_t head = x->rpo[j];
-        if (!x->b.at[head].latches || exits[head] < 2)
+        if (!x->b.at[head].latches || (exits[head] < 2 && (x->b.at[head].latches < 2 || !rounds_end_together(x, head, stamp, block))))
             continue;
         pl_ends_round(&e, x, head);
         for (uint32_t k = e.count; k-- > 0;) {
@@ -509,7 +579,7 @@ static bool meet_in_loops(pl_ir *x, const pl_varies *v, const uint8_t *pointers,
                 continue;
             const bool behind = e.ipdom[b] == n;
             tables[head] |= behind && pl_insn_is_table(pl_ir_branch(x, b));
-            if (!note(x, m, b, behind ? n + head : e.ipdom[b], true))
+            if (!note(x, m, b, (meeting){.block = behind ? n + head : e.ipdom[b], .inside = true}))
                 return false;
         }
     }
@@ -524,6 +594,22 @@ static bool meet_in_loops(pl_ir *x, const pl_varies *v, const uint8_t *pointers,
     return pl_ir_ok(x);
 }
 
+/* In front of the branch that ends the block: those who jump, or fall through, leave. */
+static bool put_break(pl_ir *x, uint32_t b, bool jumps, bool falls)
+{
+    const pl_insn *i = pl_ir_branch(x, b);
+    const uint32_t guard = i && !(jumps && falls) ? i->guard : PL_PT;
+    const bool negated = i && guard != PL_PT && !(i->flags & PL_IF_GUARD_NEG) == falls;
+    const uint32_t line = i ? i->line : 0;
+    const size_t at = x->b.at[b].code.n - (i != NULL);
+    if (!put(x, b, at, M__break, line))
+        return false;
+    pl_insn *leave = &x->b.at[b].code.at[at];
+    leave->guard = guard;
+    leave->flags |= negated ? PL_IF_GUARD_NEG : 0;
+    return true;
+}
+
 /* In front of each branch that leaves the loop on the way from where lanes part to where they meet in it. */
 static bool leave_meeting(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp, uint32_t *stack)
 {
@@ -535,7 +621,6 @@ static bool leave_meeting(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stam
     stamp[from] = meet + 1;
     while (depth) {
         const uint32_t b = stack[--depth];
-        const pl_insn *i = pl_ir_branch(x, b);
         bool jumps = false, falls = false;
         for (uint32_t k = 0; k < pl_ir_successors(x, b); k++) {
             const uint32_t to = pl_ir_successor(x, b, k);
@@ -548,17 +633,94 @@ static bool leave_meeting(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stam
             stamp[to] = meet + 1;
             stack[depth++] = to;
         }
-        if (!jumps && !falls)
-            continue;
-        const uint32_t guard = i && !(jumps && falls) ? i->guard : PL_PT;
-        const bool negated = i && guard != PL_PT && !(i->flags & PL_IF_GUARD_NEG) == falls;
-        const uint32_t line = i ? i->line : 0;
-        const size_t at = x->b.at[b].code.n - (i != NULL);
-        if (!put(x, b, at, M__break, line))
+        if ((jumps || falls) && !put_break(x, b, jumps, falls))
             return false;
-        pl_insn *leave = &x->b.at[b].code.at[at];
-        leave->guard = guard;
-        leave->flags |= negated ? PL_IF_GUARD_NEG : 0;
+    }
+    return true;
+}
+
+/* ---- meeting where not all come ---- */
+
+static bool has_memory(const pl_irb *b)
+{
+    for (size_t k = 0; k < b->code.n; k++)
+        if (b->code.at[k].flags & PL_IF_MEM)
+            return true;
+    return false;
+}
+
+/* Several conditions in a row send lanes to the same block, while others go where all meet at the end: `if (a || b)` or `if (a && b) ... else` with
+ * tests that cannot be computed at once. ptxas 13.0 (25 graphs of blocks, 2026-11) lets those who come to the block meet in front of it, one block for
+ * each place where lanes part: that which no other one leads to, if it or what is only reached through it looks at memory. Blocks
+ * that only differ in numbers are not worth it. By the block where lanes part. */
+static uint32_t *joined_on_the_way(pl_ir *x, const pl_ends *e, uint32_t *stamp, uint32_t *block)
+{
+    uint32_t *best = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    uint8_t *looks = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
+    if (!best || !looks)
+        return NULL;
+    memset(best, 0xff, (x->b.n + 1) * sizeof *best);
+    for (uint32_t j = x->nrpo; j-- > 0;) {
+        looks[x->rpo[j]] |= has_memory(&x->b.at[x->rpo[j]]);
+        looks[x->b.at[x->rpo[j]].idom] |= looks[x->rpo[j]];
+    }
+    for (uint32_t j = 1; j < x->nrpo; j++) {
+        const uint32_t to = x->rpo[j], from = x->b.at[to].idom;
+        const pl_irb *t = &x->b.at[to];
+        if (to == e->ipdom[from] || t->npred < 2 || t->loop != x->b.at[from].loop || t->latches || !looks[to])
+            continue;
+        if (best[from] != PL_IR_NONE) {
+            ways_to(x, from, to, stamp, block);
+            if (stamp[best[from]] != to + 1)
+                continue;
+        }
+        best[from] = to;
+    }
+    return best;
+}
+
+/* Lanes that come to a block from several sides meet in front of it. Inner ones first. */
+static bool meet_on_the_way(pl_ir *x, const pl_varies *v, const uint8_t *pointers, const pl_ends *e, meetings *m)
+{
+    uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, x->b.n + 1), *block = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    const uint32_t *joined = stamp && block ? joined_on_the_way(x, e, stamp, block) : NULL;
+    if (!joined)
+        return false;
+    for (uint32_t j = x->nrpo; j-- > 0;) {
+        const uint32_t from = x->rpo[j], end = e->ipdom[from], meet = joined[from];
+        if (meet == PL_IR_NONE || !parts_lanes(x, v, pointers, from) || (end < x->b.n && x->b.at[end].loop != x->b.at[from].loop))
+            continue;
+        memset(stamp, 0, x->b.n * sizeof *stamp);
+        for (uint32_t k = ways_to(x, from, meet, stamp, block); k-- > 0;) {
+            const uint32_t b = block[k];
+            unsigned ways = 0;
+            for (uint32_t s = 0; s < pl_ir_successors(x, b); s++)
+                ways += pl_ir_successor(x, b, s) == meet || stamp[pl_ir_successor(x, b, s)] == meet + 1;
+            if (ways < 2 || e->ipdom[b] != end || !parts_lanes(x, v, pointers, b))
+                continue;
+            if (!note(x, m, b, (meeting){.block = meet, .passed = true}))
+                return false;
+        }
+        m->from[meet] = from;
+        m->leaves[meet] = end < x->b.n;
+    }
+    return pl_ir_ok(x);
+}
+
+/* In front of each branch away from the ways to where some meet. */
+static bool pass_meeting(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp, uint32_t *block)
+{
+    memset(stamp, 0, x->b.n * sizeof *stamp);
+    for (uint32_t k = ways_to(x, from, meet, stamp, block); k-- > 0;) {
+        const uint32_t b = block[k];
+        bool jumps = false, falls = false;
+        for (uint32_t s = 0; s < pl_ir_successors(x, b); s++) {
+            const uint32_t to = pl_ir_successor(x, b, s);
+            if (to != meet && stamp[to] != meet + 1)
+                *(s + 1 == pl_ir_successors(x, b) && to == x->b.at[b].next ? &falls : &jumps) = true;
+        }
+        if ((jumps || falls) && !put_break(x, b, jumps, falls))
+            return false;
     }
     return true;
 }
@@ -593,9 +755,23 @@ static bool name_meetings(pl_ir *x, meetings *m)
         }
     }
     for (uint32_t meet = 0; meet < x->b.n; meet++)
-        if (within[meet] && !leave_meeting(x, m->from[meet], meet, stamp, stack))
+        if ((within[meet] && !leave_meeting(x, m->from[meet], meet, stamp, stack)) || (m->leaves[meet] && !pass_meeting(x, m->from[meet], meet, stamp, stack)))
             return false;
     return true;
+}
+
+/* Is where all lanes of a branch meet a block of a loop in which they meet already, elsewhere, in every round? Some would wait there for those who have to go
+ * round again. */
+static bool comes_round(const pl_ir *x, const meetings *m, uint32_t b, uint32_t meet)
+{
+    bool round = false;
+    for (uint32_t k = m->first[b]; k; k = m->list.at[k - 1].next) {
+        const meeting *at = &m->list.at[k - 1];
+        if (at->block == meet)
+            return false;
+        round |= at->inside && pl_ends_inside(x, meet, x->b.at[at->block].loop);
+    }
+    return round;
 }
 
 static bool exchanges(const pl_insn *i)
@@ -624,12 +800,13 @@ bool pl_pass_converge(pl_ir *x)
     pl_ends e;
     const uint32_t n = (uint32_t)x->b.n, most = 2 * n + 1; /* a latch for each loop */
     uint32_t *from = pl_arena_array(x->tmp, uint32_t, most);
-    meetings in = {.first = pl_arena_array(x->tmp, uint32_t, most), .from = from, .beyond = pl_arena_array(x->tmp, uint32_t, most)};
+    meetings in = {.first = pl_arena_array(x->tmp, uint32_t, most), .from = from, .beyond = pl_arena_array(x->tmp, uint32_t, most),
+                   .leaves = pl_arena_array(x->tmp, uint8_t, most)};
     const uint8_t *pointers, *apart = find_apart(x, &v, &e, &pointers, true);
-    if (!from || !in.first || !in.beyond || !apart || !yield_in_loops(x, &v, apart))
+    if (!from || !in.first || !in.beyond || !in.leaves || !apart || !yield_in_loops(x, &v, apart))
         return false;
     memset(from, 0xff, most * sizeof *from);
-    if (!meet_in_loops(x, &v, pointers, &in))
+    if (!meet_on_the_way(x, &v, pointers, &e, &in) || !meet_in_loops(x, &v, pointers, &in))
         return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         uint32_t b = x->rpo[j];
@@ -638,13 +815,15 @@ bool pl_pass_converge(pl_ir *x)
         uint32_t meet = parts ? e.ipdom[b] : PL_IR_NONE;
         if (meet == PL_IR_NONE || meet == n)
             continue;
+        if (comes_round(x, &in, b, meet))
+            continue;
         const pl_irb *m = &x->b.at[meet];
         if (m->code.n && pl_forms[m->code.at[0].form].effects & PL_EF_EXIT) /* nothing left to do together */
             continue;
         if (x->f->entry && m->code.n == 1 && pl_insn_mnem(&m->code.at[0]) == M_ret)
             continue;
         from[meet] = pl_ir_common_dominator(x, from[meet], b);
-        if (in.first[b] && !note(x, &in, b, meet, false))
+        if (in.first[b] && !note(x, &in, b, (meeting){.block = meet}))
             return false;
     }
     if (!name_meetings(x, &in))

@@ -995,6 +995,31 @@ START_TEST(calls_through_pointers_have_a_meeting_point_where_lanes_part)
 }
 END_TEST
 
+/* As ptxas 13.0 does for sm_90a (2026-11): where several ways lead to a block that some lanes pass by, those who come to it meet. */
+START_TEST(lanes_meet_on_the_way)
+{
+#define TEST(at, n) "ld.volatile.global.u32 %r1" #n ", [%d2+" #at "];\nsetp.gt.s32 %p" #n ", %r1" #n ", " #n ";\n"
+#define WORK(at) "red.global.add.u32 [%d2+" #at "], 5;\nld.volatile.global.u32 %r5, [%d2+" #at "];\nadd.u32 %r6, %r6, %r5;\n"
+    static const struct { const char *body; unsigned points, breaks; } cases[] = {
+        {TEST(4, 1) "@!%p1 bra M;\n" TEST(8, 2) "@!%p2 bra M;\n" WORK(16) "M:\n", 1, 0},                                         /* all of them */
+        {TEST(4, 1) "@%p1 bra T;\n" TEST(8, 2) "@!%p2 bra M;\nT:\n" WORK(16) "M:\n", 2, 1},                                       /* a || b */
+        {TEST(4, 1) "@!%p1 bra E;\n" TEST(8, 2) "@!%p2 bra E;\n" WORK(16) "bra M;\nE:\n" WORK(20) "M:\n", 2, 1},                   /* a && b, else */
+        {TEST(4, 1) "@!%p1 bra O;\n" TEST(8, 2) "@%p2 bra T;\nO:\n" TEST(12, 3) "@!%p3 bra M;\n" TEST(40, 4) "@!%p4 bra M;\nT:\n" WORK(16) "M:\n", 2, 2}, /* only the last */
+        {TEST(4, 1) "@!%p1 bra O;\n" TEST(8, 2) "@!%p2 bra E;\nT:\n" WORK(16) "bra M;\nO:\n" TEST(12, 3) "@%p3 bra T;\nE:\n" WORK(20) "M:\n", 2, 2}, /* one of two */
+        {TEST(4, 1) "@%p1 bra T;\n" TEST(8, 2) "@!%p2 bra M;\nT:\nmad.lo.u32 %r6, %r6, %r6, 7;\nM:\n", 1, 0},                      /* no memory */
+        {"L:\n" TEST(4, 1) "@%p1 bra T;\n" TEST(8, 2) "@%p2 bra L;\n" TEST(12, 3) "@%p3 bra L;\nT:\n" WORK(16) TEST(40, 4) "@%p4 bra L;\n", 2, 1}, /* who goes round early, and who works meanwhile: at the end of the round */
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char body[2048];
+        snprintf(body, sizeof body, "mov.u32 %%r6, 0;\nmul.wide.u32 %%d3, %%r2, 128;\nadd.s64 %%d2, %%d2, %%d3;\n%sst.global.u32 [%%d2], %%r6;\nst.global.u32 [%%d2+64], %%r6;", cases[k].body);
+        assemble(body);
+        ck_assert_msg(count("~bssy") == cases[k].points && count("~bsync") == cases[k].points && count("~break") == cases[k].breaks, "%s\n%s", cases[k].body, listing);
+    }
+#undef TEST
+#undef WORK
+}
+END_TEST
+
 /* As ptxas 13.0 does for sm_90 (2026-11): RED, in a function with a fence ATOMG, for a warp at once where all lanes have one address. */
 START_TEST(atomics_without_a_reader_are_reductions_where_nothing_fences)
 {
@@ -1764,7 +1789,7 @@ END_TEST
 
 UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
-          second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
+          second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, loops_that_wait_for_themselves_are_left, what_is_joined_counts_twice, places_in_the_constant_bank_are_known,
           divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
