@@ -753,7 +753,8 @@ static void at_slice(pl_memsys *m, uint32_t i, uint64_t now)
             if (!partial || m->c->dram.check) line->valid |= sectors; /* what is there in part is fetched before it is read (dram__sectors_read of alloca_local) */
             line->dirty |= sectors;
         }
-        if (out > m->stat.last_effect) m->stat.last_effect = out;
+        const uint64_t taken = out - m->slice[x->slice].latency; /* nobody waits for its way through the slice */
+        if (taken > m->stat.last_effect) m->stat.last_effect = taken;
         answer(m, i, out + (x->away ? m->c->far_latency : 0));
         return;
     }

@@ -66,7 +66,7 @@ static const struct {
 };
 
 /* Where the driver keeps the sizes of block and grid and the kernel's parameters in the constant bank, as machine code for sm_90 reads them. */
-enum { BANK_SIZES = 0, BANK_PARAMETERS = 0x210 };
+enum { BANK_SIZES = 0, BANK_DESCRIPTOR = 0x208, BANK_PARAMETERS = 0x210 };
 
 static pl_kind kind_of(unsigned cls)
 {
@@ -531,8 +531,8 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         out->ordered |= d->ordered;
         out->late_atomics |= (f->effects & PL_EF_ATOMIC) != 0 && (f->effects & PL_EF_ASYNC) != 0;
         bool formal = i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX;
-        d->bank = d->kind == PL_KIND_PARAM && l.n[1] && (formal || f->mnem == M__ldc);
-        if (d->bank) d->bank_at = (uint16_t)(f->mnem == M__ldc ? BANK_SIZES : BANK_PARAMETERS + (uint64_t)i->imm);
+        d->bank = d->kind == PL_KIND_PARAM && (f->mnem == M__desc || (l.n[1] && (formal || f->mnem == M__ldc)));
+        if (d->bank) d->bank_at = (uint16_t)(f->mnem == M__ldc ? BANK_SIZES : f->mnem == M__desc ? BANK_DESCRIPTOR : BANK_PARAMETERS + (uint64_t)i->imm);
         const bool either = on_either_pipe(i, fetched, special_rows);
         if (pc >= pipes.end) pipes = weigh(p, m, kind, fetched, special_rows, pc);
         d->multiplied = either && (f->mnem == M_shl || pipes.fma < pipes.alu); /* the assembler says which, so that both have as much to do */

@@ -43,11 +43,13 @@ static uint64_t *code_line(pl_code_cache *c, uint64_t address, bool *fresh, uint
 static uint64_t from_icache(pl_sm *s, uint64_t address, uint64_t now)
 {
     bool fresh;
-    uint32_t k;
+    uint32_t k = 0;
     uint64_t *when = code_line(&s->icache, address, &fresh, &k);
     if (!when) return PL_NEVER;
     if (fresh) {
         s->stat.code_misses++;
+        if (address - PL_FETCH_BASE - s->dec->at[s->g->entry->first].address < s->m->fetch.launch)
+            return *when = pl_sm_near(s, &s->near_code, s->m->fetch.near_turn, now) + s->m->fetch.near;
         if (!s->icache.lines) s->icache.tags.line[k].pending = 1;
         *when = PL_NEVER;
         ask(s, address, s->m->fetch.line, PL_CL_CODE, now + s->m->fetch.l0_latency / 2);

@@ -48,7 +48,8 @@ typedef struct gpu {
     uint64_t *used;        /* shares, by SM */
     uint64_t *place_after; /* by SM: earliest cycle for the next block */
     uint32_t *numbers, *round; /* SMs in the order of their numbers; in that in which blocks come to them, one each */
-    pl_port starting;      /* the unit that starts the warps of blocks */
+    uint32_t *sharers;     /* by group: SMs with blocks */
+    pl_port *starting;     /* by launch.pair of SMs: the unit that starts the warps of blocks */
     pl_port retiring;      /* the unit that notes the ends of blocks */
     uint64_t last_retired;
     struct {
@@ -91,6 +92,9 @@ static uint32_t registers_of(const pl_grid *g, const pl_machine *m)
     return r > m->sm.registers_thread ? m->sm.registers_thread : r;
 }
 
+/* How many SMs of the group of SM k have blocks. */
+static uint32_t *sharers_of(const gpu *x, uint32_t k) { return &x->sharers[k * x->m->mem.groups / x->m->sm.count]; }
+
 static pl_status open_gpu(gpu *x)
 {
     const pl_machine *m = x->m;
@@ -128,6 +132,8 @@ static pl_status open_gpu(gpu *x)
     x->chosen = pl_arena_array(x->arena, bool, m->sm.count);
     x->numbers = pl_arena_array(x->arena, uint32_t, m->sm.count);
     x->round = pl_arena_array(x->arena, uint32_t, m->sm.count);
+    x->starting = pl_arena_array(x->arena, pl_port, m->sm.count);
+    x->sharers = pl_arena_array(x->arena, uint32_t, m->mem.groups);
     x->cap_freed = m->sm.count * m->sm.blocks;
     x->freed = pl_arena_alloc(x->arena, x->cap_freed * sizeof *x->freed);
     x->unit = pl_arena_alloc(x->arena, m->sm.count * sizeof *x->unit);
@@ -141,6 +147,7 @@ static pl_status open_gpu(gpu *x)
     if (!pl_mid_constants_init(&constants, x->arena, x->large, m)) return PL_NOMEM;
     for (uint32_t k = 0; k < m->sm.count; k++) {
         if (!pl_sm_init(&x->sm[k], &x->brief[k], x->arena, x->large, x->sparse, m, &x->dec, g, k, l1, &constants)) return PL_NOMEM;
+        x->sm[k].sharers = sharers_of(x, k);
         x->sending[k].cap = x->sm[k].out.cap;
         x->sending[k].at = pl_arena_array(x->sparse, pl_mem_req, x->sending[k].cap);
     }
@@ -148,18 +155,21 @@ static pl_status open_gpu(gpu *x)
     return PL_OK;
 }
 
-/* When an SM could take a block as far as others go, at `now` or later: several begin in a cycle (life.tsv: 2112 blocks of two warps in 537). */
-static uint64_t any_ready_at(const gpu *x, uint64_t now)
+/* The unit that starts the blocks of SM k. */
+static pl_port *starter_of(const gpu *x, uint32_t k) { return &x->starting[x->m->launch.pair ? k / x->m->launch.pair : 0]; }
+
+/* When SM k could take a block as far as others go, at `now` or later. */
+static uint64_t free_at(const gpu *x, uint32_t k, uint64_t now)
 {
-    const uint64_t at = now > x->m->launch.start ? now : x->m->launch.start, free = x->starting.free / PL_FINE;
-    return free > at ? free : at;
+    const uint64_t at = now > x->m->launch.start ? now : x->m->launch.start;
+    return x->place_after[k] > at ? x->place_after[k] : at;
 }
 
-/* When SM k could. */
+/* When it could, and the unit that starts its blocks. */
 static uint64_t ready_at(const gpu *x, uint32_t k, uint64_t now)
 {
-    const uint64_t at = any_ready_at(x, now);
-    return x->place_after[k] > at ? x->place_after[k] : at;
+    const uint64_t at = free_at(x, k, now), free = starter_of(x, k)->free / PL_FINE;
+    return free > at ? free : at;
 }
 
 /* The first SM of a GPC from which blocks are spread: those in front of it in the first one go ahead of all. */
@@ -209,11 +219,10 @@ static uint32_t choose_sm(const gpu *x, const part *p, const uint32_t *order, ui
 {
     uint32_t best = UINT32_MAX;
     uint64_t soonest = PL_NEVER;
-    const uint64_t any = any_ready_at(x, now);
     for (uint32_t j = 0; j < n; j++) {
         const uint32_t k = order[j];
         if (x->used[k] + p->share > WHOLE) continue;
-        const uint64_t at = x->place_after[k] > any ? x->place_after[k] : any;
+        const uint64_t at = free_at(x, k, now);
         if (best != UINT32_MAX && (at > soonest || (at == soonest && x->used[k] >= x->used[best]))) continue;
         best = k;
         soonest = at;
@@ -231,7 +240,9 @@ static pl_status place(gpu *x, const part *p, uint32_t sm, uint64_t now)
     c->place = &x->sm[sm];
     c->advances = &x->sm[sm].advances;
     p->g->next_block++;
-    pl_port_enter(&x->starting, at, (uint64_t)(c->nwarps * l->warp_interval * PL_FINE));
+    const double warps = c->nwarps * l->warp_interval;
+    pl_port_enter(starter_of(x, sm), at, (uint64_t)((warps > l->block_interval ? warps : l->block_interval) * PL_FINE));
+    if (x->used[sm] == 0) ++*sharers_of(x, sm);
     x->used[sm] += p->share;
     return pl_sm_place(&x->sm[sm], c, at + l->block_start) ? PL_OK : PL_NOMEM;
 }
@@ -265,6 +276,7 @@ static pl_status schedule(gpu *x, uint64_t now, uint64_t until)
         }
         uint32_t sm = x->freed[k].sm;
         x->used[sm] -= x->freed[k].share;
+        if (x->used[sm] == 0) --*sharers_of(x, sm);
         if (x->freed[k].time > x->place_after[sm]) x->place_after[sm] = x->freed[k].time;
         x->freed[k] = x->freed[--x->nfreed];
     }
@@ -287,7 +299,7 @@ static pl_status schedule(gpu *x, uint64_t now, uint64_t until)
         bool full = false;
         for (uint32_t k = 0; k < p->cluster && !full; k++) {
             uint32_t sm = choose_sm(x, p, alone ? x->round : x->numbers + first, last - first, now);
-            full = sm == UINT32_MAX || (k == 0 && ready_at(x, sm, now) >= until);
+            full = sm == UINT32_MAX || (k == 0 && free_at(x, sm, now) >= until);
             pl_status st = full ? PL_OK : place(x, p, sm, now);
             if (st != PL_OK) return st;
         }
@@ -679,6 +691,7 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
     g->in_order = NULL;
     if (x.sm && x.mem) {
         uint64_t end = 0;
+        uint32_t busy = 0;
         memory(&x);
         for (uint32_t k = 0; k < m->sm.count; k++) { /* the last stores, which waited for others to join them */
             pl_lsu_let_go(&x.sm[k], PL_NEVER);
@@ -688,10 +701,11 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
         memory(&x);
         for (uint32_t k = 0; k < m->sm.count; k++) {
             if (x.sm[k].last_exit > end) end = x.sm[k].last_exit;
+            busy += x.sm[k].stat.blocks > 0;
             pl_lsu_tell_rest(&x.sm[k]);
         }
         if (x.last_retired > end) end = x.last_retired;
-        end += m->launch.end; /* what its blocks have written is waited for, if there is anything or not */
+        end += m->launch.end + (uint64_t)(m->launch.end_each * busy); /* what its blocks have written is waited for, if there is anything or not */
         uint64_t effect = pl_memsys_stats(x.mem)->last_effect;
         g->cycles = effect > end ? effect : end;
         pl_totals_add(totals, g, &x.part[0].occupancy, x.sm, x.mem, g->cycles);

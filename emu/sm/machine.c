@@ -60,6 +60,8 @@ static const pl_conf_key issue_keys[] = {
     KEY(pl_issue_config, far, "far", U32, CY, 0, 100, "further cycles from the ALU and the multiply-add pipe to the packed and f64 pipes, and back"),
     KEY(pl_issue_config, queued, "queued", U32, CY, 0, 100, "further cycles before an instruction that waits in a queue (memory, exchange, special function) can take a result"),
     KEY(pl_issue_config, branch, "branch", U32, CY, 1, 100, "stall count behind a branch: until the next instruction where it is not taken"),
+    OPTIONAL(pl_issue_config, exit, "exit", U32, CY, 0, 100, "cycles until a warp's exit is resolved; 0: as of a branch"),
+    OPTIONAL(pl_issue_config, refetch, "refetch", U32, CY, 0, 100, "cycles in which a sub-core fetches the instructions of a warp that a branch has led elsewhere"),
     KEY(pl_issue_config, jump, "jump", U32, CY, 1, 1000, "cycles from a branch, call or return to an address in a register to the next instruction"),
     KEY(pl_issue_config, jump_each, "jump_each", U32, CY, 1, 100, "cycles that such an address takes, one after the other on an SM"),
     KEY(pl_issue_config, jump_parts, "jump_parts", U32, CY, 0, 1000, "further cycles where the lanes of a warp have different addresses"),
@@ -83,6 +85,9 @@ static const pl_conf_key fetch_keys[] = {
     KEY(pl_fetch_config, l1_size, "l1_size", U64, "B", 128, 16777216, "instruction cache of an SM"),
     KEY(pl_fetch_config, l1_ways, "l1_ways", U32, "", 1, 64, "its ways"),
     KEY(pl_fetch_config, prefetch, "prefetch", U32, "", 0, 64, "lines fetched ahead of a miss"),
+    OPTIONAL(pl_fetch_config, launch, "launch", U64, "B", 0, 1048576, "code that the launch brings near to the SMs"),
+    OPTIONAL(pl_fetch_config, near, "near", U32, CY, 0, 1000, "cycles from a miss until the instruction cache of an SM has such a line"),
+    OPTIONAL(pl_fetch_config, near_turn, "near_turn", F64, CY, 0, 1000, "cycles between two such lines for each SM of the group that has blocks"),
 };
 static const pl_conf_key const_keys[] = {
     KEY(pl_const_config, size, "size", U64, "B", 64, 1048576, "first-level constant cache of an SM"),
@@ -97,7 +102,8 @@ static const pl_conf_key const_keys[] = {
     KEY(pl_const_config, mid_ways, "mid_ways", U32, "", 1, 64, "its ways"),
     KEY(pl_const_config, mid_latency, "mid_latency", U32, CY, 1, 1000, "cycles of a load that hits there"),
     KEY(pl_const_config, guarded, "guarded", U32, CY, 1, 1000, "cycles of a parameter fetched under a guard, also when the guard is off"),
-    KEY(pl_const_config, first, "first", U32, CY, 0, 10000, "cycles until an SM has a kernel's parameters, from its first read of them"),
+    KEY(pl_const_config, first, "first", U32, CY, 0, 10000, "cycles until a sub-core has a line of a kernel's parameters, from its first read of them"),
+    OPTIONAL(pl_const_config, first_turn, "first_turn", F64, CY, 0, 1000, "cycles between two such lines for each SM of the group that has blocks"),
 };
 static const pl_conf_key shared_keys[] = {
     KEY(pl_shared_config, per_sm, "per_sm", U64, "B", 0, 1048576, "shared memory of an SM at most"),
@@ -276,11 +282,14 @@ static const pl_conf_key async_keys[] = {
 static const pl_conf_key launch_keys[] = {
     KEY(pl_launch_config, start, "start", U32, CY, 0, 1000000, "cycles from the launch until the first block can be placed"),
     KEY(pl_launch_config, block_start, "block_start", U32, CY, 1, 100000, "cycles from placing a block until its warps can issue"),
-    KEY(pl_launch_config, warp_interval, "warp_interval", F64, CY, 0, 1000, "cycles between two warps that are started, whole GPU, one block after the other"),
+    KEY(pl_launch_config, warp_interval, "warp_interval", F64, CY, 0, 1000, "cycles between two warps that are started, whole GPU or SMs together, one block after the other"),
+    OPTIONAL(pl_launch_config, block_interval, "block_interval", F64, CY, 0, 10000, "least cycles between two blocks that are started there"),
+    OPTIONAL(pl_launch_config, warp_each, "warp_each", F64, CY, 0, 100, "cycles from a warp of a block until the next one can issue"),
     KEY(pl_launch_config, warp_end, "warp_end", U32, CY, 0, 10000, "cycles from an exit until the warp has gone"),
     KEY(pl_launch_config, block_end, "block_end", U32, CY, 0, 100000, "cycles from the exit of a block's last warp until its place is free"),
     KEY(pl_launch_config, retire_interval, "retire_interval", F64, CY, 0, 1000, "cycles between two blocks whose end is noted, whole GPU"),
     KEY(pl_launch_config, end, "end", U32, CY, 0, 1000000, "cycles from the retirement of the last block until the launch ends, unless its writes take longer"),
+    OPTIONAL(pl_launch_config, end_each, "end_each", F64, CY, 0, 1000, "further cycles for each SM that had blocks"),
     KEY(pl_launch_config, l2_requests, "l2_requests", U32, "", 0, 1000000,
         "requests of one sector to the L2 that a launch costs beyond those of its program, for counters only"),
     OPTIONAL(pl_launch_config, l2_reads, "l2_reads", U32, "", 0, 1000000, "sectors that the L2 is asked for by a launch besides its code, for counters only"),

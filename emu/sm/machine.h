@@ -92,17 +92,19 @@ typedef enum pl_policy { PL_POLICY_YOUNGEST, PL_POLICY_OLDEST, PL_POLICY_TURNS, 
 
 typedef struct pl_issue_config {
     int policy; /* pl_policy; always greedy first */
-    uint32_t width, interval, replay, guard_latency, cross, far, queued, branch, jump, jump_each, jump_parts, divergence, memory, mio_queue, lg_queue, read;
+    uint32_t width, interval, replay, guard_latency, cross, far, queued, branch, refetch, exit, jump, jump_each, jump_parts, divergence, memory, mio_queue, lg_queue, read;
 } pl_issue_config;
 
 typedef struct pl_fetch_config {
-    uint32_t instruction, l0_ways, l0_latency, l0_fill, l0_prefetch, l1_ways, prefetch;
-    uint64_t l0_size, l1_size, line;
+    uint32_t instruction, l0_ways, l0_latency, l0_fill, l0_prefetch, l1_ways, prefetch, near;
+    uint64_t l0_size, l1_size, line, launch;
+    double near_turn;
 } pl_fetch_config;
 
 typedef struct pl_const_config {
     uint64_t size, line, mid_size, mid_line;
     uint32_t ways, latency, pass, pass_latency, width, mid_ways, mid_latency, first, guarded;
+    double first_turn;
 } pl_const_config;
 
 typedef struct pl_shared_config {
@@ -144,7 +146,7 @@ typedef struct pl_async_config {
 
 typedef struct pl_launch_config {
     uint32_t start, block_start, warp_end, block_end, end, l2_requests, l2_reads, l2_writes, code_reads, dram_sectors, grid_x, pair, ahead;
-    double warp_interval, retire_interval, l2_told;
+    double warp_interval, warp_each, block_interval, end_each, retire_interval, l2_told;
 } pl_launch_config;
 
 typedef struct pl_machine {

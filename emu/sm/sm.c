@@ -120,10 +120,13 @@ uint32_t pl_token_new(pl_sm *s, pl_twarp *t, uint32_t pc, uint64_t now, uint64_t
 
 /* --- what a warp does next --- */
 
-/* Cycles from a warp's exit until it has gone: it is resolved as a branch is, and its stores leave the SM first. */
+/* Cycles until a warp's exit is resolved. */
+static uint32_t exit_after(const pl_sm *s) { return s->m->issue.exit ? s->m->issue.exit : s->m->op[PL_OP_BRANCH].latency; }
+
+/* Cycles from the exit until the warp has gone: that is resolved, and its stores leave the SM first. */
 static uint64_t drain(const pl_sm *s, const pl_twarp *t, uint64_t now)
 {
-    const uint64_t least = s->m->op[PL_OP_BRANCH].latency + s->m->launch.warp_end;
+    const uint64_t least = exit_after(s) + s->m->launch.warp_end;
     return t->left > now + least ? t->left - now : least;
 }
 
@@ -264,37 +267,35 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
     set_ready(s, index, at);
 }
 
-/* Part of the constant bank comes to an SM once: so many cycles after its first reader asked. */
-static void ask_for(uint64_t *when, uint64_t now, uint32_t cycles)
+uint64_t pl_sm_near(const pl_sm *s, pl_port *way, double turn, uint64_t now)
 {
-    if (!*when) *when = now + cycles;
+    const double all = turn * *s->sharers;
+    return pl_port_enter(way, now, (uint64_t)(all * PL_FINE)) + (uint64_t)(all - turn);
 }
 
-/* An instruction reads a word of the constant bank, or makes one of its registers. The first read of an SM fetches its neighbours, too. */
-static void read_bank(pl_sm *s, pl_twarp *t, const pl_dec *d, uint64_t now)
+/* Where it is noted when a line of the constant bank is there. */
+static uint64_t *bank_line(uint64_t *when, const pl_sm *s, const pl_dec *d) { return &when[d->bank_at / s->m->constant.line % PL_BANK_LINES]; }
+
+/* An instruction reads a word of the constant bank, or makes one of its registers. A sub-core fetches each line of it once, one after the other
+ * for a warp, from a cache near the SM to which the launch has brought it, if LDC has not brought it into the SM by then. The cycle at which it has it. */
+static uint64_t read_bank(pl_sm *s, pl_twarp *t, const pl_dec *d, uint64_t now)
 {
-    uint64_t *when = &s->bank_when[d->bank_at / PL_BANK_PIECE];
-    ask_for(when, now, s->m->constant.first);
+    uint64_t *when = bank_line(subcore_of(s, pl_warp_index(s, t))->bank_when, s, d);
     pl_scoreboard *sb = &t->sb[PL_SB_BANK_WAIT];
+    const uint64_t from = now > sb->ready ? now : sb->ready, loaded = *bank_line(s->loaded_when, s, d);
+    if (!*when && ((loaded && loaded <= now) || !s->m->constant.first)) *when = now;
+    if (!*when) *when = pl_sm_near(s, &s->near_bank, s->m->constant.first_turn, from) + s->m->constant.first;
     if (*when > sb->ready) sb->ready = *when;
     sb->kind = PL_SB_BANK;
-}
-
-/* When a warp that begins can go on: kernels begin with a read of the constant bank (their stack pointer), which the uniform
- * datapath waits for, and the first block of an SM finds it cold. */
-static uint64_t first_constants(pl_sm *s, uint64_t now)
-{
-    uint64_t *when = &s->bank_when[0];
-    ask_for(when, now, s->m->constant.first);
     return *when;
 }
 
-/* When LDC has such a value in a register: the first one of each part fetches it from the second level. */
+/* When LDC has such a value in a register: the first one of each line fetches it. */
 static uint64_t loaded_constant(pl_sm *s, const pl_dec *d, uint64_t now)
 {
-    uint64_t *when = &s->loaded_when[d->bank_at / PL_BANK_PIECE];
+    uint64_t *when = bank_line(s->loaded_when, s, d);
     const uint64_t ready = now + (d->guarded ? s->m->constant.guarded : s->m->constant.latency);
-    ask_for(when, now, s->m->constant.mid_latency);
+    if (!*when) *when = pl_sm_near(s, &s->near_bank, s->m->constant.first_turn, now) + s->m->constant.mid_latency;
     s->stat.const_misses += *when > now;
     return *when > ready ? *when : ready;
 }
@@ -637,11 +638,14 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     if (known > from) {
         uint64_t fixed = t->stall < known ? t->stall : known; /* the stall count holds the warp first, then what comes later */
         fixed = fixed > from ? fixed - from : 0;
+        const uint64_t rest = known - from - fixed, fetch = why != PL_STALL_BRANCH ? 0 : t->fetches < rest ? t->fetches : rest;
         s->stat.stall[PL_STALL_WAIT] += fixed;
-        s->stat.stall[why] += known - from - fixed;
+        s->stat.stall[PL_STALL_NO_INSTRUCTION] += fetch;
+        s->stat.stall[why] += rest - fetch;
         if (st) {
             st->stall[PL_STALL_WAIT] += fixed;
-            st->stall[why] += known - from - fixed;
+            st->stall[PL_STALL_NO_INSTRUCTION] += fetch;
+            st->stall[why] += rest - fetch;
         }
         main_why = 2 * fixed > known - from ? PL_STALL_WAIT : why;
     } else {
@@ -674,7 +678,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     }
     if (w->state == PL_WARP_DONE) {
         t->ended = pc;
-        const uint64_t resolved = s->m->op[PL_OP_BRANCH].latency, wait = s->m->issue.branch <= resolved ? s->m->issue.branch - 1 : resolved;
+        const uint64_t resolved = exit_after(s), wait = s->m->issue.branch <= resolved ? s->m->issue.branch - 1 : resolved;
         const uint64_t spent[][2] = {{PL_STALL_WAIT, wait}, {PL_STALL_BRANCH, resolved - wait}, {PL_STALL_DRAIN, drain(s, t, now) - resolved}};
         for (size_t k = 0; k < sizeof spent / sizeof *spent; k++) {
             s->stat.stall[spent[k][0]] += spent[k][1];
@@ -690,9 +694,8 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     uint64_t busy = (uint64_t)p->issues * s->m->issue.interval, start = now;
     c->issue_free = now + (busy + s->m->issue.width - 1) / s->m->issue.width;
     t->issued = now + busy - 1;
-    t->hold = t->fresh ? first_constants(s, now) : 0;
-    t->hold_why = PL_STALL_IMC_MISS;
-    t->fresh = false;
+    t->hold = 0;
+    t->fetches = 0;
     uint32_t f32 = 0;
     uint64_t second = 0; /* cycles that the second pass comes behind the first */
     bool heavy = false;
@@ -717,7 +720,6 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     }
     uint64_t latency = p->latency + second;
     t->stall = now + d->stall + second;
-    if (d->bank) read_bank(s, t, d, now);
     if (p->variable && d->kind == PL_KIND_MATH) {
         pl_sm_result(t, d, start + latency, PL_SB_SHORT);
         pl_sm_read(t, d, start + s->m->issue.read, PL_SB_SHORT);
@@ -762,6 +764,9 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         if (d->counted.ldc) {
             c->mio[c->mio_at++ % s->m->issue.mio_queue] = start;
             pl_sm_result(t, d, loaded_constant(s, d, start), PL_SB_SHORT);
+        } else if (d->bank) { /* it has the line before it issues: here the warp goes on when that is there */
+            t->hold = read_bank(s, t, d, now);
+            t->hold_why = PL_STALL_IMC_MISS;
         }
         break;
     case PL_KIND_COMMIT: t->open_group = (uint8_t)((t->open_group + 1u) % PL_GROUPS); break;
@@ -800,8 +805,13 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         if (d->jump)
             t->hold = pl_port_enter(&s->jump_port, now, (uint64_t)s->m->issue.jump_each * PL_FINE) + s->m->issue.jump +
                       (parts ? s->m->issue.jump_parts : 0);
-        else
-            t->hold = now + p->latency + (parts ? s->m->issue.divergence : 0);
+        else /* the stall count holds the warp first */
+            t->hold = t->stall + (p->latency > s->m->issue.branch ? p->latency - s->m->issue.branch : 0) + (parts ? s->m->issue.divergence : 0);
+        if (s->m->issue.refetch && w->pc != pc + 1) {
+            const uint64_t resolved = t->hold;
+            t->hold = pl_port_enter(&c->redirected, resolved, (uint64_t)s->m->issue.refetch * PL_FINE) + s->m->issue.refetch;
+            t->fetches = (uint32_t)(t->hold - resolved);
+        }
         break;
     }
     case PL_KIND_BARRIER: {
@@ -1044,8 +1054,9 @@ static bool begin(pl_sm *s, pl_cta *c, uint64_t at)
         if (found == UINT32_MAX) return false;
         sub = (found % s->nsub + 1) % s->nsub;
         pl_twarp *t = &s->warp[found];
-        *t = (pl_twarp){.w = &c->warp[k], .cta = b, .age = s->arrivals++, .started = at, .issued = at, .fresh = true,
-                        .hold = at, .hold_why = PL_STALL_NO_INSTRUCTION, .throttle = PL_STALL_NOT_SELECTED, .line = PL_NEVER};
+        const uint64_t start = at + (uint64_t)(k * s->m->launch.warp_each);
+        *t = (pl_twarp){.w = &c->warp[k], .cta = b, .age = s->arrivals++, .started = start, .issued = start,
+                        .hold = start, .hold_why = PL_STALL_NO_INSTRUCTION, .throttle = PL_STALL_NOT_SELECTED, .line = PL_NEVER};
         s->live_warps++;
         if (s->sub[found % s->nsub].live++ == 0) s->sub[found % s->nsub].busy_since = at - s->m->launch.block_start;
         s->stat.warps++;

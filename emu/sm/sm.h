@@ -20,7 +20,7 @@
 #include "memmodel/coalesce.h"
 #include "memmodel/l1.h"
 
-enum { PL_SM_WARPS = 64, PL_SUBCORES = 8, PL_QUEUE = 64, PL_GROUPS = 16, PL_CONST_WAITS = 512, PL_BANK_PIECE = 1024, PL_WRITES = 64, PL_HEADERS = 16 };
+enum { PL_SM_WARPS = 64, PL_SUBCORES = 8, PL_QUEUE = 64, PL_GROUPS = 16, PL_CONST_WAITS = 512, PL_BANK_LINES = 64, PL_WRITES = 64, PL_HEADERS = 16 };
 #define PL_NEVER UINT64_MAX
 #define PL_NO_TOKEN UINT32_MAX
 
@@ -82,12 +82,12 @@ typedef struct pl_twarp {
     struct pl_tcta *cta;
     pl_scoreboard sb[PL_SB_COUNT];
     const pl_dec *next;     /* instruction to issue, NULL while it is not known */
-    bool fresh;             /* has not issued yet */
     uint64_t started;
     uint64_t issued;        /* cycle of the last issue */
     uint64_t stall;         /* until when the stall count of the last instruction holds it */
     uint64_t operands;      /* when `next` can issue as far as stall counts and scoreboards go */
     uint64_t hold;          /* earliest cycle by control flow, fetch, barriers */
+    uint32_t fetches;       /* of these cycles, those behind a branch in which it fetches from there */
     uint64_t again;         /* earliest cycle of an instruction for the unit that it has just used (op.NAME.again) */
     uint64_t copy;          /* its mbarrier's bulk copy, whose end scoreboard copy_sb waits for; 0: none */
     uint8_t copy_sb;
@@ -138,11 +138,13 @@ typedef struct pl_subcore {
     pl_port pipe[PL_PIPE_COUNT];
     pl_port link;                /* from shared memory and L1 */
     pl_port fill;                /* of the L0 */
+    pl_port redirected;          /* warps that fetch from where a branch has led them */
     uint64_t lg[PL_QUEUE], mio[PL_QUEUE]; /* rings: when the queued instructions leave the queue */
     uint32_t lg_at, mio_at;
     pl_queued *queue;            /* ring of issue.lg_queue: accesses for which pl_sm.queue has no place; they have not read their registers */
     uint32_t queue_at, nqueue;
     pl_code_cache l0;
+    uint64_t bank_when[PL_BANK_LINES]; /* when this line of the driver's constant bank is there; 0: not asked for. Lines far apart share a place */
     uint64_t issues, active;
     uint64_t passed_over;        /* cycles that its warps were ready and another one issued */
     uint64_t busy_since, cycles_active; /* cycles with a warp */
@@ -218,8 +220,9 @@ typedef struct pl_sm {
     pl_code_cache icache;
     pl_cache cconst, coperand, cmid; /* constants: indexed ones, operands of instructions, both */
     uint64_t *const_when, *operand_when, *mid_when;
-    uint64_t bank_when[65536 / PL_BANK_PIECE]; /* when this part of the driver's constant bank is there; 0: not asked for */
-    uint64_t loaded_when[65536 / PL_BANK_PIECE]; /* the same for loads of it into registers, which have a cache of their own */
+    uint64_t loaded_when[PL_BANK_LINES]; /* as bank_when of a sub-core, for loads into registers, which have a cache of their own */
+    pl_port near_bank, near_code; /* to the caches of constants and code that it shares with its neighbours */
+    const uint32_t *sharers;      /* of these SMs, itself among them, how many have blocks; not owned, changes between windows */
     pl_token *token;
     pl_late_event *late; /* by token; NULL when nobody listens */
     uint32_t ntoken, used_tokens;
@@ -329,6 +332,8 @@ void pl_sm_end_wait(pl_sm *s, pl_twarp *t, uint8_t scoreboard, uint64_t ready);
 void pl_sm_unqueued(pl_sm *s, pl_twarp *t, uint64_t now);
 /* Ends warps whose stores have left. */
 void pl_sm_leave(pl_sm *s, uint64_t now);
+/* When the way that the SM shares with its neighbours takes a line that it asks for at `now`: each of those that have blocks gets its turn. */
+uint64_t pl_sm_near(const pl_sm *s, pl_port *way, double turn, uint64_t now);
 /* A warp's next instruction or wait is worked out anew (lsu.c and fetch.c call it when something they waited for has come). */
 void pl_sm_wake(pl_sm *s, uint32_t warp, uint64_t now);
 
