@@ -24,6 +24,7 @@ typedef struct entry {
     uint8_t side;    /* pl_side of the producer */
     uint32_t read;   /* number of the last of those readers, as stamp */
     const pl_price *price; /* of the producer, when others have to wait less than its own kind; else NULL */
+    bool high;             /* of 64 bits; the second of two instructions makes its high half */
 } entry;
 
 /* The same at the end of a block. */
@@ -349,7 +350,7 @@ static uint32_t further(const control *x, const entry *e, const pl_dec *d)
 {
     const pl_issue_config *m = &x->m->issue;
     bool behind_far = e->side == PL_SIDE_HALF || e->side == PL_SIDE_FP64, far = behind_far || d->side == PL_SIDE_HALF || d->side == PL_SIDE_FP64;
-    if (d->addresses || d->price->variable) return behind_far ? 0 : m->queued + (e->price ? 1 : 0); /* e->price: the high half of a product */
+    if (d->addresses || d->price->variable) return behind_far ? 0 : m->queued + (e->high ? m->high : e->price ? 1 : 0); /* e->price: the high half of a product */
     if (e->price && e->price == d->price) return e->price->latency - e->price->others;
     if (!e->side || !d->side || e->side == d->side) return 0;
     return far ? m->far : m->cross;
@@ -469,16 +470,19 @@ static bool go_through(control *x, uint32_t b)
                 e->ready = t;
                 e->mask = (uint8_t)(wait | (d->bank ? 1u << PL_SB_BANK_WAIT : 0));
                 e->side = side;
+                e->high = false;
             } else if (d->sets != PL_SB_NONE) {
                 e->ready = 0;
                 e->mask = (uint8_t)(before | 1u << d->sets);
                 e->side = 0;
                 e->price = NULL;
+                e->high = false;
             } else {
                 e->ready = now + latency_of(x, d);
                 e->mask = d->bank ? 1u << PL_SB_BANK_WAIT : 0;
                 e->side = d->side;
                 e->price = d->kind == PL_KIND_MATH && d->price->others < d->price->latency ? d->price : NULL;
+                e->high = d->kind == PL_KIND_MATH && d->price->issues == 2 && d->price->npipes && d->price->pipe[0].pipe == PL_PIPE_ALU && n == 2;
             }
         }
         if (free || d->frees == PL_SB_NONE) continue;

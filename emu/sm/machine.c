@@ -59,6 +59,7 @@ static const pl_conf_key issue_keys[] = {
     KEY(pl_issue_config, cross, "cross", U32, CY, 0, 100, "further cycles from a result of the ALU to the multiply-add pipe, and back"),
     KEY(pl_issue_config, far, "far", U32, CY, 0, 100, "further cycles from the ALU and the multiply-add pipe to the packed and f64 pipes, and back"),
     KEY(pl_issue_config, queued, "queued", U32, CY, 0, 100, "further cycles before an instruction that waits in a queue (memory, exchange, special function) can take a result"),
+    KEY(pl_issue_config, high, "high", U32, CY, 0, 100, "further cycles before such an instruction can take the high half of a result that is two instructions"),
     KEY(pl_issue_config, branch, "branch", U32, CY, 1, 100, "stall count behind a branch: until the next instruction where it is not taken"),
     OPTIONAL(pl_issue_config, exit, "exit", U32, CY, 0, 100, "cycles until a warp's exit is resolved; 0: as of a branch"),
     OPTIONAL(pl_issue_config, refetch, "refetch", U32, CY, 0, 100, "cycles in which a sub-core fetches the instructions of a warp that a branch has led elsewhere"),

@@ -93,7 +93,8 @@ START_TEST(distances_are_those_of_ptxas)
 }
 END_TEST
 
-/* ISETP to its guard 13, DADD to DADD 8 and to other arithmetic 10, four cycles between memory instructions, five behind EXIT. */
+/* ISETP to its guard 13, DADD to DADD 8 and to other arithmetic 10, four cycles between memory instructions, five behind EXIT. IADD3 to what takes the
+ * sum of 64 bits for an address 9: four to IADD3.X, five behind it. */
 START_TEST(guards_doubles_and_memory)
 {
     program p = assemble("setp.lt.u32 %p1, %r1, %r2;\n@%p1 ex2.approx.ftz.f32 %f1, %f2; mov.b32 %r20, %f1;");
@@ -108,6 +109,9 @@ START_TEST(guards_doubles_and_memory)
     p = assemble("ld.shared.u32 %r6, [%r1]; ld.shared.u32 %r7, [%r2]; add.u32 %r20, %r6, %r7;");
     from = find(&p, find(&p, 0, "bar.sync"), "ld.shared");
     ck_assert_uint_eq(cycles_between(&p, from, find(&p, from + 1, "ld.shared")), 4);
+    p = assemble("mov.b64 %d9, {%r1, %r2}; mov.b64 %d10, {%r3, %r4}; add.u64 %d9, %d9, %d10; ld.global.u32 %r20, [%d9];");
+    from = find(&p, find(&p, 0, "bar.sync"), "add.u64");
+    ck_assert_uint_eq(cycles_between(&p, from, find(&p, from, "ld.global")), 9);
 }
 END_TEST
 
