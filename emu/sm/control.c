@@ -350,7 +350,10 @@ static uint32_t further(const control *x, const entry *e, const pl_dec *d)
 {
     const pl_issue_config *m = &x->m->issue;
     bool behind_far = e->side == PL_SIDE_HALF || e->side == PL_SIDE_FP64, far = behind_far || d->side == PL_SIDE_HALF || d->side == PL_SIDE_FP64;
-    if (d->addresses || d->price->variable) return behind_far ? 0 : m->queued + (e->high ? m->high : e->price ? 1 : 0); /* e->price: the high half of a product */
+    if (d->addresses || d->price->variable) {
+        const uint32_t half = e->high ? m->high : e->price ? 1 : 0; /* e->price: of a product */
+        return behind_far ? 0 : m->queued + half;
+    }
     if (e->price && e->price == d->price) return e->price->latency - e->price->others;
     if (!e->side || !d->side || e->side == d->side) return 0;
     return far ? m->far : m->cross;
