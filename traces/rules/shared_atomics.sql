@@ -10,4 +10,4 @@ FROM (SELECT kernel, ptx_line AS line, 1.0 * sum(latency) AS latency, sum(reques
              sum(iif(text LIKE '%~cast%', (SELECT b.executed FROM i b WHERE b.kernel = i.kernel AND b.pc < i.pc AND b.text = '~bssy' ORDER BY b.pc DESC LIMIT 1),
                      requests)) AS operations,
              (SELECT sum(a.requests) FROM access a WHERE a.kernel = i.kernel) AS all_requests
-      FROM i WHERE access IN ('atomic', 'reduction') AND space = 'shared' AND requests > 0 GROUP BY kernel, ptx_line) WHERE latency > 300 * operations
+      FROM i WHERE access IN ('atomic', 'reduction') AND space = 'shared' AND requests > 0 GROUP BY kernel, ptx_line) WHERE latency > 200 * operations
