@@ -293,11 +293,13 @@ static const uint8_t *find_apart(pl_ir *x, const pl_varies *v, pl_ends *e, const
     return *pointers && pl_ends_find(e, x) ? reached_apart(x, v, *pointers, e, left) : NULL;
 }
 
-const uint8_t *pl_reached_apart(pl_ir *x, const pl_varies *v, bool left)
+bool pl_reached_apart(pl_ir *x, const pl_varies *v, const uint8_t **apart, const uint8_t **fewer)
 {
     pl_ends e;
     const uint8_t *pointers;
-    return find_apart(x, v, &e, &pointers, left);
+    *apart = find_apart(x, v, &e, &pointers, false);
+    *fewer = *apart ? reached_apart(x, v, pointers, &e, true) : NULL;
+    return *fewer != NULL;
 }
 
 /* Needs all lanes of the warp. */

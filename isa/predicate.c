@@ -293,8 +293,7 @@ static unsigned fetched_here(facts *a, uint32_t block)
 
 static bool know_varies(facts *a)
 {
-    a->known = a->known || (pl_varies_find(&a->varies, a->x) && (a->apart = pl_reached_apart(a->x, &a->varies, false)) != NULL &&
-                            (a->fewer = pl_reached_apart(a->x, &a->varies, true)) != NULL);
+    a->known = a->known || (pl_varies_find(&a->varies, a->x) && pl_reached_apart(a->x, &a->varies, &a->apart, &a->fewer));
     return a->known;
 }
 

@@ -17,8 +17,8 @@ bool pl_varies_find_polled(pl_varies *v, pl_ir *x);
 /* After pl_ir_graph and pl_ir_count; memory comes from the pass's arena. False: out of memory. */
 bool pl_varies_find(pl_varies *v, pl_ir *x);
 
-/* By block: do some lanes of a warp reach it while others are elsewhere (converge.c)? left: or have left the kernel by a branch to its end. NULL: out of
+/* By block: do some lanes of a warp reach it while others are elsewhere (converge.c)? fewer: or have left the kernel by a branch to its end. False: out of
  * memory. */
-const uint8_t *pl_reached_apart(pl_ir *x, const pl_varies *v, bool left);
+bool pl_reached_apart(pl_ir *x, const pl_varies *v, const uint8_t **apart, const uint8_t **fewer);
 
 #endif
