@@ -23,7 +23,8 @@
 #include "isa/varies.h"
 
 /* What ptxas unrolls, read off its code for some 5,000 loops made for it, whose bodies differ in one instruction each (2026-11). A body has a price: about
- * one for each PTX instruction, with one more for an address with a distance, as none are joined yet.
+ * one for each PTX instruction, with one more for an address with a distance, as none are joined yet, and less or more where ptxas has put
+ * several of the machine's, or none, in its place by then: halves of 64-bit values, extensions of 16-bit ones, signs.
  *
  * Where the number of rounds is not known, the price must be no more than SHORT and FOR_SHARED for each load from shared memory, or WITH_LOADS if the
  * body loads from elsewhere. Where it is known, what is the same number or event in each run of a round, once it is written out, is saved: the
@@ -32,11 +33,12 @@
  * how many copies there may be. */
 enum { FACTOR = 4, SHORT = 18, FOR_SHARED = 5, WITH_LOADS = 46, MOST_BUDGET = 96, LONG = 72, MOST_COPIES = 350, MOST_ROUNDS = 4096 };
 enum { SMALL = 390, SAVED_LOOP = 3 };
-enum { PRICE_LOCAL = 3, PRICE_ATOMIC = 10, PRICE_PACKED = 2, PRICE_MAD64 = 4 };
+enum { PRICE_LOCAL = 3, PRICE_ATOMIC = 10, PRICE_PACKED = 2, PRICE_MAD64 = 4, PRICE_SHIFT64 = 2 };
 
 /* What is dearer, by the start of its class. A product of 8-bit floats is many instructions (isa/classes.md): halves unpacked, two HMMA, sums. */
 static const struct { const char *class_name; uint8_t price; } dear[] = {
-    {"mma_fp8", 12}, {"div32_u", 21}, {"div32_s", 27}, {"rem32_u", 19}, {"rem32_s", 24}, {"div_f32_full", 12}, {"div_f32_approx", 7}, {"mufu_scaled", 6}};
+    {"mma_fp8", 12}, {"div32_u", 21}, {"div32_s", 27}, {"rem32_u", 19}, {"rem32_s", 24}, {"div_f32_full", 12}, {"div_f32_scaled", 7}, {"div_f32_approx", 2},
+    {"mufu_scaled", 6}, {"popc64", 5}, {"brev64", 5}, {"clz64", 8}, {"clz", 2}};
 
 typedef struct counted {
     uint32_t block, exit;     /* where a round begins, where the loop ends */
@@ -161,17 +163,96 @@ static bool at_parameter(const pl_ir *x, const pl_insn *i)
     return w && pl_insn_mnem(w) == M_ld && w->sel[PL_M_SPACE] == PL_SP_PARAM;
 }
 
+typedef struct piece_count {
+    const pl_ir *x;
+    uint32_t n; /* pieces that somebody reads */
+} piece_count;
+
+static inline void count_piece(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    piece_count *p = ctx;
+    (void)rows;
+    p->n += !(use & PL_USE_PRED) && p->x->row[*row].uses > 0;
+}
+
+/* A mov that takes a 64-bit value apart is one instruction for each piece that is read, one that puts something together is one, any other none. */
+static uint32_t price_of_mov(const pl_ir *x, pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    piece_count p = {x, 0};
+    if (pl_operand_count(f, 1, i->mods))
+        return 1;
+    if (pl_operand_count(f, 0, i->mods) && pl_type_bits(pl_insn_type(i)) == 64)
+        pl_insn_writes_here(x->p, i, count_piece, &p);
+    return p.n;
+}
+
+/* Does the reader do it on the way: the sign of a number that is no integer, a truth the other way round? */
+static bool changes_sign(const pl_insn *i)
+{
+    const uint16_t m = pl_insn_mnem(i);
+    const pl_word type = pl_insn_type(i);
+    return ((m == M_neg || m == M_abs) && (type == W_f32 || type == W_f64 || type == W_f16 || type == W_bf16)) || (m == M_not && type == W_pred);
+}
+
+/* Is it the lower half of a register, read as it stands? */
+static bool cuts(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    return i->cls == C_cvt_int && f->noperands == 2 && pl_type_bits(pl_operand_type(f, 0, i->mods)) == 16 && pl_type_bits(pl_operand_type(f, 1, i->mods)) == 32;
+}
+
+/* The 16-bit integers in registers that have to be extended for it (shorts.c), which for a product bytes from memory need not be. */
+static uint32_t extended(const pl_ir *x, const pl_insn *i)
+{
+    const uint16_t m = pl_insn_mnem(i);
+    const bool product = m == M_mul || m == M_mad;
+    uint64_t v;
+    uint32_t n = 0;
+    if (!product && m != M_setp && m != M_shr && m != M_sub)
+        return 0;
+    const pl_form *f = &pl_forms[i->form];
+    const unsigned first = m == M_sub ? 2 : 1, end = m == M_shr ? 2 : f->noperands;
+    for (unsigned k = first; k < end; k++) {
+        const pl_word type = pl_operand_type(f, k, i->mods);
+        if (pl_type_bits(type) != 16 || pl_type_kind(type) == 'f' || pl_ir_number(x, i->op[k], &v))
+            continue;
+        const pl_insn *w = x->row[i->op[k]].defs == 1 ? pl_ir_writer(x, i->op[k]) : NULL;
+        n += !product || !w || pl_insn_mnem(w) != M_ld || pl_type_bits(pl_insn_type(w)) != 8;
+    }
+    return n;
+}
+
+/* Is it the sign of an integer that only a sum behind it in the block reads? */
+static bool joins_sum(const pl_ir *x, const pl_irb *b, size_t k)
+{
+    const pl_insn *i = &b->code.at[k];
+    const uint16_t m = pl_insn_mnem(i);
+    if ((m != M_neg && m != M_abs) || pl_insn_type(i) != W_s32 || x->row[i->op[0]].uses != 1)
+        return false;
+    while (++k < b->code.n) {
+        const pl_insn *r = &b->code.at[k];
+        const uint16_t by = pl_insn_mnem(r);
+        if ((by == M_add || by == M_sub) && pl_insn_is_integer(r, 32) && (r->op[1] == i->op[0] || r->op[2] == i->op[0]))
+            return true;
+    }
+    return false;
+}
+
 /* What an instruction adds to the price of its body. */
-static uint32_t price_of(const pl_ir *x, counted *c, const pl_insn *i)
+static uint32_t price_of(const pl_ir *x, counted *c, pl_insn *i)
 {
     const uint32_t e = pl_insn_effects(i);
     const char *name = pl_class_text[i->cls];
     const pl_space space = (pl_space)i->sel[PL_M_SPACE];
     const pl_word type = pl_insn_type(i);
+    uint64_t by;
     const uint32_t far = (i->flags & PL_IF_MEM) && (i->imm != 0 || at_parameter(x, i));
     c->together |= (e & (PL_EF_ATOMIC | PL_EF_BARRIER | PL_EF_CONVERGE)) != 0;
     c->meets |= i->cls == C_barrier;
-    if (i->cls == C_free || i->cls == C_mov)
+    if (i->cls == C_mov)
+        return price_of_mov(x, i);
+    if (i->cls == C_free || changes_sign(i) || cuts(i))
         return 0;
     if (e & PL_EF_ATOMIC) {
         const bool one = pl_insn_has(i, W_cas) || pl_insn_has(i, W_exch) ||
@@ -188,9 +269,12 @@ static uint32_t price_of(const pl_ir *x, counted *c, const pl_insn *i)
     for (size_t k = 0; k < sizeof dear / sizeof *dear; k++)
         if (strncmp(name, dear[k].class_name, strlen(dear[k].class_name)) == 0)
             return dear[k].price;
-    if (pl_insn_mnem(i) == M_mad && (pl_type_bits(type) == 64 || pl_insn_has(i, W_wide)))
+    if (pl_insn_mnem(i) == M_mad && pl_insn_has(i, W_wide))
         return PRICE_MAD64;
-    return i->cls == C_half || i->cls == C_half_minmax || i->cls == C_setp_f16 ? PRICE_PACKED : 1;
+    if ((pl_insn_mnem(i) == M_shl || pl_insn_mnem(i) == M_shr) && pl_type_bits(type) == 64 && !pl_ir_number(x, i->op[2], &by))
+        return PRICE_SHIFT64;
+    const bool packed = (i->cls == C_half || i->cls == C_half_minmax || pl_insn_mnem(i) == M_cvt) && pl_insn_mnem(i) != M_neg && pl_insn_mnem(i) != M_abs;
+    return packed && (type == W_f16x2 || type == W_bf16x2) ? PRICE_PACKED : 1 + extended(x, i);
 }
 
 /* The dearest body that is unrolled where the number of rounds is not known. */
@@ -457,7 +541,7 @@ static void appraise(pl_ir *x, counted *c, knowledge *known)
         const pl_irb *b = &x->b.at[c->member[m]];
         const bool last = c->member[m] == c->latch;
         for (size_t k = 0; k + last < b->code.n; k++) {
-            const pl_insn *i = &b->code.at[k];
+            pl_insn *i = &b->code.at[k];
             uint64_t step;
             bool saved = false;
             if ((last && k == c->test) || (i->op[0] == c->counter && steps_by(x, i, &step)))
@@ -469,7 +553,7 @@ static void appraise(pl_ir *x, counted *c, knowledge *known)
                 *(saved ? &c->saved : &c->price) += 1;
                 continue;
             }
-            const uint32_t price = price_of(x, c, i) + ((i->flags & PL_IF_JOINED) != 0);
+            const uint32_t price = joins_sum(x, b, k) ? 0 : price_of(x, c, i) + ((i->flags & PL_IF_JOINED) != 0);
             if (known) /* a counter's own step is no value */
                 saved = steps_by(x, i, &step) ? known->row.at[i->op[0]] == known->loop : find_known(known, i);
             *(saved ? &c->saved : &c->price) += price;

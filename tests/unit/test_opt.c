@@ -442,6 +442,25 @@ START_TEST(bodies_are_unrolled_up_to_a_length)
 }
 END_TEST
 
+/* What instructions that are several of the machine's, or none, add to the length of a body, as ptxas 13.0 has it for sm_90 (2026-11). */
+START_TEST(bodies_have_a_price)
+{
+    static const struct { const char *text; unsigned price; } cases[] = {
+        {"xor.b32 %r6, %r6, %r1;", 1}, {"clz.b32 %r6, %r6;", 2}, {"mov.b64 %d9, {%r6, %r2};\npopc.b64 %r6, %d9;", 1 + 5},
+        {"cvt.u64.u32 %d9, %r6;\nshl.b64 %d9, %d9, %r2;\ncvt.u32.u64 %r6, %d9;", 1 + 2 + 1}, {"cvt.u64.u32 %d9, %r6;\nmad.lo.u64 %d9, %d9, %d1, %d2;\ncvt.u32.u64 %r6, %d9;", 1 + 1 + 1},
+        {"mov.b64 %d9, {%r6, %r2};\nbrev.b64 %d9, %d9;\nmov.b64 {%r7, %r8}, %d9;\nxor.b32 %r6, %r7, %r8;", 1 + 5 + 2 + 1},
+        {"mov.b32 %f1, %r6;\nneg.f32 %f1, %f1;\nmul.f32 %f1, %f1, %f1;\nmov.b32 %r6, %f1;", 1}, {"mov.b32 %f1, %r6;\ndiv.approx.f32 %f1, %f1, %f1;\nmov.b32 %r6, %f1;", 7},
+        {".reg .b16 %h<8>;\ncvt.u16.u32 %h1, %r6;\nmul.lo.u16 %h1, %h1, 77;\ncvt.u32.u16 %r6, %h1;", 2 + 1}, {"sub.s32 %r7, %r6, %r2;\nabs.s32 %r7, %r7;\nadd.s32 %r6, %r7, %r6;", 2},
+        {".reg .b16 %h<8>;\ncvt.u16.u32 %h1, %r6;\nsetp.gt.u16 %p2, %h1, 9;\nselp.b32 %r6, %r6, %r2, %p2;", 2 + 1}, {"neg.f16x2 %r6, %r6;\nadd.f16x2 %r6, %r6, %r2;", 1 + 2}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char more[512];
+        snprintf(more, sizeof more, "ld.global.u32 %%r5, [%%d2];\nxor.b32 %%r6, %%r6, %%r5;\n%s", cases[k].text);
+        ck_assert_msg(copies_of("lt.s32", "%r1", 43 - cases[k].price, more) > 1, "%s is cheaper", cases[k].text);
+        ck_assert_msg(copies_of("lt.s32", "%r1", 44 - cases[k].price, more) == 1, "%s is dearer", cases[k].text);
+    }
+}
+END_TEST
+
 /* All rounds of a known number, or as many as fill the loop with what is in front of it. */
 START_TEST(known_rounds_are_divided)
 {
@@ -1790,7 +1809,7 @@ END_TEST
 UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
-          numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
+          numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, bodies_have_a_price, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, loops_that_wait_for_themselves_are_left, what_is_joined_counts_twice, places_in_the_constant_bank_are_known,
           divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, guarded_accesses_are_bodies, arms_are_beside_each_other, two_conditions_are_one_branch, bodies_count_what_they_become, lanes_that_have_left_are_not_elsewhere, bodies_fetch_parameters, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
