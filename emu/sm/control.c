@@ -3,7 +3,8 @@
  * Two passes over the basic blocks of each function. The first gives scoreboards to results of variable latency: those that one instruction
  * reads together share a scoreboard, and a scoreboard is free again behind the first instruction that waits for it, as in
  * machine code of ptxas for sm_90. An instruction whose registers are read late, and written again, gets another one for that. The second follows what is on its way to each register, from block to block, until nothing
- * changes: that says how many cycles must lie between two neighbours, and which scoreboards a reader waits for. */
+ * changes: that says how many cycles must lie between two neighbours, and which scoreboards a reader waits for. Results of fixed latency are in their
+ * registers when a block ends. */
 #include "emu/sm/control.h"
 #include "isa/cfg.h"
 #include <string.h>
@@ -405,6 +406,31 @@ static uint32_t take_units(control *x, const pl_dec *d, uint32_t t)
 
 static uint16_t stall_of(uint32_t cycles) { return (uint16_t)(cycles < STALL_MOST ? cycles : STALL_MOST); }
 
+/* The first cycle at which all results of fixed latency are in their registers; 0: nobody has to ask on this machine. */
+static uint32_t drained(const control *x)
+{
+    uint32_t t = 0;
+    if (!x->m->issue.drain) return 0;
+    for (size_t k = 0; k < x->touched.n; k++) {
+        const uint32_t slot = x->touched.at[k], ready = x->row[slot].ready;
+        if (!ready) continue;
+        const uint32_t there = ready + (slot < x->rows ? x->m->issue.drain : x->m->issue.guard_latency);
+        t = there > t ? there : t;
+    }
+    return t;
+}
+
+/* Does block b end with a branch, or where one leads? What it has begun must be in the registers then, whoever comes next (machine code for sm_90). */
+static bool is_left(const control *x, uint32_t b, const pl_dec *last)
+{
+    bool left = last->kind == PL_KIND_BRANCH;
+    for (uint32_t k = 0; k < pl_cfg_successor_count(&x->g.b[b]); k++) {
+        const uint32_t to = pl_cfg_successor(&x->g, &x->g.b[b], k);
+        left |= to < x->g.n && x->g.pred_start[to + 1] - x->g.pred_start[to] > 1;
+    }
+    return left;
+}
+
 static bool go_through(control *x, uint32_t b)
 {
     const pl_block *block = &x->g.b[b];
@@ -449,6 +475,7 @@ static bool go_through(control *x, uint32_t b)
                 if (own != PL_SB_NONE && x->unread >> own & 1) wait |= (uint8_t)(1u << own);
             }
             if (d->joins) wait |= (1u << PL_SCOREBOARDS) - 1;
+            if (d->drains && drained(x) > t) t = drained(x);
             t = take_units(x, d, t);
             const bool follows = last && ((last->sets != PL_SB_NONE && wait >> last->sets & 1) || (last->frees != PL_SB_NONE && wait >> last->frees & 1));
             if (follows && t < now + AFTER_VARIABLE) t = now + AFTER_VARIABLE;
@@ -460,8 +487,8 @@ static bool go_through(control *x, uint32_t b)
             d->waits = wait;
             last = d;
             now = t;
-            next = t + d->price->issues;
-            d->stall = stall_of(d->price->issues);
+            next = t + (d->kind == PL_KIND_BRANCH ? x->m->issue.branch : d->price->issues);
+            d->stall = stall_of(next - t);
         }
         for (uint32_t k = 0; k < n; k++) {
             entry *e = at_slot(x, slot[k]);
@@ -497,7 +524,10 @@ static bool go_through(control *x, uint32_t b)
             e->read = stamp;
         }
     }
-    if (last && last->kind == PL_KIND_BRANCH) next = now + x->m->issue.branch;
+    if (last && is_left(x, b, last) && drained(x) > next) {
+        next = drained(x);
+        last->stall = stall_of(next - now);
+    }
     return end_block(x, b, next);
 }
 
@@ -514,7 +544,6 @@ static void join_blocks(control *x)
         for (uint32_t pc = block->end; pc-- > block->first;) {
             pl_dec *d = &x->dec->at[pc];
             if (!d->price->issues || d->slow) continue;
-            if (d->kind == PL_KIND_BRANCH) d->stall = stall_of(x->m->issue.branch);
             d->stall = stall_of(d->stall + lead);
             break;
         }

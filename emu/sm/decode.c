@@ -59,6 +59,7 @@ static const struct {
     {"bra_div", PL_KIND_BRANCH},
     {"bra_mask", PL_KIND_BRANCH},
     {"yield", PL_KIND_BRANCH},
+    {"bmov", PL_KIND_BRANCH},
     {"sleep", PL_KIND_SLEEP},
     {"sreg_clock", PL_KIND_CLOCK},
     {"sreg_clock32", PL_KIND_CLOCK},
@@ -539,6 +540,8 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         if (either && f->mnem != M_shl) *(d->multiplied ? &pipes.fma : &pipes.alu) += d->price->pipe[0].cycles;
         d->side = (uint8_t)side_of(d);
         d->jump = f->mnem == M_brx || f->mnem == M__ret || (f->mnem == M_ret && !ends) || calls_register(p, i, f);
+        d->meets = f->mnem == M__bsync;
+        d->drains = d->meets || f->mnem == M__warpsync || (f->effects & PL_EF_CALL);
         d->joins = (f->effects & PL_EF_CALL) || (f->mnem == M_ret && !ends);
         if (d->price->issues) {
             count_reads(d, m->sm.register_banks, &l, fetched, special_rows, priced.row[0], priced.n[0]);

@@ -76,6 +76,8 @@ typedef struct pl_dec {
     bool joins;         /* a call or return: all scoreboards must be empty */
     uint16_t stall;     /* cycles from its issue to the earliest one of the warp's next instruction */
     bool jump;          /* a branch, call or return to an address in a register */
+    bool meets;         /* lanes that parted meet there */
+    bool drains;        /* a call, or a place where lanes meet: all results of arithmetic must be in their registers */
     bool bank;          /* reads a word of the constant bank that the driver fills: kernel parameters, sizes of grid and block */
     uint16_t bank_at;   /* which */
     uint32_t constant;  /* where in the module's constants, or among addresses that the driver fills in, its operand lies, plus 1; 0: it has none */

@@ -246,6 +246,24 @@ START_TEST(guarded_loads_of_one_register_are_both_waited_for)
 }
 END_TEST
 
+/* What a block has begun is in its registers when it ends, whoever comes next: 7 cycles from arithmetic to BSYNC or past the branch to it, and to a call
+ * (ptxas 13.0 for sm_90a); BSYNC itself has 5. */
+START_TEST(blocks_end_when_results_are_there)
+{
+#define FOUR(a, b) "mad.lo.u32 %r10, %r10, %r" #a ", %r" #b "; xor.b32 %r10, %r10, %r" #a "; mad.lo.u32 %r10, %r10, %r" #b ", %r" #a "; xor.b32 %r10, %r10, %r" #b ";\n"
+    program p = assemble("mov.b32 %r10, %r5; setp.lt.u32 %p1, %r1, %r2;\n@%p1 bra A;\n" FOUR(1, 2) FOUR(3, 4) FOUR(2, 3) "bra.uni B;\nA:\n" FOUR(2, 4) FOUR(1, 3) FOUR(1, 4)
+                         "B:\nadd.u32 %r20, %r10, %r3;");
+    unsigned meet = find(&p, 0, "~bsync"), branch = find(&p, 0, "bra @"), last;
+    for (branch++; !strstr(p.text[branch], "bra"); branch++) {}
+    ck_assert_uint_eq(p.c[meet].stall, 5);
+    for (last = meet; !strstr(p.text[last], "xor"); last--) {}
+    ck_assert_uint_eq(cycles_between(&p, last, last < branch && branch < meet ? branch + 1 : meet), 7);
+    for (last = branch; !strstr(p.text[last], "xor"); last--) {}
+    ck_assert_uint_eq(cycles_between(&p, last, branch + 1), 7);
+}
+END_TEST
+
 UNIT_MAIN("control", distances_are_those_of_ptxas, guards_doubles_and_memory, loads_read_together_share_a_scoreboard,
           six_scoreboards_serve_eight_results, waits_cross_blocks, writers_wait_until_a_store_has_read, what_is_read_in_time_needs_no_scoreboard,
-          addresses_and_data_share_no_scoreboard, what_follows_an_acquire_waits, guarded_loads_of_one_register_are_both_waited_for)
+          addresses_and_data_share_no_scoreboard, what_follows_an_acquire_waits, guarded_loads_of_one_register_are_both_waited_for,
+          blocks_end_when_results_are_there)

@@ -145,6 +145,20 @@ START_TEST(addresses_in_registers_cost_more)
 }
 END_TEST
 
+/* flow.tsv recurse: 242 cycles a level of a function that calls itself once. Its lanes meet twice where a call has given their barrier back. */
+START_TEST(a_level_of_recursion)
+{
+    static const char *const deep =
+        ".func (.param .b32 r) f(.param .b32 a, .param .b32 b) { .reg .b32 %x<6>; .reg .pred %q; ld.param.u32 %x0, [a]; ld.param.u32 %x1, [b];\n"
+        "setp.eq.u32 %q, %x1, 0; @%q bra last; add.u32 %x2, %x0, 1; add.u32 %x3, %x1, -1;\n"
+        "{ .param .b32 m; .param .b32 n; .param .b32 s; st.param.b32 [m], %x2; st.param.b32 [n], %x3; call.uni (s), f, (m, n); ld.param.b32 %x4, [s]; }\n"
+        "mad.lo.u32 %x4, %x4, 3, %x0; add.u32 %x4, %x4, %x1; bra.uni done; last: xor.b32 %x4, %x0, 5; done: st.param.b32 [r], %x4; ret; }";
+#define LEVELS(n) "{ .param .b32 a; .param .b32 b; .param .b32 r; st.param.b32 [a], %r0; mov.b32 %r7, " #n "; st.param.b32 [b], %r7; call.uni (r), f, (a, b); ld.param.b32 %r0, [r]; }"
+    double few = round_of(deep, LEVELS(4)), many = round_of(deep, LEVELS(12)), level = (many - few) / 8;
+    ck_assert_msg(level >= 225 && level <= 259, "%.1f cycles a level", level);
+}
+END_TEST
+
 /* st.release.gpu begins with a fence (MEMBAR in machine code for sm_90: behind.tsv.xz, messages of two SMs take 430 cycles longer each); one of block
  * scope does not. */
 START_TEST(a_release_begins_with_a_fence)
@@ -397,5 +411,5 @@ START_TEST(stores_hold_the_banks)
 END_TEST
 
 UNIT_MAIN("stalls", the_first_constant_is_waited_for, so_is_the_first_address, arriving_at_a_clusters_barrier_is_a_fence,
-          lanes_that_part_take_both_sides, addresses_in_registers_cost_more, a_release_begins_with_a_fence, loads_wait_behind_stores,
+          lanes_that_part_take_both_sides, addresses_in_registers_cost_more, a_level_of_recursion, a_release_begins_with_a_fence, loads_wait_behind_stores,
           waiting_for_an_mbarrier_issues_nothing, stores_to_one_sector_leave_together, warps_of_a_block_take_turns, the_driver_takes_its_time, blocks_are_spread_over_the_gpu, stores_hold_the_banks)
