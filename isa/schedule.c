@@ -56,9 +56,11 @@ static const struct { const char *class_name; uint8_t unit, cycles; } units[] = 
  * more than it may: then it is made with LESS, down to FREE. Where that does not suffice for one stretch, all of the function take
  * the registers of the next of the `steps`, with which an SM holds four warps fewer, that this one needs in the order of the text and BESIDE it (TIGHT
  * beside it are enough for FULL); one step less where it gets only a LITTLE longer by that. ptxas takes no more for the sake of loads that could run ahead than three or four of them
- * need (kernels of 1 to 96 loads, across which 0 to 80 values live, 2026-11). With less than ROOM left, what has begun goes before what has not, and
+ * need (kernels of 1 to 96 loads, across which 0 to 80 values live, 2026-11): of loads of 16 bytes that can be under way together they are given WIDE more
+ * than the text needs, up to a step of DEAR, beyond which the text of three kernels recorded needs more here than there. With less than ROOM left, what has begun goes before what has not, and
  * something that comes SOON before something else. */
-enum { FREE = 21, FULL = 29, LESS = 1, LONG = 100, LITTLE = 16, EARLY = 8, BESIDE = 3, TIGHT = 1, ROOM = 4, SOON = 6 };
+enum { FREE = 21, FULL = 29, LESS = 1, LONG = 100, LITTLE = 16, EARLY = 8, BESIDE = 3, TIGHT = 1, ROOM = 4, SOON = 6,
+       WIDE = 8, DEAR = 64 };
 
 /* Registers of a thread, the most with which an SM of sm_90 holds 64, 48, 40, 36 ... warps. */
 static const int16_t steps[] = {32, 40, 48, 56, 64, 72, 80, 96, 128, 168, 255};
@@ -623,10 +625,32 @@ static size_t step_above(int text)
     return k;
 }
 
+/* Are there several loads of 16 bytes in the stretch? */
+static bool wide_loads(const list *l)
+{
+    enum { BYTES = 16, SEVERAL = 2 };
+    unsigned n = 0;
+    for (uint32_t at = 0; at < l->n && n < SEVERAL; at++)
+        n += any_load(&l->code[at]) && l->code[at].sel[PL_M_COUNT] << l->code[at].sel[PL_M_LOG2] == BYTES;
+    return n == SEVERAL;
+}
+
+/* Registers with which loads of 16 bytes run ahead. Of loops of 4 to 12 such loads beside 4 to 110 sums, ptxas 13.0 for sm_90 (2026-11) gives those the next
+ * step whose text needs fewer than 7 (from near) or 8 to 12 (from far) less than there are, at every step, unless all that can begin early fits too.
+ * Of loads of 4 bytes it is 4; the text that ptxas sees differs by as much from ours. */
+static int with_loads(list *l, int text, int step)
+{
+    const int all = try_windows(l, within(l, INT_MAX), INT_MAX).most, wanted = all < text + WIDE ? all : text + WIDE;
+    for (size_t k = 0; k < sizeof steps / sizeof *steps && steps[k] <= DEAR; k++)
+        if (steps[k] - (32 - FULL) >= wanted)
+            return steps[k] - (32 - FULL) > step ? steps[k] - (32 - FULL) : step;
+    return step;
+}
+
 /* What a stretch needs that does not do with FULL. */
 static void measure(list *l, int text)
 {
-    size_t k = step_above(text);
+    size_t k = text + TIGHT <= FULL ? 0 : step_above(text);
     int step = steps[k] - (32 - FULL), lower = k ? steps[k - 1] - (32 - FULL) : 0;
     if (step > FULL && k > 0) {
         outcome less = try_windows(l, within(l, lower), lower);
@@ -635,6 +659,8 @@ static void measure(list *l, int text)
             step = less.cycles <= here.cycles + here.cycles / LITTLE ? lower : step;
         }
     }
+    if (wide_loads(l))
+        step = with_loads(l, text, step);
     l->needed = step > l->needed ? step : l->needed;
 }
 
@@ -711,10 +737,17 @@ static void note_most(list *l, int most)
         l->most = most;
 }
 
+/* Is what the stretch needs no more than is taken anyway? */
+static bool suffices(const list *l, int text)
+{
+    const int have = l->needed > FULL ? l->needed : FULL;
+    return (text + TIGHT <= FULL || steps[step_above(text)] - (32 - FULL) <= l->needed) && (text + WIDE <= have || !wide_loads(l));
+}
+
 /* text: registers that the stretch needs in the order of the text. */
 static bool schedule_stretch(list *l, int text)
 {
-    if (l->measuring ? text + TIGHT <= FULL || steps[step_above(text)] - (32 - FULL) <= l->needed : l->n < 2) {
+    if (l->measuring ? suffices(l, text) : l->n < 2) {
         note_most(l, text);
         return true;
     }

@@ -1733,6 +1733,38 @@ START_TEST(kernels_take_the_registers_that_they_ask_for)
 }
 END_TEST
 
+/* A loop of eight loads of 16 bytes beside so many sums: from 16 sums on (ptxas 13.0: 40 registers, 16 sums and 32 loads of 4 bytes: 32), the registers
+ * of the next step let the loads run ahead. */
+START_TEST(wide_loads_run_ahead)
+{
+    static const struct { unsigned sums, words, least, most; } rows[] = {{12, 4, 25, 32}, {16, 4, 33, 40}, {24, 4, 41, 48}, {16, 1, 25, 32}, {18, 1, 25, 32}};
+    for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const unsigned words = rows[k].words;
+        char text[8192];
+        snprintf(text, sizeof text, ".visible .entry sums(.param .u64 p, .param .u32 n)\n{\n.reg .b64 %%d<3>;\n.reg .b32 %%r<3>;\n.reg .f32 %%f<80>;\n.reg .pred %%p;\n"
+                 "ld.param.u64 %%d1, [p];\nld.param.u32 %%r1, [n];\nmov.u32 %%r2, %%tid.x;\nmul.wide.u32 %%d2, %%r2, 16;\nadd.s64 %%d2, %%d1, %%d2;\n");
+        for (unsigned n = 0; n < rows[k].sums; n++)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "ld.global.f32 %%f%u, [%%d1+%u];\n", n, 4 * n);
+        strcat(text, "mov.u32 %r2, 0;\nL1:\n.pragma \"nounroll\";\n");
+        for (unsigned n = 0; n < 8; n++) {
+            strcat(text, words == 4 ? "ld.global.v4.f32 " : "ld.global.f32 ");
+            for (unsigned w = n * words; w < (n + 1) * words; w++)
+                snprintf(text + strlen(text), sizeof text - strlen(text), "%s%%f%u%s", words == 1 ? "" : w % words ? "" : "{", 40 + w, words == 1 ? "" : w % words == 3 ? "}" : ", ");
+            snprintf(text + strlen(text), sizeof text - strlen(text), ", [%%d2+%u];\n", 2048 * n);
+            for (unsigned w = n * words; w < (n + 1) * words; w++)
+                snprintf(text + strlen(text), sizeof text - strlen(text), "fma.rn.f32 %%f%u, %%f%u, %%f%u, %%f%u;\n", w % rows[k].sums, 40 + w, 40 + w, w % rows[k].sums);
+        }
+        strcat(text, "add.s64 %d2, %d2, 65536;\nadd.s32 %r2, %r2, 1;\nsetp.lt.u32 %p, %r2, %r1;\n@%p bra L1;\n");
+        for (unsigned n = 0; n < rows[k].sums; n++)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "st.global.f32 [%%d1+%u], %%f%u;\n", 4 * n, n);
+        strcat(text, "ret;\n}\n");
+        assemble_behind(text, "");
+        ck_assert_uint_ge(registers, rows[k].least);
+        ck_assert_uint_le(registers, rows[k].most);
+    }
+}
+END_TEST
+
 /* Who changes the number of its registers begins with as many as its limits allow and as it ever asks for; without limits it cannot (ptxas 13.0 for sm_90a). */
 START_TEST(kernels_that_change_their_registers_begin_with_most)
 {
@@ -1806,7 +1838,7 @@ START_TEST(nothing_moves_past_a_clock)
 }
 END_TEST
 
-UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops,
+UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, bodies_have_a_price, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
