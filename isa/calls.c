@@ -7,13 +7,15 @@
  * that it must give back as they were: so is what ever lives across one of them, and the barrier of each BSSY around one, all of it in
  * registers of its own while it lives. A subroutine for a quotient or a root is a call there too. It saves those and the return address in
  * local memory when it starts (STL), fetches them before it returns (LDL), and moves the stack pointer for that. One that calls nobody
- * saves one register if few are not enough. The lanes of an indirect call meet behind it (BSSY, BSYNC). */
+ * saves one register if few are not enough. The lanes of an indirect call meet behind it if they may call
+ * different functions (BSSY, BSYNC). */
 #include <string.h>
 
 #include "isa/flow.h"
 #include "isa/passes.h"
 #include "isa/plan.h"
 #include "isa/tidy.h"
+#include "isa/varies.h"
 
 /* FREE: what a function that calls nobody may need beside its arguments: R0 and R3 are free, then ptxas takes R2, which is not. */
 enum { MOST_STEADY = 64, FREE = 1 };
@@ -28,6 +30,7 @@ typedef struct steady {
 typedef struct caller {
     pl_ir *x;
     pl_flow f;
+    pl_varies v;
     uint8_t *returned;  /* by value: a call's result as it comes */
     uint32_t across;    /* most rows that live at once of the values that live across some call */
     uint32_t parts;     /* most BSSY without their BSYNC at a call */
@@ -214,10 +217,12 @@ static bool needs_copy(caller *c, const pl_insn *send, const pl_insn *call, int 
     return kept(c, k);
 }
 
-/* Do the lanes of the call meet behind it? ptxas leaves that out where nothing else parts the lanes of the function. */
-static bool meets(const pl_ir *x, const pl_insn *call)
+/* Do the lanes of the call meet behind it? ptxas leaves that out where all have one address, and where nothing parts the lanes of this function or of
+ * one that may be called. */
+static bool meets(const caller *c, const pl_insn *call)
 {
-    return x->parts && x->p->calls.at[call->target].callee == UINT32_MAX;
+    const unsigned address = pl_forms[call->form].operand[0].kind == PL_K_RETS;
+    return (c->x->parts || c->x->p->linked_parts) && c->x->p->calls.at[call->target].callee == UINT32_MAX && c->v.row[call->op[address]];
 }
 
 /* The call at position `at`: its arguments, its return address, its meeting point. */
@@ -234,7 +239,7 @@ static bool call_site(caller *c, uint32_t b, size_t at)
     for (int part = 0; part < (linked ? 2 : 1); part++)
         if (!add(x, b, at, M__link, &call))
             return false;
-    if (!meets(x, &call))
+    if (!meets(c, &call))
         return true;
     return add(x, b, at, M__bssy, &call) && add(x, b, at + 1, M__bsync, &call);
 }
@@ -405,7 +410,7 @@ bool pl_pass_calls(pl_ir *x)
     for (uint32_t k = 0; k < c.f.n; k++)
         c.f.v[k].weight = c.f.v[k].rows;
     c.returned = pl_arena_array(x->tmp, uint8_t, c.f.n + 1);
-    if (!c.returned)
+    if (!c.returned || !pl_varies_find(&c.v, x))
         return false;
     look(&c);
     if (x->f->linked && !count_kept(&c))
@@ -418,7 +423,7 @@ bool pl_pass_calls(pl_ir *x)
             open += pl_insn_mnem(i) == M__bssy;
             open -= open && pl_insn_mnem(i) == M__bsync;
             if (clobbers(x, i)) {
-                const uint32_t here = open + (!is_call(i) || meets(x, i) ? 1 : 0);
+                const uint32_t here = open + (!is_call(i) || meets(&c, i) ? 1 : 0);
                 c.parts = here > c.parts ? here : c.parts;
             }
         }

@@ -121,6 +121,7 @@ typedef struct pl_program {
     struct { pl_prog_source *at; size_t n, cap; } sources; /* the PTX files, one behind the other in the text */
     int opt_level;
     uint32_t lanes; /* while it is assembled: of a warp */
+    bool linked_parts; /* while it is assembled: a function that is called by its address has branches with conditions (ptx/callgraph.h) */
     pl_plans *plans; /* while it is assembled, else NULL */
     const char *text; /* the PTX, for messages and listings */
     size_t text_bytes;

@@ -137,6 +137,7 @@ static bool make_tables(pl_assembly *x, const pl_ast *ast)
     pl_find_linked(ast, x->scratch, linked);
     for (size_t k = 0; k < ast->funcs.n; k++)
         p->funcs.at[k].linked = linked[k];
+    p->linked_parts = pl_linked_part(ast, linked);
     for (size_t k = 0; k < ast->vars.n; k++)
         pl_lower_variable(ast->vars.at[k], p);
     for (size_t k = 0; k < ast->funcs.n; k++) /* .global and .const variables declared in functions */

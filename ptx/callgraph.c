@@ -23,7 +23,7 @@ static void name_function(graph *g, const pl_operand *o, uint32_t caller, bool c
         return;
     uint32_t callee = o->func->index;
     if (!called) {
-        g->linked[callee] = 1;
+        g->linked[callee] = PL_CALLED_BY_ADDRESS;
         return;
     }
     *pl_push(g->a, &g->edges) = (edge){caller, callee, g->out[caller], g->in[callee]};
@@ -74,9 +74,22 @@ void pl_find_linked(const pl_ast *ast, pl_arena *a, uint8_t *linked)
     for (size_t v = 0; v < ast->vars.n; v++)
         for (size_t r = 0; r < ast->vars.at[v]->reloc.n; r++)
             if (ast->vars.at[v]->reloc.at[r].func)
-                linked[ast->vars.at[v]->reloc.at[r].func->index] = 1;
+                linked[ast->vars.at[v]->reloc.at[r].func->index] = PL_CALLED_BY_ADDRESS;
     strip(&g, n, todo, false);
     strip(&g, n, todo, true);
     for (uint32_t k = 0; k < n; k++)
         linked[k] |= !g.gone[k] || ast->funcs.at[k]->prototype_only;
+}
+
+bool pl_linked_part(const pl_ast *ast, const uint8_t *linked)
+{
+    for (size_t k = 0; k < ast->funcs.n; k++) {
+        const pl_func *f = ast->funcs.at[k];
+        for (size_t n = 0; n < f->body.n && linked[f->index] & PL_CALLED_BY_ADDRESS; n++) {
+            const pl_stmt *s = &f->body.at[n];
+            if (s->kind == PL_S_INSN && s->guard && (pl_forms[s->what->form].effects & PL_EF_BRANCH))
+                return true;
+        }
+    }
+    return false;
 }

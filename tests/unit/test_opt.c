@@ -1006,6 +1006,16 @@ START_TEST(calls_through_pointers_have_a_meeting_point_where_lanes_part)
         ck_assert_uint_eq(count("~bssy"), cases[k].points);
         ck_assert_uint_eq(count("~bsync"), cases[k].points);
     }
+    char uniform[2048]; /* all lanes have one address */
+    snprintf(uniform, sizeof uniform, "setp.ge.u32 %%p1, %%r2, 7;\n@%%p1 exit;\nmov.u32 %%r2, %%ctaid.x;\n%s", call);
+    assemble(uniform);
+    ck_assert_uint_eq(count("~bssy"), 0);
+#define CALLED(body) ".func (.param .b32 r) called(.param .b32 a) { .reg .b32 %x; .reg .pred %q; ld.param.u32 %x, [a];\n" body "st.param.b32 [r], %x; ret; }\n" \
+    ".global .align 8 .u64 addresses[1] = {called};\n"
+    assemble_behind(CALLED("add.u32 %x, %x, 3;"), call);
+    ck_assert_uint_eq(count("~bssy"), 0);
+    assemble_behind(CALLED("again: shr.u32 %x, %x, 1; xor.b32 %x, %x, 3; setp.gt.u32 %q, %x, 9; @%q bra again;"), call); /* what may be called parts lanes */
+    ck_assert_uint_eq(count("~bssy"), 1 + 1);
     char loop[2048]; /* what runs behind the call in other lanes at other times: two points, the loop's and the call's */
     snprintf(loop, sizeof loop, "mov.u32 %%r6, 0;\nL:\n%s\nadd.u32 %%r6, %%r6, 1;\nsetp.lt.u32 %%p1, %%r6, %%r1;\n@%%p1 bra L;\nst.global.u32 [%%d2+4], %%r6;", call);
     assemble(loop);
