@@ -219,13 +219,14 @@ static bool shift_add(chooser *c, pl_insn *i)
     return false;
 }
 
-/* a << n | b >> 32 - n: SHF; of 64 bits two of them. The shifted values have no bit in common, so a sum is the same. */
+/* a << n | b >> 32 - n: SHF; of 64 bits two of them, where it is a sum, as nvcc writes a rotation: of the other two ptxas makes nothing there. The
+ * shifted values have no bit in common, so a sum is the same. */
 static bool funnel(chooser *c, pl_insn *i)
 {
     pl_ir *x = c->x;
     const uint16_t m = pl_insn_mnem(i);
     const unsigned bits = pl_insn_is_integer(i, 64) ? 64 : 32;
-    if ((m != M_or && m != M_xor && m != M_add) || !pl_insn_is_integer(i, bits))
+    if ((m != M_add && (bits == 64 || (m != M_or && m != M_xor))) || !pl_insn_is_integer(i, bits))
         return false;
     for (unsigned k = 1; k <= 2; k++) {
         const bool shifts = writer_name(c, i, k) == M_shl && writer_name(c, i, 3 - k) == M_shr;
@@ -626,13 +627,85 @@ static void round_trip(const chooser *c, pl_insn *i)
         w->cls = C_cvt_rnd;
 }
 
-/* Fields whose places are known. ptxas 13.0 cuts out bytes and pairs of bytes with PRMT, a field at the bottom with LOP3 or SGXT, others with SHF
- * and SGXT. What is no number goes through three more instructions for the limits of place and width, and a number beside it into a register. */
+/* Does a field stand at whole bytes? */
 static bool whole_bytes(uint64_t place, uint64_t width)
 {
     return place % 8 == 0 && (width == 8 || width == 16) && place + width <= 32;
 }
 
+/* The width of what a mask, a shift down or an extension leaves of a word at a whole byte, with its sign or without; 0: of something else. */
+static unsigned whole_part(const chooser *c, const pl_insn *w, bool sign)
+{
+    const pl_form *f = &pl_forms[w->form];
+    uint64_t n = 0, width = 0;
+    switch ((int)pl_insn_mnem(w)) {
+    case M_and: { /* not of what is shifted down: these two are a field of bits before a mask is looked at */
+        const bool shifted = writer_name(c, w, 1) == M_shr;
+        return !sign && !shifted && pl_ir_number(c->x, w->op[2], &n) ? n == 0xff ? 8 : n == 0xffff ? 16 : 0 : 0;
+    }
+    case M_shr: return !sign && pl_type_kind(pl_insn_type(w)) != 's' && pl_ir_number(c->x, w->op[2], &n) ? n == 24 ? 8 : n == 16 ? 16 : 0 : 0;
+    case M_bfe:
+        return (pl_type_kind(pl_insn_type(w)) == 's') == sign && pl_ir_number(c->x, w->op[2], &n) && pl_ir_number(c->x, w->op[3], &width) && whole_bytes(n, width) ? (unsigned)width : 0;
+    case M_cvt: {
+        const pl_word from = f->noperands == 2 ? pl_operand_type(f, 1, w->mods) : W_none;
+        return w->cls == C_cvt_int && (pl_type_kind(from) == 's') == sign && pl_type_bits(from) < 32 ? (unsigned)pl_type_bits(from) : 0;
+    }
+    default: return 0;
+    }
+}
+
+/* A byte or half of a word becomes a float: I2F takes it out of the word by itself; I2FP, which is quicker, cannot. */
+static void convert_part(const chooser *c, pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    if (i->cls != C_cvt_i2f || i->guard != PL_PT || f->noperands != 2 || pl_operand_type(f, 0, i->mods) != W_f32 || pl_type_bits(pl_operand_type(f, 1, i->mods)) != 32)
+        return;
+    pl_insn *w = source(c, i, 1);
+    if (!w || !single(c, i->op[1]) || w->cls == C_free || pl_type_bits(pl_insn_type(w)) != 32 ||
+        !whole_part(c, w, pl_type_kind(pl_operand_type(f, 1, i->mods)) == 's'))
+        return;
+    w->cls = C_free;
+    i->cls = C_cvt_f2i;
+}
+
+/* A float held between 0 and 1, from either side: what has computed it saturates, else FADD does. */
+static void saturate(const chooser *c, pl_insn *i)
+{
+    const uint16_t m = pl_insn_mnem(i), other = m == M_min ? M_max : M_min;
+    const uint64_t one = 0x3f800000;
+    uint64_t n, bound;
+    if (i->cls != C_fminmax || i->guard != PL_PT || pl_insn_has(i, W_NaN) || pl_forms[i->form].noperands != 3 || !pl_ir_number(c->x, i->op[2], &n))
+        return;
+    pl_insn *w = source(c, i, 1), *from;
+    if (!w || pl_insn_mnem(w) != other || w->cls != C_fminmax || pl_insn_has(w, W_NaN) || !single(c, i->op[1]) || pl_forms[w->form].noperands != 3 ||
+        pl_insn_has(w, W_ftz) != pl_insn_has(i, W_ftz) || !pl_ir_number(c->x, w->op[2], &bound) || (m == M_min ? n != one || bound : n || bound != one))
+        return;
+    from = source(c, w, 1);
+    const uint16_t by = from ? pl_insn_mnem(from) : 0;
+    const bool computes = from && single(c, w->op[1]) && (by == M_add || by == M_sub || by == M_mul || by == M_fma || by == M__fms || by == M__fnma) &&
+                          pl_insn_type(from) == W_f32 && !pl_insn_has(from, W_sat) && pl_insn_has(from, W_ftz) == pl_insn_has(i, W_ftz);
+    w->cls = C_free;
+    i->cls = computes ? C_free : C_fma;
+}
+
+/* 1 or 0 by a comparison of floats: FSET. */
+static void choose_truth(const chooser *c, pl_insn *i)
+{
+    const uint64_t one = 0x3f800000;
+    uint64_t yes, no;
+    if (i->guard != PL_PT || pl_insn_type(i) != W_f32 || i->op[3] <= PL_PF || !pl_ir_number(c->x, i->op[1], &yes) || !pl_ir_number(c->x, i->op[2], &no) ||
+        !((yes == one && !no) || (!yes && no == one)))
+        return;
+    const pl_ir_row *r = &c->x->pred_row[i->op[3]];
+    if (r->defs != 1 || r->uses != 1 || r->pinned || r->block != c->block)
+        return;
+    pl_insn *w = &c->x->b.at[r->block].code.at[r->at];
+    if (pl_insn_mnem(w) == M_setp && w->guard == PL_PT && pl_forms[w->form].noperands == 4 && w->op[1] == UINT32_MAX && pl_insn_type(w) == W_f32)
+        w->cls = C_free;
+}
+
+/* Fields whose places are known. ptxas 13.0 cuts out bytes and pairs of bytes with PRMT, a field at the bottom with LOP3 or SGXT, others with SHF
+ * and SGXT. What is no number goes through three more instructions for the limits of place and width, and a number beside it into a register. */
 static void extract_field(const chooser *c, pl_insn *i)
 {
     enum { PLACE = 2, WIDTH = 3 };
@@ -780,7 +853,10 @@ static void change(chooser *c, pl_insn *i)
             return;
         break;
     case M_min:
-    case M_max: sum_and_bound(c, i); break;
+    case M_max:
+        sum_and_bound(c, i);
+        saturate(c, i);
+        break;
     case M_or:
     case M_xor:
         if (funnel(c, i))
@@ -800,7 +876,11 @@ static void change(chooser *c, pl_insn *i)
     switch (pl_insn_mnem(i)) { /* as it is now */
     case M_setp: test_bits(c, i); break;
     case M_ex2: unscaled(c, i); break;
-    case M_cvt: round_trip(c, i); break;
+    case M_cvt:
+        round_trip(c, i);
+        convert_part(c, i);
+        break;
+    case M_selp: choose_truth(c, i); break;
     case M_bfe: extract_field(c, i); break;
     case M_bfi: insert_field(c, i); break;
     case M_mul:
