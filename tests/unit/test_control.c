@@ -263,7 +263,44 @@ START_TEST(blocks_end_when_results_are_there)
 }
 END_TEST
 
-UNIT_MAIN("control", distances_are_those_of_ptxas, guards_doubles_and_memory, loads_read_together_share_a_scoreboard,
+/* The scoreboards of all loads in the order of the text, "2234": as ptxas 13.0 gives them for sm_90a. */
+START_TEST(scoreboards_are_those_of_ptxas)
+{
+#define FIRST_FIVE "mad.lo.u32 %r20, %r1, %r2, %r3; mad.lo.u32 %r20, %r4, %r5, %r20; bar.sync 1;\n"
+#define EIGHT                                                                                                                                  \
+    "ld.volatile.global.u32 %r6, [%d0+64]; ld.volatile.global.u32 %r7, [%d0+72]; ld.volatile.global.u32 %r8, [%d0+80];"                         \
+    "ld.volatile.global.u32 %r9, [%d0+88]; ld.volatile.global.u32 %r10, [%d0+96]; ld.volatile.global.u32 %r11, [%d0+104];"                      \
+    "ld.volatile.global.u32 %r12, [%d0+112]; ld.volatile.global.u32 %r13, [%d0+120];\n"
+#define ONE(R) "mad.lo.u32 %r20, " R ", %r0, %r20;"
+#define TWO(A, B) "mad.lo.u32 %r20, " A ", " B ", %r20;"
+    static const struct { const char *body, *is; } t[] = {
+        /* memory has four, from the third on; when they are taken, the rest shares the one that is waited for last */
+        {FIRST_FIVE EIGHT ONE("%r6") ONE("%r7") ONE("%r8") ONE("%r9") ONE("%r10") ONE("%r11") ONE("%r12") ONE("%r13"), "2223345555555"},
+        /* two for one sum share; exchanges begin with the first */
+        {FIRST_FIVE EIGHT TWO("%r6", "%r7") TWO("%r8", "%r9") TWO("%r10", "%r11") TWO("%r12", "%r13")
+         "ld.shared.u32 %r14, [%r20]; ld.shared.u32 %r15, [%r20+64]; mul.lo.u32 %r20, %r14, %r0; mad.lo.u32 %r20, %r15, %r0, %r20;", "222334455555501"},
+        /* what a later block waits for has the last one */
+        {FIRST_FIVE "ld.volatile.global.u32 %r7, [%d0+72]; ld.volatile.global.u32 %r8, [%d0+80]; mov.u32 %r21, 0;\n"
+         "again: ld.volatile.shared.u32 %r22, [%r21]; add.u32 %r20, %r20, %r22; add.u32 %r21, %r21, 4; setp.lt.u32 %p2, %r21, %r1; @%p2 bra again;\n"
+         "mad.lo.u32 %r20, %r7, %r8, %r20;", "2334455"},
+    };
+#undef FIRST_FIVE
+#undef EIGHT
+#undef ONE
+#undef TWO
+    for (size_t k = 0; k < sizeof t / sizeof *t; k++) {
+        program p = assemble(t[k].body);
+        char is[MOST + 1];
+        unsigned n = 0;
+        for (unsigned pc = 0; pc < p.n && n < strlen(t[k].is); pc++)
+            if (strstr(p.text[pc], "ld.volatile") || strstr(p.text[pc], "ld.shared")) is[n++] = (char)('0' + p.c[pc].scoreboard);
+        is[n] = 0;
+        ck_assert_str_eq(is, t[k].is);
+    }
+}
+END_TEST
+
+UNIT_MAIN("control", scoreboards_are_those_of_ptxas, distances_are_those_of_ptxas, guards_doubles_and_memory, loads_read_together_share_a_scoreboard,
           six_scoreboards_serve_eight_results, waits_cross_blocks, writers_wait_until_a_store_has_read, what_is_read_in_time_needs_no_scoreboard,
           addresses_and_data_share_no_scoreboard, what_follows_an_acquire_waits, guarded_loads_of_one_register_are_both_waited_for,
           blocks_end_when_results_are_there)
