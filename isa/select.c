@@ -326,7 +326,8 @@ static bool two_numbers(const chooser *c, const pl_insn *w, uint32_t other)
     return (pl_ir_number(c->x, other, &n) && n) && (pl_ir_number(c->x, w->op[1], &n) || pl_ir_number(c->x, w->op[2], &n));
 }
 
-/* max(a + b, c), min(a - b, c), and max(max(a + b, c), 0); the larger of three values; min(max(a, b), 0) is one, too. */
+/* max(a + b, c), min(a - b, c), and max(max(a + b, c), 0); the larger of three values; min(max(a, b), 0) is one, too. A sum that counts stays, as
+ * ptxas 13.0 leaves it. */
 static void sum_and_bound(const chooser *c, pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
@@ -344,7 +345,7 @@ static void sum_and_bound(const chooser *c, pl_insn *i)
         const bool cuts = m == M_max && t == W_s32 && pl_ir_number(c->x, i->op[3 - k], &zero) && !(uint32_t)zero;
         r.op[3] = i->op[3 - k];
         if ((inner == M_add || inner == M_sub) && pl_insn_is_integer(w, 32) && pl_forms[w->form].noperands == 3) {
-            if (two_numbers(c, w, i->op[3 - k]) || !pl_insn_make(&r, inner == M_add ? M__addmax : M__submax, 4, (const pl_word[]){mode, t}, 2))
+            if (counts(c, w) || two_numbers(c, w, i->op[3 - k]) || !pl_insn_make(&r, inner == M_add ? M__addmax : M__submax, 4, (const pl_word[]){mode, t}, 2))
                 continue;
         } else if (inner == M__addmax && cuts && pl_insn_type(w) == t && !pl_insn_has(w, W_relu)) {
             if (!pl_insn_make(&r, M__addmax, 4, (const pl_word[]){pl_insn_has(w, W_max) ? W_max : W_min, W_relu, t}, 3))

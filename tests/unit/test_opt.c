@@ -119,6 +119,14 @@ START_TEST(what_counts_is_a_sum_and_a_guarded_copy)
     assemble(body);
     ck_assert_uint_eq(count("selp"), 0);
     ck_assert_uint_eq(count("add.s32"), 2);
+    /* a bound takes the other sum (ptxas 13.0), or none */
+    snprintf(body, sizeof body, "%sselp.u32 %%r5, 1, 0, %%p1;\nadd.s32 %%r6, %%r3, %%r5;\nadd.s32 %%r7, %%r4, 1;\nmin.s32 %%r8, %%r6, %%r7;\nst.global.u32 [%%d2], %%r8;", load);
+    assemble(body);
+    ck_assert_uint_eq(count("selp"), 0);
+    ck_assert_uint_eq(count("~addmax"), 1);
+    snprintf(body, sizeof body, "%sselp.u32 %%r5, 1, 0, %%p1;\nadd.s32 %%r6, %%r3, %%r5;\nmin.s32 %%r8, %%r6, %%r4;\nst.global.u32 [%%d2], %%r8;", load);
+    assemble(body);
+    ck_assert_uint_eq(count("selp") + count("~addmax"), 0);
     /* something else than a number, another reader, a difference */
     static const char *const kept[] = {"selp.u32 %r5, %r4, 0, %p1;\nadd.s32 %r6, %r3, %r5;", "selp.u32 %r5, 1, 0, %p1;\nadd.s32 %r6, %r3, %r5;\nst.global.u32 [%d2+4], %r5;",
                                        "selp.u32 %r5, 1, 0, %p1;\nsub.s32 %r6, %r3, %r5;"};
