@@ -149,11 +149,10 @@ static bool starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* A subroutine of ptxas does it, or may have to: there a block ends. A product of 8-bit floats is a dozen instructions that ptxas leaves together,
- * and loads for the next behind them. Others order all that is around them. */
+/* A subroutine of ptxas does it, or may have to: there a block ends. Others order all that is around them. */
 static bool class_is_wall(uint16_t cls)
 {
-    static const char *const names[] = {"div64", "rem64", "mma_fp8", "tcgen05"};
+    static const char *const names[] = {"div64", "rem64", "tcgen05"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (starts_with(pl_class_text[cls], names[k]))
             return true;
