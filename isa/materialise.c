@@ -5,7 +5,7 @@
  * too, where a move costs less than a register kept all along (so 66 of 78 in loops of one block, 2026-11); what such a loop has OFTEN stands in
  * front of it, unless it takes two registers (IMAD.WIDE adds to the pair in place). An operand of f64 arithmetic holds the upper half of a
  * number; where the lower half is not zero, both go into uniform registers in the block that needs them, and
- * so do constant vectors of IDP (its output for sm_90, 2026-11). */
+ * so do constant vectors of IDP (its output for sm_90, 2026-11). The address of a variable that IMAD.WIDE adds to a multiple is fetched from the constant bank. */
 #include <string.h>
 
 #include "isa/passes.h"
@@ -15,11 +15,13 @@ enum { OFTEN = 4 };
 
 typedef struct moved {
     uint32_t constant, row, block, next; /* next: of the same constant, plus one */
+    uint32_t calls;                      /* of the function in front of it, for addresses of variables */
 } moved;
 
 typedef struct mover {
     pl_ir *x;
     uint32_t block, line;
+    uint32_t calls;     /* seen so far */
     size_t at;
     unsigned room;      /* numbers that the current instruction may still hold */
     uint32_t held;      /* the one it holds */
@@ -70,7 +72,7 @@ static uint32_t register_for(mover *m, uint32_t constant, unsigned rows)
     i->op[1] = constant;
     i->line = m->line;
     uint32_t next = m->first[constant];
-    *pl_push(x->tmp, &m->done) = (moved){constant, row, where, next};
+    *pl_push(x->tmp, &m->done) = (moved){.constant = constant, .row = row, .block = where, .next = next};
     m->first[constant] = (uint32_t)m->done.n;
     return row;
 }
@@ -101,6 +103,37 @@ static unsigned room(const pl_insn *i, bool *pairs)
         m == M_setp || m == M_shf || m == M_prmt)
         return 1;
     return UINT32_MAX;
+}
+
+/* The address of a variable that a product by a number is added to: IMAD.WIDE has no room for both. */
+static uint32_t *address_added(const pl_ir *x, pl_insn *i)
+{
+    uint64_t factor;
+    if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != M_mad || !pl_insn_has(i, W_wide) || i->cls == C_free || i->cls == C_alu || !pl_ir_number(x, i->op[2], &factor))
+        return NULL;
+    const uint32_t row = i->op[3];
+    const pl_row_init *r = row < x->f->rows && x->kind.at[row] == PL_ROW_INIT ? &x->f->init.at[x->init.at[row]] : NULL;
+    return r && r->reloc == PL_RELOC_VAR && x->p->vars.at[r->symbol].space == PL_SP_GLOBAL ? &i->op[3] : NULL;
+}
+
+/* It is fetched from the driver's table (LDC), in each block that needs it, and again behind a call. */
+static uint32_t fetched_address(mover *m, uint32_t symbol)
+{
+    pl_ir *x = m->x;
+    for (uint32_t k = m->first[symbol]; k; k = m->done.at[k - 1].next)
+        if (m->done.at[k - 1].block == m->block && m->done.at[k - 1].calls == m->calls)
+            return m->done.at[k - 1].row;
+    const uint32_t row = pl_ir_new(x, 2);
+    pl_insn *i = pl_ir_later(x, m->block, m->at);
+    if (!i || !pl_insn_make(i, M__ldc, 2, &(pl_word){W_u64}, 1))
+        return symbol;
+    i->op[0] = row;
+    i->op[1] = symbol;
+    i->line = m->line;
+    const uint32_t next = m->first[symbol];
+    *pl_push(x->tmp, &m->done) = (moved){.constant = symbol, .row = row, .block = m->block, .next = next, .calls = m->calls};
+    m->first[symbol] = (uint32_t)m->done.n;
+    return row;
 }
 
 /* Counts in shared memory: ATOMS.POPC.INC adds one without an operand for that. */
@@ -156,7 +189,12 @@ bool pl_pass_materialise(pl_ir *x)
     for (uint32_t j = 0; j < x->nrpo; j++) {
         m.block = x->rpo[j];
         for (m.at = 0; m.at < x->b.at[m.block].code.n && pl_ir_ok(x); m.at++) {
-            const pl_insn *here = &x->b.at[m.block].code.at[m.at];
+            pl_insn *here = &x->b.at[m.block].code.at[m.at];
+            m.calls += here->form != PL_IR_DEAD && (pl_insn_effects(here) & PL_EF_CALL);
+            uint32_t *address = address_added(x, here);
+            m.line = here->line;
+            if (address)
+                *address = fetched_address(&m, *address);
             m.room = room(here, &m.pairs);
             if (shifts_number(x, here))
                 m.room = 0;

@@ -996,6 +996,20 @@ START_TEST(loads_behind_a_branch_are_asked_for_in_front_of_it)
 }
 END_TEST
 
+/* IMAD.WIDE has room for a number or for a word of the constant bank: ptxas 13.0 for sm_90a fetches the address of a variable in each block (LDC.64). */
+START_TEST(addresses_added_to_multiples_are_fetched)
+{
+    static const char *const table = ".global .align 4 .f32 t[64];\n";
+#define ELEMENT(n) "ld.global.u32 %r3, [%d1+" #n "];\nmov.u64 %d3, t;\nmul.wide.u32 %d4, %r3, 4;\nadd.s64 %d5, %d3, %d4;\nld.global.f32 %f" #n ", [%d5];\n"
+    assemble_behind(table, ELEMENT(4) "st.global.f32 [%d2], %f4;");
+    ck_assert_uint_eq(count("~ldc.u64"), 1);
+    assemble_behind(table, ELEMENT(4) ELEMENT(8) "add.f32 %f1, %f4, %f8;\nst.global.f32 [%d2], %f1;");
+    ck_assert_uint_eq(count("~ldc.u64"), 1);
+    assemble_behind(table, "mov.u64 %d3, t;\nmul.wide.u32 %d4, %r1, %r2;\nadd.s64 %d5, %d3, %d4;\nld.global.f32 %f4, [%d5];\nst.global.f32 [%d2], %f4;"); /* no number */
+    ck_assert_uint_eq(count("~ldc.u64"), 0);
+}
+END_TEST
+
 /* As ptxas does: nvcc-made kernels with a table of functions, ptxas 13.0, sm_90a, 2026-11. */
 START_TEST(calls_through_pointers_have_a_meeting_point_where_lanes_part)
 {
@@ -1938,5 +1952,5 @@ UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_the
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, guarded_accesses_are_bodies, arms_are_beside_each_other, two_conditions_are_one_branch, bodies_count_what_they_become, lanes_that_have_left_are_not_elsewhere, bodies_fetch_parameters, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
           parameters_of_arithmetic_take_no_register, what_all_lanes_count_takes_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
-          loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, loads_of_what_is_known_are_copies, constant_vectors_take_uniform_registers, wider_accesses_tell_how_global_words_are_aligned, calls_through_pointers_have_a_meeting_point_where_lanes_part, atomics_without_a_reader_are_reductions_where_nothing_fences,
+          loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, loads_of_what_is_known_are_copies, constant_vectors_take_uniform_registers, wider_accesses_tell_how_global_words_are_aligned, calls_through_pointers_have_a_meeting_point_where_lanes_part, addresses_added_to_multiples_are_fetched, atomics_without_a_reader_are_reductions_where_nothing_fences,
           unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
