@@ -59,7 +59,7 @@ static const struct { const char *class_name; uint8_t unit, cycles; } units[] = 
  * need (kernels of 1 to 96 loads, across which 0 to 80 values live, 2026-11): of loads of 16 bytes that can be under way together they are given WIDE more
  * than the text needs, up to a step of DEAR, beyond which the text of three kernels recorded needs more here than there. With less than ROOM left, what has begun goes before what has not, and
  * something that comes SOON before something else. */
-enum { FREE = 21, FULL = 29, LESS = 1, LONG = 100, LITTLE = 16, EARLY = 8, BESIDE = 3, TIGHT = 1, ROOM = 4, SOON = 6,
+enum { FREE = 21, FULL = 29, LESS = 1, LONG = 100, LITTLE = 16, EARLY = 8, BESIDE = 4, TIGHT = 1, ROOM = 4, SOON = 6,
        WIDE = 8, DEAR = 64 };
 
 /* Registers of a thread, the most with which an SM of sm_90 holds 64, 48, 40, 36 ... warps. */

@@ -1842,7 +1842,7 @@ END_TEST
  * of the next step let the loads run ahead. */
 START_TEST(wide_loads_run_ahead)
 {
-    static const struct { unsigned sums, words, least, most; } rows[] = {{12, 4, 25, 32}, {16, 4, 33, 40}, {24, 4, 41, 48}, {16, 1, 25, 32}, {18, 1, 25, 32}};
+    static const struct { unsigned sums, words, least, most; } rows[] = {{12, 4, 25, 32}, {16, 4, 33, 40}, {24, 4, 41, 48}, {16, 1, 25, 32}, {18, 1, 25, 32}, {28, 1, 33, 40}, {31, 1, 41, 48}};
     for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++) {
         const unsigned words = rows[k].words;
         char text[8192];
