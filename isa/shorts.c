@@ -137,7 +137,7 @@ static bool several(const pl_insn *i)
 }
 
 /* Several bytes or halves are loaded and stored as words: what is used of them is cut out, what is stored put together (PRMT). */
-static void cut_out(pl_ir *x, const uint8_t *to_float, uint32_t block, size_t at)
+static void cut_out(pl_ir *x, const uint16_t *to_float, uint32_t block, size_t at)
 {
     const pl_insn access = x->b.at[block].code.at[at];
     const unsigned n = access.sel[PL_M_COUNT];
@@ -149,7 +149,7 @@ static void cut_out(pl_ir *x, const uint8_t *to_float, uint32_t block, size_t at
         uint64_t v;
         if (row >= x->described || (!stores && (x->row[row].defs != 1 || !x->row[row].uses)) || x->row[row].pinned || pl_ir_number(x, row, &v))
             continue;
-        if (!stores && to_float[row])
+        if (!stores && to_float[row] && (access.sel[PL_M_LOG2] || to_float[row] != W_u16))
             continue;
         const uint32_t other = pl_ir_new(x, 1);
         pl_insn *i = pl_ir_insert(x, block, stores ? at : at + 1);
@@ -200,14 +200,15 @@ bool pl_pass_cuts(pl_ir *x)
         return true;
     if (!pl_ir_ready(x))
         return false;
-    uint8_t *to_float = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4); /* by row: a conversion takes either half of a word, or any byte */
+    /* by row: the type of a conversion that takes either half of a word, or any byte, as those of unsigned 16 bits do not */
+    uint16_t *to_float = pl_arena_array(x->tmp, uint16_t, x->f->rows + 4);
     if (!to_float)
         return false;
     for (uint32_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
             const pl_insn *i = &x->b.at[b].code.at[k];
             if (i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_cvt && pl_type_kind(pl_insn_type(i)) == 'f' && i->op[1] < x->f->rows)
-                to_float[i->op[1]] = 1;
+                to_float[i->op[1]] = (uint16_t)pl_operand_type(&pl_forms[i->form], 1, i->mods);
         }
     for (uint32_t b = 0; b < x->b.n; b++)
         for (size_t k = x->b.at[b].code.n; k-- > 0 && pl_ir_ok(x);)
