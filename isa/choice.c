@@ -132,6 +132,13 @@ static bool two_loads(pl_ir *x, uint32_t block, size_t at, uint32_t a, uint32_t 
     return first && second && loads(first) && (!loads(second) || second > first);
 }
 
+/* Does the selection change its sign? A copy of it would not come for nothing. */
+static bool signed_on_the_way(const pl_ir *x, uint32_t row)
+{
+    const pl_insn *w = x->row[row].defs == 1 ? pl_ir_writer(x, row) : NULL;
+    return w && w->cls == C_free && (pl_insn_mnem(w) == M_neg || pl_insn_mnem(w) == M_abs);
+}
+
 /* True: something has changed. */
 static bool choose(pl_ir *x, reading *n, uint32_t block, size_t at)
 {
@@ -143,7 +150,7 @@ static bool choose(pl_ir *x, reading *n, uint32_t block, size_t at)
         const unsigned k = behind ? 2 - n1 : 1 + n1;
         uint32_t other = i->op[3 - k];
         pl_insn *w = computed(x, block, at, i->op[k]);
-        if (!w || other == UINT32_MAX || (other != i->op[0] && !dies(x, n, block, at, other)))
+        if (!w || other == UINT32_MAX || signed_on_the_way(x, other) || (other != i->op[0] && !dies(x, n, block, at, other)))
             continue;
         pl_insn r = *w, copy = *i, back = *i;
         count old = {i->op[0], PL_IR_NONE, 0, 0};

@@ -689,6 +689,65 @@ static void saturate(const chooser *c, pl_insn *i)
     i->cls = computes ? C_free : C_fma;
 }
 
+/* Rounded to an integral value, then to an integer, of which nothing is cut off any more: F2I rounds as the first was told. */
+static void round_once(const chooser *c, pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    if (i->guard != PL_PT || f->noperands != 2 || !pl_insn_has(i, W_rzi) || pl_type_kind(pl_operand_type(f, 0, i->mods)) == 'f')
+        return;
+    const pl_word type = pl_operand_type(f, 1, i->mods);
+    pl_insn *w = type == W_f32 || type == W_f64 ? source(c, i, 1) : NULL;
+    if (!w || pl_insn_mnem(w) != M_cvt || !single(c, i->op[1]) || pl_insn_has(w, W_sat) || pl_forms[w->form].noperands != 2)
+        return;
+    const bool integral = pl_insn_has(w, W_rni) || pl_insn_has(w, W_rzi) || pl_insn_has(w, W_rmi) || pl_insn_has(w, W_rpi);
+    if (integral && pl_operand_type(&pl_forms[w->form], 0, w->mods) == type && pl_operand_type(&pl_forms[w->form], 1, w->mods) == type)
+        w->cls = C_free;
+}
+
+/* The leading zeros of a word are 31 less what FLO finds, which a sum takes along; 31 less the zeros is what it finds, another number less them is not known
+ * to be a sum of it. */
+static void leading_zeros(const chooser *c, pl_insn *i)
+{
+    uint64_t from;
+    for (unsigned k = 1; k <= 2; k++) {
+        pl_insn *w = pl_insn_is_integer(i, 32) && writer_name(c, i, k) == M_clz ? source(c, i, k) : NULL;
+        if (!w || w->cls != C_clz || !single(c, i->op[k]))
+            continue;
+        const bool less = pl_insn_mnem(i) == M_sub && k == 2 && pl_ir_number(c->x, i->op[1], &from);
+        if (less && from != 31)
+            return;
+        w->cls = C_popc;
+        if (less)
+            i->cls = C_free;
+        return;
+    }
+}
+
+/* The greater or the lesser of two integers, chosen by a comparison of them: VIMNMX. */
+static void choose_bound(chooser *c, pl_insn *i)
+{
+    pl_ir *x = c->x;
+    if (i->guard != PL_PT || pl_type_bits(pl_insn_type(i)) != 32 || pl_insn_type(i) == W_f32 || i->op[3] <= PL_PF)
+        return;
+    const pl_ir_row *r = &x->pred_row[i->op[3]];
+    if (r->defs != 1 || r->uses != 1 || r->pinned || r->block != c->block || r->at >= c->at)
+        return;
+    const pl_insn *w = &x->b.at[r->block].code.at[r->at];
+    const pl_word type = pl_insn_type(w);
+    if (pl_insn_mnem(w) != M_setp || w->guard != PL_PT || pl_forms[w->form].noperands != 4 || w->op[1] != UINT32_MAX || (type != W_s32 && type != W_u32))
+        return;
+    const bool same = w->op[2] == i->op[1] && w->op[3] == i->op[2], crossed = w->op[2] == i->op[2] && w->op[3] == i->op[1];
+    const bool more = pl_insn_has(w, W_gt) || pl_insn_has(w, W_ge), less = pl_insn_has(w, W_lt) || pl_insn_has(w, W_le), turned = i->neg >> 3 & 1;
+    pl_insn n = *i;
+    if (same == crossed || more == less || !pl_insn_make(&n, (more == same) != turned ? M_max : M_min, 3, &type, 1))
+        return;
+    for (unsigned k = 1; k <= 2; k++)
+        if (!stable(c, i->op[k], r))
+            return;
+    n.neg = 0;
+    *i = n;
+}
+
 /* 1 or 0 by a comparison of floats: FSET. */
 static void choose_truth(const chooser *c, pl_insn *i)
 {
@@ -812,6 +871,9 @@ static void look(chooser *c, pl_insn *i)
     case M_rcp: case M_rsqrt: case M_sqrt: case M_lg2: case M_ex2: case M_sin: case M_cos:
         takes = takes_signs(i);
         break;
+    case M_selp:
+        takes = pl_insn_type(i) == W_f32;
+        break;
     case M_mma:
         takes = cuts_tf32(i);
         break;
@@ -875,13 +937,19 @@ static void change(chooser *c, pl_insn *i)
     default: break;
     }
     switch (pl_insn_mnem(i)) { /* as it is now */
+    case M_add:
+    case M_sub: leading_zeros(c, i); break;
     case M_setp: test_bits(c, i); break;
     case M_ex2: unscaled(c, i); break;
     case M_cvt:
         round_trip(c, i);
         convert_part(c, i);
+        round_once(c, i);
         break;
-    case M_selp: choose_truth(c, i); break;
+    case M_selp:
+        choose_truth(c, i);
+        choose_bound(c, i);
+        break;
     case M_bfe: extract_field(c, i); break;
     case M_bfi: insert_field(c, i); break;
     case M_mul:

@@ -10,7 +10,7 @@ enum { NEVER = PL_WEIGHT_MOST + 1 };
 /* What ptxas never guards, or counts as several, by the start of its class. What each instruction counts was read off bodies of one or two of them and
  * so many sums that a branch takes their place (its output for 180 instructions, 2026-11). */
 static const struct { const char *class_name; uint8_t count; } counts[] = {
-    {"clz", NEVER}, {"idp", NEVER}, {"div_f32_approx", 2}, {"div_f32_scaled", 7}, {"div", NEVER}, {"rem", NEVER}, {"slow", NEVER},
+    {"idp", NEVER}, {"div_f32_approx", 2}, {"div_f32_scaled", 7}, {"div", NEVER}, {"rem", NEVER}, {"slow", NEVER},
     {"rsqrt_f64", NEVER}, {"sqrt", NEVER}, {"rcp_f", NEVER}, {"mufu_scaled", 5}, {"mufu_trig", 2}, {"cvt_int64", 0},
     {"alu64", 2}, {"logic64", 2}, {"setp64", 2}, {"shift64", 2}, {"half_one", 1}, {"half", 2}};
 
@@ -135,7 +135,7 @@ unsigned pl_weight(const pl_ir *x, const pl_insn *i)
     case M_testp:
         more = 1;
         break;
-    case M_bfind:
+    case M_bfind: case M_clz:
         return NEVER;
     default:
         break;

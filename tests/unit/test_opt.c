@@ -13,6 +13,7 @@ static uint32_t registers; /* of a thread */
 static unsigned permutations; /* `mov` that is a PRMT */
 static unsigned constants;    /* fetches of constants */
 static unsigned unpaid;       /* computations that a neighbour does on the way */
+static unsigned roundings;    /* conversions to an integral value of the same type */
 static unsigned turns;        /* sines and cosines that divide their angle by a turn */
 
 /* The body of a kernel with parameters p (u64), q (u64), n (u32) and registers %r %d %f %p, behind functions, assembled at -O2. */
@@ -32,13 +33,14 @@ static const char *assemble_behind(const char *functions, const char *body)
     ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, strlen(text), NULL, &m), PL_OK);
     size_t at = 0;
     listing[0] = 0;
-    permutations = constants = turns = unpaid = 0;
+    permutations = constants = turns = unpaid = roundings = 0;
     registers = m->program->funcs.at[0].registers;
     for (uint32_t pc = 0; pc < m->program->code.n; pc++) {
         const pl_insn *i = &m->program->code.at[pc];
         permutations += pl_forms[i->form].mnem == M_mov && i->cls == C_alu;
         constants += pl_forms[i->form].mnem == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST && i->cls != C_free;
         turns += i->cls == C_mufu_trig;
+        roundings += i->cls == C_cvt_rnd;
         unpaid += i->cls == C_free && !(i->flags & PL_IF_MEM) && pl_forms[i->form].mnem != M_mov && pl_forms[i->form].mnem != M_cvt;
         pl_disasm(m->program, pc, listing + at, sizeof listing - at - 2);
         at = strlen(listing);
@@ -1434,6 +1436,20 @@ START_TEST(parts_of_words_become_floats)
 }
 END_TEST
 
+/* Bytes that were loaded together are cut out for their conversions, which cut for themselves only what has 32 bits, or a sign (ptxas 13.0). */
+START_TEST(bytes_of_vectors_become_floats)
+{
+    assemble(".reg .b16 %h<8>;\nld.global.v4.u8 {%h1, %h2, %h3, %h4}, [%d1];\ncvt.rn.f32.u16 %f1, %h1;\ncvt.rn.f32.u16 %f2, %h3;\nadd.f32 %f3, %f1, %f2;\nst.global.f32 [%d1], %f3;");
+    ck_assert_uint_eq(count("~cut"), 2);
+    assemble("ld.global.v4.u8 {%r3, %r4, %r5, %r6}, [%d1];\ncvt.rn.f32.u32 %f1, %r3;\ncvt.rn.f32.u32 %f2, %r5;\nadd.f32 %f3, %f1, %f2;\nst.global.f32 [%d1], %f3;");
+    ck_assert_uint_eq(count("~cut"), 0);
+    assemble(".reg .b16 %h<8>;\nld.global.v4.s8 {%h1, %h2, %h3, %h4}, [%d1];\ncvt.rn.f32.s16 %f1, %h1;\ncvt.rn.f32.s16 %f2, %h3;\nadd.f32 %f3, %f1, %f2;\nst.global.f32 [%d1], %f3;");
+    ck_assert_uint_eq(count("~cut"), 0);
+    assemble(".reg .b16 %h<8>;\nld.global.v4.u16 {%h1, %h2, %h3, %h4}, [%d1];\ncvt.rn.f32.u16 %f1, %h1;\ncvt.rn.f32.u16 %f2, %h3;\nadd.f32 %f3, %f1, %f2;\nst.global.f32 [%d1], %f3;");
+    ck_assert_uint_eq(count("~cut"), 0);
+}
+END_TEST
+
 /* What computes a float that is held between 0 and 1 saturates it; what does not compute leaves a sum to do it (ptxas 13.0: FADD.SAT). */
 START_TEST(floats_are_held_between_zero_and_one)
 {
@@ -1462,6 +1478,57 @@ START_TEST(truths_of_floats_are_one_step)
         assemble(body);
         ck_assert_uint_eq(unpaid, cases[k].unpaid);
     }
+}
+END_TEST
+
+/* Two roundings in a row are one F2I, which does the first; not where the integral value is needed (ptxas 13.0). */
+START_TEST(floors_to_integers_are_one_step)
+{
+    static const struct { const char *text; unsigned roundings; } cases[] = {
+        {"cvt.rmi.f32.f32 %f2, %f1;\ncvt.rzi.s32.f32 %r3, %f2;", 0}, {"cvt.rni.f32.f32 %f2, %f1;\ncvt.rzi.u32.f32 %r3, %f2;", 0},
+        {"cvt.rmi.f32.f32 %f2, %f1;\ncvt.rni.s32.f32 %r3, %f2;", 1}, {"cvt.rpi.f32.f32 %f2, %f1;\ncvt.rzi.s32.f32 %r3, %f2;\nst.global.f32 [%d1+8], %f2;", 1}};
+    char body[512];
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        snprintf(body, sizeof body, "ld.global.f32 %%f1, [%%d1];\n%s\nst.global.u32 [%%d1], %%r3;", cases[k].text);
+        assemble(body);
+        ck_assert_uint_eq(roundings, cases[k].roundings);
+    }
+}
+END_TEST
+
+/* 31 less the leading zeros is what FLO finds; of another number less them it is no part (ptxas 13.0). */
+START_TEST(places_of_highest_bits_are_one_step)
+{
+    assemble("ld.global.u32 %r3, [%d1];\nclz.b32 %r4, %r3;\nsub.s32 %r5, 31, %r4;\nst.global.u32 [%d1], %r5;");
+    ck_assert_uint_eq(unpaid, 1);
+    /* and no body for a guard */
+    assemble("ld.global.u32 %r3, [%d1];\nmov.u32 %r5, 0;\nsetp.eq.u32 %p1, %r3, 0;\n@%p1 bra N;\nclz.b32 %r4, %r3;\nsub.s32 %r5, 31, %r4;\nN:\nst.global.u32 [%d1], %r5;");
+    ck_assert_uint_eq(count("bra"), 1);
+    assemble("ld.global.u32 %r3, [%d1];\nclz.b32 %r4, %r3;\nsub.s32 %r5, 32, %r4;\nst.global.u32 [%d1], %r5;");
+    ck_assert_uint_eq(unpaid, 0);
+}
+END_TEST
+
+/* An integer chosen by a comparison with the other one is the greater or the lesser; floats, which may be no numbers, and other values are chosen (ptxas 13.0). */
+START_TEST(choices_by_order_are_bounds)
+{
+    static const struct { const char *text; unsigned max, min; } cases[] = {
+        {"setp.gt.s32 %p1, %r3, %r4;\nselp.b32 %r5, %r3, %r4, %p1;", 1, 0}, {"setp.gt.s32 %p1, %r3, %r4;\nselp.b32 %r5, %r4, %r3, %p1;", 0, 1},
+        {"setp.le.u32 %p1, %r3, %r4;\nselp.b32 %r5, %r3, %r4, %p1;", 0, 1}, {"setp.le.u32 %p1, %r3, 7;\nselp.b32 %r5, 7, %r3, %p1;", 1, 0},
+        {"setp.gt.s32 %p1, %r3, %r4;\nselp.b32 %r5, %r3, %r2, %p1;", 0, 0}, {"setp.eq.s32 %p1, %r3, %r4;\nselp.b32 %r5, %r3, %r4, %p1;", 0, 0}};
+    char body[512];
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        snprintf(body, sizeof body, "ld.global.v2.u32 {%%r3, %%r4}, [%%d1];\n%s\nst.global.u32 [%%d1], %%r5;", cases[k].text);
+        assemble(body);
+        ck_assert_uint_eq(count("max."), cases[k].max);
+        ck_assert_uint_eq(count("min."), cases[k].min);
+    }
+    assemble("ld.global.v2.f32 {%f3, %f4}, [%d1];\nsetp.gt.f32 %p1, %f3, %f4;\nselp.f32 %f5, %f3, %f4, %p1;\nst.global.f32 [%d1], %f5;");
+    ck_assert_uint_eq(count("max."), 0);
+    /* a sign that a choice changes is part of it */
+    assemble("ld.global.v2.f32 {%f3, %f4}, [%d1];\nsetp.gt.f32 %p1, %f3, %f4;\nneg.f32 %f6, %f4;\nselp.f32 %f5, %f6, %f4, %p1;\nst.global.f32 [%d1], %f5;");
+    ck_assert_uint_eq(unpaid, 1);
+    ck_assert_uint_eq(count("selp"), 1);
 }
 END_TEST
 
@@ -1945,7 +2012,7 @@ END_TEST
 
 UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
-          second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, conditions_in_other_words_are_conditions, parts_of_words_become_floats, floats_are_held_between_zero_and_one, truths_of_floats_are_one_step, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
+          second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, conditions_in_other_words_are_conditions, parts_of_words_become_floats, bytes_of_vectors_become_floats, floats_are_held_between_zero_and_one, truths_of_floats_are_one_step, floors_to_integers_are_one_step, places_of_highest_bits_are_one_step, choices_by_order_are_bounds, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, bodies_have_a_price, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, loops_that_wait_for_themselves_are_left, what_is_joined_counts_twice, places_in_the_constant_bank_are_known,
           divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
