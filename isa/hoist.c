@@ -13,6 +13,7 @@
 
 #include "isa/passes.h"
 #include "isa/plan.h"
+#include "isa/stored.h"
 
 enum { ADDRESS = 2 };
 
@@ -27,8 +28,7 @@ typedef struct hoist {
     pl_ir *x;
     seen *row;
     uint32_t now, head, join; /* number of this join; blocks */
-    bool all;                 /* loads may not pass something that was seen, but for .nc */
-    bool stored[PL_SP_TEX + 1];
+    pl_stored stored;
     bool no;                  /* answers of the questions below */
     unsigned cost;
 } hoist;
@@ -55,35 +55,6 @@ static void note_ready(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         h->row[*row + k].ready = h->now;
         h->row[*row + k].cost = (uint8_t)h->cost;
     }
-}
-
-/* Loads from far away cannot pass these. */
-static void note_effects(hoist *h, const pl_insn *i)
-{
-    const uint32_t e = pl_insn_effects(i);
-    const bool poll = (i->flags & PL_IF_MEM) && (i->sel[PL_M_FLAGS] & PL_MF_POLL);
-    const bool orders = pl_insn_has(i, W_acquire) || pl_insn_has(i, W_release) || pl_insn_has(i, W_acq_rel);
-    const bool near = e == PL_EF_ATOMIC && i->sel[PL_M_SPACE] == PL_SP_SHARED && !orders; /* loads from elsewhere pass these as they pass stores */
-    if (((e == PL_EF_STORE && !(i->flags & PL_IF_CONTROL)) || near) && !poll)
-        h->stored[i->sel[PL_M_SPACE]] = true;
-    else
-        h->all |= poll || (e & ~(uint32_t)(PL_EF_LOAD | PL_EF_CONVERGE | PL_EF_BRANCH));
-}
-
-static bool is_load(const pl_insn *i)
-{
-    const uint8_t space = i->sel[PL_M_SPACE];
-    return pl_insn_mnem(i) == M_ld && pl_insn_effects(i) == PL_EF_LOAD && !(i->sel[PL_M_FLAGS] & PL_MF_POLL) &&
-           (space == PL_SP_GLOBAL || space == PL_SP_SHARED || space == PL_SP_GENERIC);
-}
-
-/* May it read what was written in front of it? */
-static bool held_back(const hoist *h, const pl_insn *i)
-{
-    bool stored = h->all || h->stored[PL_SP_GENERIC];
-    for (unsigned s = 0; s <= PL_SP_TEX; s++)
-        stored |= h->stored[s] && (s == i->sel[PL_M_SPACE] || i->sel[PL_M_SPACE] == PL_SP_GENERIC);
-    return stored && !pl_insn_has(i, W_nc);
 }
 
 /* Does somebody mind if it is written in the head? */
@@ -194,16 +165,14 @@ static void look(hoist *h, uint32_t arm)
 {
     pl_ir *x = h->x;
     h->now++;
-    h->all = false;
-    for (unsigned s = 0; s <= PL_SP_TEX; s++)
-        h->stored[s] = false;
+    h->stored = (pl_stored){0};
     for (size_t k = 0; k < x->b.at[arm].code.n; k++) {
         pl_insn *i = &x->b.at[arm].code.at[k];
         if (i->form == PL_IR_DEAD)
             continue;
         if (pl_insn_mnem(i) == M__slow || pl_insn_mnem(i) == M_ret || pl_insn_effects(i) & PL_EF_EXIT) /* lanes that end do not load */
             return;
-        note_effects(h, i);
+        pl_stored_note(&h->stored, i);
         pl_insn_reads_writes(x->p, i, note_read, note_write, h);
     }
     for (uint32_t at = 0; at < x->b.at[h->join].code.n; at++) {
@@ -212,14 +181,14 @@ static void look(hoist *h, uint32_t arm)
             continue;
         if (holds_all(i))
             return;
-        const bool load = is_load(i), can = (load ? !held_back(h, i) : pl_insn_pure(i)) && may_go(h, i);
+        const bool load = pl_far_load(i), can = (load ? !pl_stored_holds(&h->stored, i) : pl_insn_pure(i)) && may_go(h, i);
         if (load && can && h->cost <= ADDRESS) {
             pl_insn moved = *i;
             go(h, at);
             pl_insn_writes_here(x->p, &moved, note_write, h);
             continue;
         }
-        note_effects(h, i);
+        pl_stored_note(&h->stored, i);
         pl_insn_reads_here(x->p, i, note_read, h);
         h->cost += weight(i);
         pl_insn_writes_here(x->p, i, can && !load && h->cost <= ADDRESS ? note_ready : note_write, h);
@@ -229,7 +198,7 @@ static void look(hoist *h, uint32_t arm)
 bool pl_pass_hoist(pl_ir *x)
 {
     bool any = false;
-    if (!pl_ir_any(x, is_load))
+    if (!pl_ir_any(x, pl_far_load))
         return true;
     pl_ir_sweep(x);
     if (!pl_ir_graph(x))

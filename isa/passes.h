@@ -56,6 +56,8 @@ bool pl_pass_choose(pl_ir *x);
 bool pl_choice_counts(const pl_ir *x, const pl_insn *s);
 /* hoist.c: loads behind a branch around something are asked for in front of it. */
 bool pl_pass_hoist(pl_ir *x);
+/* lift.c: loads that bring the same in every round of a loop are done in front of it. */
+bool pl_pass_lift(pl_ir *x);
 /* invariant.c: compares of what a loop does not change are done in front of it. */
 bool pl_pass_invariants(pl_ir *x);
 /* arrays.c: small arrays in local memory live in registers. */

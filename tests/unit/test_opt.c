@@ -1877,6 +1877,53 @@ START_TEST(compares_go_in_front_of_loops)
 }
 END_TEST
 
+/* Loads that stand in the loop around `n` of them, each with a sum, an exchange between lanes and `more`. */
+static unsigned left_in_loop(const char *load, const char *address, unsigned n, const char *more)
+{
+    static char body[32768];
+    strcpy(body, "mad.wide.u32 %d3, %r2, 4, %d1;\nmov.u32 %r5, s;\nmad.lo.u32 %r5, %r2, 4, %r5;\nmov.f32 %f1, 0f3F800000;\nmov.u32 %r6, 0;\nL1:\n"
+                 "mov.b32 %r3, %f1;\nshfl.sync.bfly.b32 %r4, %r3, 1, 31, -1;\nmov.b32 %f2, %r4;\n");
+    for (unsigned k = 0; k < n; k++)
+        snprintf(body + strlen(body), sizeof body - strlen(body), "%s %%f3, [%s+%u];\nfma.rn.f32 %%f1, %%f2, %%f3, %%f1;\n", load, address, 4 * k);
+    snprintf(body + strlen(body), sizeof body - strlen(body), "%s\nsetp.lt.f32 %%p1, %%f1, 0f44000000;\n@%%p1 bra L1;\nst.global.f32 [%%d2], %%f1;", more);
+    assemble(body);
+    unsigned inside = 0, line = 0, head = 0, back = 0;
+    for (const char *at = listing; *at; at = strchr(at, '\n') + 1, line++) {
+        const char *branch = strstr(at, "bra @"), *end = strchr(at, '\n');
+        unsigned to = 0;
+        if (branch && branch < end && sscanf(branch, "bra @%u", &to) == 1 && to < line) head = to, back = line;
+    }
+    line = 0;
+    for (const char *at = listing; *at; at = strchr(at, '\n') + 1, line++) inside += line >= head && line < back && strncmp(at, load, strlen(load)) == 0;
+    return inside;
+}
+
+/* isa/lift.c, against ptxas 13.0 for sm_90a: loops made for it, 2026-11. */
+START_TEST(loads_go_in_front_of_loops)
+{
+    static const char *const far = "ld.global.f32", *const near = "ld.shared.f32";
+    static const char *const another = "add.s64 %d2, %d2, 4;\nld.global.f32 %f4, [%d2];\nadd.f32 %f1, %f1, %f4;";
+    ck_assert_uint_eq(left_in_loop(far, "%d3", 1, ""), 0);
+    ck_assert_uint_eq(left_in_loop(far, "%d3", 120, ""), 0);
+    ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "st.shared.f32 [%r5], %f1;"), 0);
+    ck_assert_uint_eq(left_in_loop("ld.global.nc.f32", "%d3", 4, "st.global.f32 [%d2+64], %f1;"), 0);
+    ck_assert_uint_eq(left_in_loop("ld.global.nc.f32", "%d3", 4, "bar.sync 0;"), 0);
+    ck_assert_uint_eq(left_in_loop(far, "%d3", 4, another), 1); /* that one */
+    /* somebody may write it, its address changes, a subroutine may be called */
+    ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "st.global.f32 [%d2+64], %f1;"), 4);
+    ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "bar.sync 0;"), 4);
+    ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "bar.warp.sync -1;"), 4);
+    ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "red.global.add.u32 [%d2+64], %r6;"), 4);
+    ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "add.s64 %d3, %d3, 4;"), 4);
+    ck_assert_uint_eq(left_in_loop(far, "%d3", 4, "div.rn.f32 %f1, %f1, %f2;"), 4);
+    /* shared memory is near: in long loops, and beside loads from far away in those that are not short, it is read each time */
+    ck_assert_uint_eq(left_in_loop(near, "%r5", 97, ""), 0);
+    ck_assert_uint_eq(left_in_loop(near, "%r5", 98, ""), 98);
+    ck_assert_uint_eq(left_in_loop(near, "%r5", 8, another), 0);
+    ck_assert_uint_eq(left_in_loop(near, "%r5", 16, another), 16);
+}
+END_TEST
+
 /* An array of n words: some are written, `more` stands in front of a load at %r2, whose result is kept. */
 static void array(unsigned n, const char *writes, const char *more, const char *load)
 {
@@ -2010,7 +2057,7 @@ START_TEST(nothing_moves_past_a_clock)
 }
 END_TEST
 
-UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops,
+UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops, loads_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, conditions_in_other_words_are_conditions, parts_of_words_become_floats, bytes_of_vectors_become_floats, floats_are_held_between_zero_and_one, truths_of_floats_are_one_step, floors_to_integers_are_one_step, places_of_highest_bits_are_one_step, choices_by_order_are_bounds, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, bodies_have_a_price, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,

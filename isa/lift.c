@@ -1,0 +1,177 @@
+/* lift.c - loads that bring the same in every round of a loop are done in front of it.
+ *
+ * Compilers in front of ptxas do that too, but not past what they cannot look into: an exchange between lanes, assembly. ptxas 13.0 does it (27
+ * loops made for it and 1 to 200 loads each, 2026-11) whatever the number of loads and of registers, also past the test whether there is a first
+ * round, and out of several loops one after the other, where
+ * - the load is in the first block of the loop, in front of its first condition, and not guarded itself;
+ * - the loop does not change its address;
+ * - nothing in the loop may write what it reads, neither a store to its state space, nor another thread that a barrier, fence or atomic
+ *   operation waits for; .nc loads read what nobody writes;
+ * - there are no calls in the loop, of subroutines neither;
+ * - it reads from far away; shared memory is as near as the registers are in a loop of more than NEAR instructions, moves not counted, and of
+ *   more than BESIDE where the loop waits for memory anyway (of 96 loops with 2 to 128 such loads these are the limits for all but two). */
+#include "isa/passes.h"
+#include "isa/plan.h"
+#include "isa/stored.h"
+
+enum { NEAR = 198, BESIDE = 37 };
+
+/* What a loop does. */
+typedef struct body {
+    pl_stored stored;
+    unsigned n; /* instructions */
+    bool waits; /* for memory, whatever is lifted */
+} body;
+
+typedef struct lift {
+    pl_ir *x;
+    uint32_t head;
+    bool no; /* the answer of the questions below */
+} lift;
+
+/* Would somebody mind if it were written in front of the loop? */
+static void ask_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    lift *l = ctx;
+    l->no |= (use & PL_USE_PRED) != 0;
+    for (unsigned k = 0; k < rows && !l->no; k++) {
+        const pl_ir_row *r = &l->x->row[*row + k];
+        l->no = r->defs != 1 || r->pinned || r->kind != PL_ROW_REG;
+    }
+}
+
+static void ask_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    lift *l = ctx;
+    l->no |= (use & PL_USE_PRED) != 0;
+    for (unsigned k = 0; k < rows && !l->no; k++)
+        l->no = pl_ir_outermost(l->x, l->head, *row + k, UINT32_MAX) == l->head;
+}
+
+static bool same_each_round(lift *l, pl_insn *i)
+{
+    l->no = i->guard != PL_PT || !pl_far_load(i);
+    if (!l->no)
+        pl_insn_reads_here(l->x->p, i, ask_read, l);
+    return !l->no;
+}
+
+static bool may_go(lift *l, const body *b, pl_insn *i)
+{
+    if (i->form == PL_IR_DEAD || !same_each_round(l, i) || pl_stored_holds(&b->stored, i))
+        return false;
+    if (i->sel[PL_M_SPACE] == PL_SP_SHARED && b->n > (b->waits ? BESIDE : NEAR))
+        return false;
+    pl_insn_writes_here(l->x->p, i, ask_write, l);
+    return !l->no;
+}
+
+static bool calls(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & (PL_EF_CALL | PL_EF_EXIT)) || pl_insn_mnem(i) == M__slow || i->cls == C_div64_u || i->cls == C_div64_s || i->cls == C_rem64_u ||
+           i->cls == C_rem64_s;
+}
+
+/* What the loop does. False: it calls functions, or lanes end in it. */
+static bool look_through(lift *l, body *to)
+{
+    pl_ir *x = l->x;
+    *to = (body){.n = 0};
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        pl_irb *b = &x->b.at[x->rpo[j]];
+        if (!pl_ir_in_loop(x, x->rpo[j], l->head))
+            continue;
+        for (size_t k = 0; k < b->code.n; k++) {
+            pl_insn *i = &b->code.at[k];
+            if (i->form == PL_IR_DEAD)
+                continue;
+            if (calls(i))
+                return false;
+            pl_stored_note(&to->stored, i);
+            to->stored.all |= i->cls == C_warp_sync;
+            to->n += !pl_insn_copies(i) && !pl_insn_carries(i);
+            to->waits |= pl_insn_effects(i) == PL_EF_LOAD && i->sel[PL_M_SPACE] != PL_SP_SHARED && !same_each_round(l, i);
+        }
+    }
+    return true;
+}
+
+/* Sends those that come to the head from outside of the loop to another block. */
+static void enter_by(pl_ir *x, uint32_t head, uint32_t by)
+{
+    for (uint32_t k = 0; k < x->b.at[head].npred; k++) {
+        const uint32_t from = x->preds[x->b.at[head].pred + k];
+        if (pl_ir_in_loop(x, from, head))
+            continue;
+        pl_insn *branch = pl_ir_branch(x, from);
+        if (x->b.at[from].next == head)
+            x->b.at[from].next = by;
+        for (uint32_t n = 0; branch && pl_insn_is_table(branch) && n < branch->nmore; n++)
+            if (x->p->pool.at[branch->more + n] == head)
+                x->p->pool.at[branch->more + n] = by;
+        if (branch && !pl_insn_is_table(branch) && branch->target == head)
+            branch->target = by;
+    }
+}
+
+/* A block in front of the loop that leads nowhere else. */
+static uint32_t front_of(pl_ir *x, uint32_t head)
+{
+    const uint32_t idom = x->b.at[head].idom;
+    if (pl_ir_successors(x, idom) == 1 && !pl_ir_branch(x, idom))
+        return idom;
+    const uint32_t front = pl_ir_new_block(x);
+    if (!pl_ir_ok(x))
+        return PL_IR_NONE;
+    x->b.at[front].next = head;
+    enter_by(x, head, front);
+    return front;
+}
+
+static bool lift_from(pl_ir *x, uint32_t head)
+{
+    body b;
+    lift l = {.x = x, .head = head};
+    uint32_t front = PL_IR_NONE;
+    if (x->b.at[head].idom == head || !look_through(&l, &b))
+        return false;
+    for (size_t k = 0; k < x->b.at[head].code.n; k++) {
+        if (!may_go(&l, &b, &x->b.at[head].code.at[k]))
+            continue;
+        if (front == PL_IR_NONE)
+            front = front_of(x, head);
+        pl_insn *to = front == PL_IR_NONE ? NULL : pl_ir_later(x, front, x->b.at[front].code.n);
+        if (!to)
+            return false;
+        *to = x->b.at[head].code.at[k];
+        pl_ir_remove(x, &x->b.at[head].code.at[k]);
+    }
+    return front != PL_IR_NONE;
+}
+
+/* Lifts loads out of one loop each, the inner ones first. False: there is nothing more to lift, or no memory. */
+static bool lift_once(pl_ir *x)
+{
+    bool any = false;
+    if (!pl_ir_ready(x))
+        return false;
+    const uint32_t n = x->nrpo;
+    for (uint32_t j = n; j-- > 0 && pl_ir_ok(x) && !any;)
+        any = x->b.at[x->rpo[j]].latches && lift_from(x, x->rpo[j]);
+    if (!any) {
+        pl_ir_same(x);
+        return false;
+    }
+    if (!pl_ir_settle(x))
+        return false;
+    pl_ir_sweep(x);
+    return pl_ir_ok(x);
+}
+
+bool pl_pass_lift(pl_ir *x)
+{
+    if (!pl_ir_any(x, pl_far_load))
+        return true;
+    while (lift_once(x)) {}
+    return pl_ir_ok(x);
+}
