@@ -35,6 +35,7 @@ has, so that those recorded before stay as they are; the files were made togethe
     10901   by_hand otherwise quickmath unoptimised
     11001   assembled clang_grids engines fullgrids oddities subjects waiting
     13001   algebra fusions hardware ladders manners searches
+    15001   archive ciphering layering ventures views
 
 and the launches of mixed, stack and tensor were written by hand."""
 import json
