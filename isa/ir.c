@@ -724,8 +724,7 @@ uint32_t pl_ir_sreg(pl_ir *x, pl_word sreg)
     return add_init(x, (pl_row_init){.width = 32, .sreg = (uint16_t)sreg});
 }
 
-/* Has the register one value, and is it there at the end of a block? */
-static bool is_there(const pl_ir *x, uint32_t row, uint32_t block)
+bool pl_ir_is_there(const pl_ir *x, uint32_t row, uint32_t block)
 {
     if (row == UINT32_MAX || x->kind.at[row] == PL_ROW_INIT)
         return true;
@@ -737,7 +736,7 @@ uint32_t pl_ir_outermost(const pl_ir *x, uint32_t block, uint32_t a, uint32_t b)
 {
     while (x->b.at[block].loop != PL_IR_NONE) {
         const uint32_t head = x->b.at[block].loop, up = x->b.at[head].idom;
-        if (up == head || !is_there(x, a, up) || !is_there(x, b, up))
+        if (up == head || !pl_ir_is_there(x, a, up) || !pl_ir_is_there(x, b, up))
             break;
         block = up;
     }

@@ -127,6 +127,8 @@ static inline pl_insn *pl_ir_writer(const pl_ir *x, uint32_t row)
     const pl_ir_row *r = &x->row[row];
     return r->block == PL_IR_NONE ? NULL : &x->b.at[r->block].code.at[r->at];
 }
+/* Has the register one value, and is it there at the end of a block? UINT32_MAX, no register, is. */
+bool pl_ir_is_there(const pl_ir *x, uint32_t row, uint32_t block);
 /* The block in front of the outermost loop around `block` that does not change these registers (UINT32_MAX: none), which have one value each; `block`
  * where all loops do. */
 uint32_t pl_ir_outermost(const pl_ir *x, uint32_t block, uint32_t a, uint32_t b);

@@ -23,8 +23,14 @@ typedef struct body {
     bool waits; /* for memory, whatever is lifted */
 } body;
 
+/* By block: another one of the same innermost loop; by head of a loop: a block of it, a loop in it, and another loop in the one around it. */
+typedef struct tree {
+    uint32_t next, block, inner, sibling;
+} tree;
+
 typedef struct lift {
     pl_ir *x;
+    const tree *of;
     uint32_t head;
     bool no; /* the answer of the questions below */
 } lift;
@@ -45,7 +51,7 @@ static void ask_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     lift *l = ctx;
     l->no |= (use & PL_USE_PRED) != 0;
     for (unsigned k = 0; k < rows && !l->no; k++)
-        l->no = pl_ir_outermost(l->x, l->head, *row + k, UINT32_MAX) == l->head;
+        l->no = !pl_ir_is_there(l->x, *row + k, l->x->b.at[l->head].idom);
 }
 
 static bool same_each_round(lift *l, pl_insn *i)
@@ -72,28 +78,64 @@ static bool calls(const pl_insn *i)
            i->cls == C_rem64_s;
 }
 
-/* What the loop does. False: it calls functions, or lanes end in it. */
-static bool look_through(lift *l, body *to)
+/* Adds what a block does. False: it calls functions, or lanes end in it. */
+static bool look_at(lift *l, body *to, pl_irb *b)
 {
-    pl_ir *x = l->x;
-    *to = (body){.n = 0};
-    for (uint32_t j = 0; j < x->nrpo; j++) {
-        pl_irb *b = &x->b.at[x->rpo[j]];
-        if (!pl_ir_in_loop(x, x->rpo[j], l->head))
+    for (size_t k = 0; k < b->code.n; k++) {
+        pl_insn *i = &b->code.at[k];
+        if (i->form == PL_IR_DEAD)
             continue;
-        for (size_t k = 0; k < b->code.n; k++) {
-            pl_insn *i = &b->code.at[k];
-            if (i->form == PL_IR_DEAD)
-                continue;
-            if (calls(i))
-                return false;
-            pl_stored_note(&to->stored, i);
-            to->stored.all |= i->cls == C_warp_sync;
-            to->n += !pl_insn_copies(i) && !pl_insn_carries(i);
-            to->waits |= pl_insn_effects(i) == PL_EF_LOAD && i->sel[PL_M_SPACE] != PL_SP_SHARED && !same_each_round(l, i);
-        }
+        if (calls(i))
+            return false;
+        pl_stored_note(&to->stored, i);
+        to->stored.all |= i->cls == C_warp_sync;
+        to->n += !pl_insn_copies(i) && !pl_insn_carries(i);
+        to->waits |= pl_insn_effects(i) == PL_EF_LOAD && i->sel[PL_M_SPACE] != PL_SP_SHARED && !same_each_round(l, i);
     }
     return true;
+}
+
+/* The same of a loop and those in it. */
+static bool look_through(lift *l, body *to)
+{
+    const pl_ir *x = l->x;
+    *to = (body){.n = 0};
+    for (uint32_t loop = l->head;;) {
+        for (uint32_t b = l->of[loop].block; b != PL_IR_NONE; b = l->of[b].next)
+            if (!look_at(l, to, &x->b.at[b]))
+                return false;
+        if (l->of[loop].inner != PL_IR_NONE) {
+            loop = l->of[loop].inner;
+            continue;
+        }
+        while (loop != l->head && l->of[loop].sibling == PL_IR_NONE)
+            loop = x->b.at[loop].outer;
+        if (loop == l->head)
+            return true;
+        loop = l->of[loop].sibling;
+    }
+}
+
+/* Which blocks and loops the loops have; NULL: no memory. */
+static const tree *find_loops(pl_ir *x)
+{
+    tree *of = pl_arena_array(x->tmp, tree, x->b.n + 1);
+    if (!of)
+        return NULL;
+    for (size_t b = 0; b < x->b.n; b++)
+        of[b] = (tree){PL_IR_NONE, PL_IR_NONE, PL_IR_NONE, PL_IR_NONE};
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        const uint32_t b = x->rpo[j], loop = x->b.at[b].loop, outer = x->b.at[b].latches ? x->b.at[b].outer : PL_IR_NONE;
+        if (loop != PL_IR_NONE) {
+            of[b].next = of[loop].block;
+            of[loop].block = b;
+        }
+        if (outer != PL_IR_NONE) {
+            of[b].sibling = of[outer].inner;
+            of[outer].inner = b;
+        }
+    }
+    return of;
 }
 
 /* Sends those that come to the head from outside of the loop to another block. */
@@ -128,12 +170,15 @@ static uint32_t front_of(pl_ir *x, uint32_t head)
     return front;
 }
 
-static bool lift_from(pl_ir *x, uint32_t head)
+static bool lift_from(pl_ir *x, const tree *of, uint32_t head)
 {
     body b;
-    lift l = {.x = x, .head = head};
+    lift l = {.x = x, .of = of, .head = head};
     uint32_t front = PL_IR_NONE;
-    if (x->b.at[head].idom == head || !look_through(&l, &b))
+    bool some = false;
+    for (size_t k = 0; k < x->b.at[head].code.n && !some; k++)
+        some = x->b.at[head].code.at[k].form != PL_IR_DEAD && same_each_round(&l, &x->b.at[head].code.at[k]);
+    if (!some || x->b.at[head].idom == head || !look_through(&l, &b))
         return false;
     for (size_t k = 0; k < x->b.at[head].code.n; k++) {
         if (!may_go(&l, &b, &x->b.at[head].code.at[k]))
@@ -149,15 +194,24 @@ static bool lift_from(pl_ir *x, uint32_t head)
     return front != PL_IR_NONE;
 }
 
-/* Lifts loads out of one loop each, the inner ones first. False: there is nothing more to lift, or no memory. */
+/* Lifts loads out of one loop each, the inner ones first: of loops in each other only one at a time. False: there is nothing more to lift, or no memory. */
 static bool lift_once(pl_ir *x)
 {
     bool any = false;
     if (!pl_ir_ready(x))
         return false;
-    const uint32_t n = x->nrpo;
-    for (uint32_t j = n; j-- > 0 && pl_ir_ok(x) && !any;)
-        any = x->b.at[x->rpo[j]].latches && lift_from(x, x->rpo[j]);
+    bool *around = pl_arena_array(x->tmp, bool, x->b.n + 1); /* by head of a loop: something has been lifted out of one in it */
+    const tree *of = find_loops(x);
+    if (!around || !of)
+        return false;
+    for (uint32_t j = x->nrpo; j-- > 0 && pl_ir_ok(x);) {
+        const uint32_t head = x->rpo[j];
+        if (!x->b.at[head].latches || around[head] || !lift_from(x, of, head))
+            continue;
+        any = true;
+        for (uint32_t outer = x->b.at[head].outer; outer != PL_IR_NONE; outer = x->b.at[outer].outer)
+            around[outer] = true;
+    }
     if (!any) {
         pl_ir_same(x);
         return false;

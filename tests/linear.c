@@ -155,6 +155,16 @@ static void diamonds(unsigned n)
     tail();
 }
 
+/* Loops that each load the same in every round: the loads move in front of them. */
+static void loads_in_loops(unsigned n)
+{
+    head(n);
+    for (unsigned k = 0; k < n; k++)
+        line("L%u:\nshfl.sync.bfly.b32 %%x4, %%x2, 1, 31, -1; ld.global.u32 %%r%u, [%%d1+%u]; mad.lo.u32 %%x2, %%x4, %%r%u, %%x2;\n"
+             "setp.lt.u32 %%p%u, %%x2, %%x1; @%%p%u bra L%u;", k, k, 4 * k, k, k, k, k);
+    tail();
+}
+
 static const struct {
     const char *name;
     void (*make)(unsigned n);
@@ -163,7 +173,7 @@ static const struct {
     {"short branches", branches, 2000}, {"one long block", straight, 2000}, {"many blocks in a loop", blocks_in_a_loop, 1500},
     {"branches in branches", nested_branches, 1000}, {"a switch", cases, 2000}, {"many values at once", values_at_once, 1500},
     {"many calls", calls, 2000}, {"many functions", functions, 2000}, {"values through undefined ways", undefined_ways, 1000},
-    {"copies in both arms", diamonds, 1500}};
+    {"copies in both arms", diamonds, 1500}, {"loads in loops", loads_in_loops, 1500}};
 
 /* ---- runs ---- */
 
