@@ -504,10 +504,11 @@ static uint32_t ways_to(const pl_ir *x, uint32_t from, uint32_t meet, uint32_t *
     }
 }
 
-static bool tells_others(const pl_irb *b)
+/* Does the block look at memory, `others`: that others see? */
+static bool uses_memory(const pl_irb *b, bool others)
 {
     for (size_t k = 0; k < b->code.n; k++)
-        if ((b->code.at[k].flags & PL_IF_MEM) && b->code.at[k].sel[PL_M_SPACE] != PL_SP_LOCAL)
+        if ((b->code.at[k].flags & PL_IF_MEM) && !(others && b->code.at[k].sel[PL_M_SPACE] == PL_SP_LOCAL))
             return true;
     return false;
 }
@@ -547,7 +548,7 @@ static bool rounds_end_together(pl_ir *x, uint32_t head, uint32_t *stamp, uint32
             behind = to;
         }
     for (uint32_t j = 0; j < x->nrpo; j++)
-        if (stamp[x->rpo[j]] != shortest + 1 && pl_ends_inside(x, x->rpo[j], head) && tells_others(&x->b.at[x->rpo[j]]))
+        if (stamp[x->rpo[j]] != shortest + 1 && pl_ends_inside(x, x->rpo[j], head) && uses_memory(&x->b.at[x->rpo[j]], true))
             return false;
     return true;
 }
@@ -643,14 +644,6 @@ static bool leave_meeting(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stam
 
 /* ---- meeting where not all come ---- */
 
-static bool has_memory(const pl_irb *b)
-{
-    for (size_t k = 0; k < b->code.n; k++)
-        if (b->code.at[k].flags & PL_IF_MEM)
-            return true;
-    return false;
-}
-
 /* Several conditions in a row send lanes to the same block, while others go where all meet at the end: `if (a || b)` or `if (a && b) ... else` with
  * tests that cannot be computed at once. ptxas 13.0 (25 graphs of blocks, 2026-11) lets those who come to the block meet in front of it, one block for
  * each place where lanes part: that which no other one leads to, if it or what is only reached through it looks at memory. Blocks
@@ -663,7 +656,7 @@ static uint32_t *joined_on_the_way(pl_ir *x, const pl_ends *e, uint32_t *stamp, 
         return NULL;
     memset(best, 0xff, (x->b.n + 1) * sizeof *best);
     for (uint32_t j = x->nrpo; j-- > 0;) {
-        looks[x->rpo[j]] |= has_memory(&x->b.at[x->rpo[j]]);
+        looks[x->rpo[j]] |= uses_memory(&x->b.at[x->rpo[j]], false);
         looks[x->b.at[x->rpo[j]].idom] |= looks[x->rpo[j]];
     }
     for (uint32_t j = 1; j < x->nrpo; j++) {

@@ -871,6 +871,22 @@ bool pl_ir_settle(pl_ir *x)
     return pl_ir_ok(x);
 }
 
+void pl_ir_redirect(pl_ir *x, uint32_t from, uint32_t to, uint32_t instead)
+{
+    pl_insn *branch = pl_ir_branch(x, from);
+    if (x->b.at[from].next == to)
+        x->b.at[from].next = instead;
+    if (!branch)
+        return;
+    if (!pl_insn_is_table(branch)) {
+        branch->target = branch->target == to ? instead : branch->target;
+        return;
+    }
+    for (uint32_t k = 0; k < branch->nmore; k++)
+        if (x->p->pool.at[branch->more + k] == to)
+            x->p->pool.at[branch->more + k] = instead;
+}
+
 uint32_t pl_ir_new_block(pl_ir *x)
 {
     *pl_push(x->a, &x->b) = empty_block(NULL);

@@ -173,6 +173,8 @@ pl_insn *pl_ir_later(pl_ir *x, uint32_t block, size_t at);
 /* Puts in what pl_ir_later has collected. False: out of memory. */
 bool pl_ir_settle(pl_ir *x);
 uint32_t pl_ir_new_block(pl_ir *x);
+/* Where a block goes on with block `to`, it goes on with `instead`. */
+void pl_ir_redirect(pl_ir *x, uint32_t from, uint32_t to, uint32_t instead);
 
 static inline uint16_t pl_insn_mnem(const pl_insn *i)
 {

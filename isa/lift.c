@@ -138,24 +138,6 @@ static const tree *find_loops(pl_ir *x)
     return of;
 }
 
-/* Sends those that come to the head from outside of the loop to another block. */
-static void enter_by(pl_ir *x, uint32_t head, uint32_t by)
-{
-    for (uint32_t k = 0; k < x->b.at[head].npred; k++) {
-        const uint32_t from = x->preds[x->b.at[head].pred + k];
-        if (pl_ir_in_loop(x, from, head))
-            continue;
-        pl_insn *branch = pl_ir_branch(x, from);
-        if (x->b.at[from].next == head)
-            x->b.at[from].next = by;
-        for (uint32_t n = 0; branch && pl_insn_is_table(branch) && n < branch->nmore; n++)
-            if (x->p->pool.at[branch->more + n] == head)
-                x->p->pool.at[branch->more + n] = by;
-        if (branch && !pl_insn_is_table(branch) && branch->target == head)
-            branch->target = by;
-    }
-}
-
 /* A block in front of the loop that leads nowhere else. */
 static uint32_t front_of(pl_ir *x, uint32_t head)
 {
@@ -166,7 +148,11 @@ static uint32_t front_of(pl_ir *x, uint32_t head)
     if (!pl_ir_ok(x))
         return PL_IR_NONE;
     x->b.at[front].next = head;
-    enter_by(x, head, front);
+    for (uint32_t k = 0; k < x->b.at[head].npred; k++) {
+        const uint32_t from = x->preds[x->b.at[head].pred + k];
+        if (!pl_ir_in_loop(x, from, head))
+            pl_ir_redirect(x, from, head, front);
+    }
     return front;
 }
 

@@ -90,19 +90,12 @@ static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static void send(pl_ir *x, uint32_t from, uint32_t head, uint32_t to, pl_insn *last)
 {
     pl_irb *b = &x->b.at[from];
-    pl_insn *branch = pl_ir_branch(x, from);
-    if (b->next == head)
-        b->next = to;
-    if (!branch)
-        return;
-    last->flags |= (uint16_t)(branch->flags & PL_IF_NOUNROLL);
-    for (uint32_t k = 0; pl_insn_is_table(branch) && k < branch->nmore; k++)
-        if (x->p->pool.at[branch->more + k] == head)
-            x->p->pool.at[branch->more + k] = to;
-    if (pl_insn_is_table(branch) || branch->target != head)
-        return;
-    branch->target = to;
-    if (branch->guard == PL_PT) {
+    const pl_insn *branch = pl_ir_branch(x, from);
+    const bool jumps = branch && !pl_insn_is_table(branch) && branch->target == head;
+    if (branch)
+        last->flags |= (uint16_t)(branch->flags & PL_IF_NOUNROLL);
+    pl_ir_redirect(x, from, head, to);
+    if (jumps && branch->guard == PL_PT) {
         b->next = to;
         b->code.n--;
     }
