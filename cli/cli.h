@@ -55,7 +55,7 @@ typedef struct cli_option {
     const char *name;  /* "arch" for --arch */
     char letter;       /* 'k' for -k, or 0 */
     const char *takes; /* what the value is called in the help; NULL: no value */
-    const char *help;
+    const char *help;  /* NULL: the word is known, so that its use gets a message of its own, but not offered */
 } cli_option;
 
 typedef struct cli_args {

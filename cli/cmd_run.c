@@ -90,7 +90,7 @@ static const cli_option option[O_COUNT] = {
                        "memory as all threads see it at once, or as the PTX memory model promises at least (strong)"},
     [O_COOPERATIVE] = {"cooperative", 0, NULL,
                        "a cooperative launch: the blocks may wait for each other"},
-    [O_CHECK] = {"check", 0, "mem,race,init,sync", "look for mistakes while running"},
+    [O_CHECK] = {"check", 0, "mem,race,init,sync", NULL},
     [O_TIMEOUT] = {"timeout", 0, "SECONDS", "give up a launch after this time"},
     [O_PROGRESS] = {"progress", 0, NULL, "show progress although standard error is no terminal"},
     [O_JSON] = {"json", 0, NULL, "print one JSON object"},

@@ -11,7 +11,8 @@ static int bad_option(cli_args *a, const char *word, const cli_option *option, s
     const char *names[64];
     size_t known = 0;
     char help[128];
-    for (size_t i = 0; i < n && known < 64; i++) names[known++] = option[i].name;
+    for (size_t i = 0; i < n && known < 64; i++)
+        if (option[i].help) names[known++] = option[i].name;
     const char *near = word[1] == '-' ? pl_nearest(word + 2, names, known) : NULL;
     if (near)
         snprintf(help, sizeof help, "did you mean '--%s'?", near);
@@ -74,6 +75,7 @@ void cli_help(const char *usage, const cli_option *option, size_t n)
     printf("%s\n", usage);
     for (size_t i = 0; i < n; i++) {
         char left[64];
+        if (!option[i].help) continue;
         int used = option[i].letter ? snprintf(left, sizeof left, "-%c", option[i].letter)
                                     : snprintf(left, sizeof left, "  ");
         used += snprintf(left + used, sizeof left - (size_t)used, "%s--%s",
