@@ -72,10 +72,11 @@ static bool may_go(lift *l, const body *b, pl_insn *i)
     return !l->no;
 }
 
-static bool calls(const pl_insn *i)
+bool pl_lift_calls(const pl_insn *i)
 {
-    return (pl_insn_effects(i) & (PL_EF_CALL | PL_EF_EXIT)) || pl_insn_mnem(i) == M__slow || i->cls == C_div64_u || i->cls == C_div64_s || i->cls == C_rem64_u ||
-           i->cls == C_rem64_s;
+    const uint16_t m = pl_insn_mnem(i);
+    return (pl_insn_effects(i) & PL_EF_CALL) || m == M__slow || ((m == M_div || m == M_rcp || m == M_sqrt) && pl_insn_rounds(i)) || i->cls == C_div64_u ||
+           i->cls == C_div64_s || i->cls == C_rem64_u || i->cls == C_rem64_s;
 }
 
 /* Adds what a block does. False: it calls functions, or lanes end in it. */
@@ -85,7 +86,7 @@ static bool look_at(lift *l, body *to, pl_irb *b)
         pl_insn *i = &b->code.at[k];
         if (i->form == PL_IR_DEAD)
             continue;
-        if (calls(i))
+        if (pl_lift_calls(i) || (pl_insn_effects(i) & PL_EF_EXIT))
             return false;
         pl_stored_note(&to->stored, i);
         to->stored.all |= i->cls == C_warp_sync;

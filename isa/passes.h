@@ -58,8 +58,11 @@ bool pl_choice_counts(const pl_ir *x, const pl_insn *s);
 bool pl_pass_hoist(pl_ir *x);
 /* lift.c: loads that bring the same in every round of a loop are done in front of it. */
 bool pl_pass_lift(pl_ir *x);
-/* invariant.c: compares of what a loop does not change are done in front of it. */
+/* lift.c: does it call a function, or a subroutine for some lanes? Nothing is moved out of a loop with it. */
+bool pl_lift_calls(const pl_insn *i);
+/* invariant.c: what is the same in every round of a loop is computed in front of it; with the compares of its first block. */
 bool pl_pass_invariants(pl_ir *x);
+bool pl_pass_compares(pl_ir *x);
 /* arrays.c: small arrays in local memory live in registers. */
 bool pl_pass_arrays(pl_ir *x);
 /* reload.c: loads of what a register holds already are copies. */

@@ -1877,6 +1877,20 @@ START_TEST(compares_go_in_front_of_loops)
 }
 END_TEST
 
+/* Instructions with this name in the last loop of the listing. */
+static unsigned in_loop(const char *name)
+{
+    unsigned inside = 0, line = 0, head = 0, back = 0;
+    for (const char *at = listing; *at; at = strchr(at, '\n') + 1, line++) {
+        const char *branch = strstr(at, "bra @"), *end = strchr(at, '\n');
+        unsigned to = 0;
+        if (branch && branch < end && sscanf(branch, "bra @%u", &to) == 1 && to < line) head = to, back = line;
+    }
+    line = 0;
+    for (const char *at = listing; *at; at = strchr(at, '\n') + 1, line++) inside += line >= head && line < back && strncmp(at, name, strlen(name)) == 0;
+    return inside;
+}
+
 /* Loads that stand in the loop around `n` of them, each with a sum, an exchange between lanes and `more`. */
 static unsigned left_in_loop(const char *load, const char *address, unsigned n, const char *more)
 {
@@ -1887,16 +1901,58 @@ static unsigned left_in_loop(const char *load, const char *address, unsigned n, 
         snprintf(body + strlen(body), sizeof body - strlen(body), "%s %%f3, [%s+%u];\nfma.rn.f32 %%f1, %%f2, %%f3, %%f1;\n", load, address, 4 * k);
     snprintf(body + strlen(body), sizeof body - strlen(body), "%s\nsetp.lt.f32 %%p1, %%f1, 0f44000000;\n@%%p1 bra L1;\nst.global.f32 [%%d2], %%f1;", more);
     assemble(body);
-    unsigned inside = 0, line = 0, head = 0, back = 0;
-    for (const char *at = listing; *at; at = strchr(at, '\n') + 1, line++) {
-        const char *branch = strstr(at, "bra @"), *end = strchr(at, '\n');
-        unsigned to = 0;
-        if (branch && branch < end && sscanf(branch, "bra @%u", &to) == 1 && to < line) head = to, back = line;
-    }
-    line = 0;
-    for (const char *at = listing; *at; at = strchr(at, '\n') + 1, line++) inside += line >= head && line < back && strncmp(at, load, strlen(load)) == 0;
-    return inside;
+    return in_loop(load);
 }
+
+/* Instructions with this name that stay in a loop of `first`, so many sums and `last`. */
+static unsigned left_of(const char *name, const char *first, unsigned sums, const char *last)
+{
+    static char body[32768];
+    strcpy(body, "ld.global.u32 %r8, [%d2];\nld.global.u32 %r9, [%d2+128];\nld.global.f32 %f8, [%d2+256];\nld.global.f32 %f9, [%d2+384];\nmov.f32 %f1, 0f3F800000;\n"
+                 "mov.u32 %r3, 0;\nmov.u32 %r4, 0;\nmov.u64 %d5, 0;\nL1:\n.pragma \"nounroll\";\n");
+    strcat(body, first);
+    for (unsigned k = 0; k < sums; k++)
+        strcat(body, "fma.rn.f32 %f1, %f1, %f8, %f9;\n");
+    snprintf(body + strlen(body), sizeof body - strlen(body), "%s\nadd.u32 %%r3, %%r3, 1;\nsetp.lt.u32 %%p1, %%r3, %%r1;\n@%%p1 bra L1;\nL9:\nst.global.f32 [%%d2], %%f1;\n"
+             "st.global.u32 [%%d2+128], %%r4;\nst.global.u64 [%%d2+256], %%d5;", last);
+    assemble(body);
+    return in_loop(name);
+}
+
+/* isa/invariant.c, against ptxas 13.0 for sm_90a: loops made for it, 2026-11. The first number is one of sums beside which it moved values, the second one beside which it did not. */
+START_TEST(values_go_in_front_of_loops)
+{
+    static const char *const least = "min.u32 %r10, %r8, %r9;\nxor.b32 %r4, %r4, %r10;\n", *const wide = "mul.wide.u32 %d6, %r8, %r9;\nxor.b64 %d5, %d5, %d6;\n";
+    static const char *const pointer = "mul.wide.u32 %d6, %r8, %r9;\nadd.u64 %d6, %d6, %d2;\nxor.b64 %d5, %d5, %d6;\n";
+    static const char *const bits = "min.u32 %r11, %r8, %r9;\npopc.b32 %r10, %r11;\nadd.u32 %r4, %r4, %r10;\n";
+    static const char *const memory = "mul.wide.u32 %d7, %r3, 4;\nadd.u64 %d7, %d7, %d2;\nld.global.f32 %f5, [%d7];\nadd.f32 %f1, %f1, %f5;\n";
+    static const char *const arm = "setp.lt.f32 %p2, %f1, %f9;\n@%p2 bra L2;\nbar.warp.sync -1;\nsin.approx.f32 %f1, %f1;\nbar.warp.sync -1;\n";
+    char text[1024];
+    ck_assert_uint_eq(left_of("min", least, 180, ""), 0);
+    ck_assert_uint_eq(left_of("min", least, 200, ""), 1);
+    ck_assert_uint_eq(left_of("mul", wide, 85, ""), 0);
+    ck_assert_uint_eq(left_of("mul", wide, 100, ""), 1);
+    ck_assert_uint_eq(left_of("mad", pointer, 50, ""), 0);
+    ck_assert_uint_eq(left_of("mad", pointer, 62, ""), 1);
+    ck_assert_uint_eq(left_of("popc", bits, 370, ""), 0);
+    ck_assert_uint_eq(left_of("popc", bits, 400, ""), 1);
+    /* a block that waits for memory costs more, another one does not count */
+    ck_assert_uint_eq(left_of("min", least, 22, memory), 0);
+    ck_assert_uint_eq(left_of("min", least, 30, memory), 1);
+    ck_assert_uint_eq(left_of("popc", bits, 60, memory), 0);
+    ck_assert_uint_eq(left_of("popc", bits, 75, memory), 1);
+    snprintf(text, sizeof text, "%smembar.gl;\n", least);
+    ck_assert_uint_eq(left_of("min", text, 300, memory), 0);
+    /* every round comes through it, and no subroutine may be called */
+    snprintf(text, sizeof text, "setp.lt.f32 %%p2, %%f1, %%f9;\n@%%p2 bra L9;\n%s", least);
+    ck_assert_uint_eq(left_of("min", text, 20, ""), 0);
+    snprintf(text, sizeof text, "%sL2:\n%s", arm, least);
+    ck_assert_uint_eq(left_of("min", text, 20, ""), 0);
+    snprintf(text, sizeof text, "%s%ssin.approx.f32 %%f1, %%f1;\nbar.warp.sync -1;\nL2:\n", arm, least);
+    ck_assert_uint_eq(left_of("min", text, 20, ""), 1);
+    ck_assert_uint_eq(left_of("min", least, 20, "div.rn.f32 %f1, %f1, %f8;"), 1);
+}
+END_TEST
 
 /* isa/lift.c, against ptxas 13.0 for sm_90a: loops made for it, 2026-11. */
 START_TEST(loads_go_in_front_of_loops)
@@ -2057,7 +2113,7 @@ START_TEST(nothing_moves_past_a_clock)
 }
 END_TEST
 
-UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops, loads_go_in_front_of_loops,
+UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops, values_go_in_front_of_loops, loads_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, conditions_in_other_words_are_conditions, parts_of_words_become_floats, bytes_of_vectors_become_floats, floats_are_held_between_zero_and_one, truths_of_floats_are_one_step, floors_to_integers_are_one_step, places_of_highest_bits_are_one_step, choices_by_order_are_bounds, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, bodies_have_a_price, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
