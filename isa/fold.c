@@ -359,6 +359,37 @@ static bool policy(fold *f, pl_insn *i)
     return true;
 }
 
+/* Its guard is known: it is done by all, or (true) by nobody and gone. */
+static bool guarded_by_number(fold *f, pl_insn *i)
+{
+    const bool negated = (i->flags & PL_IF_GUARD_NEG) != 0;
+    if (i->guard > PL_PF || (i->guard == PL_PT && !negated) || (pl_insn_effects(i) & PL_EF_BRANCH))
+        return false;
+    f->changed = f->edited = true;
+    if ((i->guard == PL_PT) == negated) {
+        pl_ir_remove(f->x, i);
+        return true;
+    }
+    i->guard = PL_PT;
+    i->flags &= (uint16_t)~PL_IF_GUARD_NEG;
+    return false;
+}
+
+/* A selection whose condition is known is a copy. */
+static void choose(fold *f, pl_insn *i)
+{
+    enum { CONDITION = 3 };
+    if (pl_insn_mnem(i) != M_selp || i->op[CONDITION] > PL_PF || pl_type_bits(pl_insn_type(i)) < 32)
+        return;
+    const pl_word type = pl_type_bits(pl_insn_type(i)) == 64 ? W_b64 : W_b32;
+    const uint32_t chosen = (i->op[CONDITION] == PL_PT) != (i->neg >> CONDITION & 1) ? i->op[1] : i->op[2];
+    if (!pl_insn_make(i, M_mov, 2, &type, 1))
+        return;
+    i->op[1] = chosen;
+    i->neg = 0;
+    f->changed = f->edited = true;
+}
+
 static void visit(fold *f, uint32_t block, uint32_t at)
 {
     pl_ir *x = f->x;
@@ -366,6 +397,9 @@ static void visit(fold *f, uint32_t block, uint32_t at)
     if (i->form == PL_IR_DEAD)
         return;
     pl_insn_reads_here(x->p, i, substitute, f);
+    if (guarded_by_number(f, i))
+        return;
+    choose(f, i);
     if (is_copy(i)) {
         /* special registers stay instructions: the hardware has to fetch them */
         if (is_value(x, i->op[0]) && is_value(x, i->op[1]) && i->op[0] != i->op[1] && !pl_ir_special(x, i->op[1])) {

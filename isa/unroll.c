@@ -28,7 +28,8 @@
  *
  * Where the number of rounds is not known, the price must be no more than SHORT and FOR_SHARED for each load from shared memory, or WITH_LOADS if the
  * body loads from elsewhere. Where it is known, what is the same number or event in each run of a round, once it is written out, is saved: the
- * counter and the compare, what is computed of the counter and numbers alone, constants, barriers. Then all rounds are written out if what is left of
+ * counter and the compare, other variables that start with numbers and become what is computed of them, all that is computed of such and of numbers alone,
+ * constants, barriers. Then all rounds are written out if what is left of
  * them comes to no more than `whole` says for the share that is saved; else the body may cost LONG, with what is saved, and MOST_COPIES by price is
  * how many copies there may be. */
 enum { FACTOR = 4, SHORT = 18, FOR_SHARED = 5, WITH_LOADS = 46, MOST_BUDGET = 96, LONG = 72, MOST_COPIES = 350, MOST_ROUNDS = 4096 };
@@ -290,7 +291,7 @@ typedef struct knowledge {
     pl_ir *x;
     struct { uint32_t *at; size_t n; } row, pred; /* the loop, plus one, in which it is known */
     uint32_t loop;
-    bool all;
+    bool all, changed; /* answers */
     pl_varies lanes; /* what differs between them, once somebody has asked */
     uint32_t described; /* predicates of which it tells */
 } knowledge;
@@ -328,11 +329,13 @@ static void ask_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         k->all &= is_known(k->x, *row) || k->row.at[*row] == k->loop;
 }
 
-static void ask_once(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+/* Values, and variables of which find_variables has said that they are known. */
+static void ask_written(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     knowledge *k = ctx;
-    (void)rows;
-    k->all &= ((use & PL_USE_PRED) ? k->x->pred_row : k->x->row)[*row].defs == 1;
+    const bool pred = (use & PL_USE_PRED) != 0;
+    for (unsigned n = 0; n < (pred ? 1 : rows); n++)
+        k->all &= (pred ? k->x->pred_row : k->x->row)[*row + n].defs == 1 || (pred ? k->pred.at : k->row.at)[*row + n] == k->loop;
 }
 
 static void note_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -342,18 +345,26 @@ static void note_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         ((use & PL_USE_PRED) ? k->pred.at : k->row.at)[*row + n] = k->loop;
 }
 
-/* Is this known in each round? */
-static bool find_known(knowledge *k, const pl_insn *i)
+/* Is it known in each round what this reads? An event reads nothing. */
+static bool reads_known(knowledge *k, const pl_insn *i)
 {
     const pl_space space = (pl_space)i->sel[PL_M_SPACE];
     const bool event = i->cls == C_barrier || i->cls == C_cp_commit, bank = (i->flags & PL_IF_MEM) && (space == PL_SP_PARAM || space == PL_SP_CONST);
-    if (i->guard != PL_PT || !(event || bank || pl_insn_pure(i)))
+    if (i->form == PL_IR_DEAD || !(event || bank || pl_insn_pure(i)) || (i->guard != PL_PT && k->pred.at[i->guard] != k->loop))
         return false;
     pl_insn copy = *i;
     k->all = true;
     pl_insn_reads_here(k->x->p, &copy, ask_known, k);
-    if (k->all)
-        pl_insn_writes_here(k->x->p, &copy, ask_once, k);
+    return k->all;
+}
+
+/* Is this known in each round? */
+static bool find_known(knowledge *k, const pl_insn *i)
+{
+    pl_insn copy = *i;
+    if (!reads_known(k, i))
+        return false;
+    pl_insn_writes_here(k->x->p, &copy, ask_written, k);
     if (k->all)
         pl_insn_writes_here(k->x->p, &copy, note_known, k);
     return k->all;
@@ -517,18 +528,59 @@ static uint32_t beginning(const pl_ir *x, uint32_t head, uint32_t row)
     return found;
 }
 
-/* Counters that start with a number are known in each round. */
-static void find_counters(pl_ir *x, const counted *c, knowledge *known)
+static void note_variable(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    for (uint32_t m = 0; m < c->members; m++) {
-        const pl_irb *b = &x->b.at[c->member[m]];
-        for (size_t k = 0; k < b->code.n; k++) {
-            const pl_insn *i = &b->code.at[k];
-            uint64_t step;
-            uint32_t row = i->op[0];
-            if (steps_by(x, i, &step) && (row == c->counter || (only_steps(x, c, c->member[m], i, &step) && beginning(x, c->block, row) != PL_IR_NONE)))
-                note_known(known, &row, (unsigned)pl_type_bits(pl_insn_type(i)) / 32, PL_USE_WRITE);
+    knowledge *k = ctx;
+    for (unsigned n = 0; !(use & PL_USE_PRED) && n < rows; n++) {
+        const pl_ir_row *r = &k->x->row[*row + n];
+        if (r->defs > 1 && r->kind == PL_ROW_REG && !r->pinned)
+            k->row.at[*row + n] = k->loop;
+    }
+}
+
+/* What an instruction writes that is not known: values may be in the next try. */
+static void note_unknown(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    knowledge *k = ctx;
+    for (unsigned n = 0; n < ((use & PL_USE_PRED) ? 1 : rows); n++) {
+        uint32_t *at = &((use & PL_USE_PRED) ? k->pred.at : k->row.at)[*row + n];
+        k->changed |= *at == k->loop && ((use & PL_USE_PRED) ? k->x->pred_row : k->x->row)[*row + n].defs != 1;
+        *at = 0;
+    }
+}
+
+static void ask_beginning(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    knowledge *k = ctx;
+    for (unsigned n = 0; !(use & PL_USE_PRED) && n < rows && k->x->row[*row + n].defs > 1; n++)
+        if (k->row.at[*row + n] == k->loop && beginning(k->x, k->loop - 1, *row) == PL_IR_NONE) {
+            k->row.at[*row + n] = 0;
+            k->changed = true;
         }
+}
+
+/* What a variable holds is known in each round if it starts with a number and becomes what is computed of numbers and such variables alone: counters, and what
+ * goes round a table or is a random number. All are taken for it at first; those that depend on something else go, and with them what depends on them. */
+static void find_variables(pl_ir *x, const counted *c, knowledge *known)
+{
+    enum { TRIES = 8 };
+    for (unsigned arm = 0; arm < 2; arm++) /* those that only some rounds write are not known */
+        for (uint32_t m = 0; m < c->members; m++)
+            for (size_t k = 0; k < x->b.at[c->member[m]].code.n && pl_ir_dominates(x, c->member[m], c->latch) != (arm != 0); k++)
+                pl_insn_writes_here(x->p, &x->b.at[c->member[m]].code.at[k], arm ? note_unknown : note_variable, known);
+    bool asked = false;
+    for (unsigned n = 0; !asked || known->changed; n++) {
+        known->changed = false;
+        for (uint32_t m = 0; m < c->members; m++)
+            for (size_t k = 0; k < x->b.at[c->member[m]].code.n; k++) {
+                pl_insn *i = &x->b.at[c->member[m]].code.at[k];
+                if (n >= TRIES || !find_known(known, i))
+                    pl_insn_writes_here(x->p, i, note_unknown, known);
+            }
+        for (uint32_t m = 0; m < c->members && !known->changed && !asked; m++) /* few are left */
+            for (size_t k = 0; k < x->b.at[c->member[m]].code.n; k++)
+                pl_insn_writes_here(x->p, &x->b.at[c->member[m]].code.at[k], ask_beginning, known);
+        asked |= !known->changed || n >= TRIES;
     }
 }
 
@@ -536,7 +588,7 @@ static void find_counters(pl_ir *x, const counted *c, knowledge *known)
 static void appraise(pl_ir *x, counted *c, knowledge *known)
 {
     if (known)
-        find_counters(x, c, known);
+        find_variables(x, c, known);
     for (uint32_t m = 0; m < c->members; m++) {
         const pl_irb *b = &x->b.at[c->member[m]];
         const bool last = c->member[m] == c->latch;
@@ -554,12 +606,13 @@ static void appraise(pl_ir *x, counted *c, knowledge *known)
                 continue;
             }
             const uint32_t price = joins_sum(x, b, k) ? 0 : price_of(x, c, i) + ((i->flags & PL_IF_JOINED) != 0);
-            if (known) /* a counter's own step is no value */
-                saved = steps_by(x, i, &step) ? known->row.at[i->op[0]] == known->loop : find_known(known, i);
+            saved = known && find_known(known, i);
             *(saved ? &c->saved : &c->price) += price;
             if (i->guard != PL_PT) { /* a branch around it, for ptxas, which guards later */
-                c->price += 1;
-                c->branches = c->apart = true;
+                saved = known && known->pred.at[i->guard] == known->loop;
+                *(saved ? &c->saved : &c->price) += 1;
+                c->branches = true;
+                c->apart |= !saved;
             }
         }
     }

@@ -405,7 +405,7 @@ END_TEST
 /* A loop of `rounds` (a register or a number), which compares with `test`, around `n` multiplications and `more`. */
 static unsigned copies_of(const char *test, const char *rounds, unsigned n, const char *more)
 {
-    char body[8192] = "mov.u32 %r3, 0;\nmov.u32 %r4, 0;\nmov.u32 %r6, %r2;\nadd.u32 %r9, %r1, 7;\nL:\n";
+    char body[8192] = "mov.u32 %r3, 0;\nmov.u32 %r4, 0;\nmov.u32 %r6, %r2;\nadd.u32 %r9, %r1, 7;\nmov.u32 %r12, 5;\nmov.u32 %r13, %r2;\nL:\n";
     for (unsigned k = 0; k < n; k++)
         strcat(body, "mad.lo.u32 %r4, %r4, %r1, %r2;\n");
     sprintf(body + strlen(body), "%s\nadd.u32 %%r3, %%r3, 1;\nsetp.%s %%p1, %%r3, %s;\n@%%p1 bra L;\nst.global.v2.u32 [%%d1], {%%r4, %%r6};", more, test, rounds);
@@ -501,6 +501,15 @@ START_TEST(what_the_counter_tells_is_saved)
     ck_assert_uint_lt(copies_of("lt.s32", "16", 60, known), 16);
     ck_assert_uint_eq(copies_of("lt.s32", "16", 40, branch), 16); /* which is no branch any more */
     ck_assert_uint_eq(count("bra") + count("setp"), 0);
+    /* so is what a variable becomes that starts with a number, whatever is computed of it, but not one that starts with something else */
+    const char *table = "add.u32 %r12, %r12, 1;\nsetp.eq.u32 %p2, %r12, 17;\nselp.b32 %r12, 0, %r12, %p2;\nshl.b32 %r14, %r12, 5;\nxor.b32 %r6, %r6, %r14;";
+    const char *random = "shl.b32 %r14, %r12, 5;\nxor.b32 %r12, %r12, %r14;\nshr.u32 %r14, %r12, 9;\nadd.u32 %r12, %r14, %r12;\nxor.b32 %r6, %r6, %r12;";
+    const char *other = "shl.b32 %r14, %r13, 5;\nxor.b32 %r13, %r13, %r14;\nshr.u32 %r14, %r13, 9;\nadd.u32 %r13, %r14, %r13;\nxor.b32 %r6, %r6, %r13;";
+    ck_assert_uint_eq(copies_of("lt.s32", "16", 52, table), 16);
+    ck_assert_uint_eq(count("selp") + count("setp") + count("shl"), 0);
+    ck_assert_uint_eq(copies_of("lt.s32", "16", 52, random), 16);
+    ck_assert_uint_eq(count("shl") + count("shr"), 0);
+    ck_assert_uint_lt(copies_of("lt.s32", "16", 52, other), 16);
 }
 END_TEST
 
