@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emu/exec/access.h"
+#include "emu/exec/num_words.h"
 #include "emu/exec/tensor.h"
 
 enum { MAX_ROWS = 128 }; /* registers of the longest operand: wgmma's D with n = 256 */
@@ -104,7 +105,7 @@ static void close_result(pl_warp *w, const pl_insn *i, int count, bool wide, res
     }
 }
 
-/* ---- mma and wmma.mma ---- */
+/* ---- mma and wmma.mma: `extra` is the operation on bits, or how f64 is rounded ---- */
 
 static void multiply(pl_warp *w, const pl_insn *i, const pl_tensor_op *op, const uint32_t *meta)
 {
@@ -120,12 +121,12 @@ static void multiply(pl_warp *w, const pl_insn *i, const pl_tensor_op *op, const
     close_result(w, i, count, wide, &d);
 }
 
-void exec_mma(pl_warp *w, const pl_insn *i, int shape_word, int d, int a, int b, int sat, int bit_op)
+void exec_mma(pl_warp *w, const pl_insn *i, int shape_word, int d, int a, int b, int sat, int extra)
 {
     const shape s = shape_of(shape_word);
     const pl_tensor_op op = {.family = PL_TF_MMA, .gen = generation(w), .m = s.m, .n = s.n, .k = s.k,
                              .a = type_of(a), .b = type_of(b), .c = type_of(d), .d = type_of(d),
-                             .saturate = sat != W_none, .bits_and = bit_op == W_and};
+                             .saturate = sat != W_none, .bits_and = extra == W_and, .rounding = RND(extra)};
     multiply(w, i, &op, NULL);
 }
 
@@ -175,7 +176,7 @@ void exec_wmma_mma(pl_warp *w, const pl_insn *i, int shape_word, int d, int a, i
     const shape s = shape_of(shape_word);
     const pl_tensor_op op = {.family = PL_TF_WMMA, .gen = generation(w), .m = s.m, .n = s.n, .k = s.k,
                              .a = type_of(a), .b = type_of(b), .c = type_of(c), .d = type_of(d),
-                             .saturate = sat != W_none, .bits_and = extra == W_and};
+                             .saturate = sat != W_none, .bits_and = extra == W_and, .rounding = RND(extra)};
     multiply(w, i, &op, NULL);
 }
 

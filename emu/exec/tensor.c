@@ -185,7 +185,7 @@ static int tile_k(const pl_tensor_num *num, int k)
     return num->a == PL_TT_B1 ? k / 32 : k;
 }
 
-static void quad_f64(int m, int k, void *const *d, const void *const *a, const void *const *b,
+static void quad_f64(int rounding, int m, int k, void *const *d, const void *const *a, const void *const *b,
                      const void *const *c)
 {
     uint64_t left[16 * 16], right[16][N], sum[16][N];
@@ -199,7 +199,7 @@ static void quad_f64(int m, int k, void *const *d, const void *const *a, const v
         for (int r = 0; r < m / 4; r++)
             sum[line + 8 * (r >> 1)][2 * place + (r & 1)] = ((const uint64_t *)c[r])[l];
     }
-    pl_tensor_tile_f64(m, k, left, (const uint64_t(*)[N])right, (const uint64_t(*)[N])sum, sum);
+    pl_tensor_tile_f64(rounding, m, k, left, (const uint64_t(*)[N])right, (const uint64_t(*)[N])sum, sum);
     for (int l = 0; l < LANES; l++)
         for (int r = 0; r < m / 4; r++)
             ((uint64_t *)d[r])[l] = sum[l / 4 + 8 * (r >> 1)][l % 4 * 2 + (r & 1)];
@@ -384,7 +384,7 @@ static void quad(const pl_tensor_op *op, const pl_tensor_num *num, int m, int k,
                  const void *const *a, const void *const *b, const void *const *c)
 {
     if (num->rule == PL_TR_F64)
-        quad_f64(m, k, d, a, b, c);
+        quad_f64(op->rounding, m, k, d, a, b, c);
     else
         quad_dense(op, num, m, k, d, a, b, c);
 }

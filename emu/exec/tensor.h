@@ -121,8 +121,8 @@ void pl_tensor_sparse_tile(const pl_tensor_num *num, int selector, const uint32_
                            const pl_tensor_left *left, const uint32_t (*b)[PL_TENSOR_N],
                            const uint32_t (*c)[PL_TENSOR_N], uint32_t (*d)[PL_TENSOR_N]);
 
-/* The same for f64; A is packed. */
-void pl_tensor_tile_f64(int m, int k, const uint64_t *a, const uint64_t (*b)[PL_TENSOR_N],
+/* The same for f64; A is packed. Every product is added with one rounding: PL_RN, PL_RZ ... */
+void pl_tensor_tile_f64(int rounding, int m, int k, const uint64_t *a, const uint64_t (*b)[PL_TENSOR_N],
                         const uint64_t (*c)[PL_TENSOR_N], uint64_t (*d)[PL_TENSOR_N]);
 
 /* ------------------------------------------------------------------ mma and wmma */
@@ -145,6 +145,7 @@ typedef struct pl_tensor_op {
     bool a_col, b_row;  /* only m8n8k4 f16 has a choice: false is .row.col */
     bool saturate;      /* .satfinite on integers */
     bool bits_and;      /* .and.popc instead of .xor.popc */
+    int rounding;       /* of f64, PL_RN ...: after every product that is added */
     bool sparse;        /* mma.sp */
     int selector;       /* mma.sp: which lanes of a quad hold metadata */
     const pl_tensor_scale *scale_a, *scale_b; /* mma.block_scale, else NULL */

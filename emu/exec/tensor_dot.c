@@ -23,6 +23,8 @@
  * arithmetic, so results do not depend on the host, the compiler or the vector width. */
 #include "emu/exec/tensor.h"
 
+#include "emu/exec/num_soft.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -308,18 +310,10 @@ INLINE static inline void tile_fused(const pl_tensor_num *num, const pl_tensor_l
 
 /* ------------------------------------------------------------------ sums made of other instructions */
 
-static float f32_of(uint32_t x)
-{
-    float f;
-    memcpy(&f, &x, sizeof f);
-    return f;
-}
-
 /* The bits of X, every NaN being the canonical one. */
-static uint32_t f32_bits(float f)
+static uint32_t canonical(float f)
 {
-    uint32_t x;
-    memcpy(&x, &f, sizeof x);
+    uint32_t x = f32_bits(f);
     return (x & 0x7fffffff) > 0x7f800000 ? f32_nan : x;
 }
 
@@ -327,8 +321,8 @@ static uint32_t f32_bits(float f)
 static float f16_widen(uint32_t x)
 {
     uint32_t e = x >> 10 & 31, m = x & 1023, sign = (x & 0x8000) << 16;
-    if (e == 31) return f32_of(sign | 0x7f800000u | m << 13);
-    if (e) return f32_of(sign | (e + 112) << 23 | m << 13);
+    if (e == 31) return f32_value(sign | 0x7f800000u | m << 13);
+    if (e) return f32_value(sign | (e + 112) << 23 | m << 13);
     float f = (float)m * 0x1p-24f;
     return sign ? -f : f;
 }
@@ -377,8 +371,8 @@ INLINE static inline void tile_fp8_as_f16(const pl_tensor_num *num, const pl_ten
     tile_fused(&fused, left, (const uint32_t(*)[N])right, (const uint32_t(*)[N])sum, sum);
     for (int r = 0; r < m; r++)
         for (int j = 0; j < N; j++)
-            d[r][j] = half ? f16_narrow(f32_bits(f16_widen(sum[r][j]) + f16_widen(c[r][j])))
-                           : f32_bits(f32_of(sum[r][j]) + f32_of(c[r][j]));
+            d[r][j] = half ? f16_narrow(canonical(f16_widen(sum[r][j]) + f16_widen(c[r][j])))
+                           : canonical(f32_value(sum[r][j]) + f32_value(c[r][j]));
 }
 
 /* m8n8k4 from sm_80 on is a subroutine of ordinary instructions (read in the code that ptxas 13.0
@@ -389,7 +383,7 @@ static void tile_fma4(const pl_tensor_num *num, const pl_tensor_left *left, cons
 {
     for (int r = 0; r < left->m; r++) {
         for (int j = 0; j < N; j++) {
-            float x[4], y[4], z = num->c == PL_TT_F16 ? f16_widen(c[r][j]) : f32_of(c[r][j]);
+            float x[4], y[4], z = num->c == PL_TT_F16 ? f16_widen(c[r][j]) : f32_value(c[r][j]);
             for (int i = 0; i < 4; i++) {
                 x[i] = f16_widen(left->raw[r * 4 + i]);
                 y[i] = f16_widen(b[i][j]);
@@ -397,11 +391,11 @@ static void tile_fma4(const pl_tensor_num *num, const pl_tensor_left *left, cons
             if (num->d == PL_TT_F16) {
                 float low = fmaf(x[1], y[1], x[0] * y[0]), high = fmaf(x[3], y[3], x[2] * y[2]);
                 z = z + low;
-                d[r][j] = f16_narrow(f32_bits(z + high));
+                d[r][j] = f16_narrow(canonical(z + high));
             } else {
                 float t = 0;
                 for (int i = 0; i < 4; i++) t = fmaf(x[i], y[i], t);
-                d[r][j] = f32_bits(z + t);
+                d[r][j] = canonical(z + t);
             }
         }
     }
@@ -449,28 +443,23 @@ INLINE static inline void tile_bits(const pl_tensor_num *num, const pl_tensor_le
 
 /* a * b + c as DFMA does it: IEEE, except that a NaN result is the first NaN among
  * b, c, a, made quiet, or the default NaN (measured, H200, driver 580.159.04, 2026-11). */
-static uint64_t f64_fma(uint64_t a, uint64_t b, uint64_t c)
+static uint64_t f64_fma(uint64_t a, uint64_t b, uint64_t c, int rounding)
 {
     const uint64_t order[3] = { b, c, a };
-    double x, y, z;
-    uint64_t r;
     for (int i = 0; i < 3; i++)
         if ((order[i] & INT64_MAX) > 0x7ff0000000000000ull) return order[i] | 1ull << 51;
-    memcpy(&x, &a, sizeof x);
-    memcpy(&y, &b, sizeof y);
-    memcpy(&z, &c, sizeof z);
-    z = fma(x, y, z);
-    memcpy(&r, &z, sizeof r);
-    return (r & INT64_MAX) > 0x7ff0000000000000ull ? 0xfff8000000000000ull : r;
+    const uint64_t r = f64_bits(fma(f64_value(a), f64_value(b), f64_value(c)));
+    if ((r & INT64_MAX) > 0x7ff0000000000000ull) return 0xfff8000000000000ull;
+    return rounding == PL_RN ? r : pl_soft_fma(a, b, c, rounding);
 }
 
-void pl_tensor_tile_f64(int m, int k, const uint64_t *a, const uint64_t (*b)[N],
+void pl_tensor_tile_f64(int rounding, int m, int k, const uint64_t *a, const uint64_t (*b)[N],
                         const uint64_t (*c)[N], uint64_t (*d)[N])
 {
     for (int r = 0; r < m; r++) {
         for (int j = 0; j < N; j++) {
             uint64_t sum = c[r][j];
-            for (int i = 0; i < k; i++) sum = f64_fma(a[r * k + i], b[i][j], sum);
+            for (int i = 0; i < k; i++) sum = f64_fma(a[r * k + i], b[i][j], sum, rounding);
             d[r][j] = sum;
         }
     }
