@@ -18,7 +18,7 @@ static bool agree(pl_word a, pl_word b)
     return a == b || ka == 'b' || kb == 'b' || (ka != 'f' && kb != 'f');
 }
 
-static bool is_array(const pl_var *v)
+bool pl_is_array(const pl_var *v)
 {
     return v->unsized || v->size * 8 > (uint64_t)pl_word_bits[v->type] * (v->vec ? v->vec : 1);
 }
@@ -37,7 +37,7 @@ static bool passes(pl_parse *p, const pl_draft *o, const pl_var *v, bool result)
             pl_report(p->diags, PL_E0240, o->at, x->name);
             return false;
         }
-        if (!v->unsized && (x->size != v->size || is_array(x) != is_array(v) || !agree(x->type, v->type))) {
+        if (!v->unsized && (x->size != v->size || pl_is_array(x) != pl_is_array(v) || !agree(x->type, v->type))) {
             pl_report(p->diags, PL_E0226, o->at, x->name, pl_word_text[x->type],
                       (unsigned long long)x->size, v->name, pl_word_text[v->type],
                       (unsigned long long)v->size);
@@ -51,13 +51,13 @@ static bool passes(pl_parse *p, const pl_draft *o, const pl_var *v, bool result)
     }
     if (v->unsized) return true;
     if (o->kind == PL_O_REG) {
-        if (!is_array(v) && agree(o->reg->type, v->type)) return true;
+        if (!pl_is_array(v) && agree(o->reg->type, v->type)) return true;
         pl_report(p->diags, PL_E0204, o->at, o->reg->name, pl_word_text[o->reg->type], "call",
                   pl_word_text[v->type]);
         return false;
     }
-    if (o->kind == PL_O_IMM && (is_array(v) || v->type == W_pred)) {
-        pl_report(p->diags, PL_E0203, o->at, "call", is_array(v) ? "a parameter" : "a predicate", "a number");
+    if (o->kind == PL_O_IMM && (pl_is_array(v) || v->type == W_pred)) {
+        pl_report(p->diags, PL_E0203, o->at, "call", pl_is_array(v) ? "a parameter" : "a predicate", "a number");
         return false;
     }
     if (o->kind == PL_O_IMM && pl_word_kind[v->type] != 'b' &&

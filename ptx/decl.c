@@ -582,6 +582,10 @@ static void init_address(pl_parse *p, const pl_node *n)
         return;
     }
     if (b->kind == PL_B_BAD) return;
+    if (n->element) {
+        pl_report(p->diags, PL_E0232, n->at, n->sym->name)->help = "write NAME+BYTES";
+        return;
+    }
     if (b->kind == PL_B_VAR && (b->var->space == PL_SP_GLOBAL || b->var->space == PL_SP_CONST) &&
         b->var != i->var) {
         r.var = b->var;

@@ -70,6 +70,21 @@ static uint32_t wrong(pl_parse *p, uint32_t n)
     return n;
 }
 
+/* NAME[INDEX]: the address of an element, which counts as a name with an offset. */
+uint32_t pl_node_element(pl_parse *p, uint32_t name, uint32_t index, pl_loc at)
+{
+    pl_node *x = node(p, name), *y = node(p, unwrap(p, index));
+    x->at = at;
+    if (y->kind == PL_N_WRONG) return wrong(p, name);
+    if (y->kind != PL_N_INT) {
+        pl_report(p->diags, PL_E0106, y->at)->help = "the number of an element is a constant; add what a register holds to the address with an instruction";
+        return wrong(p, name);
+    }
+    x->element = x->has_offset = true;
+    x->value = y->value;
+    return name;
+}
+
 static uint32_t not_constant(pl_parse *p, uint32_t n, pl_loc at)
 {
     if (node(p, n)->kind != PL_N_WRONG) pl_report(p->diags, PL_E0106, at);
@@ -252,7 +267,7 @@ uint32_t pl_node_binary(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at)
             pl_report(p->diags, PL_E0106, at);
         return wrong(p, a);
     }
-    if (op == '+' && x->kind == PL_N_NAME && y->kind == PL_N_INT && !x->not_ && !x->minus) {
+    if (op == '+' && x->kind == PL_N_NAME && y->kind == PL_N_INT && !x->not_ && !x->minus && !x->element) {
         x->value = (int64_t)((uint64_t)x->value + (uint64_t)y->value);
         x->has_offset = true;
         x->at = at;

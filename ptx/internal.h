@@ -120,7 +120,7 @@ typedef struct pl_number {
 typedef enum pl_node_kind {
     PL_N_INT,
     PL_N_FLOAT,
-    PL_N_NAME, /* sym{.sel}{+value} */
+    PL_N_NAME, /* sym{.sel}{+value}, sym[value] */
     PL_N_SINK,
     PL_N_VEC,  /* { list } */
     PL_N_LIST, /* ( list ) */
@@ -136,6 +136,7 @@ typedef struct pl_node {
     bool not_, minus; /* ! or - before a name */
     bool is_unsigned, single, bits_given, paren, generic;
     bool has_offset;
+    bool element; /* NAME[value]: the offset counts elements */
     uint64_t mask; /* 0xff00(name): initialisers only */
     pl_loc at;
     pl_sym *sym;
@@ -329,6 +330,7 @@ uint32_t pl_node_new(pl_parse *p, pl_node_kind kind, pl_loc at);
 uint32_t pl_node_number(pl_parse *p, const pl_number *n, pl_loc at);
 uint32_t pl_node_name(pl_parse *p, pl_sym *s, pl_loc at);
 uint32_t pl_node_select(pl_parse *p, uint32_t node, pl_sym *sel, pl_loc at);
+uint32_t pl_node_element(pl_parse *p, uint32_t name, uint32_t index, pl_loc at);
 uint32_t pl_node_unary(pl_parse *p, int op, uint32_t a, pl_loc at);
 uint32_t pl_node_binary(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at);
 uint32_t pl_node_pair(pl_parse *p, uint32_t a, uint32_t b, pl_loc at);
@@ -420,6 +422,8 @@ void pl_stmt_inlined(pl_parse *p, pl_sym *function_name, pl_loc function_name_at
                      pl_loc inlined_at_at, const pl_number *file, const pl_number *line, const pl_number *column, pl_loc at);
 void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, const pl_number *column,
                  pl_loc at);
+/* call.c: a variable of more than one element, or of an open number. */
+bool pl_is_array(const pl_var *v);
 /* call.c: true when the arguments of a call suit the function; other instructions always do. */
 bool pl_call_check(pl_parse *p, const pl_form *form, pl_draft *op, pl_loc at);
 

@@ -442,7 +442,20 @@ static bool in_space(pl_attempt *a, const pl_node *n, const pl_var *v, pl_word o
     return false;
 }
 
-/* The address of a variable or function as a value: mov.u64 %rd1, var+4. */
+/* The offset of NAME+4 or, in elements, NAME[1]. As ptxas 13.0 has it, the elements of an array of vectors are its numbers. */
+static bool offset(pl_attempt *a, const pl_node *n, const pl_binding *b, int64_t *bytes)
+{
+    *bytes = n->value;
+    if (!n->element) return true;
+    if (b->kind == PL_B_VAR && pl_is_array(b->var)) {
+        *bytes = (int64_t)((uint64_t)n->value * (unsigned)(pl_word_bits[b->var->type] / 8));
+        return true;
+    }
+    if (a->aloud) pl_report(a->p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b), "an array");
+    return false;
+}
+
+/* The address of a variable or function as a value: mov.u64 %rd1, var+4, mov.u64 %rd1, var[1]. */
 static bool name_value(pl_attempt *a, pl_word t, const pl_node *n, const pl_binding *b,
                        pl_draft *o)
 {
@@ -457,7 +470,7 @@ static bool name_value(pl_attempt *a, pl_word t, const pl_node *n, const pl_bind
     if (b->kind == PL_B_VAR) {
         o->kind = PL_O_VAR;
         o->var = b->var;
-        o->imm = n->value;
+        if (!offset(a, n, b, &o->imm)) return false;
         if (b->var->space == PL_SP_PARAM && b->var->role == PL_VAR_PLAIN) {
             if (a->aloud) pl_report(p->diags, PL_E0235, n->at, b->var->name);
             return false;
@@ -847,8 +860,7 @@ static bool address(pl_attempt *a, pl_word own, const pl_node *n, pl_draft *o)
     if (n->kind != PL_N_NAME || n->not_ || n->minus)
         return kind_error(a, n, "a register or a variable inside the brackets");
     const pl_binding *b = resolve(a, n);
-    if (!b) return false;
-    o->imm = n->value;
+    if (!b || !offset(a, n, b, &o->imm)) return false;
     if (b->kind == PL_B_VAR) {
         o->var = b->var;
         if (b->var->type == W_texref || b->var->type == W_samplerref || b->var->type == W_surfref) {
@@ -1029,6 +1041,13 @@ static bool opaque(pl_attempt *a, const pl_node *n, pl_draft *o)
     return false;
 }
 
+/* ld.global.u32 %r1, table[3] (PTX ISA 9.0, section 6.4.2): plain loads and stores take an element in the place of an address in brackets. */
+static bool takes_elements(const pl_attempt *a)
+{
+    const int mnem = a->opcode->mnem;
+    return mnem == M_ld || mnem == M_ldu || (mnem == M_st && !chosen(a, W_async, W_async) && !chosen(a, W_bulk, W_bulk));
+}
+
 /* ---- the choice by the form's specification
  * ----------------------------------------------------------------------------- */
 
@@ -1044,7 +1063,8 @@ bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_draft *o)
         return n->kind == PL_N_WRONG ? false : kind_instead(a, n, s->written ? "a register" : "a value", "an address in brackets");
     if (s->kind == PL_K_VALUE && coordinate && !it->inside && !strcmp(s->name, "c"))
         return n->kind == PL_N_WRONG ? false : kind_error(a, n, "coordinates inside the brackets");
-    if (s->kind == PL_K_ADDR && !it->bracket && !it->inside)
+    if (s->kind == PL_K_ADDR && n->element && it->bracket) return kind_error(a, n, "NAME+BYTES inside the brackets, or NAME[NUMBER] without any");
+    if (s->kind == PL_K_ADDR && !it->bracket && !it->inside && !(n->element && takes_elements(a)))
         return n->kind == PL_N_WRONG ? false : kind_error(a, n, "an address in brackets");
     switch ((pl_okind)s->kind) {
     case PL_K_ADDR: {

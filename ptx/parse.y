@@ -380,6 +380,7 @@ primary
     | T_FLOAT                           { $$ = pl_node_number(p, &$1, @1); }
     | T_NAME                            { $$ = pl_node_name(p, $1, @1); }
     | T_NAME word                       { $$ = pl_node_select(p, pl_node_name(p, $1, @1), $2, @2); }
+    | T_NAME '[' expr ']'               { $$ = pl_node_element(p, pl_node_name(p, $1, @1), $3, @$); }
     | T_NAME '(' expr ')'               { $$ = pl_node_call(p, pl_node_name(p, $1, @1), $3, @1); }
     | T_INT '(' expr ')'                { $$ = pl_node_call(p, pl_node_number(p, &$1, @1), $3, @1); }
     | T_SINK                            { $$ = pl_node_new(p, PL_N_SINK, @1); }
