@@ -2,7 +2,8 @@
  *
  * A loop that has been written out for several rounds adds its step to a pointer between them, and each round adds an offset to what has come of it:
  * (p + 64) + x. ptxas 13.0 adds the number last, (p + x) + 64, where it goes into the access, and the sums of all rounds are one (machine code
- * of products of matrices for sm_90, 2026-11). So do we within a block, for sums that only accesses read. */
+ * of products of matrices for sm_90, 2026-11). So do we within a block, for sums that only accesses read. What an access has no room for is added
+ * to its address. */
 #include <string.h>
 
 #include "isa/passes.h"
@@ -106,10 +107,53 @@ static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         r->when[*row + k] = r->now;
 }
 
+/* ---- far places ---- */
+
+/* What an access of 24 bits cannot hold of its offset: a multiple of 2^24. */
+static int64_t too_far(const pl_insn *i)
+{
+    enum { BITS = 24 };
+    const bool access = i->form != PL_IR_DEAD && (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st || pl_insn_mnem(i) == M_atom || pl_insn_mnem(i) == M_red);
+    if (!access || (i->sel[PL_M_FLAGS] & PL_MF_ADDR32) || (i->sel[PL_M_SPACE] != PL_SP_GLOBAL && i->sel[PL_M_SPACE] != PL_SP_GENERIC) || !pl_insn_address(i) ||
+        i->op[pl_insn_address(i) - 1] == UINT32_MAX)
+        return 0;
+    return (int64_t)((uint64_t)(i->imm + ((int64_t)1 << (BITS - 1))) >> BITS << BITS);
+}
+
+static bool is_far(const pl_insn *i)
+{
+    return too_far(i) != 0;
+}
+
+/* The nearest multiple of 2^24 is added to the address; equal sums become one register in pl_pass_fold (ptxas 13.0 for sm_90, 2026-11). */
+static bool approach(pl_ir *x)
+{
+    if (!pl_ir_any(x, is_far))
+        return true;
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            const int64_t far = too_far(i);
+            if (!far)
+                continue;
+            const uint32_t from = i->op[pl_insn_address(i) - 1], to = pl_ir_new(x, 2), distance = pl_ir_constant(x, (uint64_t)far, 64), line = i->line;
+            i->imm -= far;
+            i->op[pl_insn_address(i) - 1] = to;
+            pl_insn *sum = pl_ir_later(x, b, k);
+            if (!sum || !pl_insn_make(sum, M_add, 3, &(pl_word){W_s64}, 1))
+                return false;
+            sum->op[0] = to;
+            sum->op[1] = from;
+            sum->op[2] = distance;
+            sum->line = line;
+        }
+    return pl_ir_settle(x);
+}
+
 bool pl_pass_reach(pl_ir *x)
 {
     enum { MOST_SUMS = 64 };
-    if (!pl_ir_ready(x))
+    if (!approach(x) || !pl_ir_ready(x))
         return false;
     const size_t rows = x->f->rows + 4;
     reach r = {.x = x, .good = pl_arena_array(x->tmp, uint32_t, rows), .when = pl_arena_array(x->tmp, uint32_t, rows), .to = pl_arena_array(x->tmp, uint32_t, rows),

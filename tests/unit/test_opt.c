@@ -2122,7 +2122,23 @@ START_TEST(nothing_moves_past_a_clock)
 }
 END_TEST
 
-UNIT_MAIN("opt", nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops, values_go_in_front_of_loops, loads_go_in_front_of_loops,
+/* An access has 24 bits for its offset: the nearest multiple of 2^24 is added to the address, once for all that are near it. */
+START_TEST(far_places_have_an_address_of_their_own)
+{
+    static const struct { const char *offset[2]; unsigned sums; } cases[] = {
+        {{"8388604", "-8388608"}, 0}, {{"8388608", "4"}, 1}, {{"8650752", "17301504"}, 1}, {{"8650752", "134603008"}, 2}, {{"-8388612", "-16777216"}, 1}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char body[256];
+        snprintf(body, sizeof body, "mul.wide.u32 %%d3, %%r2, 4;\nadd.s64 %%d3, %%d3, %%d1;\nld.global.u32 %%r3, [%%d3+%s];\nst.global.u32 [%%d3+%s], %%r3;", cases[k].offset[0],
+                 cases[k].offset[1]);
+        assemble(body);
+        ck_assert_msg(count("add.s64") == cases[k].sums, "%zu: %s", k, listing);
+    }
+}
+END_TEST
+
+UNIT_MAIN("opt", far_places_have_an_address_of_their_own, 
+          nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops, values_go_in_front_of_loops, loads_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, conditions_in_other_words_are_conditions, parts_of_words_become_floats, bytes_of_vectors_become_floats, floats_are_held_between_zero_and_one, truths_of_floats_are_one_step, floors_to_integers_are_one_step, places_of_highest_bits_are_one_step, choices_by_order_are_bounds, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, bodies_have_a_price, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
