@@ -302,10 +302,16 @@ bool pl_reached_apart(pl_ir *x, const pl_varies *v, const uint8_t **apart, const
     return *fewer != NULL;
 }
 
+/* What pl_pass_clean has left of an exchange that nobody reads. */
+static bool only_meets(const pl_insn *i)
+{
+    return i->cls == C_free && pl_insn_mnem(i) == M_bar && (pl_insn_effects(i) & PL_EF_CONVERGE);
+}
+
 /* Needs all lanes of the warp. */
 static bool needs_all(const pl_insn *i)
 {
-    return i->cls == C_barrier || i->cls == C_shfl || i->cls == C_vote || i->cls == C_match || i->cls == C_redux || i->cls == C_warp_sync;
+    return only_meets(i) || i->cls == C_barrier || i->cls == C_shfl || i->cls == C_vote || i->cls == C_match || i->cls == C_redux || i->cls == C_warp_sync;
 }
 
 /* The first such instruction of a block, without a guard; or where the block ends. */
@@ -350,7 +356,7 @@ static bool ask_for_lanes(pl_ir *x, uint32_t b, size_t k)
 {
     pl_insn *at = &x->b.at[b].code.at[k];
     const bool leaves = at->cls == C_shfl || at->cls == C_vote;
-    if (at->cls == C_warp_sync) {
+    if (at->cls == C_warp_sync || only_meets(at)) {
         at->cls = C_bsync;
         return true;
     }
@@ -391,6 +397,16 @@ static bool ask_where_apart(pl_ir *x, const pl_varies *v, const uint8_t *pointer
         depth = mark_successors(x, b, apart, unknown, stack, depth);
     }
     return true;
+}
+
+/* Lanes that are together need not meet. */
+static void forget_meetings(pl_ir *x)
+{
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++)
+            if (x->b.at[b].code.at[k].form != PL_IR_DEAD && only_meets(&x->b.at[b].code.at[k]))
+                pl_ir_remove(x, &x->b.at[b].code.at[k]);
+    pl_ir_sweep(x);
 }
 
 /* Does the block leave its loop as soon as memory says so? */
@@ -784,7 +800,10 @@ bool pl_pass_meet(pl_ir *x)
     if (!begin(x, &v))
         return false;
     const uint8_t *pointers, *apart = find_apart(x, &v, &e, &pointers, true);
-    return apart && ask_for_masks(x, &v) && ask_where_apart(x, &v, pointers, apart) && pl_ir_ok(x);
+    if (!apart || !ask_for_masks(x, &v) || !ask_where_apart(x, &v, pointers, apart))
+        return false;
+    forget_meetings(x);
+    return pl_ir_ok(x);
 }
 
 bool pl_pass_converge(pl_ir *x)

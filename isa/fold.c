@@ -503,6 +503,29 @@ static bool removable(const pl_insn *i)
     return (pl_insn_traits(i) & PL_TRAIT_SPARE) && !(i->flags & PL_IF_CONTROL) && !((i->sel[PL_M_FLAGS] & PL_MF_POLL) && pl_insn_effects(i));
 }
 
+/* An exchange between lanes whose results nobody reads. */
+static bool exchanges(const pl_insn *i)
+{
+    const uint16_t m = pl_insn_mnem(i);
+    return (m == M_shfl || m == M_vote || m == M_match || m == M_redux || m == M_elect) && (pl_insn_effects(i) & PL_EF_CONVERGE);
+}
+
+/* ptxas 13.0 drops the exchange, the lanes only meet, and where they are together nothing is left (isa/converge.c; 30 kernels made for it, sm_90,
+ * 2026-11). */
+static void only_meet(cleaner *c, pl_insn *i)
+{
+    const uint32_t mask = i->op[pl_forms[i->form].noperands - 1];
+    pl_insn meet = *i;
+    if (!pl_insn_make(&meet, M_bar, 1, (pl_word[]){W_warp, W_sync}, 2))
+        return;
+    meet.op[0] = mask;
+    meet.cls = C_free;
+    c->x->row[mask].uses++;
+    pl_insn_reads_here(c->x->p, i, release, c);
+    pl_insn_writes_here(c->x->p, i, leave, c);
+    *i = meet;
+}
+
 /* Backwards, so that a chain goes in one walk; loops around variables may need another. */
 bool pl_pass_clean(pl_ir *x)
 {
@@ -517,12 +540,18 @@ bool pl_pass_clean(pl_ir *x)
             pl_irb *b = &x->b.at[c.block];
             for (c.at = (uint32_t)b->code.n; c.at-- > 0;) {
                 pl_insn *i = &b->code.at[c.at];
-                if (i->form == PL_IR_DEAD || !removable(i))
+                const bool exchange = i->form != PL_IR_DEAD && exchanges(i);
+                if (i->form == PL_IR_DEAD || (!exchange && !removable(i)))
                     continue;
                 c.any = c.used = false;
                 pl_insn_writes_here(x->p, i, look, &c);
                 if (!c.any || c.used)
                     continue;
+                if (exchange) {
+                    only_meet(&c, i);
+                    same = false;
+                    continue;
+                }
                 pl_insn_reads_here(x->p, i, release, &c);
                 pl_insn_writes_here(x->p, i, leave, &c);
                 pl_ir_remove(x, i);

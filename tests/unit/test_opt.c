@@ -2137,7 +2137,27 @@ START_TEST(far_places_have_an_address_of_their_own)
 }
 END_TEST
 
-UNIT_MAIN("opt", far_places_have_an_address_of_their_own, 
+/* Of an exchange that nobody reads only the meeting of the lanes is left, and that only where they may be apart. */
+START_TEST(exchanges_without_a_reader_are_dropped)
+{
+    static const char *const what[] = {"shfl.sync.bfly.b32 %r4, %r3, 1, 31, -1;", "vote.sync.ballot.b32 %r4, %p2, -1;", "match.any.sync.b32 %r4, %r3, -1;",
+                                       "redux.sync.add.u32 %r4, %r3, -1;"};
+    for (size_t k = 0; k < sizeof what / sizeof *what; k++) {
+        char body[512];
+        snprintf(body, sizeof body, "ld.global.u32 %%r3, [%%d1];\nsetp.gt.u32 %%p2, %%r3, %%r2;\n%s\nst.global.u32 [%%d2], %%r3;", what[k]);
+        assemble(body);
+        ck_assert_uint_eq(count("sync") + count("setp"), 0);
+        snprintf(body, sizeof body, "ld.global.u32 %%r3, [%%d1];\nsetp.gt.u32 %%p2, %%r3, %%r2;\n@%%p2 bra X;\nst.global.u32 [%%d1], %%r2;\n%s\nmembar.gl;\nX:\nst.global.u32 [%%d2], %%r3;",
+                 what[k]);
+        assemble(body);
+        ck_assert_msg(count("bar.warp.sync") == 1 && !count("shfl") && !count("vote") && !count("match") && !count("redux"), "%s", listing);
+    }
+    assemble("ld.global.u32 %r3, [%d1];\nshfl.sync.bfly.b32 %r4, %r3, 1, 31, -1;\nst.global.u32 [%d2], %r4;");
+    ck_assert_uint_eq(count("shfl"), 1);
+}
+END_TEST
+
+UNIT_MAIN("opt", far_places_have_an_address_of_their_own, exchanges_without_a_reader_are_dropped, 
           nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops, values_go_in_front_of_loops, loads_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, conditions_in_other_words_are_conditions, parts_of_words_become_floats, bytes_of_vectors_become_floats, floats_are_held_between_zero_and_one, truths_of_floats_are_one_step, floors_to_integers_are_one_step, places_of_highest_bits_are_one_step, choices_by_order_are_bounds, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
