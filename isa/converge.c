@@ -30,11 +30,14 @@ static bool number_in(const pl_ir *x, uint32_t row, uint64_t *number)
     return pl_ir_number(x, row, number);
 }
 
-/* Does it leave one lane of a warp that a predicate is true, or false? ptxas sees that of a compare of %tid.x or %laneid with a number. */
+/* Does it leave one lane of a warp that a predicate is true, or false? ptxas sees that of a compare of %tid.x or %laneid with a number, and of
+ * elect.sync. */
 static bool names_lane(const pl_ir *x, uint32_t pred, bool holds)
 {
     const pl_ir_row *p = pred > PL_PF ? &x->pred_row[pred] : NULL;
     const pl_insn *test = p && p->defs == 1 ? &x->b.at[p->block].code.at[p->at] : NULL;
+    if (test && pl_insn_mnem(test) == M_elect)
+        return holds;
     if (!test || pl_insn_mnem(test) != M_setp || pl_forms[test->form].noperands != 4 || test->op[1] != UINT32_MAX || !pl_insn_has(test, holds ? W_eq : W_ne))
         return false;
     for (unsigned side = 2; side < 4; side++) {
