@@ -83,6 +83,12 @@ static bool moves_zero(const pl_ir *x, const pl_insn *i)
     return pl_insn_mnem(i) == M__mov && i->guard == PL_PT && pl_insn_has(i, W_b32) && is_zero(x, i->op[1], 0);
 }
 
+/* CS2R writes a zero of 64 bits; what is not zero takes two moves (ptxas 13.0 for sm_90, 2026-11). */
+static bool moves_wide_zero(const pl_ir *x, const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M__mov && pl_insn_has(i, W_b64) && is_zero(x, i->op[1], 0);
+}
+
 /* The start of shared memory and a register, read as addresses only. */
 static bool based(const free_pass *f, const pl_insn *i)
 {
@@ -242,6 +248,8 @@ bool pl_pass_modifiers(pl_ir *x)
             pl_insn *i = &x->b.at[b].code.at[k];
             if (i->form == PL_IR_DEAD)
                 continue;
+            if (moves_wide_zero(x, i))
+                i->cls = C_alu;
             pack(&f, i);
             turn(&f, i, (uint32_t)b);
             bool pair = moves_zero(x, i) && f.partner[i->op[0]] && f.zeroed[f.partner[i->op[0]] - 1] == b + 1;

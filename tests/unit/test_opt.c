@@ -14,6 +14,7 @@ static unsigned permutations; /* `mov` that is a PRMT */
 static unsigned constants;    /* fetches of constants */
 static unsigned unpaid;       /* computations that a neighbour does on the way */
 static unsigned roundings;    /* conversions to an integral value of the same type */
+static unsigned short_zeros;  /* ~mov of 64 bits that is one instruction */
 static unsigned turns;        /* sines and cosines that divide their angle by a turn */
 
 /* The body of a kernel with parameters p (u64), q (u64), n (u32) and registers %r %d %f %p, behind functions, assembled at -O2. */
@@ -33,13 +34,14 @@ static const char *assemble_behind(const char *functions, const char *body)
     ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, strlen(text), NULL, &m), PL_OK);
     size_t at = 0;
     listing[0] = 0;
-    permutations = constants = turns = unpaid = roundings = 0;
+    permutations = constants = turns = unpaid = roundings = short_zeros = 0;
     registers = m->program->funcs.at[0].registers;
     for (uint32_t pc = 0; pc < m->program->code.n; pc++) {
         const pl_insn *i = &m->program->code.at[pc];
         permutations += pl_forms[i->form].mnem == M_mov && i->cls == C_alu;
         constants += pl_forms[i->form].mnem == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST && i->cls != C_free;
         turns += i->cls == C_mufu_trig;
+        short_zeros += pl_forms[i->form].mnem == M__mov && i->cls == C_alu && pl_insn_has(i, W_b64);
         roundings += i->cls == C_cvt_rnd;
         unpaid += i->cls == C_free && !(i->flags & PL_IF_MEM) && pl_forms[i->form].mnem != M_mov && pl_forms[i->form].mnem != M_cvt;
         pl_disasm(m->program, pc, listing + at, sizeof listing - at - 2);
@@ -2167,7 +2169,21 @@ START_TEST(an_elected_lane_reduces_alone)
 }
 END_TEST
 
-UNIT_MAIN("opt", far_places_have_an_address_of_their_own, exchanges_without_a_reader_are_dropped, an_elected_lane_reduces_alone, 
+/* CS2R writes 64 bits of zero; another number takes two moves. */
+START_TEST(a_wide_zero_is_one_move)
+{
+    static const struct { const char *number; unsigned moves; } cases[] = {{"0", 1}, {"5", 0}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char body[256];
+        snprintf(body, sizeof body, "mov.u64 %%d4, %s;\nsetp.gt.u32 %%p1, %%r2, %%r1;\n@%%p1 bra X;\nbar.sync 0;\nld.global.u64 %%d4, [%%d1];\nX:\nst.global.u64 [%%d2], %%d4;", cases[k].number);
+        assemble(body);
+        ck_assert_uint_eq(count("~mov.b64"), 1);
+        ck_assert_uint_eq(short_zeros, cases[k].moves);
+    }
+}
+END_TEST
+
+UNIT_MAIN("opt", far_places_have_an_address_of_their_own, exchanges_without_a_reader_are_dropped, an_elected_lane_reduces_alone, a_wide_zero_is_one_move,
           nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops, values_go_in_front_of_loops, loads_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, conditions_in_other_words_are_conditions, parts_of_words_become_floats, bytes_of_vectors_become_floats, floats_are_held_between_zero_and_one, truths_of_floats_are_one_step, floors_to_integers_are_one_step, places_of_highest_bits_are_one_step, choices_by_order_are_bounds, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
