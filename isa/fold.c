@@ -138,6 +138,49 @@ static bool evaluate(const pl_insn *i, operation o, const uint64_t v[3], uint64_
     return true;
 }
 
+static uint64_t extend_from(uint64_t v, pl_word type)
+{
+    const unsigned bits = (unsigned)pl_type_bits(type), rest = 64 - bits;
+    return pl_type_kind(type) == 's' ? (uint64_t)((int64_t)(v << rest) >> rest) : v << rest >> rest;
+}
+
+/* The same for integers of 16 bits, conversions between integers, and upper halves of products of 32 bits. */
+static bool evaluate_rare(const pl_insn *i, const uint64_t v[3], uint64_t *out, unsigned *width)
+{
+    const pl_form *f = &pl_forms[i->form];
+    const pl_word to = pl_operand_type(f, 0, i->mods), from = pl_operand_type(f, 1, i->mods);
+    const char a = pl_type_kind(to), b = pl_type_kind(from);
+    const int bits = pl_type_bits(to), in = pl_type_bits(from);
+    if (bits > 64 || in > 64 || (a != 'u' && a != 's' && a != 'b') || (b != 'u' && b != 's' && b != 'b') || pl_insn_has(i, W_sat) || bits < 16)
+        return false;
+    const uint64_t x = extend_from(v[0], from), y = extend_from(v[1], from);
+    const uint32_t n = (uint32_t)v[1];
+    *width = bits == 64 ? 64 : 32;
+    if (f->mnem == M_cvt && f->noperands == 2)
+        *out = x;
+    else if (f->mnem == M_mul && f->noperands == 3 && in == 32 && pl_insn_has(i, W_hi))
+        *out = x * y >> 32;
+    else if (in != 16 || f->noperands != 3)
+        return false;
+    else switch ((int)f->mnem) {
+        case M_add: *out = x + y; break;
+        case M_sub: *out = x - y; break;
+        case M_and: *out = x & y; break;
+        case M_or: *out = x | y; break;
+        case M_xor: *out = x ^ y; break;
+        case M_shl: *out = n >= 16 ? 0 : x << n; break;
+        case M_shr: *out = b == 's' ? (uint64_t)((int64_t)x >> (n >= 16 ? 15 : n)) : n >= 16 ? 0 : x >> n; break;
+        case M_mul:
+            if (!pl_insn_has(i, W_lo) && !pl_insn_has(i, W_wide))
+                return false;
+            *out = x * y;
+            break;
+        default: return false;
+        }
+    *out &= UINT64_MAX >> (64 - bits);
+    return true;
+}
+
 static bool compare(const pl_insn *i, operation o, uint64_t a, uint64_t b, bool *out)
 {
     bool less = o.is_signed ? extend(a, o.bits) < extend(b, o.bits) : cut(a, o.bits) < cut(b, o.bits);
@@ -423,6 +466,17 @@ static void visit(fold *f, uint32_t block, uint32_t at)
         }
     }
     bool values = false;
+    if (i->guard == PL_PT && pl_insn_pure(i) && fm->noperands >= 2 && fm->noperands <= 3 && fm->operand[0].written && pl_operand_type(fm, 0, i->mods) != W_pred &&
+        x->row[i->op[0]].defs == 1) {
+        uint64_t v[3] = {0}, r;
+        unsigned width, known = 0;
+        for (unsigned k = 1; k < fm->noperands; k++)
+            known += fm->operand[k].kind == PL_K_VALUE && pl_operand_type(fm, k, i->mods) != W_pred && !pl_operand_count(fm, k, i->mods) && pl_ir_number(x, i->op[k], &v[k - 1]);
+        if (known + 1u == fm->noperands && !pl_operand_count(fm, 0, i->mods) && evaluate_rare(i, v, &r, &width) && width / 32u == x->row[i->op[0]].rows) {
+            replace_by(f, i, constant(f, r, width));
+            return;
+        }
+    }
     if (o.simple && fm->noperands >= 2 && fm->noperands <= 4 && fm->operand[1].kind == PL_K_VALUE && fm->operand[0].written &&
         pl_operand_type(fm, 0, i->mods) != W_pred && x->row[i->op[0]].defs == 1 && (values = all_values(x, i))) { /* and remains so */
         uint64_t v[3] = {0}, r;
@@ -616,8 +670,11 @@ bool pl_pass_fold(pl_ir *x)
 /* ---- numbers in variables ---- */
 
 typedef struct holds {
+    pl_ir *x;
     uint32_t *number, *block; /* by row: the number that it holds, and the block, plus one, where that is known */
     uint32_t now;
+    bool copy; /* special registers are copied only */
+    bool any;
 } holds;
 
 static void forget(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -627,29 +684,36 @@ static void forget(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         h->block[*row + k] = 0;
 }
 
+static void read_number(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    holds *h = ctx;
+    uint64_t number;
+    if ((use & (PL_USE_PRED | PL_USE_WRITE)) || h->block[*row] != h->now || h->x->row[*row].rows != rows || !(h->copy || pl_ir_number(h->x, h->number[*row], &number)))
+        return;
+    *row = h->number[*row];
+    h->any = true;
+}
+
 bool pl_pass_numbers(pl_ir *x)
 {
-    holds h = {pl_arena_array(x->tmp, uint32_t, x->f->rows + 4), pl_arena_array(x->tmp, uint32_t, x->f->rows + 4), 0};
-    if (!h.number || !h.block || !pl_ir_ready(x))
+    holds h = {.x = x, .number = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4), .block = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)};
+    if (!h.number || !h.block || !pl_pass_merge(x) || !pl_ir_ready(x))
         return false;
-    bool any = false;
     for (uint32_t b = 0; b < x->b.n; b++) {
         h.now = b + 1;
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
             pl_insn *i = &x->b.at[b].code.at[k];
-            const bool copy = pl_insn_mnem(i) == M_mov && is_copy(i);
-            if (copy && h.block[i->op[1]] == h.now) {
-                i->op[1] = h.number[i->op[1]];
-                any = true;
-            }
+            h.copy = pl_insn_mnem(i) == M_mov && is_copy(i);
+            if (pl_insn_pure(i))
+                pl_insn_reads_here(x->p, i, read_number, &h);
             pl_insn_writes_here(x->p, i, forget, &h);
-            if (!copy || x->row[i->op[1]].kind != PL_ROW_INIT)
+            if (!h.copy || x->row[i->op[1]].kind != PL_ROW_INIT)
                 continue;
             h.number[i->op[0]] = i->op[1];
             h.block[i->op[0]] = h.now;
         }
     }
-    if (!any)
+    if (!h.any)
         pl_ir_same(x);
     return true;
 }

@@ -14,7 +14,7 @@ bool pl_pass_wmma(pl_ir *x);
 bool pl_pass_truths(pl_ir *x);
 /* fold.c: copies and constants are passed on, equal computations are done once, unused results disappear. */
 bool pl_pass_fold(pl_ir *x);
-/* fold.c: a copy of a variable that has just got a number is that number. */
+/* fold.c: a variable that has just got a number is that number where it is read. */
 bool pl_pass_numbers(pl_ir *x);
 /* fold.c: unused results disappear. */
 bool pl_pass_clean(pl_ir *x);

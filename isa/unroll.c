@@ -496,9 +496,28 @@ static const pl_insn *last_write(const pl_ir *x, uint32_t block, uint32_t row)
     return NULL;
 }
 
+static void ask_number(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    knowledge *k = ctx;
+    (void)rows;
+    k->all &= use & PL_USE_PRED ? *row <= PL_PF : is_known(k->x, *row);
+}
+
+/* Is a number computed here? */
+static bool computes_number(pl_ir *x, const pl_insn *i)
+{
+    knowledge k = {.x = x, .all = i->guard == PL_PT && pl_insn_pure(i)};
+    pl_insn copy = *i;
+    if (k.all)
+        pl_insn_reads_here(x->p, &copy, ask_number, &k);
+    return k.all;
+}
+
+enum { COMPUTED = PL_IR_NONE - 1 };
+
 /* What the row holds whenever the loop is entered, if that is known: of all writes that get there (several loops may count with one register), what
- * they copy; PL_IR_NONE. */
-static uint32_t beginning(const pl_ir *x, uint32_t head, uint32_t row)
+ * they copy; COMPUTED, if the only one computes a number; PL_IR_NONE. */
+static uint32_t beginning(pl_ir *x, uint32_t head, uint32_t row)
 {
     enum { MOST_BLOCKS = 64 };
     uint32_t block[MOST_BLOCKS] = {head}, n = 1, found = PL_IR_NONE;
@@ -506,9 +525,12 @@ static uint32_t beginning(const pl_ir *x, uint32_t head, uint32_t row)
         const pl_irb *b = &x->b.at[block[at]];
         const pl_insn *i = at ? last_write(x, block[at], row) : NULL;
         if (i) {
-            if (i->guard != PL_PT || i->op[0] != row || !pl_insn_copies(i) || !is_known(x, i->op[1]) || (found != PL_IR_NONE && found != i->op[1]))
+            if (i->guard != PL_PT || i->op[0] != row || !computes_number(x, i))
                 return PL_IR_NONE;
-            found = i->op[1];
+            const uint32_t number = pl_insn_copies(i) ? i->op[1] : (uint32_t)COMPUTED;
+            if (found != PL_IR_NONE && (found != number || found == COMPUTED))
+                return PL_IR_NONE;
+            found = number;
         } else if (block[at] == 0) {
             return PL_IR_NONE;
         }
@@ -619,7 +641,7 @@ static void appraise(pl_ir *x, counted *c, knowledge *known)
 }
 
 /* Rounds of a loop whose counter starts and ends with numbers; 0: not known, or too many. */
-static unsigned rounds(const pl_ir *x, const counted *c)
+static unsigned rounds(pl_ir *x, const counted *c)
 {
     uint64_t v = 0, n;
     if (!pl_ir_number(x, c->bound, &n) || !pl_ir_number(x, beginning(x, c->block, c->counter), &v))

@@ -512,6 +512,15 @@ START_TEST(what_the_counter_tells_is_saved)
     ck_assert_uint_eq(copies_of("lt.s32", "16", 52, random), 16);
     ck_assert_uint_eq(count("shl") + count("shr"), 0);
     ck_assert_uint_lt(copies_of("lt.s32", "16", 52, other), 16);
+    /* bytes divided by seven, in 16 bits: numbers */
+    const char *sevenths = ".reg .b16 %h<8>;\ncvt.u16.u32 %h1, %r3;\nand.b16 %h2, %h1, 255;\nmul.wide.u16 %r14, %h2, 9363;\nshr.u32 %r15, %r14, 16;\ncvt.u16.u32 %h3, %r15;\n"
+                           "sub.s16 %h4, %h2, %h3;\nshr.u16 %h5, %h4, 1;\nadd.s16 %h6, %h5, %h3;\nshr.u16 %h7, %h6, 2;\ncvt.u32.u16 %r16, %h7;\nadd.u32 %r6, %r6, %r16;";
+    ck_assert_uint_eq(copies_of("lt.s32", "16", 52, sevenths), 16);
+    ck_assert_uint_eq(count("shr") + count("mul") + count("cvt"), 0);
+    /* a variable that starts with what is computed of a number */
+    assemble("mov.u32 %r3, 3;\nmul.lo.u32 %r12, %r3, 5;\nmov.u32 %r6, %r2;\nL:\nxor.b32 %r6, %r6, %r12;\nadd.u32 %r6, %r6, %r1;\nadd.u32 %r3, %r3, 1;\nshl.b32 %r12, %r3, %r12;\n"
+             "setp.lt.u32 %p1, %r3, 9;\n@%p1 bra L;\nst.global.u32 [%d1], %r6;");
+    ck_assert_uint_eq(count("bra") + count("shl"), 0);
 }
 END_TEST
 
