@@ -324,6 +324,17 @@ static void start_variance(variance *x, const pl_prog_func *f)
     }
 }
 
+/* Does one lane do the operation for its warp when the address is the same for all (isa/converge.c: combines)? Additions, and what REDUX
+ * combines where nobody asks for the old value; not inc, dec, exch and cas, whose lanes take turns. */
+static bool one_for_all(const pl_insn *i, const pl_form *f)
+{
+    static const uint16_t gathered[] = {W_min, W_max, W_and, W_or, W_xor};
+    if (pl_insn_has(i, W_add)) return true;
+    for (size_t k = 0; k < sizeof gathered / sizeof *gathered; k++)
+        if (pl_insn_has(i, gathered[k])) return f->mnem == M_red;
+    return false;
+}
+
 /* Follows instruction i; true when it is an integer atomic whose address is the same for all lanes. */
 static bool uniform_atomic(variance *x, const pl_dec *d, const pl_insn *i, const pl_form *f, const lists *l)
 {
@@ -334,7 +345,7 @@ static bool uniform_atomic(variance *x, const pl_dec *d, const pl_insn *i, const
     for (unsigned k = 0; k < l->n[1]; k++) {
         if (l->row[1][k] < x->rows) x->varies[l->row[1][k]] = v;
     }
-    return uniform && (i->sel[PL_M_SPACE] != PL_SP_SHARED || pl_insn_has(i, W_add)); /* isa/converge.c: combines */
+    return uniform && one_for_all(i, f);
 }
 
 /* Constants of the module at known places, and the addresses of its variables, are no registers for the hardware: the uniform datapath or the
@@ -505,6 +516,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->addresses = d->texture || (d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] != PL_SP_CONST) || d->kind == PL_KIND_MATRIX_MEMORY || d->kind == PL_KIND_COPY;
         d->read_only = pl_insn_has(i, W_nc);
         d->shared = i->flags & PL_IF_MEM && i->sel[PL_M_SPACE] == PL_SP_SHARED;
+        d->generic = i->flags & PL_IF_MEM && i->sel[PL_M_SPACE] == PL_SP_GENERIC;
         d->alu = f->effects & PL_EF_ATOMIC ? atomic_alu(i, f) : PL_ALU_INT;
         d->compare = f->effects & PL_EF_ATOMIC && pl_insn_has(i, W_cas);
         d->cast = f->mnem == M__cast;

@@ -88,6 +88,7 @@ typedef struct pl_dec {
     bool releases;      /* an access that begins with a fence of its own: st.release and atomics that release at gpu scope or wider */
     bool acquires;      /* nothing behind it issues before its result is there */
     bool addresses;     /* goes through the address unit: a warp's next one keeps a distance */
+    bool generic;       /* an access to a generic address */
     bool shared;        /* certainly an access to shared memory */
     bool read_only;     /* a load of what nobody writes meanwhile (ld.global.nc) */
     bool texture;       /* a fetch from a texture, an access to a surface */

@@ -368,6 +368,10 @@ static uint8_t line_more(const pl_sm *s, uint32_t k)
     return (uint8_t)((uint32_t)(s->lines.at[k].lanes - s->lines.at[k].chain) * s->fx.size / 4);
 }
 
+/* Whether the L2 answers with what was there: to atomics, and to reductions on generic addresses, which the machine makes as atomics that
+ * write no register (machine code for sm_90; l1tex__t_requests_pipe_lsu_mem_global_op_atom of half2_adds, weights_of_letters). */
+static bool is_answered(const pl_effect *fx, const pl_dec *d) { return fx->kind == PL_AC_ATOMIC || (fx->kind == PL_AC_REDUCTION && d->generic); }
+
 /* Name of a warp in requests that only acknowledge: its slot, and its age because slots are used again. */
 static uint32_t warp_name(const pl_sm *s, const pl_twarp *t) { return pl_warp_index(s, t) | t->age << 8; }
 
@@ -550,7 +554,8 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     s->input[s->input_at++ % m->input] = start;
     if (d->texture) start = described(s, fx->object, start);
     uint64_t ready = start + m->latency + (d->texture ? m->texture : 0) + (uint64_t)(passes - 1) * m->pass_latency + (lines->n - 1) / m->tags;
-    if (store || fx->kind == PL_AC_REDUCTION) {
+    const bool answered = is_answered(fx, d);
+    if (store || (atomic && !answered)) {
         for (uint32_t k = 0; k < lines->n; k++) {
             pl_mem_req r = {.time = start + (is_local ? m->local_hold : store ? m->hold : m->miss) + k, .line = lines->at[k].line, .token = warp_name(s, t),
                             .op = store ? PL_MEM_WRITE : PL_MEM_REDUCE, .client = PL_CL_STORE, .sectors = lines->at[k].mask,
@@ -573,7 +578,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             if (store) hold_store(s, &r, lanes);
         }
         if (!store) s->stat.l1_write_sectors += sectors;
-    } else if (fx->kind == PL_AC_ATOMIC) {
+    } else if (answered) {
         slot = queued ? queued->token : pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
         s->token[slot].remaining = lines->n;
         for (uint32_t k = 0; k < lines->n; k++) {
@@ -638,10 +643,10 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         }
     } else if (d->texture) {
         /* counted with the texture units, of which there are no counters here */
-    } else if (fx->kind == PL_AC_ATOMIC) {
+    } else if (answered) {
         s->stat.atomics++;
         s->stat.atomic_sectors += sectors;
-    } else if (fx->kind == PL_AC_REDUCTION) {
+    } else if (atomic) {
         s->stat.reds++;
         s->stat.red_sectors += sectors;
     } else if (store) {
@@ -669,7 +674,7 @@ static void wait_for_room(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d,
 {
     const uint32_t input = s->m->l1.input, own = s->m->issue.lg_queue;
     pl_queued q = {.fx = s->fx, .d = d, .issued = now, .seq = seq, .pc = pc, .token = PL_NO_TOKEN, .warp = (uint16_t)pl_warp_index(s, t)};
-    if (s->fx.kind != PL_AC_STORE && s->fx.kind != PL_AC_REDUCTION) {
+    if (s->fx.kind != PL_AC_STORE && (s->fx.kind != PL_AC_REDUCTION || is_answered(&s->fx, d))) {
         q.token = pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
         pl_sm_result_later(t, d, &s->token[q.token]);
         if (d->kind == PL_KIND_COPY) start_copy(s, t, q.token);
@@ -721,7 +726,7 @@ static void go_on(pl_sm *s, uint64_t now)
 /* The last request of the SM that counts as sent: as many as `sent` may still be under way. */
 static uint64_t last_sent(const pl_sm *s) { return s->requests - s->requests_out + s->m->l1.sent; }
 
-bool pl_lsu_left(const pl_sm *s, const pl_twarp *t) { return t->last_request <= last_sent(s); }
+bool pl_lsu_left(const pl_sm *s, const pl_twarp *t) { return t->answers == 0 && t->last_request <= last_sent(s); }
 
 void pl_lsu_pump(pl_sm *s, uint64_t now)
 {
@@ -807,6 +812,7 @@ static void bulk(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t
     uint32_t slot = pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
     pl_token *k = &s->token[slot];
     k->bulk = true;
+    t->answers--; /* the warp may end before the copy has */
     k->group = t->open_group;
     k->barrier = UINT32_MAX;
     if (counted) k->barrier = in_block(operand_value(t, i, d->barrier_operand, lane, false));

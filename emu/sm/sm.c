@@ -104,6 +104,7 @@ uint32_t pl_token_new(pl_sm *s, pl_twarp *t, uint32_t pc, uint64_t now, uint64_t
     uint32_t slot = s->nfree_tokens ? s->free_tokens[--s->nfree_tokens] : s->fresh_token++;
     s->used_tokens++;
     s->last_token = slot;
+    t->answers++;
     s->token[slot] = (pl_token){.id = ++s->generation << 16 | slot,
                                 .issued = now,
                                 .seq = seq,
@@ -473,12 +474,14 @@ void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
         pl_sm_end_wait(s, v, v->copy_sb, k->ready);
     }
     if (!t->w || t->age != k->age) return;
+    if (!k->bulk) t->answers--;
     if (k->scoreboard != PL_SB_NONE) pl_sm_end_wait(s, t, k->scoreboard, k->ready);
     if (k->copy && t->block == PL_BK_COPIES) settle(s, t, s->now);
     if (k->copy && t->block == PL_BK_NONE && t->next && t->next->kind == PL_KIND_COPY_WAIT && k->ready > t->hold) {
         t->hold = k->ready;
         settle(s, t, s->now);
     }
+    if (t->block == PL_BK_QUEUED && !t->answers && !t->queued) pl_sm_unqueued(s, t, k->ready > s->now ? k->ready : s->now);
 }
 
 /* --- asynchronous operations that happen when they are complete (--async timed) --- */

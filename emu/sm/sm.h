@@ -94,6 +94,7 @@ typedef struct pl_twarp {
     uint64_t line;          /* instruction line it fetched last */
     uint64_t wgmma_done, wgmma_group[PL_GROUPS];
     uint32_t stores;        /* stores and reductions not acknowledged */
+    uint32_t answers;       /* tokens under way, but for those of bulk copies: what comes back needs the warp's registers, or its block's memory */
     uint32_t queued;        /* accesses that wait for room in the memory system (pl_queued) */
     uint32_t ended;         /* PL_BK_QUEUED: instruction that ended it */
     uint64_t left;          /* when the last of them has left the SM, if nothing is in the way */
