@@ -518,6 +518,7 @@ typedef struct cleaner {
     uint32_t block, at;
     bool used, any; /* does the instruction write, and what somebody reads? */
     bool again;     /* a result behind this place is unused now */
+    bool masked;    /* part of a result goes nowhere now */
     bool mixed;     /* one of several writes of a row is gone */
     struct { pl_ir_row **at; size_t n, cap; } gone; /* what is not written any more */
 } cleaner;
@@ -550,6 +551,26 @@ static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         c->mixed |= r[k].defs != 1;
         *pl_push(c->x->tmp, &c->gone) = &r[k];
     }
+}
+
+/* A texel's component that nobody reads takes no register: the machine's instruction says which it writes. */
+static void mask(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    cleaner *c = ctx;
+    if (use & PL_USE_PRED || rows != 1)
+        return;
+    pl_ir_row *r = c->x->row + *row;
+    if (r->uses || c->x->kind.at[*row] != PL_ROW_REG)
+        return;
+    c->mixed |= r->defs != 1;
+    *pl_push(c->x->tmp, &c->gone) = r;
+    *row = c->x->sink;
+    c->masked = true;
+}
+
+static bool fetches(const pl_insn *i)
+{
+    return i->cls == C_tex || i->cls == C_surf;
 }
 
 static bool removable(const pl_insn *i)
@@ -599,6 +620,8 @@ bool pl_pass_clean(pl_ir *x)
                     continue;
                 c.any = c.used = false;
                 pl_insn_writes_here(x->p, i, look, &c);
+                if (c.used && fetches(i) && x->sink != PL_IR_NONE)
+                    pl_insn_writes_here(x->p, i, mask, &c);
                 if (!c.any || c.used)
                     continue;
                 if (exchange) {
@@ -618,7 +641,7 @@ bool pl_pass_clean(pl_ir *x)
         c.gone.at[k]->defs = c.gone.at[k]->rows = 0;
         c.gone.at[k]->block = PL_IR_NONE;
     }
-    if (same)
+    if (same && !c.masked)
         pl_ir_same(x);
     else if (!c.mixed) /* counts are right, places are not */
         pl_ir_moved(x);

@@ -73,7 +73,7 @@ static bool make_blocks(pl_ir *x)
 
 pl_status pl_ir_open(pl_ir *x, pl_program *p, pl_prog_func *f, uint32_t sink, pl_arena *scratch, pl_arena *tmp)
 {
-    *x = (pl_ir){.p = p, .f = f, .a = scratch, .tmp = tmp};
+    *x = (pl_ir){.p = p, .f = f, .a = scratch, .tmp = tmp, .sink = sink < f->rows ? sink : PL_IR_NONE};
     x->kind.n = x->init.n = f->rows;
     x->kind.cap = x->init.cap = f->rows + 64;
     x->kind.at = pl_arena_array(scratch, uint8_t, x->kind.cap);

@@ -47,6 +47,7 @@ typedef struct pl_ir {
     struct { uint8_t *at; size_t n, cap; } kind;  /* pl_row_kind by row */
     struct { uint32_t *at; size_t n, cap; } init; /* by row: index in f->init */
     struct { struct pl_ir_added *at; size_t n, cap; } later; /* pl_ir_later; from tmp */
+    uint32_t sink;        /* the first of four rows that take what nobody reads, PL_IR_NONE: the function has none */
     uint32_t most_live;   /* registers that live at once and those that instructions need while they run, as pl_pass_schedule left the blocks */
     /* pl_ir_graph */
     uint32_t *preds;

@@ -42,8 +42,10 @@ static const pl_object *object(pl_warp *w, const pl_insn *i, unsigned k, unsigne
     if (variable)
         memcpy(&handle, variable, 8);
     const pl_object *o = pl_object_find(w->grid->objects, handle);
-    if (w->fx)
+    if (w->fx) {
         w->fx->object = handle;
+        w->fx->sampled = w->fx->filtered = w->fx->gathered = false;
+    }
     if (o && o->kind == kind)
         return o;
     pl_fault(w, 1u << lane, handle, "CUDA_ERROR_ILLEGAL_ADDRESS", "0x%llx is no handle of a %s", (unsigned long long)handle,
@@ -101,8 +103,9 @@ static void fetch(pl_warp *w, const pl_insn *i, int geom, int type, int ctype, p
         pl_fault(w, w->exec, 0, "CUDA_ERROR_NOT_SUPPORTED", "multi-sample and depth textures, which CUDA programs cannot make");
         return;
     }
-    uint32_t out[4][PL_LANES] = {{0}};
+    uint32_t out[4][PL_LANES] = {{0}}, bytes = 4;
     uint64_t address[PL_LANES] = {0};
+    bool linear = false;
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         const pl_object *t = object(w, i, a, l, PL_OBJECT_TEXTURE);
@@ -128,7 +131,9 @@ static void fetch(pl_warp *w, const pl_insn *i, int geom, int type, int ctype, p
         }
         uint32_t v[4];
         pl_texture_fetch(w->grid->memory, &t->images, &s->sampler, &f, v);
-        address[l] = pl_texture_address(&t->images, &s->sampler, &f);
+        address[l] = pl_texture_address(&t->images, &s->sampler, &f, t->source == PL_TEXTURE_ARRAY);
+        bytes = pl_texel_bytes(t->images.format);
+        linear = s->sampler.linear;
         for (unsigned k = 0; k < n; k++)
             out[k][l] = n == 4 ? converted(v[k], type) : converted(v[2 * k], type) | converted(v[2 * k + 1], type) << 16;
     }
@@ -139,7 +144,12 @@ static void fetch(pl_warp *w, const pl_insn *i, int geom, int type, int ctype, p
     }
     if (p != PL_NO_OPERAND) /* all of a texture is resident */
         pl_pred_write(w, i->op[p], UINT32_MAX);
-    pl_record(w, PL_SP_TEX, PL_AC_LOAD, 4, w->exec, address, 0);
+    pl_record(w, PL_SP_TEX, PL_AC_LOAD, bytes, w->exec, address, 0);
+    if (!w->fx)
+        return;
+    w->fx->sampled = ctype != W_s32;
+    w->fx->gathered = gather >= 0;
+    w->fx->filtered = w->fx->sampled && gather < 0 && linear;
 }
 
 void exec_tex(pl_warp *w, const pl_insn *i, int geom, int type, int ctype)
@@ -196,8 +206,8 @@ static uint8_t *texels(pl_warp *w, const pl_insn *i, const pl_object *o, int geo
             return NULL;
         at[k] = (at[k] < 0 && !(k == 2 && layers)) || most < 0 ? 0 : most; /* negative layers are large ones (recorded) */
     }
-    *address = m->address + (uint64_t)at[2] * m->slice + (uint64_t)at[1] * m->pitch + (uint64_t)at[0];
-    return pl_memory_at(w->grid->memory, *address, bytes);
+    *address = pl_image_place(m, (uint64_t)at[0], (uint64_t)at[1], (uint64_t)at[2]);
+    return pl_memory_at(w->grid->memory, m->address + (uint64_t)at[2] * m->slice + (uint64_t)at[1] * m->pitch + (uint64_t)at[0], bytes);
 }
 
 static bool failed(const pl_warp *w)

@@ -733,12 +733,20 @@ void pl_texture_fetch(const pl_memory *m, const pl_image_set *s, const pl_sample
     }
 }
 
-uint64_t pl_texture_address(const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f)
+uint64_t pl_image_place(const pl_image *m, uint64_t x, uint64_t y, uint64_t z)
+{
+    enum { WIDTH = 32, ROWS = 4 };
+    const uint64_t across = (m->pitch + WIDTH - 1) / WIDTH, tile = y / ROWS * across + x / WIDTH;
+    return m->address + z * m->slice + tile * WIDTH * ROWS + y % ROWS * WIDTH + x % WIDTH;
+}
+
+uint64_t pl_texture_address(const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f, bool tiled)
 {
     const pl_image *i = &s->level[0];
     spot at = f->cube ? locate_cube(s, i, p, f) : locate(s, i, p, f);
     int32_t xyz[3] = {0, 0, at.cube ? at.layer * CUBE_FACES + at.face : at.layer};
     for (unsigned k = 0; k < at.dims; k++)
         xyz[k] = at.a[k].at[0] == OUTSIDE ? 0 : at.a[k].at[0];
-    return i->address + (uint64_t)xyz[2] * i->slice + (uint64_t)xyz[1] * i->pitch + (uint64_t)xyz[0] * pl_texel_bytes(s->format);
+    const uint64_t x = (uint64_t)xyz[0] * pl_texel_bytes(s->format), y = (uint64_t)xyz[1], z = (uint64_t)xyz[2];
+    return tiled ? pl_image_place(i, x, y, z) : i->address + z * i->slice + y * i->pitch + x;
 }

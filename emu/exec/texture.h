@@ -68,7 +68,11 @@ typedef struct pl_fetch {
 /* The value as four 32-bit words: f32, or integers extended to 32 bits. */
 void pl_texture_fetch(const pl_memory *m, const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f, uint32_t out[4]);
 
-/* Address of the first texel that a fetch looks at, for timing. */
-uint64_t pl_texture_address(const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f);
+/* Address of the first texel that a fetch looks at, for timing; tiled: as pl_image_place has it. */
+uint64_t pl_texture_address(const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f, bool tiled);
+
+/* Where byte x of row y of a slice lies in the memory of a GPU, which keeps arrays in tiles of four rows of 32 bytes (tex.tsv: lanes that
+ * look at a column of 32-bit texels are served as fast as those of a row). Programs cannot see that, so the emulator only times by it. */
+uint64_t pl_image_place(const pl_image *m, uint64_t x, uint64_t y, uint64_t z);
 
 #endif

@@ -324,6 +324,18 @@ static void start_variance(variance *x, const pl_prog_func *f)
     }
 }
 
+/* Components of a fetch that somebody reads: those that nobody does share a row (isa/fold.c: mask). */
+static uint8_t components(const lists *l)
+{
+    uint8_t own = 0;
+    for (unsigned k = 0; k < l->n[1]; k++) {
+        unsigned others = 0;
+        for (unsigned j = 0; j < l->n[1]; j++) others += l->row[1][j] == l->row[1][k];
+        own = (uint8_t)(own + (others == 1));
+    }
+    return own;
+}
+
 /* Does one lane do the operation for its warp when the address is the same for all (isa/converge.c: combines)? Additions, and what REDUX
  * combines where nobody asks for the old value; not inc, dec, exch and cas, whose lanes take turns. */
 static bool one_for_all(const pl_insn *i, const pl_form *f)
@@ -570,6 +582,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->rows = (uint32_t)used;
         d->nread = (uint8_t)l.n[0];
         d->nwrite = (uint8_t)l.n[1];
+        d->components = d->texture ? components(&l) : 0;
         d->npread = (uint8_t)l.n[2];
         d->npwrite = (uint8_t)l.n[3];
         if (!d->texture && (d->exchange || ((d->kind == PL_KIND_MEMORY || d->kind == PL_KIND_MATRIX_MEMORY) && i->sel[PL_M_SPACE] != PL_SP_CONST)))

@@ -92,6 +92,7 @@ typedef struct pl_dec {
     bool shared;        /* certainly an access to shared memory */
     bool read_only;     /* a load of what nobody writes meanwhile (ld.global.nc) */
     bool texture;       /* a fetch from a texture, an access to a surface */
+    uint8_t components; /* of a fetch: results that somebody reads */
     bool increments;    /* a shared word by 1 for each lane: the hardware counts the lanes with one word (ATOMS.POPC.INC) */
     bool passes_l1;     /* a copy into shared memory that leaves nothing in the L1 */
     uint8_t way;        /* pl_l1_way of a load, of a store whether it may take a place in the L1 */

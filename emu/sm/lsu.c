@@ -372,6 +372,39 @@ static uint8_t line_more(const pl_sm *s, uint32_t k)
  * write no register (machine code for sm_90; l1tex__t_requests_pipe_lsu_mem_global_op_atom of half2_adds, weights_of_letters). */
 static bool is_answered(const pl_effect *fx, const pl_dec *d) { return fx->kind == PL_AC_ATOMIC || (fx->kind == PL_AC_REDUCTION && d->generic); }
 
+/* Cycles that an access holds the texture units of the SM, and *further of latency for it. Four lanes a cycle are served, eight where their
+ * coordinates are whole; of a group's lanes, lines of the same bank take turns, but for two neighbours; wide texels take their time, and twice that where neighbours
+ * are weighed (tex.tsv). */
+static uint64_t texel_turns(const pl_sm *s, const pl_effect *fx, uint64_t *further)
+{
+    enum { BANKS = 4, NEXT_BANK = 32, WIDE = 16 };
+    const pl_l1_config *m = &s->m->l1;
+    const uint32_t lanes = m->texture_lanes << !fx->sampled;
+    uint32_t turns = 0, groups = 0;
+    for (uint32_t first = 0; first < PL_LANES; first += lanes) {
+        uint64_t line[PL_LANES];
+        uint32_t n = 0, on[BANKS] = {0}, most = 0;
+        for (uint32_t l = first; l < first + lanes && l < PL_LANES; l++) {
+            uint32_t k = 0;
+            if (!(fx->mask >> l & 1)) continue;
+            const uint64_t at = fx->addr[l] / m->line;
+            while (k < n && line[k] != at) k++;
+            if (k < n) continue;
+            line[n++] = at;
+            const uint32_t here = ++on[(at / NEXT_BANK ^ at / NEXT_BANK / BANKS ^ at / NEXT_BANK / BANKS / BANKS) % BANKS];
+            if (here > most) most = here;
+        }
+        turns += n == 2 && (line[0] + 1 == line[1] || line[1] + 1 == line[0]) ? 1 : most;
+        groups += n > 0;
+    }
+    if (fx->gathered) groups *= 2;
+    uint64_t wide = (uint64_t)fx->size * (uint32_t)__builtin_popcount(fx->mask) / m->texture_width;
+    if (fx->filtered && fx->size >= WIDE) wide *= 2;
+    if (wide < groups) wide = groups;
+    *further = 2 * (wide - groups) + (turns > groups ? turns - groups : 0);
+    return turns > wide ? turns : wide;
+}
+
 /* Name of a warp in requests that only acknowledge: its slot, and its age because slots are used again. */
 static uint32_t warp_name(const pl_sm *s, const pl_twarp *t) { return pl_warp_index(s, t) | t->age << 8; }
 
@@ -513,7 +546,8 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     uint32_t bytes = (uint32_t)__builtin_popcount(fx->mask) * fx->size, passes = (bytes + m->width - 1) / m->width, extra;
     uint32_t tags = (lines->n + m->tags - 1) / m->tags;
     /* the data lie in the banks that shared memory has */
-    if (!is_local && !atomic) passes = pl_bank_passes(fx->mask, fx->addr, fx->size, s->m->shared.banks, s->m->shared.bank, s->m->shared.rows, !store, &extra);
+    if (d->texture) passes = 1; /* its units have banks of their own */
+    else if (!is_local && !atomic) passes = pl_bank_passes(fx->mask, fx->addr, fx->size, s->m->shared.banks, s->m->shared.bank, s->m->shared.rows, !store, &extra);
     else if (atomic && passes < lines->n) passes = lines->n; /* words of local memory lie in the bank of their lane */
     if (d->kind == PL_KIND_COPY && !d->passes_l1) s->stat.exchanges += passes; /* it goes to shared memory by way of the L1 */
     /* What is asked for below is lines, as for loads; how many sectors they are for is another matter. */
@@ -552,8 +586,16 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         read_registers(s, t, d, in, PL_SB_LONG);
     }
     s->input[s->input_at++ % m->input] = start;
+    uint64_t further = d->texture ? m->texture : 0;
     if (d->texture) start = described(s, fx->object, start);
-    uint64_t ready = start + m->latency + (d->texture ? m->texture : 0) + (uint64_t)(passes - 1) * m->pass_latency + (lines->n - 1) / m->tags;
+    if (d->texture && m->texture_lanes) {
+        uint64_t more;
+        start = pl_port_enter(&s->texels, start, texel_turns(s, fx, &more) * PL_FINE);
+        const uint64_t out = pl_port_enter(&c->texels, start, (uint64_t)m->texture_result * (d->components > 2 ? d->components : 1) * PL_FINE);
+        further += more + (out - start) + m->texture_component * (d->components > 1 ? d->components - 1u : 0);
+        start = out;
+    }
+    uint64_t ready = start + m->latency + further + (uint64_t)(passes - 1) * m->pass_latency + (lines->n - 1) / m->tags;
     const bool answered = is_answered(fx, d);
     if (store || (atomic && !answered)) {
         for (uint32_t k = 0; k < lines->n; k++) {

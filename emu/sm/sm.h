@@ -138,6 +138,7 @@ typedef struct pl_subcore {
     uint64_t issue_free;
     pl_port pipe[PL_PIPE_COUNT];
     pl_port link;                /* from shared memory and L1 */
+    pl_port texels;              /* from the texture units */
     pl_port fill;                /* of the L0 */
     pl_port redirected;          /* warps that fetch from where a branch has led them */
     uint64_t lg[PL_QUEUE], mio[PL_QUEUE]; /* rings: when the queued instructions leave the queue */
@@ -214,6 +215,7 @@ typedef struct pl_sm {
     pl_port pipe[PL_PIPE_COUNT]; /* those shared by the sub-cores */
     pl_port jump_port, barrier_port, const_port, fence_port, sleep_port;
     pl_port data;                /* the banks, behind the address unit */
+    pl_port texels;              /* the texture units */
     pl_port leaving;             /* stores and reductions on their way out */
     pl_up_costs up;
     pl_port remote;              /* accesses to the shared memory of other SMs */

@@ -2118,6 +2118,27 @@ START_TEST(small_arrays_live_in_registers)
 }
 END_TEST
 
+/* A component of a texel that nobody reads takes no register: TEX says which it writes. */
+START_TEST(components_that_nobody_reads_take_no_register)
+{
+    static char body[8192];
+    uint32_t taken[2];
+    for (unsigned all = 0; all < 2; all++) {
+        size_t at = (size_t)snprintf(body, sizeof body, "cvt.rn.f32.u32 %%f30, %%r2;\n");
+        for (unsigned k = 0; k < 6; k++) /* before anything is read */
+            at += (size_t)snprintf(body + at, sizeof body - at, "tex.2d.v4.f32.f32 {%%f%u, %%f%u, %%f%u, %%f%u}, [%%d1, {%%f30, 0f%08X}];\n", 4 * k, 4 * k + 1, 4 * k + 2,
+                                   4 * k + 3, 0x3f000000 + (k << 23));
+        for (unsigned k = 1; k < 24; k++)
+            if (all || k % 4 == 0) at += (size_t)snprintf(body + at, sizeof body - at, "add.f32 %%f0, %%f0, %%f%u;\n", k);
+        snprintf(body + at, sizeof body - at, "st.global.f32 [%%d2], %%f0;");
+        assemble(body);
+        ck_assert_uint_eq(count("tex.2d"), 6);
+        taken[all] = registers;
+    }
+    ck_assert_uint_ge(taken[1], taken[0] + 12);
+}
+END_TEST
+
 /* What a program measures stays between its clocks, of 32 bits or of 64. */
 START_TEST(nothing_moves_past_a_clock)
 {
@@ -2194,6 +2215,7 @@ END_TEST
 
 UNIT_MAIN("opt", far_places_have_an_address_of_their_own, exchanges_without_a_reader_are_dropped, an_elected_lane_reduces_alone, a_wide_zero_is_one_move,
           nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops, values_go_in_front_of_loops, loads_go_in_front_of_loops,
+UNIT_MAIN("opt", components_that_nobody_reads_take_no_register, nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops, values_go_in_front_of_loops, loads_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, conditions_in_other_words_are_conditions, parts_of_words_become_floats, bytes_of_vectors_become_floats, floats_are_held_between_zero_and_one, truths_of_floats_are_one_step, floors_to_integers_are_one_step, places_of_highest_bits_are_one_step, choices_by_order_are_bounds, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, bodies_have_a_price, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,

@@ -443,6 +443,57 @@ static double round_beside(bool stores)
     return sum / 1024 / ROUNDS;
 }
 
+/* Cycles a fetch of `warps` warps from a picture of 32-bit floats with `channels` components, where lanes lie `apart` texels from each other. */
+static double fetches_of(uint32_t warps, unsigned channels, unsigned apart)
+{
+    enum { FETCHES = 64, SIDE = 512 };
+    static char text[16384];
+    size_t at = (size_t)snprintf(text, sizeof text,
+                                 ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u64 t)\n{\n.reg .b32 %%r<9>; .reg .b64 %%d<9>; .reg .f32 %%f<49>;\n"
+                                 "ld.param.u64 %%d0, [p]; ld.param.u64 %%d2, [t]; mov.u32 %%r0, %%tid.x; and.b32 %%r3, %%r0, 31; mul.lo.u32 %%r3, %%r3, %u; cvt.rn.f32.u32 %%f0, %%r3;\n"
+                                 "mul.wide.u32 %%d1, %%r0, 4; add.u64 %%d1, %%d1, %%d0; mov.f32 %%f40, 0f00000000; mov.f32 %%f41, 0f3F000000;\n"
+                                 "tex.2d.v4.f32.f32 {%%f1, %%f2, %%f3, %%f4}, [%%d2, {%%f0, %%f41}]; add.f32 %%f40, %%f40, %%f1; st.global.f32 [%%d1+8192], %%f40; bar.sync 0; mov.u32 %%r1, %%clock;\n", apart);
+    for (unsigned k = 0; k < FETCHES; k += 8) {
+        for (unsigned j = 0; j < 8; j++)
+            at += (size_t)snprintf(text + at, sizeof text - at, "tex.2d.v4.f32.f32 {%%f%u, %%f%u, %%f%u, %%f%u}, [%%d2, {%%f0, %%f41}];\n", 4 * j + 1, 4 * j + 2, 4 * j + 3, 4 * j + 4);
+        for (unsigned j = 0; j < 32; j++)
+            if (j % 4 < channels) at += (size_t)snprintf(text + at, sizeof text - at, "add.f32 %%f40, %%f40, %%f%u;\n", j + 1);
+        at += (size_t)snprintf(text + at, sizeof text - at, "add.f32 %%f0, %%f0, %%f40;\n");
+    }
+    snprintf(text + at, sizeof text - at, "st.global.f32 [%%d1+8192], %%f40; mov.u32 %%r2, %%clock; sub.u32 %%r2, %%r2, %%r1; st.global.u32 [%%d1], %%r2; ret;\n}\n");
+    static uint32_t taken[4096];
+    pl_gpu *gpu = NULL;
+    pl_module *m = NULL;
+    uint64_t params[2] = {0}, array = 0;
+    const pl_texel_format format = {.kind = PL_CHANNEL_FLOAT, .bits = 32, .channels = (uint8_t)channels};
+    ck_assert_int_eq(pl_gpu_open(&gpu, "h200"), PL_OK);
+    ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, strlen(text), NULL, &m), PL_OK);
+    ck_assert_int_eq(pl_alloc_device(gpu, sizeof taken, "p", &params[0]), PL_OK);
+    ck_assert_int_eq(pl_array_create(gpu, &(pl_array_desc){.width = SIDE, .height = SIDE, .format = format}, "a", &array), PL_OK);
+    const pl_texture_desc d = {.source = PL_TEXTURE_ARRAY, .array = array, .sampler = {.address = {PL_ADDRESS_CLAMP, PL_ADDRESS_CLAMP, PL_ADDRESS_CLAMP}}};
+    ck_assert_int_eq(pl_texture_create(gpu, &d, &params[1], NULL), PL_OK);
+    const pl_launch l = {.kernel = "k", .grid = {1, 1, 1}, .block = {32 * warps, 1, 1}, .params = params, .param_bytes = sizeof params, .mode = PL_MODE_TIMING, .threads = 1};
+    pl_result r = {.status = PL_INVALID};
+    ck_assert_int_eq(pl_launch_kernel(gpu, m, &l, &r), PL_OK);
+    ck_assert_int_eq(r.status, PL_OK);
+    ck_assert_int_eq(pl_copy_from_device(gpu, taken, params[0], sizeof taken), PL_OK);
+    pl_module_close(m);
+    pl_gpu_close(gpu);
+    uint32_t most = 0;
+    for (uint32_t k = 0; k < 32 * warps; k++) most = taken[k] > most ? taken[k] : most;
+    return (double)most / FETCHES / warps;
+}
+
+/* The texture units of an SM serve four lanes a cycle, fewer where texels are wide or the lanes of a quad look at lines of one bank
+ * (tex.tsv: 8.0, 15.9 and 31.6 cycles a fetch of eight warps). */
+START_TEST(fetches_take_turns_at_the_texture_units)
+{
+    ck_assert_double_eq_tol(fetches_of(8, 1, 1), 8.0, 0.8);
+    ck_assert_double_eq_tol(fetches_of(8, 4, 0), 15.9, 1.6);
+    ck_assert_double_eq_tol(fetches_of(8, 1, 8), 31.6, 3.2);
+}
+END_TEST
+
 /* A store holds the banks of the L1 longer than a load (beside.tsv: 129.0 and 201.9 cycles a round). */
 START_TEST(stores_hold_the_banks)
 {
@@ -454,4 +505,5 @@ END_TEST
 UNIT_MAIN("stalls", the_first_constant_is_waited_for, so_is_the_first_address, arriving_at_a_clusters_barrier_is_a_fence,
           lanes_that_part_take_both_sides, addresses_in_registers_cost_more, a_level_of_recursion, a_release_begins_with_a_fence, loads_wait_behind_stores,
           waiting_for_an_mbarrier_issues_nothing, stores_to_one_sector_leave_together, a_generic_reduction_is_waited_for, lanes_of_an_increment_take_turns,
-          warps_of_a_block_take_turns, the_driver_takes_its_time, blocks_are_spread_over_the_gpu, stores_hold_the_banks)
+          warps_of_a_block_take_turns, the_driver_takes_its_time, blocks_are_spread_over_the_gpu,
+          fetches_take_turns_at_the_texture_units, stores_hold_the_banks)
