@@ -263,14 +263,33 @@ static bool in_bank(const opt *o, uint32_t row)
     return false;
 }
 
+/* The change of sign behind operand k of a sum, which nothing else reads, or NULL: what it changes may be a product of the sum, too. */
+static pl_insn *sign_of(opt *o, const pl_insn *i, unsigned k, uint32_t at)
+{
+    const row_info *r = &o->r[i->op[k]];
+    if (r->defs != 1 || r->uses != 1 || r->def < o->f->first || r->def >= at)
+        return NULL;
+    pl_insn *d = &o->p->code.at[r->def];
+    const bool sign = pl_forms[d->form].mnem == M_neg && d->op[0] == i->op[k] && d->guard == PL_PT && d->op[1] != UINT32_MAX;
+    return sign && pl_insn_has(d, plain_type(i)) && pl_insn_has(d, W_ftz) == pl_insn_has(i, W_ftz) ? d : NULL;
+}
+
+/* The row of operand k, without its sign. */
+static uint32_t term(opt *o, const pl_insn *i, unsigned k, uint32_t at)
+{
+    const pl_insn *sign = sign_of(o, i, k, at);
+    return sign ? sign->op[1] : i->op[k];
+}
+
 /* The product behind operand k of a sum, or NULL. In another block only if it keeps one register alive, as its factors would. */
 static pl_insn *product_of(opt *o, const pl_insn *i, unsigned k, uint32_t at)
 {
-    const row_info *r = &o->r[i->op[k]];
+    const uint32_t row = term(o, i, k, at);
+    const row_info *r = &o->r[row];
     if (r->defs != 1 || r->def < o->f->first || r->def >= at)
         return NULL;
     pl_insn *d = &o->p->code.at[r->def];
-    if (d->op[0] != i->op[k] || !product(d) || plain_type(d) != plain_type(i) || pl_insn_has(d, W_ftz) != pl_insn_has(i, W_ftz))
+    if (d->op[0] != row || !product(d) || plain_type(d) != plain_type(i) || pl_insn_has(d, W_ftz) != pl_insn_has(i, W_ftz))
         return NULL;
     if (o->region[r->def - o->f->first] != o->region[at - o->f->first] && !in_bank(o, d->op[1]) && !in_bank(o, d->op[2]))
         return NULL;
@@ -418,7 +437,7 @@ pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
         const pl_insn *i = &p->code.at[at];
         if (!sum(i) || i->op[1] == i->op[2] || !readers(&o.r[i->op[0]]))
             continue;
-        row_info *r[2] = {&o.r[i->op[1]], &o.r[i->op[2]]};
+        row_info *r[2] = {&o.r[term(&o, i, 1, at)], &o.r[term(&o, i, 2, at)]};
         bool is[2] = {product_of(&o, i, 1, at) != NULL, product_of(&o, i, 2, at) != NULL};
         for (unsigned k = 0; k < 2; k++) {
             r[k]->sums += is[k];
@@ -430,7 +449,7 @@ pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
         pl_insn *i = &p->code.at[at], *d[2] = {NULL, NULL};
         if (!sum(i) || i->op[1] == i->op[2] || !readers(&o.r[i->op[0]]))
             continue;
-        row_info *r[2] = {&o.r[i->op[1]], &o.r[i->op[2]]};
+        row_info *r[2] = {&o.r[term(&o, i, 1, at)], &o.r[term(&o, i, 2, at)]};
         for (unsigned k = 0; k < 2; k++)
             if (r[k]->sums == readers(r[k]) && !r[k]->kept)
                 d[k] = product_of(&o, i, k + 1, at);
@@ -440,9 +459,12 @@ pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
         bool sub = pl_forms[i->form].mnem == M_sub, division = pl_forms[d[k]->form].mnem == M_div;
         uint32_t other = i->op[2 - k];
         const char *name = division ? (!sub ? "~divadd" : !k ? "~divsub" : "~divrsub") : (!sub ? "fma" : !k ? "~fms" : "~fnma");
+        pl_insn *sign = sign_of(&o, i, k + 1, at);
         if (!fuse(i, name, plain_type(i)))
             continue;
-        i->op[1] = d[k]->op[1];
+        if (sign) /* of a factor now */
+            sign->op[1] = d[k]->op[1];
+        i->op[1] = sign ? sign->op[0] : d[k]->op[1];
         i->op[2] = d[k]->op[2];
         i->op[3] = other;
         r[!k]->kept = true;

@@ -2118,6 +2118,19 @@ START_TEST(small_arrays_live_in_registers)
 }
 END_TEST
 
+/* A product with its sign changed goes into a sum like one without: ptxas joins the first of both products in each of these sums (fma with a
+ * changed sign), and so does the H200's result of spectra_multiplied_with_symmetry. */
+START_TEST(signs_of_products_go_into_sums)
+{
+    assemble("ld.global.f32 %f1, [%d1];\nld.global.f32 %f2, [%d1+4];\nmul.f32 %f3, %f1, 0f3F000001;\nmul.f32 %f4, %f2, 0f3F000002;\nsub.f32 %f5, %f3, %f4;\n"
+             "neg.f32 %f6, %f3;\nsub.f32 %f7, %f6, %f4;\nst.global.f32 [%d2], %f5;\nst.global.f32 [%d2+4], %f7;");
+    ck_assert_uint_eq(count(" mul.f32") + count("\nmul.f32"), 1);
+    ck_assert_uint_eq(count("#0x3f000002"), 1);
+    ck_assert_uint_eq(count("#0x3f000001"), 2);
+    ck_assert_uint_eq(count("~fms.f32"), 2);
+}
+END_TEST
+
 /* A component of a texel that nobody reads takes no register: TEX says which it writes. */
 START_TEST(components_that_nobody_reads_take_no_register)
 {
@@ -2213,9 +2226,8 @@ START_TEST(a_wide_zero_is_one_move)
 }
 END_TEST
 
-UNIT_MAIN("opt", far_places_have_an_address_of_their_own, exchanges_without_a_reader_are_dropped, an_elected_lane_reduces_alone, a_wide_zero_is_one_move,
+UNIT_MAIN("opt", signs_of_products_go_into_sums, components_that_nobody_reads_take_no_register, far_places_have_an_address_of_their_own, exchanges_without_a_reader_are_dropped, an_elected_lane_reduces_alone, a_wide_zero_is_one_move,
           nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops, values_go_in_front_of_loops, loads_go_in_front_of_loops,
-UNIT_MAIN("opt", components_that_nobody_reads_take_no_register, nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops, values_go_in_front_of_loops, loads_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, conditions_in_other_words_are_conditions, parts_of_words_become_floats, bytes_of_vectors_become_floats, floats_are_held_between_zero_and_one, truths_of_floats_are_one_step, floors_to_integers_are_one_step, places_of_highest_bits_are_one_step, choices_by_order_are_bounds, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, bodies_have_a_price, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
