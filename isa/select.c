@@ -476,30 +476,34 @@ static void merge_logic(const chooser *c, pl_insn *i)
 
 /* ---- predicates ---- */
 
-/* setp, then and/or/xor with another predicate: one compare does both. */
+/* setp, then and/or/xor with another predicate: one compare does both. Where both are compares that others need too, the first is done again, unless
+ * it compares 64-bit integers, which takes two instructions: it costs no more than the logic would, and nothing where nobody needs it otherwise (guards
+ * of one to four compares and each of one to three others, ptxas 13.0 for sm_90, 2026-11). */
 static void merge_compare(const chooser *c, pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
     const pl_ir *x = c->x;
     if (i->guard != PL_PT || (m != M_and && m != M_or && m != M_xor) || pl_insn_type(i) != W_pred)
         return;
-    for (unsigned k = 1; k <= 2; k++) {
+    for (unsigned n = 0; n < 4; n++) {
+        const unsigned k = 1 + n % 2;
+        const bool again = n >= 2;
         const pl_ir_row *r = &x->pred_row[i->op[k]];
-        if (r->defs != 1 || r->uses != 1 || r->block == PL_IR_NONE || (i->neg >> k & 1) || i->op[k] <= PL_PF || i->op[3 - k] == i->op[k])
+        if (r->defs != 1 || (r->uses != 1 && !again) || r->block == PL_IR_NONE || (i->neg >> k & 1) || i->op[k] <= PL_PF || i->op[3 - k] == i->op[k])
             continue;
         const pl_insn *w = &x->b.at[r->block].code.at[r->at];
         const pl_form *f = &pl_forms[w->form];
         if (w->form == PL_IR_DEAD || f->mnem != M_setp || f->noperands != 4 || w->guard != PL_PT || w->op[1] != UINT32_MAX ||
-            !stable(c, w->op[2], r) || !stable(c, w->op[3], r))
+            !stable(c, w->op[2], r) || !stable(c, w->op[3], r) || (again && pl_insn_is_integer(w, 64)))
             continue;
         pl_word words[PL_MAX_MODS];
-        unsigned n = 0;
+        unsigned nwords = 0;
         for (unsigned s = 0; s < f->nslots; s++)
             if (w->mods[s])
-                words[n++] = (pl_word)w->mods[s];
-        words[n++] = m == M_and ? W_and : m == M_or ? W_or : W_xor;
+                words[nwords++] = (pl_word)w->mods[s];
+        words[nwords++] = m == M_and ? W_and : m == M_or ? W_or : W_xor;
         pl_insn t = *i;
-        if (!pl_insn_make(&t, M_setp, 5, words, n))
+        if (!pl_insn_make(&t, M_setp, 5, words, nwords))
             continue;
         t.op[1] = UINT32_MAX;
         t.op[2] = w->op[2];
