@@ -292,7 +292,7 @@ static bool there_is_room(arrays *a, uint32_t registers)
 {
     pl_ir *x = a->x;
     pl_flow *f = pl_arena_new(x->tmp, pl_flow);
-    if (!f || !pl_flow_values(f, x) || !pl_flow_live(f))
+    if (!f || !pl_flow_values(f, x, false) || !pl_flow_live(f))
         return false;
     uint32_t most = 0;
     for (uint32_t n = 0; n < x->nrpo; n++) {

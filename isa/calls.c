@@ -102,7 +102,7 @@ static void look(caller *c)
 static bool count_kept(caller *c)
 {
     caller again = {.x = c->x};
-    if (!pl_flow_values(&again.f, c->x) || !pl_flow_live(&again.f))
+    if (!pl_flow_values(&again.f, c->x, false) || !pl_flow_live(&again.f))
         return false;
     for (uint32_t k = 0; k < c->f.n; k++)
         again.f.v[k].weight = pl_flow_marked(&c->f, k) ? c->f.v[k].rows : 0;
@@ -405,7 +405,7 @@ bool pl_pass_calls(pl_ir *x)
         return false;
     if (!any)
         return x->f->linked ? give_back(&c, 1, false) : half_address(x);
-    if (!pl_flow_values(&c.f, x) || !pl_flow_live(&c.f))
+    if (!pl_flow_values(&c.f, x, false) || !pl_flow_live(&c.f))
         return false;
     for (uint32_t k = 0; k < c.f.n; k++)
         c.f.v[k].weight = c.f.v[k].rows;

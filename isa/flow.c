@@ -30,11 +30,12 @@ static inline void locate(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         v->weight = 1;
 }
 
-bool pl_flow_values(pl_flow *f, pl_ir *x)
+bool pl_flow_values(pl_flow *f, pl_ir *x, bool truths)
 {
-    uint32_t rows = x->f->rows;
-    *f = (pl_flow){.x = x, .of = pl_arena_array(x->tmp, uint32_t, rows + 4), .v = pl_arena_array(x->tmp, pl_flow_value, rows + 1)};
-    if (!f->of || !f->v)
+    const uint32_t rows = x->f->rows, preds = truths ? x->f->preds : 0;
+    *f = (pl_flow){.x = x, .of = pl_arena_array(x->tmp, uint32_t, rows + 4), .v = pl_arena_array(x->tmp, pl_flow_value, (size_t)rows + preds + 1),
+                   .truth_of = truths ? pl_arena_array(x->tmp, uint32_t, preds + 1) : NULL};
+    if (!f->of || !f->v || (truths && !f->truth_of))
         return false;
     for (size_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
@@ -54,6 +55,10 @@ bool pl_flow_values(pl_flow *f, pl_ir *x)
         f->of[r] = f->n;
         f->v[f->n - 1].rows++;
         f->v[f->n - 1].weight++;
+    }
+    for (uint32_t p = PL_PF + 1; p < preds; p++) {
+        f->v[f->n] = (pl_flow_value){.row = p, .rows = 1, .weight = 1, .block = UINT32_MAX, .pinned = x->pred_row[p].pinned, .same = f->n, .truth = true};
+        f->truth_of[p] = ++f->n;
     }
     for (f->block = 0; f->block < x->b.n; f->block++)
         for (f->at = 0; f->at < x->b.at[f->block].code.n; f->at++)

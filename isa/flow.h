@@ -23,6 +23,7 @@ typedef struct pl_flow_value {
     uint32_t held;   /* values that are live in its registers */
     uint8_t state;   /* PL_FLOW_* */
     bool pinned;     /* parameter or result of the function */
+    bool truth;      /* a predicate: its weight is one of those, no register */
     bool marked;     /* it was live when pl_flow_mark was called, and has ceased to be */
 } pl_flow_value;
 
@@ -32,10 +33,11 @@ typedef struct pl_flow {
     pl_ir *x;
     uint32_t n;         /* values */
     uint32_t *of;       /* by row: value, plus one; 0: no register */
+    uint32_t *truth_of; /* the same by predicate; NULL: predicates are no values */
     pl_flow_value *v;
     uint32_t block, at; /* instruction that is being visited */
     bool guarded;
-    uint32_t weight;    /* registers that the values live here take */
+    uint32_t weight, truths; /* registers, and predicates, that the values live here take */
     uint32_t marks;     /* calls of pl_flow_mark */
     /* pl_flow_live */
     pl_liveset sets;    /* of the values that may live from block to block, by their numbers `across` */
@@ -45,8 +47,8 @@ typedef struct pl_flow {
 
 /* Sets over the blocks of this graph, of nothing so far. False: out of memory. */
 bool pl_flow_sets(pl_liveset *s, pl_ir *x);
-/* Finds the values. Needs pl_ir_graph and pl_ir_count. False: out of memory. */
-bool pl_flow_values(pl_flow *f, pl_ir *x);
+/* Finds the values, of registers and, if so wished, of predicates. Needs pl_ir_graph and pl_ir_count. False: out of memory. */
+bool pl_flow_values(pl_flow *f, pl_ir *x, bool truths);
 /* What costs no instruction has no registers of its own: the halves of a 64-bit value, its extension, a sign that the reader takes along. */
 void pl_flow_same(pl_flow *f);
 /* Finds where they are live. */
@@ -75,7 +77,7 @@ static inline bool pl_flow_starts(const pl_flow *f, uint32_t k, unsigned rows, u
 /* The value of an operand, plus one; 0: none. */
 static inline uint32_t pl_flow_of(const pl_flow *f, uint32_t row, unsigned use)
 {
-    return use & PL_USE_PRED ? 0 : f->of[row];
+    return !(use & PL_USE_PRED) ? f->of[row] : f->truth_of ? f->truth_of[row] : 0;
 }
 
 static inline bool pl_flow_is_live(const pl_flow *f, uint32_t k)
@@ -86,12 +88,13 @@ static inline bool pl_flow_is_live(const pl_flow *f, uint32_t k)
 static inline void pl_flow_turn(pl_flow *f, pl_flow_value *v)
 {
     pl_flow_value *r = &f->v[v->same];
+    uint32_t *weight = r->truth ? &f->truths : &f->weight;
     v->state ^= PL_FLOW_LIVE;
     if (v->state & PL_FLOW_LIVE) {
-        f->weight += r->held++ ? 0 : r->weight;
+        *weight += r->held++ ? 0 : r->weight;
         v->since = f->marks;
     } else {
-        f->weight -= --r->held ? 0 : r->weight;
+        *weight -= --r->held ? 0 : r->weight;
         v->marked |= f->marks > v->since;
     }
 }

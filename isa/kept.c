@@ -62,7 +62,7 @@ static void look(keeper *p)
 
 static bool find_values(keeper *p)
 {
-    if (!pl_flow_values(&p->f, p->x))
+    if (!pl_flow_values(&p->f, p->x, false))
         return false;
     pl_flow_same(&p->f);
     return pl_flow_live(&p->f);

@@ -761,7 +761,7 @@ static bool find_crowds(place *p)
     if (x->f->rows <= CROWD)
         return true;
     p->scarce = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
-    if (!p->scarce || !pl_flow_values(f, x))
+    if (!p->scarce || !pl_flow_values(f, x, false))
         return false;
     for (uint32_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {

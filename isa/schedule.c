@@ -62,6 +62,11 @@ static const struct { const char *class_name; uint8_t unit, cycles; } units[] = 
 enum { FREE = 21, FULL = 29, LESS = 1, LONG = 100, LITTLE = 16, EARLY = 8, BESIDE = 4, TIGHT = 1, ROOM = 4, SOON = 6,
        WIDE = 8, DEAR = 64 };
 
+/* Predicates of a thread besides the one that is always true. Where the order of the text does with them, so does ptxas: of 4 to 24 guarded loads, the guards of
+ * whose sums wait for them, seven are under way, of those that another compare follows six (2026-11). Where it does not, ptxas moves predicates to
+ * registers or compares again, which is not done here. With FEW left, compares come when they are needed. */
+enum { PREDICATES = 7, FEW = 3 };
+
 /* Registers of a thread, the most with which an SM of sm_90 holds 64, 48, 40, 36 ... warps. */
 static const int16_t steps[] = {32, 40, 48, 56, 64, 72, 80, 96, 128, 168, 255};
 
@@ -73,8 +78,8 @@ typedef struct edge {
 } edge;
 
 typedef struct use {
-    uint32_t slot; /* value of the flow, or number of values + predicate */
-    uint32_t held; /* what the register holds: index in list.held; of a predicate PL_IR_NONE */
+    uint32_t slot; /* value of the flow */
+    uint32_t held; /* what the register holds: index in list.held */
     bool guard;
     bool starts;   /* a write that keeps nothing of what was there */
 } use;
@@ -85,6 +90,7 @@ typedef struct held {
     uint32_t readers, sum;  /* instructions that read it, where that may be for the last time; exclusive or of their positions: of one, it is its own */
     uint32_t left, last;    /* the same of those not placed yet */
     int rows;
+    bool truth;             /* it is a predicate */
     bool behind;            /* it lives behind the stretch */
 } held;
 
@@ -101,6 +107,7 @@ typedef struct node {
     uint32_t uses, writes, end; /* in list.uses: where what it reads begins, what it writes, and what comes behind that */
     uint32_t readings, nreadings; /* range in list.readings: what may cease to be needed behind it */
     int gain, change;          /* registers more or less with it: if it came first; if it came now */
+    int truths, turn;          /* the same of predicates */
     uint32_t cycles;           /* until its result */
     int spare;                 /* registers that it needs while it runs */
     uint8_t unit, busy;        /* unit that it holds for so many cycles; UNITS: none */
@@ -139,8 +146,11 @@ typedef struct list {
     pl_flow f;
     uint32_t slots, block, start; /* block at work; position of the stretch in it */
     int many, limit;         /* registers live in front of the stretch; that a thread may have */
+    int truths, now;         /* predicates live in front of the stretch; behind what has been placed */
     int most;                /* at once in any stretch, in the order that it has now */
     int needed;              /* what the stretches need: more than one may take where another takes them anyway */
+    bool thrifty;            /* no more than there are predicates */
+    bool suffice;            /* they do in the order of the text */
     bool measuring;          /* find that out; the order stays */
 } list;
 
@@ -248,21 +258,19 @@ static void join(list *l, uint32_t from, uint32_t to, uint32_t cycles)
 static inline void note_read(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     list *l = ctx;
-    const bool pred = how & PL_USE_PRED;
     const uint32_t value = pl_flow_of(&l->f, *row, how);
     (void)count;
-    if (pred || value)
-        *pl_push(l->x->tmp, &l->uses) = (use){pred ? l->f.n + *row : value - 1, PL_IR_NONE, pred && *row == l->code[l->at].guard, false};
+    if (value)
+        *pl_push(l->x->tmp, &l->uses) = (use){value - 1, PL_IR_NONE, (how & PL_USE_PRED) && *row == l->code[l->at].guard, false};
 }
 
 static inline void note_write(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     list *l = ctx;
-    const bool pred = how & PL_USE_PRED;
     const uint32_t value = pl_flow_of(&l->f, *row, how);
-    if (pred || value)
-        *pl_push(l->x->tmp, &l->uses) = (use){pred ? l->f.n + *row : value - 1, PL_IR_NONE, false,
-                                              !pred && l->f.v[value - 1].same == value - 1 && pl_flow_starts(&l->f, value - 1, count, how)};
+    if (value)
+        *pl_push(l->x->tmp, &l->uses) =
+            (use){value - 1, PL_IR_NONE, false, l->f.v[value - 1].same == value - 1 && pl_flow_starts(&l->f, value - 1, count, how)};
 }
 
 /* Edges by registers: a reader follows the write; a write follows the write before and its readers. */
@@ -338,17 +346,14 @@ static void memory_order(list *l, uint32_t at, uint32_t *last, uint32_t *flags)
 static bool find_held(list *l)
 {
     for (size_t k = 0; k < l->uses.n; k++)
-        if (l->uses.at[k].slot < l->f.n)
-            l->holds[l->f.v[l->uses.at[k].slot].same] = PL_IR_NONE;
+        l->holds[l->f.v[l->uses.at[k].slot].same] = PL_IR_NONE;
     l->held.n = 0;
     for (uint32_t at = 0; at < l->n; at++) {
         for (uint32_t k = l->node[at].uses; k < l->node[at].end; k++) {
             use *u = &l->uses.at[k];
-            if (u->slot >= l->f.n)
-                continue;
             const uint32_t where = l->f.v[u->slot].same;
             if (l->holds[where] == PL_IR_NONE || u->starts) {
-                *pl_push(l->x->tmp, &l->held) = (held){.rows = (int)l->f.v[where].weight};
+                *pl_push(l->x->tmp, &l->held) = (held){.rows = (int)l->f.v[where].weight, .truth = l->f.v[where].truth};
                 l->holds[where] = (uint32_t)(l->held.n - 1);
             }
             u->held = l->holds[where];
@@ -357,8 +362,8 @@ static bool find_held(list *l)
     }
     for (size_t k = 0; k < l->uses.n; k++) {
         const use *u = &l->uses.at[k];
-        const uint32_t where = u->held == PL_IR_NONE ? 0 : l->f.v[u->slot].same;
-        if (u->held != PL_IR_NONE && u->held == l->holds[where])
+        const uint32_t where = l->f.v[u->slot].same;
+        if (u->held == l->holds[where])
             l->held.at[u->held].behind = l->behind[where];
     }
     return pl_arena_ok(l->x->tmp);
@@ -373,11 +378,11 @@ static bool find_readings(list *l)
         n->readings = (uint32_t)l->readings.n;
         for (uint32_t k = n->uses; k < n->end; k++) {
             const use *u = &l->uses.at[k];
-            held *h = u->held == PL_IR_NONE ? NULL : &l->held.at[u->held];
-            if (!h || !h->rows)
+            held *h = &l->held.at[u->held];
+            if (!h->rows)
                 continue;
             if (u->starts) {
-                n->gain += h->reads || h->behind ? h->rows : 0;
+                *(h->truth ? &n->truths : &n->gain) += h->reads || h->behind ? h->rows : 0;
                 continue;
             }
             size_t r = n->readings;
@@ -391,9 +396,11 @@ static bool find_readings(list *l)
         }
         n->nreadings = (uint32_t)l->readings.n - n->readings;
     }
-    for (size_t k = 0; k < l->held.n; k++)
-        if (l->held.at[k].readers == 1)
-            l->node[l->held.at[k].sum].gain -= l->held.at[k].rows;
+    for (size_t k = 0; k < l->held.n; k++) {
+        const held *h = &l->held.at[k];
+        if (h->readers == 1)
+            *(h->truth ? &l->node[h->sum].truths : &l->node[h->sum].gain) -= h->rows;
+    }
     return pl_arena_ok(l->x->tmp);
 }
 
@@ -406,9 +413,16 @@ static int place(list *l, uint32_t at)
         held *h = &l->held.at[l->readings.at[k]];
         h->last ^= at;
         if (--h->left == 1)
-            l->node[h->last].change -= h->rows;
+            *(h->truth ? &l->node[h->last].turn : &l->node[h->last].change) -= h->rows;
     }
+    l->now += n->turn;
     return n->change;
+}
+
+/* Does it take one of the last predicates? */
+static inline bool takes_predicate(const list *l, const node *n)
+{
+    return l->thrifty && n->turn > 0 && l->now >= PREDICATES - FEW;
 }
 
 /* When it should come: what takes a register is done when it is needed, not when there is time for it. So it is with loads from far away, too: of a
@@ -418,7 +432,9 @@ static inline uint32_t wanted(const list *l, const candidate *c, uint32_t when, 
 {
     uint32_t latest = l->end - c->urgent;
     const node *n = &l->node[c->at];
-    if (latest <= cycle + AHEAD || latest <= when + AHEAD || (n->cycles >= WAITED && n->cycles < LONG && !l->patient) || n->change <= 0)
+    if (latest <= cycle + AHEAD || latest <= when + AHEAD || (n->cycles >= WAITED && n->cycles < LONG && !l->patient) || (n->change <= 0 && !takes_predicate(l, n)))
+        return when;
+    if (l->thrifty && n->turn < 0 && l->now >= PREDICATES)
         return when;
     return latest - AHEAD;
 }
@@ -428,16 +444,22 @@ static uint64_t rank_of(const candidate *c, uint32_t when, uint32_t cycle)
     return (uint64_t)(when <= cycle ? 0 : when) << 32 | (UINT32_MAX - c->urgent);
 }
 
-/* Which of the ready instructions comes next: index in `ready`. */
+/* Is there a predicate for what it finds? */
+static inline bool has_predicate(const list *l, const candidate *c)
+{
+    return !l->thrifty || l->node[c->at].turn <= 0 || l->now + l->node[c->at].turn <= PREDICATES;
+}
+
+/* Which of the ready instructions comes next: index in `ready`; PL_IR_NONE: for none of them is there a predicate. */
 static uint32_t pick_longest(const list *l, uint32_t cycle)
 {
-    uint32_t best = 0, best_at = UINT32_MAX;
+    uint32_t best = PL_IR_NONE, best_at = UINT32_MAX;
     uint64_t least = UINT64_MAX;
     for (uint32_t k = l->nready; k-- > 0;) {
         const candidate *c = &l->ready[k];
         uint32_t when = possible(l, c);
         uint64_t rank = rank_of(c, when, cycle);
-        if (rank > least || (rank == least && c->at > best_at))
+        if (rank > least || (rank == least && c->at > best_at) || !has_predicate(l, c))
             continue;
         when = wanted(l, c, when, cycle);
         if (when <= cycle) /* those that follow are less urgent */
@@ -461,7 +483,7 @@ static uint32_t pick_least(const list *l, uint32_t cycle, int room)
     for (uint32_t k = l->nready; k-- > 0;) {
         const candidate *c = &l->ready[k], *o = &l->ready[best];
         int d = l->node[c->at].change, spare = l->node[c->at].spare;
-        bool fits = (d <= 0 && !spare) || d + spare <= room, better = best == PL_IR_NONE;
+        bool fits = ((d <= 0 && !spare) || d + spare <= room) && has_predicate(l, c), better = best == PL_IR_NONE;
         uint32_t when = wanted(l, c, possible(l, c), cycle);
         when = when <= cycle + SOON ? 0 : when;
         if (room > 0 && fits && !when && d <= 0) /* those that follow are less urgent */
@@ -497,6 +519,7 @@ typedef struct outcome {
     uint32_t cycles;
     int most;
     bool tight;
+    int truths; /* most predicates at once */
 } outcome;
 
 static void make_ready(list *l, uint32_t at)
@@ -538,7 +561,9 @@ static outcome arrange(list *l, int most, const bound *b, bool *fails)
         n->wait = n->before;
         n->earliest = n->awaits;
         n->change = n->gain;
+        n->turn = n->truths;
     }
+    l->now = l->truths;
     for (size_t k = 0; k < l->held.n; k++) {
         l->held.at[k].left = l->held.at[k].readers;
         l->held.at[k].last = l->held.at[k].sum;
@@ -546,7 +571,9 @@ static outcome arrange(list *l, int most, const bound *b, bool *fails)
     cover(l, 0);
     *fails = false;
     for (uint32_t placed = 0; placed < l->n; placed++) {
-        uint32_t k = most - live < ROOM ? pick_least(l, cycle, most - live) : pick_longest(l, cycle), at = l->ready[k].at;
+        uint32_t k = most - live < ROOM ? PL_IR_NONE : pick_longest(l, cycle);
+        k = k == PL_IR_NONE ? pick_least(l, cycle, most - live) : k;
+        const uint32_t at = l->ready[k].at;
         uint32_t least = possible(l, &l->ready[k]);
         node *n = &l->node[at];
         l->nready--;
@@ -560,6 +587,7 @@ static outcome arrange(list *l, int most, const bound *b, bool *fails)
         live += place(l, at);
         o.tight |= most - live < ROOM;
         o.most = live + n->spare > o.most ? live + n->spare : o.most;
+        o.truths = l->now > o.truths ? l->now : o.truths;
         for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
             uint32_t to = l->edges.at[e].to;
             node *m = &l->node[to];
@@ -743,6 +771,18 @@ static bool suffices(const list *l, int text)
     return (text + TIGHT <= FULL || steps[step_above(text)] - (32 - FULL) <= l->needed) && (text + WIDE <= have || !wide_loads(l));
 }
 
+/* The best order of the stretch within what its function takes, in l->best. */
+static outcome put_in_order(list *l)
+{
+    const int target = l->needed > FULL ? l->needed : FULL;
+    for (int most = target; most >= target - (FULL - FREE); most -= LESS) {
+        const outcome o = try_windows(l, within(l, most), target);
+        if (o.most <= target)
+            return o;
+    }
+    return try_windows(l, within(l, target), INT_MAX);
+}
+
 /* text: registers that the stretch needs in the order of the text. */
 static bool schedule_stretch(list *l, int text)
 {
@@ -756,13 +796,12 @@ static bool schedule_stretch(list *l, int text)
         measure(l, text);
         return true;
     }
-    bool done = false;
-    outcome o = {0};
-    const int target = l->needed > FULL ? l->needed : FULL;
-    for (int most = target; most >= target - (FULL - FREE) && !done; most -= LESS)
-        done = (o = try_windows(l, within(l, most), target)).most <= target;
-    if (!done)
-        o = try_windows(l, within(l, target), INT_MAX);
+    l->thrifty = false;
+    outcome o = put_in_order(l);
+    if (o.truths > PREDICATES && l->suffice) {
+        l->thrifty = true;
+        o = put_in_order(l);
+    }
     note_most(l, o.most);
     reorder(l->code, l->best, l->n);
     return true;
@@ -824,7 +863,7 @@ static inline void note_awaited(void *ctx, uint32_t *row, unsigned count, unsign
     list *l = ctx;
     uint32_t value = pl_flow_of(&l->f, *row, how);
     (void)count;
-    if (!(how & PL_USE_PRED) && value--)
+    if (value--)
         l->awaited[value] = l->stretch;
 }
 
@@ -845,15 +884,18 @@ static bool lists(list *l, uint32_t b)
     l->block = b;
     pl_flow_end(&l->f, b);
     for (size_t end = k->code.n; end > 0;) {
-        int text = (int)l->f.weight;
+        int text = (int)l->f.weight, truths = (int)l->f.truths;
         note_most(l, text);
         size_t at = end;
         l->stretch++;
         for (; at > 0 && !wall(l, &k->code.at[at - 1]); at--) {
             step_back(l, k, at - 1);
             text = (int)l->f.weight > text ? (int)l->f.weight : text;
+            truths = (int)l->f.truths > truths ? (int)l->f.truths : truths;
         }
         l->many = (int)l->f.weight;
+        l->truths = (int)l->f.truths;
+        l->suffice = truths <= PREDICATES;
         l->code = k->code.at + at;
         l->start = (uint32_t)at;
         l->n = (uint32_t)(end - at);
@@ -869,19 +911,35 @@ static bool lists(list *l, uint32_t b)
     return true;
 }
 
+/* A predicate of which only parts are ever written is needed where the function begins, and is nothing there: it holds none until then. */
+static void forget_undefined(list *l)
+{
+    const pl_irb *entry = &l->x->b.at[l->x->rpo[0]];
+    l->block = l->x->rpo[0];
+    l->stretch++;
+    pl_flow_end(&l->f, l->block);
+    for (size_t at = entry->code.n; at > 0; at--)
+        step_back(l, &l->x->b.at[l->block], at - 1);
+    for (uint32_t k = 0; k < l->f.n; k++)
+        if (l->f.v[k].truth && pl_flow_is_live(&l->f, k)) {
+            l->f.truths -= l->f.v[k].weight;
+            l->f.v[k].weight = 0;
+        }
+}
+
 bool pl_pass_schedule(pl_ir *x)
 {
     size_t most = 0;
     list l = {.x = x};
     pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !pl_flow_values(&l.f, x))
+    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !pl_flow_values(&l.f, x, true))
         return false;
     pl_flow_same(&l.f);
     if (!pl_flow_live(&l.f))
         return false;
     for (size_t b = 0; b < x->b.n; b++)
         most = x->b.at[b].code.n > most ? x->b.at[b].code.n : most;
-    l.slots = l.f.n + x->f->preds + 1;
+    l.slots = l.f.n + 1;
     l.limit = (int)pl_register_limit(x->p, x->f) - (32 - FULL);
     l.needed = allowed(x->f, l.limit);
     l.node = pl_arena_array(x->tmp, node, most + 1);
@@ -897,6 +955,7 @@ bool pl_pass_schedule(pl_ir *x)
     l.memory = pl_memorder_new(x->tmp);
     if (!pl_arena_ok(x->tmp) || !l.memory)
         return false;
+    forget_undefined(&l);
     for (unsigned round = 0; round < 2; round++) {
         l.measuring = round == 0;
         for (uint32_t b = 0; b < x->b.n; b++)

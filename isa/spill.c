@@ -876,7 +876,7 @@ bool pl_pass_spill(pl_ir *x)
         return false;
     if (x->f->rows <= s.room && !calls)
         return true;
-    if (!pl_flow_values(&s.f, x))
+    if (!pl_flow_values(&s.f, x, false))
         return false;
     s.n = s.f.n;
     s.pressure = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);

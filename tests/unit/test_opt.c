@@ -1438,6 +1438,30 @@ START_TEST(conditions_in_other_words_are_conditions)
 }
 END_TEST
 
+/* A thread has seven predicates, and compares wait for one: these take fewer steps than the chain that reads them. */
+START_TEST(compares_wait_for_predicates)
+{
+    enum { COMPARES = 16, PREDICATES = 7 };
+    char body[4096];
+    size_t n = (size_t)snprintf(body, sizeof body, ".reg .pred %%q<%d>;\nmov.f32 %%f1, 0f00000000;\n", COMPARES);
+    for (unsigned k = 0; k < COMPARES; k++)
+        n += (size_t)snprintf(body + n, sizeof body - n, "ld.global.u32 %%r%u, [%%d1+%u];\n", 10 + k, 4 * k);
+    for (unsigned k = 0; k < COMPARES; k++)
+        n += (size_t)snprintf(body + n, sizeof body - n, "setp.gt.u32 %%q%u, %%r%u, %%r2;\nfma.rn.f32 %%f2, %%f1, %%f1, 0f3FC00000;\nselp.f32 %%f1, %%f2, %%f1, %%q%u;\n", k, 10 + k, k);
+    snprintf(body + n, sizeof body - n, "st.global.f32 [%%d2], %%f1;");
+    assemble(body);
+    ck_assert_uint_eq(count("setp"), COMPARES);
+    int live = 0, most = 0;
+    for (const char *line = listing; *line; line = strchr(line, '\n') + 1) {
+        live += strncmp(line, "setp", 4) == 0;
+        most = live > most ? live : most;
+        live -= *line == '@' || strncmp(line, "selp", 4) == 0;
+    }
+    ck_assert_int_eq(live, 0);
+    ck_assert_int_le(most, PREDICATES);
+}
+END_TEST
+
 /* Each of two compares together with each of two others: ptxas 13.0 has six ISETP, two of them plain. 64-bit compares are two instructions each. */
 START_TEST(compares_are_done_again_with_what_joins_them)
 {
@@ -2250,7 +2274,7 @@ END_TEST
 UNIT_MAIN("opt", signs_of_products_go_into_sums, components_that_nobody_reads_take_no_register, far_places_have_an_address_of_their_own, exchanges_without_a_reader_are_dropped, an_elected_lane_reduces_alone, a_wide_zero_is_one_move,
           nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops, values_go_in_front_of_loops, loads_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
-          second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, conditions_in_other_words_are_conditions, compares_are_done_again_with_what_joins_them, parts_of_words_become_floats, bytes_of_vectors_become_floats, floats_are_held_between_zero_and_one, truths_of_floats_are_one_step, floors_to_integers_are_one_step, places_of_highest_bits_are_one_step, choices_by_order_are_bounds, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
+          second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, conditions_in_other_words_are_conditions, compares_are_done_again_with_what_joins_them, compares_wait_for_predicates, parts_of_words_become_floats, bytes_of_vectors_become_floats, floats_are_held_between_zero_and_one, truths_of_floats_are_one_step, floors_to_integers_are_one_step, places_of_highest_bits_are_one_step, choices_by_order_are_bounds, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, bodies_have_a_price, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, loops_that_wait_for_themselves_are_left, what_is_joined_counts_twice, places_in_the_constant_bank_are_known,
           divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
