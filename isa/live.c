@@ -27,7 +27,7 @@ enum { MOST = 255, MOST_OLD = 63, FILE_WARPS = 65536 / PL_LANES, UNIT = 8, LEAST
 /* Registers that the steps of an instruction need while it runs, by the start of its class: read off machine code for sm_90, quotients and roots off
  * the registers of kernels where 2 to 16 values live around one. Subroutines have their own, beside all that lives where they are called. */
 static const struct { const char *class_name; uint8_t rows; } temporaries[] = {
-    {"div32_u_by", 2}, {"rem32_u_by", 2}, {"div32_s_by", 3}, {"rem32_s_by", 3}, {"div32", 5}, {"rem32", 5}, {"divisor32", 2}, {"div64", 12}, {"rem64", 12},
+    {"div32", 5}, {"rem32", 5}, {"div64", 12}, {"rem64", 12},
     {"div_f64", 13}, {"sqrt_f64", 11}, {"rcp_f64", 5}, {"slow_div_f32", 7}, {"slow_sqrt_f32", 4}, {"slow_rcp_f32", 7}, {"rsqrt_f64", 8}, {"div_f32_rn", 4}, {"sqrt_f32_rn", 4}, {"rcp_f32_rn", 4}, {"mul64", 3}, {"bfi", 3}, {"bfe", 2}, {"mma_fp8", 8}, {"wmma_load", 4}};
 
 uint8_t pl_live_temporaries(uint16_t cls)

@@ -44,7 +44,7 @@ bool pl_pass_halves(pl_ir *x);
 /* shorts.c: 16-bit values are extended for the instructions that look at the upper half of their registers. */
 bool pl_pass_shorts(pl_ir *x);
 bool pl_pass_cuts(pl_ir *x);
-/* divide.c: 32-bit division in two parts, the divisor's done once. */
+/* divide.c: 32-bit division by multiplication, the divisor's part done once. */
 bool pl_pass_divide(pl_ir *x);
 /* divide.c: the subroutines behind quotients and roots. */
 bool pl_pass_slow(pl_ir *x);

@@ -1135,9 +1135,43 @@ END_TEST
 START_TEST(divisors_are_prepared_once)
 {
     assemble("rem.u32 %r3, %r2, %r1;\ndiv.u32 %r4, %r3, %r1;\nrem.u32 %r5, %r4, %r1;\nst.global.u32 [%d1], %r5;");
-    ck_assert_uint_eq(count("~divisor.u32"), 1);
-    ck_assert_uint_eq(count("~rem.u32"), 2);
-    ck_assert_uint_eq(count("~div.u32"), 1);
+    ck_assert_uint_eq(count("rcp.approx.ftz.f32"), 1);
+    ck_assert_uint_eq(count("mul.hi.u32"), 3);
+    ck_assert_uint_eq(count("sub.s32"), 5);
+    ck_assert_uint_eq(count("selp.b32"), 3);
+    ck_assert_uint_eq(count("not.b32"), 1);
+}
+END_TEST
+
+/* Instructions of ptxas 13.0 (sm_90a) for one division of registers: what the divisor alone decides, the division. */
+START_TEST(divisions_are_multiplications)
+{
+    static const struct {
+        const char *body;
+        unsigned reciprocals, products, compares, guarded, inverses, selections;
+    } cases[] = {
+        {"div.u32 %r3, %r2, %r1;", 1, 1, 3, 4, 1, 0},
+        {"rem.u32 %r3, %r2, %r1;", 1, 1, 3, 3, 1, 0},
+        {"div.s32 %r3, %r2, %r1;", 1, 1, 4, 5, 1, 0},
+        {"rem.s32 %r3, %r2, %r1;", 1, 1, 4, 4, 1, 0},
+        {"div.u32 %r3, %r2, 7;", 1, 1, 2, 3, 0, 0}, /* a number: it is not zero, but its reciprocal is made all the same */
+        {"rem.u32 %r3, %r2, 7;", 1, 1, 2, 2, 0, 0},
+        {"div.s32 %r3, %r2, -7;", 1, 1, 3, 4, 0, 0},
+        {"rem.u32 %r3, %r2, %r1;\nrem.u32 %r4, %r3, %r1;\nxor.b32 %r3, %r3, %r4;", 1, 2, 5, 4, 1, 2},
+        {"div.u32 %r3, %r2, %r1;\nrem.u32 %r4, %r2, %r1;\nxor.b32 %r3, %r3, %r4;", 1, 1, 3, 4, 1, 2}, /* both are one division */
+        {"rem.s32 %r3, %r2, %r1;\ndiv.s32 %r4, %r2, %r1;\nxor.b32 %r3, %r3, %r4;", 1, 1, 6, 5, 1, 3},
+        {"rem.s32 %r3, %r2, 10;\ndiv.s32 %r4, %r2, 10;\nxor.b32 %r3, %r3, %r4;", 1, 1, 4, 5, 0, 1}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char body[256];
+        snprintf(body, sizeof body, "%s\nst.global.u32 [%%d1], %%r3;", cases[k].body);
+        assemble(body);
+        ck_assert_uint_eq(count("rcp.approx.ftz.f32"), cases[k].reciprocals);
+        ck_assert_uint_eq(count("mul.hi.u32"), cases[k].products);
+        ck_assert_uint_eq(count("setp."), cases[k].compares);
+        ck_assert_uint_eq(count("@"), cases[k].guarded);
+        ck_assert_uint_eq(count("not.b32"), cases[k].inverses);
+        ck_assert_uint_eq(count("selp.b32"), cases[k].selections);
+    }
 }
 END_TEST
 
@@ -2282,4 +2316,4 @@ UNIT_MAIN("opt", signs_of_products_go_into_sums, components_that_nobody_reads_ta
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
           parameters_of_arithmetic_take_no_register, what_all_lanes_count_takes_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
           loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, loads_of_what_is_known_are_copies, constant_vectors_take_uniform_registers, wider_accesses_tell_how_global_words_are_aligned, calls_through_pointers_have_a_meeting_point_where_lanes_part, addresses_added_to_multiples_are_fetched, atomics_without_a_reader_are_reductions_where_nothing_fences,
-          unaligned_shared_words_are_not, divisors_are_prepared_once, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
+          unaligned_shared_words_are_not, divisors_are_prepared_once, divisions_are_multiplications, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)

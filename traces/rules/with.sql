@@ -4,7 +4,7 @@
 -- o: occupancy and its limits; a: traffic by state space. A rule is a file NAME.sql: its title, then "of: " what its share is a share of,
 -- "check: " what to try and how to see that it helped, and a SELECT of kernel, share (0..1), line, advice and evidence.
 WITH k AS (SELECT k.*, m.sms FROM kernel k JOIN machine m ON m.id = k.machine WHERE :kernel IS NULL OR k.id = :kernel),
-i AS (SELECT s.*, i.text, i.ptx_line, i.space, i.access, i.bytes, 1.0 * s.lanes / s.issues AS active,
+i AS (SELECT s.*, i.text, i.ptx_source, i.ptx_line, i.space, i.access, i.bytes, 1.0 * s.lanes / s.issues AS active,
              max(1, CAST((1.0 * s.lanes / s.issues * i.bytes + 31) / 32 AS INTEGER)) AS least,
              (SELECT sum(a.sectors) FROM access a WHERE a.kernel = s.kernel) AS all_sectors,
              (SELECT sum(a.wavefronts) FROM access a WHERE a.kernel = s.kernel) AS all_passes,
