@@ -3,6 +3,8 @@
  * One walk over the blocks in reverse postorder. A row that is written once is a value (ir.h), so that passing it on needs no flow
  * analysis; variables are left alone. Equal computations are found by hashing; the first one must dominate the second. Additions of
  * constants are combined, so that addresses of unrolled copies become base plus number. */
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "isa/passes.h"
@@ -195,6 +197,101 @@ static bool compare(const pl_insn *i, operation o, uint64_t a, uint64_t b, bool 
     return true;
 }
 
+/* ---- what is known about floating-point instructions ---- */
+
+static double number_of(uint64_t bits, pl_word type)
+{
+    double d;
+    float s;
+    if (type == W_f64) {
+        memcpy(&d, &bits, sizeof d);
+        return d;
+    }
+    memcpy(&s, &(uint32_t){(uint32_t)bits}, sizeof s);
+    return (double)s;
+}
+
+/* Zero counts: how it is signed is left to the machine where it matters. */
+static bool is_plain(double v, pl_word type)
+{
+    return isfinite(v) && (v == 0 || fabs(v) >= (type == W_f64 ? DBL_MIN : (double)FLT_MIN));
+}
+
+/* The bits of a number that is given exactly, or as the sum or product of two: of floats a double holds the product, and rounds a sum to what rounding
+ * it again does not change (Figueroa, When is double rounding innocuous?, 1995). */
+static uint64_t bits_of(double v, pl_word type)
+{
+    uint64_t d;
+    uint32_t s;
+    if (type == W_f64) {
+        memcpy(&d, &v, sizeof d);
+        return d;
+    }
+    memcpy(&s, &(float){(float)v}, sizeof s);
+    return s;
+}
+
+/* An integer that is what the instruction rounds a number to. */
+static bool round_number(const pl_insn *i, pl_word to, double v, uint64_t *out)
+{
+    const double r = pl_insn_has(i, W_rni) ? rint(v) : pl_insn_has(i, W_rzi) ? trunc(v) : pl_insn_has(i, W_rmi) ? floor(v) : pl_insn_has(i, W_rpi) ? ceil(v) : NAN;
+    if (!(to == W_s32 ? r >= INT32_MIN && r <= INT32_MAX : to == W_u32 && r >= 0 && r <= UINT32_MAX))
+        return false;
+    *out = (uint32_t)(int64_t)r;
+    return true;
+}
+
+/* The result of a floating-point instruction whose operands are numbers. ptxas 13.0 leaves fma as it is (70 kernels made for it, sm_90, 2026-11). */
+static bool evaluate_real(const pl_ir *x, const pl_insn *i, uint64_t *out, unsigned *width)
+{
+    const pl_form *m = &pl_forms[i->form];
+    const uint16_t op = m->mnem;
+    uint64_t bits[2] = {0, 0};
+    if (i->guard != PL_PT || i->neg || !pl_insn_pure(i) || x->row[i->op[0]].defs != 1 || pl_insn_has(i, W_sat) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) ||
+        pl_insn_has(i, W_rp) || m->noperands < 2 || m->noperands > 3)
+        return false;
+    for (unsigned k = 1; k < m->noperands; k++)
+        if (!pl_ir_number(x, i->op[k], &bits[k - 1]))
+            return false;
+    const pl_word to = pl_operand_type(m, 0, i->mods), from = pl_operand_type(m, 1, i->mods);
+    *width = to == W_f64 ? 64 : 32;
+    if (op == M_cvt && to == W_f32 && (from == W_s32 || from == W_u32)) {
+        *out = bits_of(from == W_s32 ? (double)(int32_t)(uint32_t)bits[0] : (double)(uint32_t)bits[0], W_f32);
+        return true;
+    }
+    const double a = number_of(bits[0], from), b = number_of(bits[1], from);
+    if ((from != W_f32 && from != W_f64) || !is_plain(a, from) || (m->noperands == 3 && !is_plain(b, from)))
+        return false;
+    if (op == M_cvt)
+        return from == W_f32 && round_number(i, to, a, out);
+    double r;
+    switch ((int)op) {
+    case M_add: r = a + b; break;
+    case M_sub: r = a - b; break;
+    case M_mul: r = a * b; break;
+    default: return false;
+    }
+    if (to != from || m->noperands != 3 || !is_plain(number_of(bits_of(r, to), to), to))
+        return false;
+    *out = bits_of(r, to);
+    return true;
+}
+
+static bool compare_real(const pl_insn *i, pl_word type, uint64_t x, uint64_t y, bool *out)
+{
+    const double a = number_of(x, type), b = number_of(y, type);
+    if (!is_plain(a, type) || !is_plain(b, type))
+        return false;
+    if (pl_insn_has(i, W_eq)) *out = !(a < b) && !(a > b);
+    else if (pl_insn_has(i, W_ne)) *out = a < b || a > b;
+    else if (pl_insn_has(i, W_lt)) *out = a < b;
+    else if (pl_insn_has(i, W_le)) *out = a <= b;
+    else if (pl_insn_has(i, W_gt)) *out = a > b;
+    else if (pl_insn_has(i, W_ge)) *out = a >= b;
+    else return false;
+    return true;
+}
+
 static void replace_by(fold *f, pl_insn *i, uint32_t row)
 {
     unsigned rows = f->x->row[i->op[0]].rows;
@@ -355,13 +452,20 @@ static bool same(const pl_insn *a, const pl_insn *b)
 }
 
 /* The same computation was made before: its results are used instead. values: all that it reads and writes is known to be values. */
+/* A quotient or root that some operands take to a subroutine: ptxas 13.0 has made branches of it before it looks for equal values, and computes it
+ * twice (12 pairs, sm_90, 2026-11). */
+static bool has_slow_path(const pl_insn *i)
+{
+    return i->cls == C_div_f32_rn || i->cls == C_rcp_f32_rn || i->cls == C_sqrt_f32_rn || i->cls == C_div_f64 || i->cls == C_rcp_f64 || i->cls == C_sqrt_f64;
+}
+
 static void share(fold *f, uint32_t block, uint32_t at, bool values)
 {
     pl_ir *x = f->x;
     pl_insn *i = &x->b.at[block].code.at[at];
     bool constant = is_constant(x, i);
     bool elects = pl_insn_mnem(i) == M_elect; /* the same lane while a block runs */
-    if (i->guard != PL_PT || !pl_forms[i->form].noperands || (!constant && ((!elects && !pl_insn_pure(i)) || (!values && !all_values(x, i)))))
+    if (i->guard != PL_PT || has_slow_path(i) || !pl_forms[i->form].noperands || (!constant && ((!elects && !pl_insn_pure(i)) || (!values && !all_values(x, i)))))
         return;
     const pl_form *fm = &pl_forms[i->form];
     uint32_t slot = hash_of(i) & f->mask;
@@ -433,6 +537,31 @@ static void choose(fold *f, pl_insn *i)
     f->changed = f->edited = true;
 }
 
+/* Arithmetic and compares of floating-point numbers, and what is made of them. */
+static bool reals(fold *f, pl_insn *i)
+{
+    pl_ir *x = f->x;
+    uint64_t a, b, r;
+    unsigned width;
+    bool holds;
+    const pl_word t = pl_insn_type(i);
+    if (pl_insn_mnem(i) == M_setp && (t == W_f32 || t == W_f64)) {
+        if (pl_forms[i->form].noperands != 4 || i->guard != PL_PT || i->neg || i->op[1] != UINT32_MAX || x->pred_row[i->op[0]].defs != 1 || !pl_ir_number(x, i->op[2], &a) ||
+            !pl_ir_number(x, i->op[3], &b) || !compare_real(i, t, a, b, &holds))
+            return false;
+        f->pred_to[i->op[0]] = holds ? PL_PT : PL_PF;
+        pl_ir_remove(x, i);
+        f->changed = f->edited = f->replaced = true;
+        return true;
+    }
+    const uint16_t m = pl_insn_mnem(i);
+    if ((m != M_add && m != M_sub && m != M_mul && m != M_cvt) || pl_operand_type(&pl_forms[i->form], 0, i->mods) == W_pred || !evaluate_real(x, i, &r, &width) ||
+        width / 32u != x->row[i->op[0]].rows)
+        return false;
+    replace_by(f, i, constant(f, r, width));
+    return true;
+}
+
 static void visit(fold *f, uint32_t block, uint32_t at)
 {
     pl_ir *x = f->x;
@@ -451,6 +580,7 @@ static void visit(fold *f, uint32_t block, uint32_t at)
         }
     }
     if (policy(f, i)) return;
+    if (reals(f, i)) return;
     operation o = operation_of(i);
     if (o.simple)
         negate(f, i, &o);

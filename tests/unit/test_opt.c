@@ -2305,7 +2305,41 @@ START_TEST(a_wide_zero_is_one_move)
 }
 END_TEST
 
-UNIT_MAIN("opt", signs_of_products_go_into_sums, components_that_nobody_reads_take_no_register, far_places_have_an_address_of_their_own, exchanges_without_a_reader_are_dropped, an_elected_lane_reduces_alone, a_wide_zero_is_one_move,
+/* Sums, products, compares and conversions of floating-point numbers are numbers; fma is computed, as is what only some operands get right. */
+START_TEST(numbers_with_a_point_are_folded)
+{
+    assemble("mov.f32 %f1, 0f3FA00000;\nadd.f32 %f2, %f1, 0f40000000;\nmul.f32 %f2, %f2, %f1;\ncvt.rni.s32.f32 %r3, %f2;\ncvt.rn.f32.s32 %f3, %r3;\nsub.f32 %f3, %f3, %f2;\n"
+             "setp.lt.f32 %p1, %f3, 0f00000000;\nselp.f32 %f3, %f3, 0f3F800000, %p1;\nst.global.f32 [%d2], %f3;"); /* 4.0625, rounded: 4 */
+    ck_assert_uint_eq(count("add.f32") + count("mul.f32") + count("cvt") + count("sub.f32") + count("setp") + count("selp"), 0);
+    ck_assert_msg(count("0xbd800000") == 1 || count("-0.0625") == 1, "%s", listing);
+    static const char *const kept[] = {"fma.rn.f32 %f2, %f1, 0f40000000, %f1;", "add.rz.f32 %f2, %f1, 0f40000000;", "mul.f32 %f2, %f1, 0f00800001;\nmul.f32 %f2, %f2, 0f3F000000;",
+                                       "add.f32 %f2, %f1, 0f7F800000;"};
+    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++) {
+        char body[256];
+        snprintf(body, sizeof body, "mov.f32 %%f1, 0f3FA00000;\n%s\nst.global.f32 [%%d2], %%f2;", kept[k]);
+        assemble(body);
+        ck_assert_msg(count("fma.rn") + count("add.") + count("mul.f32") == 1, "%s", listing);
+    }
+}
+END_TEST
+
+/* Equal products are computed once, equal quotients that may need a subroutine twice. */
+START_TEST(quotients_are_computed_again)
+{
+    static const struct { const char *what, *name; unsigned times; } cases[] = {
+        {"mul.f32 %s, %%f1, %%f2;\n", "mul.f32", 1}, {"div.full.f32 %s, %%f1, %%f2;\n", "div.full", 1}, {"div.rn.f32 %s, %%f1, %%f2;\n", "div.rn", 2}, {"sqrt.rn.f32 %s, %%f1;\n", "sqrt.rn", 2}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char one[64], two[64], body[512];
+        snprintf(one, sizeof one, cases[k].what, "%f3");
+        snprintf(two, sizeof two, cases[k].what, "%f4");
+        snprintf(body, sizeof body, "ld.global.f32 %%f1, [%%d1];\nld.global.f32 %%f2, [%%d1+64];\n%s%sst.global.f32 [%%d2], %%f3;\nadd.f32 %%f4, %%f4, %%f1;\nst.global.f32 [%%d2+64], %%f4;", one, two);
+        assemble(body);
+        ck_assert_msg(count(cases[k].name) == cases[k].times, "%s", listing);
+    }
+}
+END_TEST
+
+UNIT_MAIN("opt", numbers_with_a_point_are_folded, quotients_are_computed_again, signs_of_products_go_into_sums, components_that_nobody_reads_take_no_register, far_places_have_an_address_of_their_own, exchanges_without_a_reader_are_dropped, an_elected_lane_reduces_alone, a_wide_zero_is_one_move,
           nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops, values_go_in_front_of_loops, loads_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, conditions_in_other_words_are_conditions, compares_are_done_again_with_what_joins_them, compares_wait_for_predicates, parts_of_words_become_floats, bytes_of_vectors_become_floats, floats_are_held_between_zero_and_one, truths_of_floats_are_one_step, floors_to_integers_are_one_step, places_of_highest_bits_are_one_step, choices_by_order_are_bounds, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
