@@ -373,8 +373,8 @@ static uint8_t line_more(const pl_sm *s, uint32_t k)
 static bool is_answered(const pl_effect *fx, const pl_dec *d) { return fx->kind == PL_AC_ATOMIC || (fx->kind == PL_AC_REDUCTION && d->generic); }
 
 /* Cycles that an access holds the texture units of the SM, and *further of latency for it. Four lanes a cycle are served, eight where their
- * coordinates are whole; of a group's lanes, lines of the same bank take turns, but for two neighbours; wide texels take their time, and twice that where neighbours
- * are weighed (tex.tsv). */
+ * coordinates are whole; of a group's lanes, lines of the same bank take turns, but for two neighbours; wide texels take their time, and twice
+ * that where neighbours are weighed (tex.tsv). */
 static uint64_t texel_turns(const pl_sm *s, const pl_effect *fx, uint64_t *further)
 {
     enum { BANKS = 4, NEXT_BANK = 32, WIDE = 16 };
@@ -398,7 +398,7 @@ static uint64_t texel_turns(const pl_sm *s, const pl_effect *fx, uint64_t *furth
         groups += n > 0;
     }
     if (fx->gathered) groups *= 2;
-    uint64_t wide = (uint64_t)fx->size * (uint32_t)__builtin_popcount(fx->mask) / m->texture_width;
+    uint64_t wide = m->texture_width ? (uint64_t)fx->size * (uint32_t)__builtin_popcount(fx->mask) / m->texture_width : 0;
     if (fx->filtered && fx->size >= WIDE) wide *= 2;
     if (wide < groups) wide = groups;
     *further = 2 * (wide - groups) + (turns > groups ? turns - groups : 0);
@@ -602,9 +602,8 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     if (d->texture && m->texture_lanes) {
         uint64_t more;
         start = pl_port_enter(&s->texels, start, texel_turns(s, fx, &more) * PL_FINE);
-        const uint64_t out = pl_port_enter(&c->texels, start, (uint64_t)m->texture_result * (d->components > 2 ? d->components : 1) * PL_FINE);
-        further += more + (out - start) + m->texture_component * (d->components > 1 ? d->components - 1u : 0);
-        start = out;
+        start = pl_port_enter(&c->texels, start, (uint64_t)m->texture_result * (d->components > 2 ? d->components : 1) * PL_FINE);
+        further += more + m->texture_component * (d->components > 1 ? d->components - 1u : 0);
     }
     uint64_t ready = start + m->latency + further + (uint64_t)(passes - 1) * m->pass_latency + (lines->n - 1) / m->tags;
     const bool answered = is_answered(fx, d);

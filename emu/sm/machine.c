@@ -162,7 +162,7 @@ static const pl_conf_key l1_keys[] = {
     KEY(pl_l1_config, width, "width", U32, "B/cycle", 1, 1024, "data that the L1 delivers"),
     KEY(pl_l1_config, texture, "texture", U32, CY, 0, 10000, "further cycles of latency of a fetch from a texture or surface"),
     OPTIONAL(pl_l1_config, texture_lanes, "texture_lanes", U32, "", 0, 32, "lanes that the SM's texture units serve in a cycle, twice as many where coordinates are whole; 0: any number"),
-    OPTIONAL(pl_l1_config, texture_width, "texture_width", U32, "B/cycle", 1, 1024, "texels that they read, half of it where four components of 32 bits are filtered"),
+    OPTIONAL(pl_l1_config, texture_width, "texture_width", U32, "B/cycle", 0, 1024, "texels that they read, half of it where four components of 32 bits are filtered; 0: any number"),
     OPTIONAL(pl_l1_config, texture_result, "texture_result", U32, CY, 0, 100, "cycles from one result of a sub-core to the next, of up to two components; of more as many times that as there are"),
     OPTIONAL(pl_l1_config, texture_component, "texture_component", U32, CY, 0, 100, "further cycles of latency for each further component"),
     KEY(pl_l1_config, header, "header", U32, CY, 0, 100000, "cycles until an SM has the description of a texture or surface that it uses first"),
