@@ -86,7 +86,6 @@ typedef enum combined { APART, COUNTED, SUMMED, RANKED } combined;
 static combined combines(const pl_ir *x, const pl_varies *v, uint32_t b, size_t at)
 {
     const pl_insn *i = &x->b.at[b].code.at[at];
-    static const uint16_t ops[] = {W_add, W_min, W_max, W_and, W_or, W_xor};
     pl_word t = pl_insn_type(i);
     bool atom = pl_insn_mnem(i) == M_atom, shared = i->sel[PL_M_SPACE] == PL_SP_SHARED;
     unsigned address = atom ? 1 : 0;
@@ -99,10 +98,7 @@ static combined combines(const pl_ir *x, const pl_varies *v, uint32_t b, size_t 
         return pl_insn_has(i, W_add) && same ? RANKED : APART;
     if (pl_insn_has(i, W_add) && number_in(x, i->op[address + 1], &number)) /* times the number of lanes; there is ATOMS.POPC.INC */
         return shared && number == 1 ? APART : COUNTED;
-    for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
-        if (pl_insn_has(i, (pl_word)ops[k]))
-            return SUMMED;
-    return APART;
+    return pl_insn_gathers(i) ? SUMMED : APART;
 }
 
 static void reads_row(void *ctx, uint32_t *row, unsigned rows, unsigned use)

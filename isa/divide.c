@@ -264,12 +264,6 @@ static const struct { uint16_t mnem; pl_word op, type; uint16_t same; } exact[] 
     {M_div, W_div, W_f32, C_div_f32_rn_same}, {M_rcp, W_rcp, W_f32, C_rcp_f32_rn_same}, {M_sqrt, W_sqrt, W_f32, C_sqrt_f32_rn_same},
     {M_div, W_div, W_f64, C_div_f64_same},    {M_rcp, W_rcp, W_f64, C_rcp_f64_same},    {M_sqrt, W_sqrt, W_f64, C_sqrt_f64_same}};
 
-static bool is_exact(const pl_insn *i)
-{
-    const uint16_t m = pl_insn_mnem(i);
-    return (m == M_div || m == M_rcp || m == M_sqrt) && pl_insn_rounds(i);
-}
-
 /* Operands that are the same in all lanes send them to the subroutine together, so that they need not meet behind it. */
 static bool all_the_same(const pl_ir *x, const pl_varies *v, const pl_insn *i)
 {
@@ -282,13 +276,13 @@ static bool all_the_same(const pl_ir *x, const pl_varies *v, const pl_insn *i)
 bool pl_pass_slow(pl_ir *x)
 {
     pl_varies v;
-    if (!pl_ir_any(x, is_exact))
+    if (!pl_ir_any(x, pl_insn_is_exact))
         return true;
     if (!pl_ir_ready(x) || !pl_varies_find(&v, x))
         return false;
     for (uint32_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            if (!is_exact(&x->b.at[b].code.at[k])) /* nearly all */
+            if (!pl_insn_is_exact(&x->b.at[b].code.at[k])) /* nearly all */
                 continue;
             const pl_insn div = x->b.at[b].code.at[k];
             size_t n = 0;

@@ -452,20 +452,14 @@ static bool same(const pl_insn *a, const pl_insn *b)
 }
 
 /* The same computation was made before: its results are used instead. values: all that it reads and writes is known to be values. */
-/* A quotient or root that some operands take to a subroutine: ptxas 13.0 has made branches of it before it looks for equal values, and computes it
- * twice (12 pairs, sm_90, 2026-11). */
-static bool has_slow_path(const pl_insn *i)
-{
-    return i->cls == C_div_f32_rn || i->cls == C_rcp_f32_rn || i->cls == C_sqrt_f32_rn || i->cls == C_div_f64 || i->cls == C_rcp_f64 || i->cls == C_sqrt_f64;
-}
-
 static void share(fold *f, uint32_t block, uint32_t at, bool values)
 {
     pl_ir *x = f->x;
     pl_insn *i = &x->b.at[block].code.at[at];
     bool constant = is_constant(x, i);
     bool elects = pl_insn_mnem(i) == M_elect; /* the same lane while a block runs */
-    if (i->guard != PL_PT || has_slow_path(i) || !pl_forms[i->form].noperands || (!constant && ((!elects && !pl_insn_pure(i)) || (!values && !all_values(x, i)))))
+    /* ptxas 13.0 has made branches of exact quotients and roots before it looks for equal values, and computes them twice (12 pairs, sm_90, 2026-11) */
+    if (i->guard != PL_PT || pl_insn_is_exact(i) || !pl_forms[i->form].noperands || (!constant && ((!elects && !pl_insn_pure(i)) || (!values && !all_values(x, i)))))
         return;
     const pl_form *fm = &pl_forms[i->form];
     uint32_t slot = hash_of(i) & f->mask;
@@ -497,12 +491,10 @@ static bool policy(fold *f, pl_insn *i)
 {
     const pl_form *m = &pl_forms[i->form];
     uint64_t bits = 0x3f800000; /* 1 */
-    float fraction;
     if (m->mnem != M_createpolicy || !pl_insn_has(i, W_fractional) || i->guard != PL_PT || f->x->row[i->op[0]].defs != 1) return false;
     if (i->op[1] != UINT32_MAX && !pl_ir_number(f->x, i->op[1], &bits)) return false;
-    memcpy(&fraction, &(uint32_t){(uint32_t)bits}, sizeof fraction);
     const int primary = (int)pl_mod(m, i->mods, G_primary), secondary = (int)pl_mod(m, i->mods, G_secondary);
-    replace_by(f, i, constant(f, policy_of_fraction(primary, secondary, fraction), 64));
+    replace_by(f, i, constant(f, policy_of_fraction(primary, secondary, (float)number_of(bits, W_f32)), 64));
     return true;
 }
 

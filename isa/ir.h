@@ -266,6 +266,13 @@ static inline bool pl_insn_rounds(const pl_insn *i)
     return pl_insn_has(i, W_rn) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) || pl_insn_has(i, W_rp);
 }
 
+/* A quotient or root that some operands take to a subroutine. */
+static inline bool pl_insn_is_exact(const pl_insn *i)
+{
+    const uint16_t m = pl_insn_mnem(i);
+    return (m == M_div || m == M_rcp || m == M_sqrt) && pl_insn_rounds(i);
+}
+
 /* A fence between threads, which ptxas moves nothing across; those between proxies are others. */
 static inline bool pl_insn_fences(const pl_insn *i)
 {

@@ -74,9 +74,8 @@ static bool may_go(lift *l, const body *b, pl_insn *i)
 
 bool pl_lift_calls(const pl_insn *i)
 {
-    const uint16_t m = pl_insn_mnem(i);
-    return (pl_insn_effects(i) & PL_EF_CALL) || m == M__slow || ((m == M_div || m == M_rcp || m == M_sqrt) && pl_insn_rounds(i)) || i->cls == C_div64_u ||
-           i->cls == C_div64_s || i->cls == C_rem64_u || i->cls == C_rem64_s;
+    return (pl_insn_effects(i) & PL_EF_CALL) || pl_insn_mnem(i) == M__slow || pl_insn_is_exact(i) || i->cls == C_div64_u || i->cls == C_div64_s ||
+           i->cls == C_rem64_u || i->cls == C_rem64_s;
 }
 
 /* Adds what a block does. False: it calls functions, or lanes end in it. */

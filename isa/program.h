@@ -147,6 +147,12 @@ static inline bool pl_insn_has(const pl_insn *i, pl_word w)
     return false;
 }
 
+/* Is its operation one that REDUX does over the lanes of a warp? */
+static inline bool pl_insn_gathers(const pl_insn *i)
+{
+    return pl_insn_has(i, W_add) || pl_insn_has(i, W_min) || pl_insn_has(i, W_max) || pl_insn_has(i, W_and) || pl_insn_has(i, W_or) || pl_insn_has(i, W_xor);
+}
+
 /* Where lanes meet that parted before `at`: each group of them executes a BSYNC that stands there, and waits behind it, unless that
  * is at `end`. */
 static inline uint32_t pl_meeting_place(const pl_program *p, uint32_t at, uint32_t end)

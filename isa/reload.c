@@ -139,7 +139,7 @@ static bool has_way_around(const pl_insn *i)
     const uint16_t m = pl_insn_mnem(i);
     const pl_word type = pl_insn_type(i);
     const bool integers = type == W_u64 || type == W_s64;
-    return ((m == M_div || m == M_rcp || m == M_sqrt) && (pl_insn_rounds(i) || integers)) || (m == M_rem && integers);
+    return pl_insn_is_exact(i) || ((m == M_div || m == M_rem) && integers);
 }
 
 /* The load at that place becomes copies, if all that it reads is known. */

@@ -207,7 +207,7 @@ static uint8_t *texels(pl_warp *w, const pl_insn *i, const pl_object *o, int geo
         at[k] = (at[k] < 0 && !(k == 2 && layers)) || most < 0 ? 0 : most; /* negative layers are large ones (recorded) */
     }
     *address = pl_image_place(m, (uint64_t)at[0], (uint64_t)at[1], (uint64_t)at[2]);
-    return pl_memory_at(w->grid->memory, m->address + (uint64_t)at[2] * m->slice + (uint64_t)at[1] * m->pitch + (uint64_t)at[0], bytes);
+    return pl_memory_at(w->grid->memory, pl_image_byte(m, (uint64_t)at[0], (uint64_t)at[1], (uint64_t)at[2]), bytes);
 }
 
 static bool failed(const pl_warp *w)

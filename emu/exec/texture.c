@@ -346,7 +346,7 @@ static uint32_t blend(const texel *t, const int32_t *weight, unsigned n, value_k
 static const uint8_t *texel_at(const pl_memory *m, const pl_image_set *s, const pl_image *i, int32_t x, int32_t y, int32_t z)
 {
     uint32_t bytes = pl_texel_bytes(s->format);
-    uint64_t at = i->address + (uint64_t)z * i->slice + (uint64_t)y * i->pitch + (uint64_t)x * bytes;
+    uint64_t at = pl_image_byte(i, (uint64_t)x * bytes, (uint64_t)y, (uint64_t)z);
     return pl_memory_at(m, at, bytes);
 }
 
@@ -748,5 +748,5 @@ uint64_t pl_texture_address(const pl_image_set *s, const pl_sampler_desc *p, con
     for (unsigned k = 0; k < at.dims; k++)
         xyz[k] = at.a[k].at[0] == OUTSIDE ? 0 : at.a[k].at[0];
     const uint64_t x = (uint64_t)xyz[0] * pl_texel_bytes(s->format), y = (uint64_t)xyz[1], z = (uint64_t)xyz[2];
-    return tiled ? pl_image_place(i, x, y, z) : i->address + z * i->slice + y * i->pitch + x;
+    return tiled ? pl_image_place(i, x, y, z) : pl_image_byte(i, x, y, z);
 }

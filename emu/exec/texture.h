@@ -65,6 +65,9 @@ typedef struct pl_fetch {
     int32_t offset[3];
 } pl_fetch;
 
+/* Where byte x of row y of a slice is kept. */
+static inline uint64_t pl_image_byte(const pl_image *m, uint64_t x, uint64_t y, uint64_t z) { return m->address + z * m->slice + y * m->pitch + x; }
+
 /* The value as four 32-bit words: f32, or integers extended to 32 bits. */
 void pl_texture_fetch(const pl_memory *m, const pl_image_set *s, const pl_sampler_desc *p, const pl_fetch *f, uint32_t out[4]);
 

@@ -340,11 +340,7 @@ static uint8_t components(const lists *l)
  * combines where nobody asks for the old value; not inc, dec, exch and cas, whose lanes take turns. */
 static bool one_for_all(const pl_insn *i, const pl_form *f)
 {
-    static const uint16_t gathered[] = {W_min, W_max, W_and, W_or, W_xor};
-    if (pl_insn_has(i, W_add)) return true;
-    for (size_t k = 0; k < sizeof gathered / sizeof *gathered; k++)
-        if (pl_insn_has(i, gathered[k])) return f->mnem == M_red;
-    return false;
+    return pl_insn_has(i, W_add) || (f->mnem == M_red && pl_insn_gathers(i));
 }
 
 /* Follows instruction i; true when it is an integer atomic whose address is the same for all lanes. */
