@@ -29,8 +29,7 @@
  * Where the number of rounds is not known, the price must be no more than SHORT and FOR_SHARED for each load from shared memory, or WITH_LOADS if the
  * body loads from elsewhere. Where it is known, what is the same number or event in each run of a round, once it is written out, is saved: the
  * counter and the compare, other variables that start with numbers and become what is computed of them, all that is computed of such and of numbers alone,
- * constants, barriers. Then all rounds are written out if what is left of
- * them comes to no more than `whole` says for the share that is saved; else the body may cost LONG, with what is saved, and MOST_COPIES by price is
+ * constants, barriers. Then all rounds are written out if `whole` says so; else the body may cost LONG, with what is saved, and MOST_COPIES by price is
  * how many copies there may be. */
 enum { FACTOR = 4, SHORT = 18, FOR_SHARED = 5, WITH_LOADS = 46, MOST_BUDGET = 96, LONG = 72, MOST_COPIES = 350, MOST_ROUNDS = 4096 };
 enum { SMALL = 390, SAVED_LOOP = 3 };
@@ -993,15 +992,16 @@ static bool unroll_part(unroller *u, const counted *c, unsigned n, unsigned rest
     return pl_ir_ok(x);
 }
 
-/* What all rounds together may cost, of which so many percent are saved: 47 bodies of one instruction more from one to the next, by how many rounds of each are
- * written out, within 2 %. */
-static uint32_t whole(uint32_t percent)
+/* Are all rounds written out? What they add to the first may be the more, the larger the share that is saved; a little is added for each, too. 162 bodies of
+ * 2 to 512 rounds, of which 1 to 60 % is saved, are written out to within one instruction. */
+static bool whole(const counted *c, unsigned rounds)
 {
-    static const struct { uint8_t from; uint16_t cost, more; } steps[] = {{18, 1391, 81}, {7, 610, 71}, {3, SMALL, 54}};
-    for (size_t k = 0; k < sizeof steps / sizeof *steps; k++)
-        if (percent >= steps[k].from)
-            return steps[k].cost + steps[k].more * (percent - steps[k].from);
-    return SMALL;
+    const uint64_t percent = 100 * (c->saved + SAVED_LOOP) / (c->price + c->saved + SAVED_LOOP);
+    const uint64_t most = 2780 + 1060 * percent + 46 * percent * percent; /* all in twentieths of an instruction */
+    uint64_t beside = 20 + 12 * percent;
+    beside = beside < 120 + 5 * c->saved ? beside : 120 + 5 * c->saved;
+    beside = beside < 240 ? beside : 240;
+    return (rounds - 1) * (20 * (uint64_t)c->price + beside) <= most;
 }
 
 /* How many copies of its body a loop of so many rounds becomes: all of them, or the most in the loop that do, with those in front, for the price;
@@ -1009,7 +1009,7 @@ static uint32_t whole(uint32_t percent)
 static unsigned parts(unsigned rounds, const counted *c)
 {
     const uint32_t price = c->price + c->saved;
-    if ((uint64_t)c->price * rounds <= whole(100 * (c->saved + SAVED_LOOP) / (price + SAVED_LOOP)))
+    if (whole(c, rounds))
         return rounds;
     unsigned most = MOST_COPIES / price;
     for (unsigned n = most < rounds ? most : rounds - 1; n >= FACTOR && price <= LONG && !c->branches; n--)
