@@ -37,6 +37,7 @@ has, so that those recorded before stay as they are; the files were made togethe
     13001   algebra fusions hardware ladders manners searches
     15001   archive ciphering layering ventures views
     17001   apparatus assemblies habits orders recordings trainings vaults workloads
+    19001   calculus contention drills fragments machinery memories mixtures overlap
 
 and the launches of mixed, stack and tensor were written by hand."""
 import json
