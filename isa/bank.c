@@ -3,13 +3,16 @@
 
 #include "isa/plan.h"
 
+bool pl_bank_load(const pl_ir *x, const pl_insn *i)
+{
+    return i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_ld && (i->sel[PL_M_SPACE] == PL_SP_CONST || (x->f->entry && i->sel[PL_M_SPACE] == PL_SP_PARAM));
+}
+
 bool pl_bank_word(const pl_ir *x, const pl_insn *i)
 {
-    if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != M_ld || i->sel[PL_M_COUNT] != 1)
+    if (!pl_bank_load(x, i) || i->sel[PL_M_COUNT] != 1)
         return false;
-    if (i->sel[PL_M_SPACE] == PL_SP_CONST)
-        return i->op[1] != UINT32_MAX && x->kind.at[i->op[1]] == PL_ROW_INIT;
-    return x->f->entry && i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX;
+    return i->sel[PL_M_SPACE] == PL_SP_CONST ? i->op[1] != UINT32_MAX && x->kind.at[i->op[1]] == PL_ROW_INIT : i->op[1] == UINT32_MAX;
 }
 
 /* The operand that *row is, or one that no instruction has. */

@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "isa/bank.h"
 #include "isa/flow.h"
 #include "isa/live.h"
 #include "isa/memorder.h"
@@ -321,8 +322,8 @@ static void memory_order(list *l, uint32_t at, uint32_t *last, uint32_t *flags)
 {
     const pl_insn *i = &l->code[at];
     bool load = any_load(i), store = plain_store(i);
-    if (pl_insn_pure(i) || lane_exchange(i) || (load && pl_insn_has(i, W_nc)))
-        return; /* nobody writes what .nc reads (PTX manual, ld.global.nc): ptxas moves it past barriers */
+    if (pl_insn_pure(i) || lane_exchange(i) || (load && pl_insn_has(i, W_nc)) || pl_bank_load(l->x, i))
+        return; /* nobody writes what .nc reads (PTX manual, ld.global.nc), or the constant bank: ptxas moves it past barriers, fences, atomics */
     if (!pl_insn_effects(i) && !(i->flags & (PL_IF_CONTROL | PL_IF_MEM))) {
         join(l, *flags, at, FIXED);
         *flags = at;

@@ -1241,6 +1241,24 @@ START_TEST(parameters_of_arithmetic_take_no_register)
 }
 END_TEST
 
+/* ptxas 13.0 for sm_90 fetches parameters and constants in front of the barriers and fences that stand before their readers (2026-11). */
+START_TEST(the_bank_is_read_in_front_of_barriers)
+{
+    static const char *const walls[] = {"bar.sync", "membar.gl"};
+    for (size_t k = 0; k < 2; k++) {
+        char body[1024];
+        snprintf(body, sizeof body, "ld.global.u32 %%r3, [%%d1+8];\nst.shared.u32 [s], %%r3;\nld.volatile.shared.u32 %%r3, [s+4];\n%s%s\n"
+                 "mul.wide.u32 %%d4, %%r2, 4;\nmov.u64 %%d5, c;\nadd.u64 %%d5, %%d5, %%d4;\nld.const.u32 %%r4, [%%d5];\nld.shared.u32 %%r5, [s+8];\n"
+                 "mul.hi.u32 %%r4, %%r4, %%r4;\nmul.hi.u32 %%r4, %%r4, %%r2;\nmul.hi.u32 %%r4, %%r4, %%r4;\nmul.hi.u32 %%r4, %%r4, %%r2;\nmul.hi.u32 %%r4, %%r4, %%r4;\n"
+                 "mad.lo.u32 %%r5, %%r4, %%r3, %%r5;\nst.global.u32 [%%d2], %%r5;", walls[k], k ? ";" : " 0;");
+        assemble(body);
+        const char *wall = strstr(listing, walls[k]);
+        ck_assert_msg(wall && strstr(listing, "ld.const") < wall && strstr(listing, "ld.param.u64") < wall && !strstr(wall, "ld.param"), "%s", listing);
+        ck_assert(strstr(wall, "ld.shared"));
+    }
+}
+END_TEST
+
 START_TEST(what_differs_by_thread_takes_registers)
 {
     assemble("ld.global.u32 %r3, [%d1];\nadd.u32 %r4, %r3, %r1;\nst.global.u32 [%d1], %r4;");
@@ -2357,6 +2375,6 @@ UNIT_MAIN("opt", numbers_with_a_point_are_folded, quotients_are_computed_again, 
           divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, guarded_accesses_are_bodies, arms_are_beside_each_other, two_conditions_are_one_branch, bodies_count_what_they_become, lanes_that_have_left_are_not_elsewhere, bodies_fetch_parameters, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
-          parameters_of_arithmetic_take_no_register, what_all_lanes_count_takes_no_register, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
+          parameters_of_arithmetic_take_no_register, what_all_lanes_count_takes_no_register, the_bank_is_read_in_front_of_barriers, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
           loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, loads_of_what_is_known_are_copies, constant_vectors_take_uniform_registers, wider_accesses_tell_how_global_words_are_aligned, calls_through_pointers_have_a_meeting_point_where_lanes_part, addresses_added_to_multiples_are_fetched, atomics_without_a_reader_are_reductions_where_nothing_fences,
           unaligned_shared_words_are_not, divisors_are_prepared_once, divisions_are_multiplications, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
