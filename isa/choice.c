@@ -18,7 +18,8 @@ static bool simple(const pl_insn *w)
         return false;
     if ((pl_insn_mnem(w) == M_neg || pl_insn_mnem(w) == M_abs) && pl_type_kind(pl_insn_type(w)) == 'f') /* a modifier of SEL */
         return false;
-    if (pl_insn_mnem(w) == M_cvt && w->cls != C_cvt_int && w->cls != C_cvt_i2f && w->cls != C_cvt_rnd)
+    const bool to_float = w->cls == C_cvt_f2i && pl_type_kind(pl_insn_type(w)) == 'f'; /* I2F */
+    if (pl_insn_mnem(w) == M_cvt && w->cls != C_cvt_int && w->cls != C_cvt_i2f && w->cls != C_cvt_rnd && !to_float)
         return false;
     for (size_t k = 0; k < sizeof mnem / sizeof *mnem; k++)
         if (pl_insn_mnem(w) == mnem[k])

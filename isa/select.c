@@ -673,6 +673,21 @@ static void convert_part(const chooser *c, pl_insn *i)
     i->cls = C_cvt_f2i;
 }
 
+/* A number of 8 or 16 bits without sign that a load, a shift or PRMT leaves with zeros above it, for this reader alone: I2FP does. */
+static void convert_widened(const chooser *c, pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    if (i->cls != C_cvt_f2i || f->noperands != 2 || pl_operand_type(f, 0, i->mods) != W_f32 || pl_insn_has(i, W_rp) || pl_insn_has(i, W_rm))
+        return;
+    const pl_word from = pl_operand_type(f, 1, i->mods);
+    if (pl_type_kind(from) != 'u' || i->op[1] == UINT32_MAX || c->x->row[i->op[1]].defs != 1 || !single(c, i->op[1]))
+        return;
+    const pl_insn *w = pl_ir_writer(c->x, i->op[1]);
+    const uint16_t m = w ? pl_insn_mnem(w) : (uint16_t)M_count;
+    if ((m == M_ld || m == M_shr || m == M__cut) && pl_type_kind(pl_insn_type(w)) != 's' && pl_type_bits(pl_insn_type(w)) <= pl_type_bits(from))
+        i->cls = C_cvt_i2f;
+}
+
 /* A float held between 0 and 1, from either side: what has computed it saturates, else FADD does. */
 static void saturate(const chooser *c, pl_insn *i)
 {
@@ -948,6 +963,7 @@ static void change(chooser *c, pl_insn *i)
     case M_cvt:
         round_trip(c, i);
         convert_part(c, i);
+        convert_widened(c, i);
         round_once(c, i);
         break;
     case M_selp:

@@ -14,6 +14,7 @@ static unsigned permutations; /* `mov` that is a PRMT */
 static unsigned constants;    /* fetches of constants */
 static unsigned unpaid;       /* computations that a neighbour does on the way */
 static unsigned roundings;    /* conversions to an integral value of the same type */
+static unsigned by_unit;      /* conversions between numbers with and without a point that the unit for functions (XU) makes */
 static unsigned short_zeros;  /* ~mov of 64 bits that is one instruction */
 static unsigned turns;        /* sines and cosines that divide their angle by a turn */
 
@@ -34,7 +35,7 @@ static const char *assemble_behind(const char *functions, const char *body)
     ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, strlen(text), NULL, &m), PL_OK);
     size_t at = 0;
     listing[0] = 0;
-    permutations = constants = turns = unpaid = roundings = short_zeros = 0;
+    permutations = constants = turns = unpaid = roundings = by_unit = short_zeros = 0;
     registers = m->program->funcs.at[0].registers;
     for (uint32_t pc = 0; pc < m->program->code.n; pc++) {
         const pl_insn *i = &m->program->code.at[pc];
@@ -43,6 +44,7 @@ static const char *assemble_behind(const char *functions, const char *body)
         turns += i->cls == C_mufu_trig;
         short_zeros += pl_forms[i->form].mnem == M__mov && i->cls == C_alu && pl_insn_has(i, W_b64);
         roundings += i->cls == C_cvt_rnd;
+        by_unit += i->cls == C_cvt_f2i;
         unpaid += i->cls == C_free && !(i->flags & PL_IF_MEM) && pl_forms[i->form].mnem != M_mov && pl_forms[i->form].mnem != M_cvt;
         pl_disasm(m->program, pc, listing + at, sizeof listing - at - 2);
         at = strlen(listing);
@@ -1562,6 +1564,28 @@ START_TEST(parts_of_words_become_floats)
 }
 END_TEST
 
+/* What has fewer than 32 bits, or becomes a half, is converted by I2F; but I2FP reads what comes without sign from where it has 32 bits (ptxas 13.0). */
+START_TEST(numbers_of_few_bits_are_converted_by_i2f)
+{
+    static const struct { const char *load, *to; unsigned by_unit; } cases[] = {
+        {"ld.global.s16", "f32.s16", 1}, {"ld.global.u16", "f32.s16", 1}, {"ld.global.s8", "f32.s16", 1}, {"ld.global.u16", "f32.u16", 0},
+        {"ld.global.u8", "f32.u16", 0}, {"ld.shared.u16", "f32.u16", 0}};
+    char body[512];
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        snprintf(body, sizeof body, ".reg .b16 %%h<4>;\n%s %%h1, [%s];\ncvt.rn.%s %%f1, %%h1;\nst.global.f32 [%%d2], %%f1;", cases[k].load,
+                 strstr(cases[k].load, "shared") ? "%r2" : "%d1", cases[k].to);
+        assemble(body);
+        ck_assert_uint_eq(by_unit, cases[k].by_unit);
+    }
+    assemble(".reg .b16 %h<4>;\nld.global.u16 %h1, [%d1];\nst.global.u16 [%d2+4], %h1;\ncvt.rn.f32.u16 %f1, %h1;\nst.global.f32 [%d2], %f1;");
+    ck_assert_uint_eq(by_unit, 1); /* another reader has it too */
+    assemble(".reg .b16 %h<4>;\nld.global.u32 %r3, [%d1];\ncvt.rn.f16.s32 %h1, %r3;\nst.global.u16 [%d2], %h1;");
+    ck_assert_uint_eq(by_unit, 1);
+    assemble("ld.global.u32 %r3, [%d1];\ncvt.rn.f32.s32 %f1, %r3;\nst.global.f32 [%d2], %f1;");
+    ck_assert_uint_eq(by_unit, 0);
+}
+END_TEST
+
 /* Bytes that were loaded together are cut out for their conversions, which cut for themselves only what has 32 bits, or a sign (ptxas 13.0). */
 START_TEST(bytes_of_vectors_become_floats)
 {
@@ -2369,7 +2393,7 @@ END_TEST
 UNIT_MAIN("opt", numbers_with_a_point_are_folded, quotients_are_computed_again, signs_of_products_go_into_sums, components_that_nobody_reads_take_no_register, far_places_have_an_address_of_their_own, exchanges_without_a_reader_are_dropped, an_elected_lane_reduces_alone, a_wide_zero_is_one_move,
           nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops, values_go_in_front_of_loops, loads_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
-          second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, conditions_in_other_words_are_conditions, compares_are_done_again_with_what_joins_them, compares_wait_for_predicates, parts_of_words_become_floats, bytes_of_vectors_become_floats, floats_are_held_between_zero_and_one, truths_of_floats_are_one_step, floors_to_integers_are_one_step, places_of_highest_bits_are_one_step, choices_by_order_are_bounds, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
+          second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, conditions_in_other_words_are_conditions, compares_are_done_again_with_what_joins_them, compares_wait_for_predicates, parts_of_words_become_floats, numbers_of_few_bits_are_converted_by_i2f, bytes_of_vectors_become_floats, floats_are_held_between_zero_and_one, truths_of_floats_are_one_step, floors_to_integers_are_one_step, places_of_highest_bits_are_one_step, choices_by_order_are_bounds, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, bodies_have_a_price, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, loops_that_wait_for_themselves_are_left, what_is_joined_counts_twice, places_in_the_constant_bank_are_known,
           divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
