@@ -195,7 +195,7 @@ static bool check_insn(check *c, pl_insn *i)
         {C_shift64, C_alu}, {C_shift64, C_alu_x3}, {C_alu64, C_alu}, {C_logic64, C_alu}, {C_cvt_int64, C_alu}, {C_setp64, C_setp}, {C_mov, C_alu}, {C_mov, C_alu_x2}, {C_warp_sync, C_bsync},
         {C_bfi64, C_alu}, {C_bfi64, C_alu_x2}, {C_bfi64, C_bfe}, {C_bfi64, C_alu_x3}, {C_bfi, C_alu}, {C_bfi, C_alu_x2}, {C_bfi, C_alu_x7}, {C_bfe, C_alu}, {C_bfe, C_alu_x2},
         {C_bfe, C_alu_x6}, {C_bfe64, C_alu}, {C_bfe64, C_alu_x2}, {C_bfe64, C_alu_x3}, {C_bfe64s, C_alu_x2}, {C_bfe64s, C_alu_x6}, {C_bfe64s, C_alu_x7},
-        {C_popc64, C_popc}, {C_clz64, C_clz}, {C_find64, C_popc}, {C_find64s, C_popc}, {C_mul64_lo, C_imad_wide_sum}, {C_mul64_lo, C_imad}, {C_imad_wide_sum, C_imad_wide},
+        {C_popc64, C_popc}, {C_clz64, C_clz}, {C_find64, C_popc}, {C_find64s, C_popc}, {C_mul64_lo, C_imad_wide_sum}, {C_mul64_lo, C_imad_hi_sum}, {C_mul64_lo, C_imad}, {C_imad_wide_sum, C_imad_wide},
         {C_imad_wide_sum, C_alu}, {C_imad_wide, C_alu}, {C_imad, C_mul24}, {C_imad, C_imad_x3}, {C_imad_x3, C_imad}, {C_imad_x3, C_mul24}, {C_alu_x6, C_alu_x2},
         {C_alu_x6, C_alu}, {C_alu_x2, C_alu}, {C_alu, C_alu_x2}, {C_alu, C_alu_x3}, {C_setp, C_alu_x2}, {C_mufu_scaled, C_mufu}, {C_mufu_trig, C_mufu}, {C_cvt_half, C_cvt_rnd}, {C_cvt_i2f, C_cvt_f2i}, {C_cvt_f2i, C_cvt_i2f}, {C_fminmax, C_fma}, {C_clz, C_popc},
         {C_cvt_tf32, C_alu_x2}, {C_div_f32_rn, C_div_f32_rn_same}, {C_rcp_f32_rn, C_rcp_f32_rn_same}, {C_sqrt_f32_rn, C_sqrt_f32_rn_same},

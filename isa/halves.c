@@ -19,15 +19,17 @@ enum { STEPS = 6 }; /* how far back it is asked whether a half is zero */
 
 typedef struct halves {
     pl_ir *x;
-    uint8_t *want; /* by row */
+    uint8_t *want;  /* by row */
+    pl_insn *first; /* of the block's products whose upper halves nothing is added to, as far as they have been seen */
 } halves;
 
+/* Without its guard the only writer of a value leaves it undefined: what is known of the value does not depend on the guard. */
 static const pl_insn *writer(const halves *h, uint32_t row)
 {
     if (row == UINT32_MAX || row >= h->x->f->rows || h->x->row[row].defs != 1 || h->x->row[row].block == PL_IR_NONE)
         return NULL;
     const pl_insn *w = pl_ir_writer(h->x, row);
-    return w->form != PL_IR_DEAD && w->guard == PL_PT && w->op[0] == row ? w : NULL;
+    return w->form != PL_IR_DEAD && w->op[0] == row ? w : NULL;
 }
 
 static bool is_wide(const pl_insn *i)
@@ -258,10 +260,18 @@ static void sum(halves *h, pl_insn *i, unsigned wanted)
         want(h, i->op[k], wanted & HIGH && k != along ? BOTH : LOW);
 }
 
+/* 0 or -1, for instance: one SEL makes both halves for all who do not want a pair of registers. */
+static bool halves_equal(const halves *h, const pl_insn *i)
+{
+    uint64_t a, b;
+    return pl_ir_number(h->x, i->op[1], &a) && pl_ir_number(h->x, i->op[2], &b) && (uint32_t)a == a >> 32 && (uint32_t)b == b >> 32;
+}
+
 static void selection(halves *h, pl_insn *i, unsigned wanted)
 {
     const unsigned zero = zeros_made(h, i, STEPS);
-    i->cls = of_halves(count(wanted & ~zero) + moved_zeros(h, i, wanted), C_alu64);
+    const bool one = halves_equal(h, i) && (wanted & BOTH) == BOTH && !(wanted & (IN_REGISTERS | VARIABLE));
+    i->cls = of_halves(one ? 1 : count(wanted & ~zero) + moved_zeros(h, i, wanted), C_alu64);
     want(h, i->op[1], wanted & BOTH);
     want(h, i->op[2], wanted & BOTH);
 }
@@ -303,21 +313,41 @@ static void insertion(halves *h, pl_insn *i, unsigned wanted)
     want(h, i->op[2], keep);
 }
 
-/* The lower half of a product takes one IMAD, and the lower halves of its factors. Where the upper half of a factor is zero it is IMAD.WIDE, IMAD for the
- * other one's upper half, IADD3. */
+/* What one half of a factor times the lower half of the other one adds to the upper half of a product. */
+typedef enum cross { NOTHING, COPY /* times 1 or -1: IADD3 does it with the sum */, MULTIPLIED } cross;
+
+static cross crossing(const halves *h, const pl_insn *i, unsigned upper)
+{
+    const unsigned lower = 3 - upper;
+    uint64_t n;
+    if ((zeros(h, i->op[upper], STEPS) & HIGH) || (zeros(h, i->op[lower], STEPS) & LOW))
+        return NOTHING;
+    if (!pl_ir_number(h->x, i->op[2], &n))
+        return MULTIPLIED;
+    const uint32_t part = (uint32_t)(upper == 2 ? n >> 32 : n);
+    return part == 1 || part == UINT32_MAX ? COPY : MULTIPLIED;
+}
+
+/* All of a product of 64 bits: IMAD for the upper half of the first factor, IMAD.WIDE for the lower halves, IMAD for the upper half of the second one,
+ * which adds what IMAD.WIDE made if it is the only one, and IADD3. Without either the sum adds a uniform register that is 0: one fills it for all
+ * products of its block. */
+static uint16_t whole_product(halves *h, pl_insn *i)
+{
+    const cross first = crossing(h, i, 1), second = crossing(h, i, 2);
+    if (first == MULTIPLIED && second == MULTIPLIED)
+        return C_mul64_lo;
+    if (first == NOTHING && second == NOTHING)
+        h->first = i;
+    return first == NOTHING || (first == COPY && second == COPY) ? C_imad_hi_sum : C_imad_wide_sum;
+}
+
+/* The lower half of a product takes one IMAD, and the lower halves of its factors. What IMAD.WIDE adds is a pair of registers. */
 static void product(halves *h, pl_insn *i, unsigned wanted)
 {
     const bool low = !(wanted & HIGH);
-    if (low)
-        i->cls = C_imad;
-    else if (i->cls != C_imad_wide_sum)
-        i->cls = (zeros(h, i->op[1], STEPS) | zeros(h, i->op[2], STEPS)) & HIGH ? C_imad_wide_sum : C_mul64_lo;
-    if (!low) {
-        pl_insn_reads_here(h->x->p, i, want_values, h);
-        return;
-    }
+    i->cls = low ? C_imad : whole_product(h, i);
     for (unsigned k = 1; k < pl_forms[i->form].noperands; k++)
-        want(h, i->op[k], LOW);
+        want(h, i->op[k], low ? LOW : k == 3 ? BOTH | IN_REGISTERS : BOTH);
 }
 
 /* Counts and searches in 64 bits of which the upper 32 are zero. */
@@ -358,7 +388,7 @@ static void visit(halves *h, pl_insn *i)
         return;
     const uint16_t m = pl_insn_mnem(i);
     const uint32_t to = i->op[0];
-    const bool value = to < h->x->f->rows && i->guard == PL_PT && h->x->row[to].defs == 1 && !h->x->row[to].pinned;
+    const bool value = to < h->x->f->rows && h->x->row[to].defs == 1 && !h->x->row[to].pinned;
     const unsigned wanted = value ? h->want[to] : BOTH | IN_REGISTERS | VARIABLE;
     if (m == M_popc || m == M_clz || m == M_bfind)
         count_bits(h, i);
@@ -387,7 +417,7 @@ static void visit(halves *h, pl_insn *i)
         logic(h, i, wanted);
     else if ((m == M_shl || m == M_shr) && (i->cls == C_shift64 || i->cls == C_alu_x3 || i->cls == C_alu || i->cls == C_free))
         shift(h, i, wanted);
-    else if ((m == M_mul || m == M_mad) && pl_insn_has(i, W_lo) && !pl_insn_has(i, W_cc) && (i->cls == C_mul64_lo || i->cls == C_imad_wide_sum || i->cls == C_imad))
+    else if ((m == M_mul || m == M_mad) && pl_insn_has(i, W_lo) && !pl_insn_has(i, W_cc) && (i->cls == C_mul64_lo || i->cls == C_imad_wide_sum || i->cls == C_imad_hi_sum || i->cls == C_imad))
         product(h, i, wanted);
     else if ((m == M_add || m == M_sub) && pl_forms[i->form].noperands == 3 && (i->cls == C_alu64 || i->cls == C_alu))
         sum(h, i, wanted);
@@ -407,7 +437,7 @@ static bool is_halved(const pl_insn *i)
 static bool is_half(const halves *h, const pl_insn *i)
 {
     const uint32_t to = i->op[0];
-    if (i->form == PL_IR_DEAD || i->guard != PL_PT || !pl_insn_pure(i) || to >= h->x->f->rows || h->x->row[to].defs != 1 ||
+    if (i->form == PL_IR_DEAD || !pl_insn_pure(i) || to >= h->x->f->rows || h->x->row[to].defs != 1 ||
         h->x->row[to].pinned || h->x->row[to].rows != 2 || (i->flags & PL_IF_ELSEWHERE))
         return false;
     const unsigned wanted = h->want[to];
@@ -424,12 +454,15 @@ static bool walk(pl_ir *x, bool widths)
         return false;
     for (uint32_t j = x->nrpo; j-- > 0;) {
         pl_irb *b = &x->b.at[x->rpo[j]];
+        h.first = NULL;
         for (size_t k = b->code.n; k-- > 0;) {
             pl_insn *i = &b->code.at[k], copy = *i;
             visit(&h, widths ? &copy : i);
             if (widths && is_half(&h, i))
                 i->flags |= PL_IF_HALF;
         }
+        if (h.first && !widths)
+            h.first->cls = C_imad_wide_sum; /* with the zero that the others have, too */
     }
     pl_ir_same(x);
     return true;

@@ -2,7 +2,7 @@
  *
  * What ptxas 13.0 makes of sm_90 code (2026-11): a product and a sum are one IMAD (32 bits) or IMAD.WIDE (mul.wide and a 64-bit sum), a
  * shift and a sum LEA or LEA.HI, two sums IADD3, up to three inputs of a tree of logic one LOP3, a compare and the logic on its predicate one
- * ISETP; both halves of a product one IMAD.WIDE, and so is one of two values that were extended with zeros; a field at a known place is
+ * ISETP; both halves of a product one IMAD.WIDE; a field at a known place is
  * inserted by a shift and a LOP3; a number added to an address goes into the access, a negated factor into the sum. A product that several sums use is
  * computed in each of them, when all its uses can be folded so.
  *
@@ -854,23 +854,6 @@ static bool sums(chooser *c, pl_insn *i)
     return false;
 }
 
-/* A product of two 32-bit values that were extended with zeros is IMAD.WIDE: what the upper halves would add is nothing. */
-static void narrow_factors(const chooser *c, pl_insn *i)
-{
-    static const pl_word words[] = {W_wide, W_u32};
-    if (!pl_insn_has(i, W_lo) || !pl_insn_is_integer(i, 64))
-        return;
-    pl_insn r = *i;
-    for (unsigned k = 1; k <= 2; k++) {
-        const pl_insn *w = source(c, i, k);
-        if (!w || pl_insn_mnem(w) != M_cvt || !pl_insn_has(w, W_u32) || pl_type_bits(pl_insn_type(w)) != 64)
-            return;
-        r.op[k] = w->op[1];
-    }
-    if (pl_insn_make(&r, M_mul, 3, words, 2))
-        *i = r;
-}
-
 /* The first walk: who could take over what. */
 static void look(chooser *c, pl_insn *i)
 {
@@ -883,7 +866,6 @@ static void look(chooser *c, pl_insn *i)
             sums(c, i);
         break;
     case M_mul:
-        narrow_factors(c, i);
         takes = takes_signs(i);
         break;
     case M_fma: case M_mad: case M__fms: case M__fnma: case M_min: case M_max: case M_setp:
