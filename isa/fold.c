@@ -391,6 +391,12 @@ static bool simplify(fold *f, pl_insn *i, operation o)
     return false;
 }
 
+/* The row of operand k, or of its part p if it is a word taken apart or put together. */
+static uint32_t row_of(const pl_ir *x, const pl_insn *i, unsigned k, unsigned p)
+{
+    return pl_operand_count(&pl_forms[i->form], k, i->mods) ? x->p->pool.at[i->more + i->op[k] + p] : i->op[k];
+}
+
 static bool all_values(const pl_ir *x, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -408,13 +414,17 @@ static bool all_values(const pl_ir *x, pl_insn *i)
         const pl_ospec *s = &f->operand[k];
         if (s->kind == PL_K_IMM || i->op[k] == UINT32_MAX)
             continue;
-        if (s->kind != PL_K_VALUE && s->kind != PL_K_VAR)
+        if ((s->kind != PL_K_VALUE && s->kind != PL_K_VAR) || (s->read && s->written))
             return false;
-        if (pl_operand_count(f, k, i->mods))
+        const unsigned parts = (unsigned)pl_operand_count(f, k, i->mods);
+        if (parts && f->mnem != M_mov)
             return false;
         bool pred = pl_operand_type(f, k, i->mods) == W_pred;
-        if ((s->read && s->written) || (pred ? x->pred_row : x->row)[i->op[k]].defs != 1)
-            return false;
+        for (unsigned p = 0; p < (parts ? parts : 1); p++) {
+            const uint32_t row = row_of(x, i, k, p);
+            if (row != UINT32_MAX && (pred ? x->pred_row : x->row)[row].defs != 1)
+                return false;
+        }
     }
     return true;
 }
@@ -429,24 +439,37 @@ static bool is_constant(const pl_ir *x, const pl_insn *i)
     return pl_insn_has(i, W_nc) && i->op[1] != UINT32_MAX && is_value(x, i->op[1]);
 }
 
-static uint32_t hash_of(const pl_insn *i)
+static uint32_t hash_of(const pl_ir *x, const pl_insn *i)
 {
     uint32_t h = i->form * 2654435761u ^ (uint32_t)i->imm * 40503u ^ i->neg;
     const pl_form *f = &pl_forms[i->form];
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
         if (!f->operand[k].written)
-            h = (h ^ i->op[k]) * 16777619u + k;
+            h = (h ^ row_of(x, i, k, 0)) * 16777619u + k;
     return h ^ h >> 15;
 }
 
-static bool same(const pl_insn *a, const pl_insn *b)
+static bool same(const pl_ir *x, const pl_insn *a, const pl_insn *b)
 {
     const pl_form *f = &pl_forms[a->form];
     if (a->form != b->form || memcmp(a->mods, b->mods, sizeof a->mods) || a->imm != b->imm || a->neg != b->neg ||
         memcmp(a->sel, b->sel, sizeof a->sel))
         return false;
-    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
-        if (!f->operand[k].written && a->op[k] != b->op[k])
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
+        const int parts = pl_operand_count(f, k, a->mods);
+        for (int p = 0; p < (parts ? parts : 1) && !f->operand[k].written; p++)
+            if (row_of(x, a, k, (unsigned)p) != row_of(x, b, k, (unsigned)p))
+                return false;
+    }
+    return true;
+}
+
+/* Does w write every part of a word that i wants? */
+static bool has_parts(const pl_ir *x, const pl_insn *w, const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    for (int p = 0; f->mnem == M_mov && p < pl_operand_count(f, 0, i->mods); p++)
+        if (row_of(x, w, 0, (unsigned)p) == UINT32_MAX && row_of(x, i, 0, (unsigned)p) != UINT32_MAX)
             return false;
     return true;
 }
@@ -462,20 +485,24 @@ static void share(fold *f, uint32_t block, uint32_t at, bool values)
     if (i->guard != PL_PT || pl_insn_is_exact(i) || !pl_forms[i->form].noperands || (!constant && ((!elects && !pl_insn_pure(i)) || (!values && !all_values(x, i)))))
         return;
     const pl_form *fm = &pl_forms[i->form];
-    uint32_t slot = hash_of(i) & f->mask;
+    uint32_t slot = hash_of(x, i) & f->mask;
     for (uint32_t n = f->bucket[slot]; n; n = f->values.at[n - 1].next) {
         const value *v = &f->values.at[n - 1];
         const pl_insn *w = &x->b.at[v->block].code.at[v->at];
-        if (w->form == PL_IR_DEAD || !same(w, i) || !pl_ir_dominates(x, v->block, block) || (elects && v->block != block))
+        if (w->form == PL_IR_DEAD || !same(x, w, i) || !has_parts(x, w, i) || !pl_ir_dominates(x, v->block, block) || (elects && v->block != block))
             continue;
         for (unsigned k = 0; k < fm->noperands; k++) {
             if (!fm->operand[k].written || i->op[k] == UINT32_MAX)
                 continue;
-            if (!constant && pl_operand_type(fm, k, i->mods) == W_pred)
-                f->pred_to[i->op[k]] = w->op[k];
-            else
-                for (unsigned r = 0; r < x->row[i->op[k]].rows; r++)
-                    f->to[i->op[k] + r] = w->op[k] + r;
+            const int parts = constant ? 0 : pl_operand_count(fm, k, i->mods);
+            for (int p = 0; p < (parts ? parts : 1); p++) {
+                const uint32_t row = row_of(x, i, k, (unsigned)p), by = row_of(x, w, k, (unsigned)p);
+                if (!constant && pl_operand_type(fm, k, i->mods) == W_pred)
+                    f->pred_to[row] = by;
+                else
+                    for (unsigned r = 0; row != UINT32_MAX && r < x->row[row].rows; r++)
+                        f->to[row + r] = by + r;
+            }
         }
         pl_ir_remove(x, i);
         f->changed = f->edited = f->replaced = true;

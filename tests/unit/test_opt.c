@@ -358,6 +358,12 @@ START_TEST(equal_values_are_computed_once)
 {
     assemble("mul.hi.u32 %r3, %r2, %r1;\nmul.hi.u32 %r4, %r2, %r1;\nst.global.u32 [%d1], %r3;\nst.global.u32 [%d2], %r4;");
     ck_assert_uint_eq(count("mul.hi"), 1);
+    /* also the halves of a word, and the word that halves make */
+    assemble(".reg .b16 %h<9>;\nld.global.b32 %r3, [%d1];\nmov.b32 {%h1, %h2}, %r3;\ncvt.f32.f16 %f1, %h2;\nst.global.f32 [%d1], %f1;\nbar.sync 0;\n"
+             "mov.b32 {%h3, %h4}, %r3;\ncvt.f32.f16 %f2, %h4;\ncvt.f32.f16 %f3, %h3;\nadd.f32 %f1, %f2, %f3;\nst.global.f32 [%d1+4], %f1;\n"
+             "mov.b32 %r4, {%h2, %h1};\nmov.b32 %r5, {%h4, %h3};\nadd.u32 %r4, %r4, %r5;\nst.global.u32 [%d1+8], %r4;");
+    ck_assert_uint_eq(count("cvt.f32.f16"), 2);
+    ck_assert_uint_eq(count("mov.b32"), 2);
 }
 END_TEST
 
