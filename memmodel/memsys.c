@@ -479,7 +479,8 @@ static void reply(pl_memsys *m, uint32_t i, uint64_t at, uint8_t level)
                         .token = r->token,
                         .client = r->client,
                         .sectors = r->sectors,
-                        .level = level};
+                        .level = level,
+                        .far = m->c->partitions > 1 && side_of(m, r->node) != owner_of(m, r->line)};
     make_reply(m, &m->reply[r->node], out);
     release(m, i);
 }

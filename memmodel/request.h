@@ -61,6 +61,7 @@ typedef struct pl_mem_reply {
     uint8_t client;
     uint8_t sectors;
     uint8_t level; /* pl_level of base/event.h: who served it */
+    bool far;      /* its line belongs to the other half of the L2 */
 } pl_mem_reply;
 
 /* Requests on their way out of one requester, in the order of their times. */

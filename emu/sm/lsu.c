@@ -406,7 +406,6 @@ static uint64_t texel_turns(const pl_sm *s, const pl_effect *fx, uint64_t *furth
 }
 
 /* Name of a warp in requests that only acknowledge: its slot, and its age because slots are used again. */
-static uint32_t warp_name(const pl_sm *s, const pl_twarp *t) { return pl_warp_index(s, t) | t->age << 8; }
 
 /* --- stores on their way out ---
  *
@@ -609,7 +608,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     const bool answered = is_answered(fx, d);
     if (store || (atomic && !answered)) {
         for (uint32_t k = 0; k < lines->n; k++) {
-            pl_mem_req r = {.time = start + (is_local ? m->local_hold : store ? m->hold : m->miss) + k, .line = lines->at[k].line, .token = warp_name(s, t),
+            pl_mem_req r = {.time = start + (is_local ? m->local_hold : store ? m->hold : m->miss) + k, .line = lines->at[k].line, .token = PL_NO_TOKEN,
                             .op = store ? PL_MEM_WRITE : PL_MEM_REDUCE, .client = PL_CL_STORE, .sectors = lines->at[k].mask,
                             .bytes = (uint8_t)line_payload(s, d, k), .alu = d->alu, .depth = lines->at[k].chain, .turns = lines->at[k].depth};
             if (atomic) r.more = line_more(s, k), r.places = lines->at[k].places;
@@ -623,7 +622,6 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             const uint32_t lanes = is_local ? s->lanes_of[k] : 0;
             if (store && join_store(s, &r, start, lanes)) continue;
             if (!store) pl_sm_request(s, r);
-            t->stores++;
             s->requests_out++;
             t->last_request = ++s->requests;
             t->left = pl_port_pass(&s->leaving, start, pl_up_cost(&s->up, &r));
@@ -801,7 +799,6 @@ static uint64_t operand_value(const pl_twarp *t, const pl_insn *i, uint32_t k, u
 static uint32_t in_block(uint64_t address) { return (uint32_t)(address & 0xffffff); }
 
 /* Stands for the warp in a request whose end no warp waits for: slot 0 in an age that it never has. */
-#define NOBODY 0xffffff00u
 
 /* The requests of a bulk copy: one for each line, in order. */
 typedef struct line_sender {
@@ -817,7 +814,7 @@ static void send_line(line_sender *x)
 {
     pl_sm *s = x->s;
     if (x->at == PL_NEVER || s->out.n + 64 >= s->out.cap) return;
-    pl_mem_req r = {.time = x->start, .line = x->at, .token = x->load ? x->slot : NOBODY, .op = x->load ? PL_MEM_READ : PL_MEM_WRITE,
+    pl_mem_req r = {.time = x->start, .line = x->at, .token = x->load ? x->slot : PL_NO_TOKEN, .op = x->load ? PL_MEM_READ : PL_MEM_WRITE,
                     .client = x->load ? PL_CL_BULK : PL_CL_STORE, .sectors = x->sectors, .bytes = (uint8_t)(x->load ? 0 : x->line / 4),
                     .rank = l2_rank(x->d, &s->fx, x->at), .home = x->prefetch};
     pl_sm_request(s, r);
@@ -979,8 +976,18 @@ static void filled(void *ctx, uint32_t token)
     pl_token_done(f->s, token, f->at);
 }
 
+/* A store or an atomic operation is done. */
+static void answered(pl_sm *s, uint64_t now)
+{
+    s->requests_out--;
+    if (s->leaves <= last_sent(s)) pl_sm_leave(s, now);
+    if (s->fences <= s->requests - s->requests_out) pl_sm_drained(s, now);
+}
+
 void pl_lsu_reply(pl_sm *s, const pl_mem_reply *r, uint64_t now)
 {
+    s->asked = true;
+    s->asked_far |= r->far;
     uint32_t n = (uint32_t)__builtin_popcount(r->sectors);
     fill f = {.s = s, .at = now + s->m->l1.fill, .level = r->level};
     switch ((pl_mem_client)r->client) {
@@ -992,19 +999,10 @@ void pl_lsu_reply(pl_sm *s, const pl_mem_reply *r, uint64_t now)
         break;
     }
     case PL_CL_ATOMIC:
-        s->requests_out--;
         filled(&f, r->token);
-        if (s->leaves <= last_sent(s)) pl_sm_leave(s, now);
+        answered(s, now);
         break;
     case PL_CL_BULK: filled(&f, r->token); break;
-    default: {
-        pl_twarp *t = &s->warp[r->token & 0xff];
-        s->requests_out--;
-        if (s->leaves <= last_sent(s)) pl_sm_leave(s, now);
-        if (!t->w || (t->age & 0xffffff) != r->token >> 8) break;
-        if (--t->stores == 0) t->answered = now;
-        if (t->stores == 0 && t->block == PL_BK_STORES) pl_sm_wake(s, r->token & 0xff, now);
-        break;
-    }
+    default: answered(s, now); break;
     }
 }

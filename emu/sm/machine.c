@@ -253,6 +253,8 @@ static const pl_conf_key sync_keys[] = {
     KEY(pl_sync_config, cluster, "cluster", U32, CY, 1, 5000, "cycles from the last arrival at a cluster barrier, its fence over, to the next issue"),
     KEY(pl_sync_config, fence_cta, "fence_cta", U32, CY, 0, 5000, "cycles of a fence at block scope"),
     KEY(pl_sync_config, fence_gpu, "fence_gpu", U32, CY, 0, 5000, "cycles of a fence at cluster or gpu scope"),
+    OPTIONAL(pl_sync_config, fence_near, "fence_near", U32, CY, 0, 5000, "the same where the SM has asked the L2 for something since the fence before"),
+    OPTIONAL(pl_sync_config, fence_far, "fence_far", U32, CY, 0, 5000, "the same where it has asked its other half"),
     KEY(pl_sync_config, fence_drain, "fence_drain", U32, CY, 0, 5000, "cycles of such a fence from the answer to the last store it waits for"),
     KEY(pl_sync_config, fence_sys, "fence_sys", U32, CY, 0, 50000, "cycles of a fence at system scope"),
     KEY(pl_sync_config, fence_proxy, "fence_proxy", U32, CY, 0, 5000, "cycles of a fence between the generic and the asynchronous proxy"),

@@ -131,7 +131,7 @@ typedef struct pl_l1_config {
 } pl_l1_config;
 
 typedef struct pl_sync_config {
-    uint32_t barrier, barrier_warp, barrier_reduce, cluster, fence_cta, fence_gpu, fence_drain, fence_sys, fence_proxy, sleep, mbarrier, mbarrier_arrive;
+    uint32_t barrier, barrier_warp, barrier_reduce, cluster, fence_cta, fence_gpu, fence_near, fence_far, fence_drain, fence_sys, fence_proxy, sleep, mbarrier, mbarrier_arrive;
     double fence_cta_each, fence_gpu_each, fence_sys_each, sleep_each;
 } pl_sync_config;
 

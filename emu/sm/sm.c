@@ -58,7 +58,7 @@ bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *large, pl_a
     s->free_tokens = pl_arena_array(sparse, uint32_t, s->ntoken);
     s->const_wait = pl_arena_alloc(sparse, PL_CONST_WAITS * sizeof *s->const_wait);
     if (m->sm.lanes <= PL_LANES) s->queue = pl_arena_array(sparse, pl_queued, m->l1.input);
-    s->queue_next = s->leaves = PL_NEVER;
+    s->queue_next = s->leaves = s->fences = PL_NEVER;
     s->out.cap = m->l1.misses + m->l1.stores + 2048;
     s->out.at = pl_arena_array(sparse, pl_mem_req, s->out.cap);
     const uint32_t second = m->sm.lanes > PL_LANES ? PL_L1_BURST : 0; /* the access of a warp's other half */
@@ -160,7 +160,7 @@ static void end_warp(pl_sm *s, pl_twarp *t, uint64_t now)
 
 void pl_sm_unqueued(pl_sm *s, pl_twarp *t, uint64_t now)
 {
-    if (t->block == PL_BK_STORES && !t->stores) pl_sm_wake(s, pl_warp_index(s, t), now);
+    if (t->block == PL_BK_STORES) pl_sm_wake(s, pl_warp_index(s, t), now);
     if (t->block != PL_BK_QUEUED) return;
     if (!pl_lsu_left(s, t)) {
         if (t->last_request < s->leaves) s->leaves = t->last_request;
@@ -180,6 +180,34 @@ void pl_sm_leave(pl_sm *s, uint64_t now)
         pl_twarp *t = &s->warp[k];
         if (t->w && t->block == PL_BK_QUEUED && !t->queued) pl_sm_unqueued(s, t, now);
     }
+}
+
+void pl_sm_drained(pl_sm *s, uint64_t now)
+{
+    s->fences = PL_NEVER;
+    for (uint32_t k = 0; k < s->m->sm.warps; k++) {
+        pl_twarp *t = &s->warp[k];
+        if (t->w && t->block == PL_BK_STORES) pl_sm_wake(s, k, now);
+    }
+}
+
+/* A fence leaves behind all that its SM has sent before (fence.tsv: it waits for stores of other warps, too). True: some of that is not answered yet. */
+static bool fence_waits(pl_sm *s, pl_twarp *t, uint64_t now)
+{
+    if (t->answered) return false;
+    if (!t->fence_from && !t->queued) {
+        t->fence_mark = s->requests;
+        t->fence_from = t->operands > t->hold ? t->operands : t->hold;
+        if (t->drained && now > t->fence_from) t->fence_from = now;
+        if (t->left > t->fence_from) t->fence_from = t->left;
+    }
+    if (!t->queued && s->requests - s->requests_out >= t->fence_mark) {
+        if (t->drained) t->answered = now;
+        return false;
+    }
+    if (t->fence_from && t->fence_mark < s->fences) s->fences = t->fence_mark;
+    t->drained = true;
+    return true;
 }
 
 /* Warps of a block that the functional model has released from a barrier go on at cycle `at`; tells whether there were any. */
@@ -224,7 +252,8 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
             t->why = waits_for[sb->kind];
         }
     }
-    if (d->kind == PL_KIND_COPY_WAIT) {
+    if (d->kind == PL_KIND_COPY_WAIT || d->kind == PL_KIND_FENCE_PROXY) { /* the fence waits for all (metrics.tsv membar of group_tiles_in_a_long_loop) */
+        const uint8_t why = d->kind == PL_KIND_COPY_WAIT ? PL_STALL_LONG_SCOREBOARD : PL_STALL_MEMBAR;
         uint32_t under_way = 0;
         for (uint32_t g = d->wait_n; g < PL_GROUPS; g++) under_way += t->copies[(t->open_group + 2u * PL_GROUPS - g - 1) % PL_GROUPS];
         if (d->wait_n == 0) under_way += t->copies[t->open_group];
@@ -236,11 +265,11 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
         if (d->wait_n == 0 && t->copied[t->open_group] > copied) copied = t->copied[t->open_group];
         if (copied > t->operands) {
             t->operands = copied;
-            t->why = PL_STALL_LONG_SCOREBOARD;
+            t->why = why;
         }
         if (under_way) {
             t->block = PL_BK_COPIES;
-            t->why = PL_STALL_LONG_SCOREBOARD;
+            t->why = why;
             set_ready(s, index, PL_NEVER);
             return;
         }
@@ -251,14 +280,13 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
                             : 0;
         if (done > t->operands) t->operands = done;
         t->why = PL_STALL_MATH_PIPE;
-    } else if (d->fence && !t->released && (t->stores || t->queued)) {
+    } else if (d->fence && !t->released && fence_waits(s, t, now)) {
         t->block = PL_BK_STORES;
-        t->drained = true;
         t->why = PL_STALL_MEMBAR;
         set_ready(s, index, PL_NEVER);
         return;
     }
-    if (t->drained && t->answered > t->operands) {
+    if (t->answered > t->operands) {
         t->operands = t->answered;
         t->why = PL_STALL_MEMBAR;
     }
@@ -582,14 +610,27 @@ static void emit(const pl_sm *s, const pl_twarp *t, uint32_t pc, pl_lanes mask, 
     sink->inst(sink->ctx, &e);
 }
 
-/* The cycle at which a fence of gpu scope that a warp issues now is over. */
+/* The end of a fence that takes `cycles` from when the warp came to it and its last store has left the SM, and fence_drain from when all that was before it has been answered. */
+static uint64_t fence_end(pl_sm *s, pl_twarp *t, uint64_t now, double each, uint32_t cycles)
+{
+    const uint64_t from = pl_port_enter(&s->fence_port, t->fence_from ? t->fence_from : now, (uint64_t)(each * PL_FINE));
+    const uint64_t last = t->answered ? t->answered + s->m->sync.fence_drain : 0, end = from + cycles > last ? from + cycles : last;
+    t->drained = false;
+    t->fence_from = t->fence_mark = t->answered = 0;
+    return end;
+}
+
+/* The cycle at which a fence of gpu scope that a warp issues now is over. It goes where requests of the SM went since the fence before; one that
+ * comes while that is under way ends no sooner (fence.tsv). */
 static uint64_t fence_gpu(pl_sm *s, pl_twarp *t, uint64_t now)
 {
     const pl_sync_config *m = &s->m->sync;
-    uint64_t at = pl_port_enter(&s->fence_port, now, (uint64_t)(m->fence_gpu_each * PL_FINE)) + (t->drained ? m->fence_drain : m->fence_gpu);
+    const uint32_t there = s->asked_far ? m->fence_far : s->asked ? m->fence_near : 0;
+    const uint64_t end = fence_end(s, t, now, m->fence_gpu_each, there > m->fence_gpu ? there : m->fence_gpu);
+    if (end > s->fence_end) s->fence_end = end;
+    s->asked = s->asked_far = false;
     s->stat.exchanges += 2;
-    t->drained = false;
-    return at;
+    return s->fence_end;
 }
 
 /* The fence in front of an access that releases: MEMBAR, ERRBAR, CGAERRBAR. */
@@ -791,8 +832,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         pl_l1_invalidate(&s->l1);
         break;
     case PL_KIND_FENCE_SYS:
-        t->hold = pl_port_enter(&s->fence_port, now, (uint64_t)(s->m->sync.fence_sys_each * PL_FINE)) + s->m->sync.fence_sys;
-        t->drained = false;
+        t->hold = fence_end(s, t, now, s->m->sync.fence_sys_each, s->m->sync.fence_sys);
         t->hold_why = PL_STALL_MEMBAR;
         pl_l1_invalidate(&s->l1);
         break;

@@ -93,7 +93,6 @@ typedef struct pl_twarp {
     uint8_t copy_sb;
     uint64_t line;          /* instruction line it fetched last */
     uint64_t wgmma_done, wgmma_group[PL_GROUPS];
-    uint32_t stores;        /* stores and reductions not acknowledged */
     uint32_t answers;       /* tokens under way, but for those of bulk copies: what comes back needs the warp's registers, or its block's memory */
     uint32_t queued;        /* accesses that wait for room in the memory system (pl_queued) */
     uint32_t ended;         /* PL_BK_QUEUED: instruction that ended it */
@@ -107,8 +106,10 @@ typedef struct pl_twarp {
     uint8_t open_group;     /* cp.async group being filled */
     uint8_t why, hold_why, throttle; /* pl_stall: operands, control flow, units */
     uint8_t block;          /* pl_block */
-    uint64_t answered;      /* when the last of those stores was acknowledged */
-    bool drained;           /* its fence has waited for stores */
+    uint64_t fence_from;    /* when it came to the fence that is next and all that it did before had room; 0: not yet */
+    uint64_t fence_mark;    /* requests of the SM that were made before */
+    bool drained;           /* the fence has waited for them */
+    uint64_t answered;      /* until then; 0: it has not, or does so still */
     bool released;          /* the fence of its next instruction, an access that releases, is over when that can issue */
 } pl_twarp;
 
@@ -245,6 +246,9 @@ typedef struct pl_sm {
     uint32_t requests_out;       /* stores and atomics under way */
     uint64_t requests;           /* all of them so far */
     uint64_t leaves;             /* the first number that a warp's end waits for, PL_NEVER: none does */
+    uint64_t fences;             /* the same of fences */
+    bool asked, asked_far;       /* since the last fence of gpu scope was issued: the L2, its other half */
+    uint64_t fence_end;          /* when that fence is over */
     pl_queued *queue;            /* ring of l1.input: accesses that wait for room; NULL: those of a warp of 64 lanes do not issue */
     uint32_t queue_at, nqueue, queue_turn; /* queue_turn: sub-core whose turn it is when there is a place */
     uint64_t queue_next;         /* when to look at it again if no reply comes, PL_NEVER: not before one does */
@@ -335,6 +339,8 @@ void pl_sm_end_wait(pl_sm *s, pl_twarp *t, uint8_t scoreboard, uint64_t ready);
 void pl_sm_unqueued(pl_sm *s, pl_twarp *t, uint64_t now);
 /* Ends warps whose stores have left. */
 void pl_sm_leave(pl_sm *s, uint64_t now);
+/* Wakes warps whose fences have waited for enough answers. */
+void pl_sm_drained(pl_sm *s, uint64_t now);
 /* When the way that the SM shares with its neighbours takes a line that it asks for at `now`: each of those that have blocks gets its turn. */
 uint64_t pl_sm_near(const pl_sm *s, pl_port *way, double turn, uint64_t now);
 /* A warp's next instruction or wait is worked out anew (lsu.c and fetch.c call it when something they waited for has come). */

@@ -93,9 +93,9 @@ START_TEST(arriving_at_a_clusters_barrier_is_a_fence)
     uint64_t fence = cycles_of("", ASKED "fence.acq_rel.gpu; barrier.cluster.arrive.relaxed; barrier.cluster.wait;");
     uint64_t stored = cycles_of("", ASKED "st.global.u32 [%d0+64], %r0; barrier.cluster.arrive.release; barrier.cluster.wait;");
     uint64_t unasked = cycles_of("", ASKED "st.global.u32 [%d0+64], %r0; barrier.cluster.arrive.relaxed; barrier.cluster.wait;");
-    ck_assert_uint_ge(released, relaxed + 250);
+    ck_assert_uint_ge(released, relaxed + 350);
     ck_assert_uint_le(released, fence + 20);
-    ck_assert_uint_ge(stored, released + 100);
+    ck_assert_uint_ge(stored, released);
     ck_assert_uint_le(unasked + 250, stored);
 #undef ASKED
 }
@@ -497,6 +497,39 @@ START_TEST(fetches_take_turns_at_the_texture_units)
 }
 END_TEST
 
+/* Mean cycles of a fence of gpu scope behind what `before` does. */
+static double fence_behind(const char *before, unsigned warps)
+{
+    static char text[2048];
+    static uint32_t taken[16384];
+    snprintf(text, sizeof text,
+             ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 %%r<9>; .reg .b64 %%d<9>;\n.shared .b8 s[2048];\n"
+             "ld.param.u64 %%d0, [p]; mov.u32 %%r0, %%tid.x; mul.wide.u32 %%d1, %%r0, 4; add.u64 %%d1, %%d1, %%d0; mov.u32 %%r5, s; bar.sync 0;\n%s\n"
+             "mov.u32 %%r1, %%clock; membar.gl; mov.u32 %%r2, %%clock; sub.u32 %%r2, %%r2, %%r1; st.global.u32 [%%d1], %%r2; ret;\n}\n", before);
+    written_by(text, 1, 32 * warps, taken, sizeof taken);
+    double sum = 0;
+    for (uint32_t k = 0; k < 32 * warps; k++) sum += taken[k];
+    return sum / (32 * warps);
+}
+
+/* A fence takes longer where the SM has asked the L2 for something since the fence before, no matter how long ago; it waits for what other warps of
+ * the SM have sent, too; several at a time take no longer than one (fence.tsv: 264; 488 or 558 for one line and for several; 278 for 32 warps). */
+START_TEST(fences_go_where_the_sm_has_been)
+{
+    static const char *const stores = "st.volatile.global.u32 [%d1+8192], %r0;";
+    static const char *const loads = "ld.volatile.global.u32 %r3, [%d1+8192]; ld.volatile.global.u32 %r4, [%d1+16384]; add.u32 %r3, %r3, %r4; bar.sync 0; st.shared.u32 [%r5], %r3; bar.sync 0;";
+    ck_assert_double_eq_tol(fence_behind("", 1), 264, 5);
+    ck_assert_double_eq_tol(fence_behind("", 16), 264, 40);
+    char again[512];
+    snprintf(again, sizeof again, "%s membar.gl; bar.sync 0; %s", stores, stores);
+    ck_assert_double_eq_tol(fence_behind(again, 4), 567, 60);
+    ck_assert_double_eq_tol(fence_behind(loads, 4), 563, 40);
+    char alone[512];
+    snprintf(alone, sizeof alone, ".reg .pred q; setp.ne.u32 q, %%r0, 127; @q bra there; %s membar.gl; %s there: bar.sync 0;", stores, stores);
+    ck_assert_double_eq_tol(fence_behind(alone, 4), 561, 60);
+}
+END_TEST
+
 /* A store holds the banks of the L1 longer than a load (beside.tsv: 129.0 and 201.9 cycles a round). */
 START_TEST(stores_hold_the_banks)
 {
@@ -509,4 +542,4 @@ UNIT_MAIN("stalls", the_first_constant_is_waited_for, so_is_the_first_address, a
           lanes_that_part_take_both_sides, addresses_in_registers_cost_more, a_level_of_recursion, a_release_begins_with_a_fence, loads_wait_behind_stores,
           waiting_for_an_mbarrier_issues_nothing, stores_to_one_sector_leave_together, a_generic_reduction_is_waited_for, lanes_of_an_increment_take_turns,
           warps_of_a_block_take_turns, the_driver_takes_its_time, blocks_are_spread_over_the_gpu,
-          fetches_take_turns_at_the_texture_units, stores_hold_the_banks)
+          fetches_take_turns_at_the_texture_units, fences_go_where_the_sm_has_been, stores_hold_the_banks)
