@@ -63,9 +63,8 @@ static void ask_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     hoist *h = ctx;
     h->no |= (use & PL_USE_PRED) != 0;
     for (unsigned k = 0; k < rows && !h->no; k++) {
-        const pl_ir_row *r = &h->x->row[*row + k];
         const seen *s = &h->row[*row + k];
-        h->no = r->defs != 1 || r->pinned || r->kind != PL_ROW_REG || s->read == h->now || s->written == h->now;
+        h->no = !pl_ir_is_value(h->x, *row + k, false) || s->read == h->now || s->written == h->now;
     }
 }
 

@@ -732,6 +732,12 @@ bool pl_ir_is_there(const pl_ir *x, uint32_t row, uint32_t block)
     return r && r->defs == 1 && (r->block == PL_IR_NONE || pl_ir_dominates(x, r->block, block));
 }
 
+bool pl_ir_pred_is_there(const pl_ir *x, uint32_t pred, uint32_t block)
+{
+    const pl_ir_row *p = &x->pred_row[pred];
+    return pred <= PL_PF || (p->defs == 1 && (p->block == PL_IR_NONE || pl_ir_dominates(x, p->block, block)));
+}
+
 uint32_t pl_ir_outermost(const pl_ir *x, uint32_t block, uint32_t a, uint32_t b)
 {
     while (x->b.at[block].loop != PL_IR_NONE) {
@@ -871,6 +877,17 @@ bool pl_ir_settle(pl_ir *x)
     return pl_ir_ok(x);
 }
 
+bool pl_ir_settled(pl_ir *x, bool any)
+{
+    if (!any) {
+        pl_ir_same(x);
+        return pl_ir_ok(x);
+    }
+    const bool settled = pl_ir_settle(x);
+    pl_ir_sweep(x);
+    return settled && pl_ir_ok(x);
+}
+
 void pl_ir_redirect(pl_ir *x, uint32_t from, uint32_t to, uint32_t instead)
 {
     pl_insn *branch = pl_ir_branch(x, from);
@@ -891,6 +908,23 @@ uint32_t pl_ir_new_block(pl_ir *x)
 {
     *pl_push(x->a, &x->b) = empty_block(NULL);
     return (uint32_t)x->b.n - 1;
+}
+
+uint32_t pl_ir_front(pl_ir *x, uint32_t head)
+{
+    const uint32_t idom = x->b.at[head].idom;
+    if (pl_ir_successors(x, idom) == 1 && !pl_ir_branch(x, idom))
+        return idom;
+    const uint32_t front = pl_ir_new_block(x);
+    if (!pl_ir_ok(x))
+        return PL_IR_NONE;
+    x->b.at[front].next = head;
+    for (uint32_t k = 0; k < x->b.at[head].npred; k++) {
+        const uint32_t from = x->preds[x->b.at[head].pred + k];
+        if (!pl_ir_in_loop(x, from, head))
+            pl_ir_redirect(x, from, head, front);
+    }
+    return front;
 }
 
 bool pl_insn_make(pl_insn *i, uint16_t mnem, unsigned noperands, const pl_word *words, unsigned n)

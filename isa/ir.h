@@ -130,6 +130,13 @@ static inline pl_insn *pl_ir_writer(const pl_ir *x, uint32_t row)
 }
 /* Has the register one value, and is it there at the end of a block? UINT32_MAX, no register, is. */
 bool pl_ir_is_there(const pl_ir *x, uint32_t row, uint32_t block);
+bool pl_ir_pred_is_there(const pl_ir *x, uint32_t pred, uint32_t block);
+/* Has the register one value, which it may get in another place as well? */
+static inline bool pl_ir_is_value(const pl_ir *x, uint32_t row, bool pred)
+{
+    const pl_ir_row *r = &(pred ? x->pred_row : x->row)[row];
+    return r->defs == 1 && !r->pinned && (pred ? row > PL_PF : r->kind == PL_ROW_REG);
+}
 /* The block in front of the outermost loop around `block` that does not change these registers (UINT32_MAX: none), which have one value each; `block`
  * where all loops do. */
 uint32_t pl_ir_outermost(const pl_ir *x, uint32_t block, uint32_t a, uint32_t b);
@@ -173,7 +180,11 @@ void pl_ir_jump(pl_ir *x, uint32_t block, uint32_t line, uint32_t guard, bool ne
 pl_insn *pl_ir_later(pl_ir *x, uint32_t block, size_t at);
 /* Puts in what pl_ir_later has collected. False: out of memory. */
 bool pl_ir_settle(pl_ir *x);
+/* The same at the end of a pass that has collected something and removed what it stands for, or done nothing since it counted. False: out of memory. */
+bool pl_ir_settled(pl_ir *x, bool any);
 uint32_t pl_ir_new_block(pl_ir *x);
+/* A block in front of the loop with this head, which leads nowhere else. */
+uint32_t pl_ir_front(pl_ir *x, uint32_t head);
 /* Where a block goes on with block `to`, it goes on with `instead`. */
 void pl_ir_redirect(pl_ir *x, uint32_t from, uint32_t to, uint32_t instead);
 

@@ -39,19 +39,16 @@ typedef struct lift {
 static void ask_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     lift *l = ctx;
-    l->no |= (use & PL_USE_PRED) != 0;
-    for (unsigned k = 0; k < rows && !l->no; k++) {
-        const pl_ir_row *r = &l->x->row[*row + k];
-        l->no = r->defs != 1 || r->pinned || r->kind != PL_ROW_REG;
-    }
+    for (unsigned k = 0; k < rows && !l->no; k++)
+        l->no = !pl_ir_is_value(l->x, *row + k, (use & PL_USE_PRED) != 0);
 }
 
 static void ask_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     lift *l = ctx;
-    l->no |= (use & PL_USE_PRED) != 0;
+    const uint32_t front = l->x->b.at[l->head].idom;
     for (unsigned k = 0; k < rows && !l->no; k++)
-        l->no = !pl_ir_is_there(l->x, *row + k, l->x->b.at[l->head].idom);
+        l->no = !(use & PL_USE_PRED ? pl_ir_pred_is_there(l->x, *row + k, front) : pl_ir_is_there(l->x, *row + k, front));
 }
 
 static bool same_each_round(lift *l, pl_insn *i)
@@ -87,8 +84,7 @@ static bool look_at(lift *l, body *to, pl_irb *b)
             continue;
         if (pl_lift_calls(i) || (pl_insn_effects(i) & PL_EF_EXIT))
             return false;
-        pl_stored_note(&to->stored, i);
-        to->stored.all |= i->cls == C_warp_sync;
+        pl_loop_stores(&to->stored, i);
         to->n += !pl_insn_copies(i) && !pl_insn_carries(i);
         to->waits |= pl_insn_effects(i) == PL_EF_LOAD && i->sel[PL_M_SPACE] != PL_SP_SHARED && !same_each_round(l, i);
     }
@@ -138,24 +134,6 @@ static const tree *find_loops(pl_ir *x)
     return of;
 }
 
-/* A block in front of the loop that leads nowhere else. */
-static uint32_t front_of(pl_ir *x, uint32_t head)
-{
-    const uint32_t idom = x->b.at[head].idom;
-    if (pl_ir_successors(x, idom) == 1 && !pl_ir_branch(x, idom))
-        return idom;
-    const uint32_t front = pl_ir_new_block(x);
-    if (!pl_ir_ok(x))
-        return PL_IR_NONE;
-    x->b.at[front].next = head;
-    for (uint32_t k = 0; k < x->b.at[head].npred; k++) {
-        const uint32_t from = x->preds[x->b.at[head].pred + k];
-        if (!pl_ir_in_loop(x, from, head))
-            pl_ir_redirect(x, from, head, front);
-    }
-    return front;
-}
-
 static bool lift_from(pl_ir *x, const tree *of, uint32_t head)
 {
     body b;
@@ -170,7 +148,7 @@ static bool lift_from(pl_ir *x, const tree *of, uint32_t head)
         if (!may_go(&l, &b, &x->b.at[head].code.at[k]))
             continue;
         if (front == PL_IR_NONE)
-            front = front_of(x, head);
+            front = pl_ir_front(x, head);
         pl_insn *to = front == PL_IR_NONE ? NULL : pl_ir_later(x, front, x->b.at[front].code.n);
         if (!to)
             return false;
@@ -198,14 +176,7 @@ static bool lift_once(pl_ir *x)
         for (uint32_t outer = x->b.at[head].outer; outer != PL_IR_NONE; outer = x->b.at[outer].outer)
             around[outer] = true;
     }
-    if (!any) {
-        pl_ir_same(x);
-        return false;
-    }
-    if (!pl_ir_settle(x))
-        return false;
-    pl_ir_sweep(x);
-    return pl_ir_ok(x);
+    return pl_ir_settled(x, any) && any;
 }
 
 bool pl_pass_lift(pl_ir *x)

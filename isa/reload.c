@@ -263,11 +263,5 @@ bool pl_pass_reload(pl_ir *x)
             return false;
         memcpy(r->end[r->block].at, r->now, r->n * sizeof *r->now);
     }
-    if (!r->any) {
-        pl_ir_same(x);
-        return true;
-    }
-    bool settled = pl_ir_settle(x);
-    pl_ir_sweep(x);
-    return settled && pl_ir_ok(x);
+    return pl_ir_settled(x, r->any);
 }

@@ -29,6 +29,13 @@ static inline bool pl_far_load(const pl_insn *i)
            (space == PL_SP_GLOBAL || space == PL_SP_SHARED || space == PL_SP_GENERIC);
 }
 
+/* Nor, out of a loop, a meeting of lanes. */
+static inline void pl_loop_stores(pl_stored *s, const pl_insn *i)
+{
+    pl_stored_note(s, i);
+    s->all |= i->cls == C_warp_sync;
+}
+
 /* May this load read what was written there? .nc loads read what nobody writes. */
 static inline bool pl_stored_holds(const pl_stored *s, const pl_insn *i)
 {

@@ -16,6 +16,7 @@
  * the first runs while the second's factor is on its way, and gives its registers away sooner. */
 #include <string.h>
 
+#include "isa/opt.h"
 #include "isa/passes.h"
 #include "isa/plan.h"
 #include "isa/tidy.h"
@@ -64,6 +65,7 @@ static pl_insn *make(maker *m, pl_insn *i, uint16_t mnem, unsigned noperands, co
     if (!i || !pl_insn_make(i, mnem, noperands, words, n))
         return NULL;
     i->line = m->from.line;
+    i->flags |= PL_IF_PART;
     return i;
 }
 

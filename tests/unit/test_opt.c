@@ -2107,6 +2107,21 @@ START_TEST(values_go_in_front_of_loops)
     snprintf(text, sizeof text, "%s%ssin.approx.f32 %%f1, %%f1;\nbar.warp.sync -1;\nL2:\n", arm, least);
     ck_assert_uint_eq(left_of("min", text, 20, ""), 1);
     ck_assert_uint_eq(left_of("min", least, 20, "div.rn.f32 %f1, %f1, %f8;"), 1);
+    /* all of a block or nothing: three instructions that take four registers leave one of 150 */
+    static const char *const both = "min.u32 %r10, %r8, %r9;\npopc.b32 %r10, %r10;\nxor.b32 %r4, %r4, %r10;\nmul.wide.u32 %d6, %r8, %r9;\nadd.u64 %d6, %d6, %d2;\nxor.b64 %d5, %d5, %d6;\n";
+    ck_assert_uint_eq(left_of("min", both, 130, ""), 0);
+    ck_assert_uint_eq(left_of("mad", both, 130, ""), 0);
+    ck_assert_uint_eq(left_of("min", both, 150, ""), 1);
+    ck_assert_uint_eq(left_of("mad", both, 150, ""), 1);
+    /* what a load of the same round needs does not wait with it */
+    ck_assert_uint_eq(left_of("min", "min.u32 %r10, %r8, %r9;\nmax.u32 %r3, %r3, %r10;\n", 165, memory), 0);
+    /* loads, what their addresses are made of, and what is made of them */
+    static const char *const loads = "mul.wide.u32 %d6, %r8, 4;\nadd.u64 %d6, %d6, %d2;\nld.global.f32 %f4, [%d6];\nld.global.f32 %f5, [%d2+64];\nsub.f32 %f4, %f4, %f5;\nadd.f32 %f1, %f1, %f4;\n";
+    ck_assert_uint_eq(left_of("ld.global", loads, 700, ""), 0);
+    ck_assert_uint_eq(left_of("mad", loads, 700, ""), 0);
+    ck_assert_uint_eq(left_of("sub", loads, 700, ""), 0);
+    ck_assert_uint_eq(left_of("ld.global", loads, 20, "st.global.f32 [%d1+64], %f1;"), 2);
+    ck_assert_uint_eq(left_of("sub", loads, 20, "st.global.f32 [%d1+64], %f1;"), 1);
 }
 END_TEST
 
