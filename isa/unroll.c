@@ -46,6 +46,8 @@ typedef struct counted {
     uint32_t *member, members; /* its blocks in reverse postorder, from `block` on */
     uint32_t test;            /* position of the compare */
     uint32_t counter, bound;  /* rows */
+    uint32_t copy;            /* position in `latch` of v = w, where the counter v becomes w = v + number so; PL_IR_NONE */
+    uint32_t next;            /* w, PL_IR_NONE */
     uint64_t step;            /* added each round, as wide as the counter */
     unsigned bits;
     bool is_signed;
@@ -103,13 +105,19 @@ static unsigned writes_in(pl_ir *x, const counted *c, uint32_t row)
     return w.n;
 }
 
-/* v = v + number, unguarded */
-static bool steps_by(const pl_ir *x, const pl_insn *i, uint64_t *step)
+/* w = v + number, unguarded */
+static bool adds_number(const pl_ir *x, const pl_insn *i, uint64_t *step)
 {
     pl_word t = pl_insn_type(i);
-    return pl_insn_mnem(i) == M_add && i->guard == PL_PT && i->op[0] == i->op[1] && pl_forms[i->form].noperands == 3 &&
+    return pl_insn_mnem(i) == M_add && i->guard == PL_PT && pl_forms[i->form].noperands == 3 &&
            pl_type_kind(t) != 'f' && pl_type_bits(t) >= 32 && t != W_u16x2 && t != W_s16x2 && pl_insn_pure(i) && !pl_insn_has(i, W_sat) &&
            pl_ir_number(x, i->op[2], step);
+}
+
+/* v = v + number */
+static bool steps_by(const pl_ir *x, const pl_insn *i, uint64_t *step)
+{
+    return i->op[0] == i->op[1] && adds_number(x, i, step);
 }
 
 static pl_word mirrored(pl_word cmp)
@@ -422,23 +430,38 @@ static bool find_members(pl_ir *x, counted *c)
     return c->member[c->members - 1] == c->latch;
 }
 
-/* Looks for the counter that the compare reads. */
+/* Does this instruction of the last block give a counter its next value? */
+static bool counts(pl_ir *x, counted *c, uint32_t at)
+{
+    const pl_insn *i = &x->b.at[c->latch].code.at[at];
+    c->copy = c->next = PL_IR_NONE;
+    c->counter = i->op[0];
+    if (only_steps(x, c, c->latch, i, &c->step))
+        return (unsigned)pl_type_bits(pl_insn_type(i)) == c->bits;
+    if (!pl_insn_copies(i) || i->guard != PL_PT || i->op[1] >= x->described || x->row[i->op[1]].defs != 1 || writes_in(x, c, c->counter) != 1)
+        return false;
+    const pl_ir_row *w = &x->row[i->op[1]];
+    const pl_insn *by = pl_ir_writer(x, i->op[1]);
+    if (!by || x->b.at[w->block].loop != c->block || !pl_ir_dominates(x, w->block, c->latch) || by->op[0] != i->op[1] || by->op[1] != c->counter || !adds_number(x, by, &c->step) ||
+        (w->block == c->latch && w->at >= at) || (unsigned)pl_type_bits(pl_insn_type(by)) != c->bits)
+        return false;
+    c->copy = at;
+    c->next = i->op[1];
+    return true;
+}
+
+/* Looks for the counter that the compare reads. ptxas 13.0 takes it for one only if the compare stands in the block where it changes. */
 static bool find_counter(pl_ir *x, counted *c, const pl_insn *test)
 {
     for (unsigned side = 0; side < 2; side++) {
-        uint32_t v = test->op[2 + side], n = test->op[3 - side];
-        for (uint32_t m = 0; m < c->members; m++) {
-            const pl_irb *b = &x->b.at[c->member[m]];
-            for (uint32_t k = 0; k < (c->member[m] == c->latch ? c->test : (uint32_t)b->code.n); k++) {
-                const pl_insn *i = &b->code.at[k];
-                if (i->op[0] != v || !only_steps(x, c, c->member[m], i, &c->step) || (unsigned)pl_type_bits(pl_insn_type(i)) != c->bits || writes_in(x, c, n) != 0)
-                    continue;
-                c->counter = v;
-                c->bound = n;
-                if (side)
-                    c->cmp = mirrored(c->cmp);
-                return true;
-            }
+        const uint32_t v = test->op[2 + side], n = test->op[3 - side];
+        for (uint32_t k = 0; k < x->b.at[c->latch].code.n; k++) {
+            if (k == c->test || !counts(x, c, k) || !((k < c->test && v == c->counter) || v == c->next) || writes_in(x, c, n) != 0)
+                continue;
+            c->bound = n;
+            if (side)
+                c->cmp = mirrored(c->cmp);
+            return true;
         }
     }
     return false;
@@ -617,7 +640,7 @@ static void appraise(pl_ir *x, counted *c, knowledge *known)
             pl_insn *i = &b->code.at[k];
             uint64_t step;
             bool saved = false;
-            if ((last && k == c->test) || (i->op[0] == c->counter && steps_by(x, i, &step)))
+            if ((last && (k == c->test || k == c->copy)) || (i->op[0] == c->counter && steps_by(x, i, &step)) || (i->op[0] == c->next && adds_number(x, i, &step)))
                 continue;
             if (pl_insn_effects(i) & PL_EF_BRANCH) {
                 c->branches = true;
@@ -730,11 +753,14 @@ static uint32_t append(unroller *u, uint32_t to, unsigned copy, unsigned copies)
         for (uint32_t k = 0; k + latch < body.code.n; k++) {
             if (latch && k == c->test)
                 continue;
-            pl_insn i = pl_ir_clone(x, &body.code.at[k]);
+            const bool counts_on = latch && k == c->copy;
+            pl_insn i = pl_ir_clone(x, counts_on ? pl_ir_writer(x, c->next) : &body.code.at[k]);
             uint64_t step;
+            if (counts_on)
+                i.op[0] = i.op[1];
             u->at = k;
             u->guarded = i.guard != PL_PT;
-            if (steps_by(x, &i, &step) && u->steps[i.op[0]] == 1) {
+            if (steps_by(x, &i, &step) && (counts_on || u->steps[i.op[0]] == 1)) {
                 unsigned bits = (unsigned)pl_type_bits(pl_insn_type(&i)), rows = bits / 32;
                 uint32_t v = i.op[0];
                 i.op[2] = pl_ir_constant(x, step * (copy + 1u), bits);

@@ -435,6 +435,25 @@ START_TEST(counted_loops_run_four_rounds_at_once)
 }
 END_TEST
 
+/* Around an arm that only some lanes execute, as ptxas 13.0 does it for sm_90 (2026-11): the counter must change in the block of the compare, if only by a copy. */
+START_TEST(counters_change_where_they_are_compared)
+{
+    static const struct { const char *first, *last; bool unrolled; } forms[] = {
+        {"", "add.s32 %r3, %r3, 1;\nsetp.lt.s32 %p1, %r3, %r1;\n", true},
+        {"add.s32 %r3, %r3, 1;\n", "setp.lt.s32 %p1, %r3, %r1;\n", false},
+        {"add.s32 %r10, %r3, 1;\n", "setp.lt.s32 %p1, %r10, %r1;\nmov.u32 %r3, %r10;\n", true},
+        {"add.s32 %r10, %r3, 1;\n", "mov.u32 %r3, %r10;\nsetp.lt.s32 %p1, %r10, %r1;\n", true},
+        {"", "add.s32 %r10, %r3, 1;\nmov.u32 %r3, %r10;\nsetp.lt.s32 %p1, %r3, %r1;\n", true}};
+    for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
+        char body[1024];
+        snprintf(body, sizeof body, "mov.u32 %%r3, 0;\nmov.u32 %%r4, %%r2;\nL:\n%ssetp.gt.u32 %%p2, %%r4, %%r5;\n@%%p2 bra SKIP;\nmad.lo.u32 %%r4, %%r4, %%r1, %%r3;\nbrev.b32 %%r4, %%r4;\nSKIP:\n"
+                 "%s@%%p1 bra L;\nst.global.v2.u32 [%%d1], {%%r4, %%r3};", forms[k].first, forms[k].last);
+        assemble(body);
+        ck_assert_uint_eq(count("brev.b32"), forms[k].unrolled ? 4 + 2 + 1 : 1);
+    }
+}
+END_TEST
+
 /* How long a body may be, as ptxas 13.0 does it for sm_90 (2026-11). */
 START_TEST(bodies_are_unrolled_up_to_a_length)
 {
@@ -2415,7 +2434,7 @@ UNIT_MAIN("opt", numbers_with_a_point_are_folded, quotients_are_computed_again, 
           nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops, values_go_in_front_of_loops, loads_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, conditions_in_other_words_are_conditions, compares_are_done_again_with_what_joins_them, compares_wait_for_predicates, parts_of_words_become_floats, numbers_of_few_bits_are_converted_by_i2f, bytes_of_vectors_become_floats, floats_are_held_between_zero_and_one, truths_of_floats_are_one_step, floors_to_integers_are_one_step, places_of_highest_bits_are_one_step, choices_by_order_are_bounds, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
-          numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, bodies_have_a_price, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
+          numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counters_change_where_they_are_compared, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, bodies_have_a_price, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, loops_that_wait_for_themselves_are_left, what_is_joined_counts_twice, places_in_the_constant_bank_are_known,
           divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, guarded_accesses_are_bodies, arms_are_beside_each_other, two_conditions_are_one_branch, bodies_count_what_they_become, lanes_that_have_left_are_not_elsewhere, bodies_fetch_parameters, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
