@@ -354,6 +354,20 @@ static int log2_exact(uint64_t v)
     return v && !(v & (v - 1)) ? __builtin_ctzll(v) : -1;
 }
 
+/* The sum of a register and a product of numbers. */
+static void add_product(fold *f, pl_insn *i, operation o, uint64_t a, uint64_t b)
+{
+    const uint32_t to = i->op[3];
+    uint64_t product;
+    unsigned width;
+    o.mnem = M_mul;
+    if (!evaluate(i, o, (uint64_t[3]){a, b, 0}, &product, &width) || !pl_insn_make(i, M_add, 3, &(pl_word){width == 64 ? W_s64 : W_s32}, 1))
+        return;
+    i->op[1] = to;
+    i->op[2] = constant(f, cut(product, width), width);
+    f->changed = f->edited = true;
+}
+
 /* Steps that do nothing, and products with powers of two. True: the instruction is gone. */
 static bool simplify(fold *f, pl_insn *i, operation o)
 {
@@ -361,6 +375,8 @@ static bool simplify(fold *f, pl_insn *i, operation o)
     uint64_t a = 1, b = 1;
     bool na = pl_ir_number(x, i->op[1], &a), nb = pl_forms[i->form].noperands > 2 && pl_ir_number(x, i->op[2], &b);
     b = nb ? cut(b, o.mnem == M_shl || o.mnem == M_shr ? 32 : o.bits) : b;
+    if (na && nb && o.mnem == M_mad)
+        add_product(f, i, o, a, b);
     if (na && !nb && (o.mnem == M_mul || o.mnem == M_and || o.mnem == M_or || o.mnem == M_xor || o.mnem == M_mad)) {
         uint32_t t = i->op[1];
         i->op[1] = i->op[2];
@@ -368,7 +384,7 @@ static bool simplify(fold *f, pl_insn *i, operation o)
         nb = f->edited = true;
         b = cut(a, o.bits);
     }
-    if (!nb)
+    if (!nb || pl_insn_mnem(i) != o.mnem)
         return false;
     bool lo = pl_insn_has(i, W_lo), same = false;
     switch ((int)o.mnem) {
