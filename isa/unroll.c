@@ -13,8 +13,8 @@
  * rounds those that do not fill the unrolled loop go in front of it. Copies of the body write registers of their own where the original wrote a
  * value that it also reads; a counter becomes counter plus number, which later passes fold into addresses.
  *
- * A body of several blocks is copied block by block, if it has one way out, at its end. What only some rounds write keeps its name where a round that
- * has not written it may read it. */
+ * A body of several blocks is copied block by block. What only some rounds write keeps its name where a round that has not written it may read it. One that
+ * has another way out than its end, or that goes on only while something else holds as well, is written out wholly or left. */
 #include <string.h>
 
 #include "isa/opt.h"
@@ -48,6 +48,7 @@ typedef struct counted {
     uint32_t counter, bound;  /* rows */
     uint32_t copy;            /* position in `latch` of v = w, where the counter v becomes w = v + number so; PL_IR_NONE */
     uint32_t next;            /* w, PL_IR_NONE */
+    uint32_t start;           /* the row of the number that the counter begins with, PL_IR_NONE */
     uint64_t step;            /* added each round, as wide as the counter */
     unsigned bits;
     bool is_signed;
@@ -58,8 +59,16 @@ typedef struct counted {
     uint32_t shared;          /* loads from shared memory */
     bool loads;               /* it loads from elsewhere */
     bool together;            /* the lanes of a warp or block do something together */
+    uint32_t both, also;      /* position in `latch` where the compare is joined with what else must hold, and that; PL_IR_NONE */
+    bool leaves;              /* there are other ways out */
     bool branches, apart, meets; /* there is a branch; that some lanes may take; a barrier */
 } counted;
+
+/* Is its end not the only way out of the loop? */
+static bool several_ways(const counted *c)
+{
+    return c->leaves || c->also != PL_IR_NONE;
+}
 
 typedef struct unroller {
     pl_ir *x;
@@ -382,7 +391,7 @@ static int by_order(const pl_ir *x, uint32_t a, uint32_t b)
     return x->b.at[a].order < x->b.at[b].order ? -1 : x->b.at[a].order > x->b.at[b].order;
 }
 
-/* The blocks of the loop that begins in c->block: one latch, no other way out, no loop inside. */
+/* The blocks of the loop that begins in c->block: one latch, no loop inside. */
 static bool find_members(pl_ir *x, counted *c)
 {
     enum { MOST_MEMBERS = 64 };
@@ -424,8 +433,9 @@ static bool find_members(pl_ir *x, counted *c)
             uint32_t known = 0;
             while (known < c->members && c->member[known] != to)
                 known++;
-            if (known == c->members || known == 0)
+            if (known == 0)
                 return false;
+            c->leaves |= known == c->members;
         }
     return c->member[c->members - 1] == c->latch;
 }
@@ -467,6 +477,44 @@ static bool find_counter(pl_ir *x, counted *c, const pl_insn *test)
     return false;
 }
 
+/* Is this predicate of the last block a compare of a counter, while which the loop goes on? `other`: while it does not hold. */
+static bool find_test(pl_ir *x, counted *c, uint32_t pred, bool other)
+{
+    const pl_ir_row *p = &x->pred_row[pred];
+    if (p->defs != 1 || p->uses != 1 || p->block != c->latch)
+        return false;
+    const pl_insn *test = &x->b.at[c->latch].code.at[p->at];
+    const pl_word t = pl_insn_type(test);
+    if (pl_insn_mnem(test) != M_setp || test->guard != PL_PT || pl_forms[test->form].noperands != 4 || test->op[1] != UINT32_MAX ||
+        pl_type_bits(t) < 32 || (pl_type_kind(t) != 'u' && pl_type_kind(t) != 's' && pl_type_kind(t) != 'b'))
+        return false;
+    c->test = p->at;
+    c->bits = (unsigned)pl_type_bits(t);
+    c->is_signed = pl_type_kind(t) == 's';
+    c->cmp = comparison(test, other);
+    return find_counter(x, c, test) && c->cmp != W_none && c->step != 0;
+}
+
+/* The same of one of two compares that both must hold. */
+static bool find_test_of_two(pl_ir *x, counted *c, uint32_t pred)
+{
+    const pl_ir_row *p = &x->pred_row[pred];
+    if (p->defs != 1 || p->uses != 1 || p->block != c->latch)
+        return false;
+    const pl_insn *i = &x->b.at[c->latch].code.at[p->at];
+    if (pl_insn_mnem(i) != M_and || pl_insn_type(i) != W_pred || i->guard != PL_PT)
+        return false;
+    for (unsigned k = 1; k < 3; k++) {
+        const pl_ir_row *q = &x->pred_row[i->op[3 - k]];
+        if (q->defs != 1 || q->block != c->latch || pl_insn_mnem(&x->b.at[c->latch].code.at[q->at]) != M_setp || !find_test(x, c, i->op[k], false))
+            continue;
+        c->both = p->at;
+        c->also = i->op[3 - k];
+        return true;
+    }
+    return false;
+}
+
 static bool analyse(pl_ir *x, uint32_t block, counted *c)
 {
     const pl_irb *head = &x->b.at[block];
@@ -478,20 +526,10 @@ static bool analyse(pl_ir *x, uint32_t block, counted *c)
     if (!branch || branch->target != block || b->next == PL_IR_NONE || b->next == block || x->b.at[b->next].loop == block ||
         branch->guard <= PL_PF || pl_forms[branch->form].noperands != 1 || (branch->flags & PL_IF_NOUNROLL))
         return false;
-    const pl_ir_row *p = &x->pred_row[branch->guard];
-    if (p->defs != 1 || p->uses != 1 || p->block != c->latch)
-        return false;
-    const pl_insn *test = &b->code.at[p->at];
-    pl_word t = pl_insn_type(test);
-    if (pl_insn_mnem(test) != M_setp || test->guard != PL_PT || pl_forms[test->form].noperands != 4 || test->op[1] != UINT32_MAX ||
-        pl_type_bits(t) < 32 || (pl_type_kind(t) != 'u' && pl_type_kind(t) != 's' && pl_type_kind(t) != 'b'))
-        return false;
+    const bool negated = (branch->flags & PL_IF_GUARD_NEG) != 0;
     c->exit = b->next;
-    c->test = p->at;
-    c->bits = (unsigned)pl_type_bits(t);
-    c->is_signed = pl_type_kind(t) == 's';
-    c->cmp = comparison(test, (branch->flags & PL_IF_GUARD_NEG) != 0);
-    if (!find_counter(x, c, test) || c->cmp == W_none || c->step == 0)
+    c->both = c->also = PL_IR_NONE;
+    if (!find_test(x, c, branch->guard, negated) && (negated || !find_test_of_two(x, c, branch->guard)))
         return false;
     int64_t s = sign(c->step, c->bits);
     if (((c->cmp == W_lt || c->cmp == W_le) && s < 0) || ((c->cmp == W_gt || c->cmp == W_ge) && s > 0) || s > 1 << 20 || s < -(1 << 20))
@@ -633,6 +671,10 @@ static void appraise(pl_ir *x, counted *c, knowledge *known)
 {
     if (known)
         find_variables(x, c, known);
+    if (c->also != PL_IR_NONE) { /* a branch */
+        c->branches = c->apart = true;
+        c->price++;
+    }
     for (uint32_t m = 0; m < c->members; m++) {
         const pl_irb *b = &x->b.at[c->member[m]];
         const bool last = c->member[m] == c->latch;
@@ -640,7 +682,7 @@ static void appraise(pl_ir *x, counted *c, knowledge *known)
             pl_insn *i = &b->code.at[k];
             uint64_t step;
             bool saved = false;
-            if ((last && (k == c->test || k == c->copy)) || (i->op[0] == c->counter && steps_by(x, i, &step)) || (i->op[0] == c->next && adds_number(x, i, &step)))
+            if ((last && (k == c->test || k == c->copy || k == c->both)) || (i->op[0] == c->counter && steps_by(x, i, &step)) || (i->op[0] == c->next && adds_number(x, i, &step)))
                 continue;
             if (pl_insn_effects(i) & PL_EF_BRANCH) {
                 c->branches = true;
@@ -663,10 +705,11 @@ static void appraise(pl_ir *x, counted *c, knowledge *known)
 }
 
 /* Rounds of a loop whose counter starts and ends with numbers; 0: not known, or too many. */
-static unsigned rounds(pl_ir *x, const counted *c)
+static unsigned rounds(pl_ir *x, counted *c)
 {
     uint64_t v = 0, n;
-    if (!pl_ir_number(x, c->bound, &n) || !pl_ir_number(x, beginning(x, c->block, c->counter), &v))
+    c->start = beginning(x, c->block, c->counter);
+    if (!pl_ir_number(x, c->bound, &n) || !pl_ir_number(x, c->start, &v))
         return 0;
     for (unsigned r = 1; r <= MOST_ROUNDS; r++) {
         v = cut(v + c->step, c->bits);
@@ -726,14 +769,35 @@ static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
+/* A read outside of a loop with several ways out: which round it leaves in is not known. */
+static void note_outside(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    unroller *u = ctx;
+    if (*row != UINT32_MAX)
+        memset((use & PL_USE_PRED ? u->keep_pred : u->keep) + *row, 1, use & PL_USE_PRED ? 1 : rows);
+}
+
 static void find_kept(unroller *u)
 {
     pl_ir *x = u->x;
+    for (uint32_t j = 0; several_ways(u->c) && j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++)
+            if (x->b.at[x->rpo[j]].loop != u->c->block)
+                pl_insn_reads_here(x->p, &x->b.at[x->rpo[j]].code.at[k], note_outside, u);
     for (uint32_t j = 0; u->c->members > 1 && j < x->nrpo; j++) {
         u->from = x->rpo[j];
         for (u->at = 0; u->at < x->b.at[u->from].code.n; u->at++)
             pl_insn_reads_here(x->p, &x->b.at[u->from].code.at[u->at], note_read, u);
     }
+}
+
+/* Where the copy being made goes on for a block; those outside of the loop are the same. */
+static uint32_t copy_of(const unroller *u, uint32_t block)
+{
+    for (uint32_t m = 0; m < u->c->members; m++)
+        if (u->c->member[m] == block)
+            return u->block_to[block];
+    return block;
 }
 
 /* Appends one copy of the body to a block: number `copy` of `copies`. Returns the block where it ends. */
@@ -751,7 +815,7 @@ static uint32_t append(unroller *u, uint32_t to, unsigned copy, unsigned copies)
         const bool latch = u->from == c->latch;
         to = u->block_to[u->from];
         for (uint32_t k = 0; k + latch < body.code.n; k++) {
-            if (latch && k == c->test)
+            if (latch && (k == c->test || k == c->both))
                 continue;
             const bool counts_on = latch && k == c->copy;
             pl_insn i = pl_ir_clone(x, counts_on ? pl_ir_writer(x, c->next) : &body.code.at[k]);
@@ -763,19 +827,31 @@ static uint32_t append(unroller *u, uint32_t to, unsigned copy, unsigned copies)
             if (steps_by(x, &i, &step) && (counts_on || u->steps[i.op[0]] == 1)) {
                 unsigned bits = (unsigned)pl_type_bits(pl_insn_type(&i)), rows = bits / 32;
                 uint32_t v = i.op[0];
-                i.op[2] = pl_ir_constant(x, step * (copy + 1u), bits);
-                i.op[0] = u->last ? v : pl_ir_new(x, rows);
+                const bool kept = u->keep[v] != 0; /* who leaves the loop reads it: a copy of what it is, which the next round counts on from */
+                if (kept && u->row_to[v] != PL_IR_NONE)
+                    i.op[1] = u->row_to[v];
+                else if (!kept)
+                    i.op[2] = pl_ir_constant(x, step * (copy + 1u), bits);
+                i.op[0] = u->last && !kept ? v : pl_ir_new(x, rows);
                 for (unsigned r = 0; r < rows; r++)
                     u->row_to[v + r] = i.op[0] + r;
+                if (kept) {
+                    *pl_push(x->a, &x->b.at[to].code) = i;
+                    const uint32_t now = i.op[0];
+                    if (!pl_insn_make(&i, M_mov, 2, &(pl_word){bits == 64 ? W_b64 : W_b32}, 1))
+                        return PL_IR_NONE;
+                    i.op[0] = v;
+                    i.op[1] = now;
+                }
             } else {
                 pl_insn_reads_here(x->p, &i, rename_reads, u);
                 pl_insn_writes_here(x->p, &i, rename_writes, u);
             }
             if (pl_insn_effects(&i) & PL_EF_BRANCH)
-                i.target = u->block_to[i.target];
+                i.target = copy_of(u, i.target);
             *pl_push(x->a, &x->b.at[to].code) = i;
         }
-        x->b.at[to].next = latch || body.next == PL_IR_NONE ? PL_IR_NONE : u->block_to[body.next];
+        x->b.at[to].next = latch || body.next == PL_IR_NONE ? PL_IR_NONE : copy_of(u, body.next);
     }
     return to;
 }
@@ -787,8 +863,17 @@ static uint32_t copies(unroller *u, uint32_t to, unsigned n)
     /* names are by original row: what copies add is never renamed again */
     memset(u->row_to, 0xff, rows * sizeof *u->row_to);
     memset(u->pred_to, 0xff, preds * sizeof *u->pred_to);
-    for (unsigned k = 0; k < n && pl_ir_ok(u->x); k++)
+    for (unsigned r = 0; several_ways(u->c) && r < u->c->bits / 32; r++)
+        u->row_to[u->c->counter + r] = u->c->start + r;
+    for (unsigned k = 0; k < n && to != PL_IR_NONE && pl_ir_ok(u->x); k++) {
         to = append(u, to, k, n);
+        if (u->c->also == PL_IR_NONE || to == PL_IR_NONE || k + 1 == n)
+            continue;
+        const uint32_t from = to, also = u->pred_to[u->c->also];
+        to = pl_ir_new_block(u->x);
+        pl_ir_jump(u->x, from, pl_ir_branch(u->x, u->c->latch)->line, also == PL_IR_NONE ? u->c->also : also, true, u->c->exit);
+        u->x->b.at[from].next = to;
+    }
     return pl_ir_ok(u->x) ? to : PL_IR_NONE;
 }
 
@@ -1173,7 +1258,7 @@ static bool unroll(pl_ir *x, counted *c, knowledge *known)
     uint64_t bound;
     /* of barriers beside branches ptxas writes out less than this price says, and less of it is known */
     const bool parted = c->meets && c->apart && (!n || (uint64_t)c->price * n > SMALL);
-    if (parted || (n ? part == 1 && n > 1 : c->price > budget(c) || (c->together && !in_step(x, c, known)) ||
+    if (parted || (several_ways(c) && !n) || (n ? part == 1 && n > 1 : c->price > budget(c) || (c->together && !in_step(x, c, known)) ||
                    ((c->loads || c->shared) && lanes_part(x, c, known) && waits_for_itself(x, c, &failed)))) {
         settle(x, c->latch);
         return !failed && pl_ir_ok(x);

@@ -351,6 +351,10 @@ START_TEST(constants_are_folded)
     ck_assert_ptr_nonnull(strstr(listing, "~lea.u32"));
     ck_assert_uint_eq(count("3, #8"), 1); /* x << 3, and ((5 + 7) << 2) - 40 */
     ck_assert_uint_eq(count("mul"), 0);
+    /* a product of numbers in a sum, also of 64 bits */
+    assemble("mov.u32 %r3, 3;\nmad.lo.s32 %r4, %r3, 32, %r2;\nmad.wide.s32 %d3, %r3, 4, %d1;\nst.global.u32 [%d3], %r4;");
+    ck_assert_uint_eq(count("mad"), 0);
+    ck_assert_ptr_nonnull(strstr(listing, "R0:1+12]"));
 }
 END_TEST
 
@@ -450,6 +454,26 @@ START_TEST(counters_change_where_they_are_compared)
                  "%s@%%p1 bra L;\nst.global.v2.u32 [%%d1], {%%r4, %%r3};", forms[k].first, forms[k].last);
         assemble(body);
         ck_assert_uint_eq(count("brev.b32"), forms[k].unrolled ? 4 + 2 + 1 : 1);
+    }
+}
+END_TEST
+
+/* Loops of 16 rounds or of a number that is not known, with another way out, or that go on while something else holds, too, as ptxas 13.0 does it (2026-11). */
+START_TEST(loops_with_several_ways_out_are_written_out)
+{
+    static const struct { const char *first, *last; bool unrolled; } forms[] = {
+        {"setp.gt.u32 %p2, %r4, %r5;\n@%p2 bra OUT;\n", "@%p1 bra L;\n", true},
+        {"", "setp.gt.u32 %p2, %r4, %r5;\nand.pred %p3, %p1, %p2;\n@%p3 bra L;\n", true},
+        {"", "setp.gt.u32 %p2, %r4, %r5;\nor.pred %p3, %p1, %p2;\n@%p3 bra L;\n", false},
+        {"setp.gt.u32 %p2, %r4, %r5;\n", "and.pred %p3, %p1, %p2;\nnot.pred %p3, %p3;\n@!%p3 bra L;\n", true},
+        {"setp.gt.u32 %p2, %r4, %r5;\nsetp.lt.u32 %p4, %r4, 77;\nor.pred %p2, %p2, %p4;\n", "and.pred %p3, %p2, %p1;\n@%p3 bra L;\n", false},
+        {"", "vote.sync.any.pred %p2, %p1, -1;\nand.pred %p3, %p1, %p2;\n@%p3 bra L;\n", false}};
+    for (size_t k = 0; k < 2 * sizeof forms / sizeof *forms; k++) {
+        char body[1024];
+        snprintf(body, sizeof body, "mov.u32 %%r3, 0;\nmov.u32 %%r4, %%r2;\nL:\n%smad.lo.u32 %%r4, %%r4, %%r1, %%r3;\nbrev.b32 %%r4, %%r4;\nadd.s32 %%r3, %%r3, 1;\nsetp.lt.s32 %%p1, %%r3, %s;\n%s"
+                 "OUT:\nst.global.v2.u32 [%%d1], {%%r4, %%r3};", forms[k / 2].first, k % 2 ? "%r1" : "16", forms[k / 2].last);
+        assemble(body);
+        ck_assert_msg(count("brev.b32") == (forms[k / 2].unrolled && k % 2 == 0 ? 16 : 1), "%u copies: %s%s", count("brev.b32"), forms[k / 2].first, forms[k / 2].last);
     }
 }
 END_TEST
@@ -2434,7 +2458,7 @@ UNIT_MAIN("opt", numbers_with_a_point_are_folded, quotients_are_computed_again, 
           nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops, values_go_in_front_of_loops, loads_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, conditions_in_other_words_are_conditions, compares_are_done_again_with_what_joins_them, compares_wait_for_predicates, parts_of_words_become_floats, numbers_of_few_bits_are_converted_by_i2f, bytes_of_vectors_become_floats, floats_are_held_between_zero_and_one, truths_of_floats_are_one_step, floors_to_integers_are_one_step, places_of_highest_bits_are_one_step, choices_by_order_are_bounds, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, unused_results_disappear,
-          numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counters_change_where_they_are_compared, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, bodies_have_a_price, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
+          numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counters_change_where_they_are_compared, loops_with_several_ways_out_are_written_out, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, bodies_have_a_price, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, loops_that_wait_for_themselves_are_left, what_is_joined_counts_twice, places_in_the_constant_bank_are_known,
           divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, guarded_accesses_are_bodies, arms_are_beside_each_other, two_conditions_are_one_branch, bodies_count_what_they_become, lanes_that_have_left_are_not_elsewhere, bodies_fetch_parameters, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
