@@ -284,6 +284,13 @@ static inline bool pl_insn_is_exact(const pl_insn *i)
     return (m == M_div || m == M_rcp || m == M_sqrt) && pl_insn_rounds(i);
 }
 
+/* The same, and of integers of 64 bits: what some lanes take from a subroutine; two ways meet behind them. */
+static inline bool pl_insn_calls_some(const pl_insn *i)
+{
+    const uint16_t m = pl_insn_mnem(i);
+    return pl_insn_is_exact(i) || ((m == M_div || m == M_rem) && (pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64)));
+}
+
 /* A fence between threads, which ptxas moves nothing across; those between proxies are others. */
 static inline bool pl_insn_fences(const pl_insn *i)
 {

@@ -71,8 +71,7 @@ static bool may_go(lift *l, const body *b, pl_insn *i)
 
 bool pl_lift_calls(const pl_insn *i)
 {
-    return (pl_insn_effects(i) & PL_EF_CALL) || pl_insn_mnem(i) == M__slow || pl_insn_is_exact(i) || i->cls == C_div64_u || i->cls == C_div64_s ||
-           i->cls == C_rem64_u || i->cls == C_rem64_s;
+    return (pl_insn_effects(i) & PL_EF_CALL) || pl_insn_mnem(i) == M__slow || pl_insn_calls_some(i);
 }
 
 /* Adds what a block does. False: it calls functions, or lanes end in it. */

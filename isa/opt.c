@@ -195,16 +195,7 @@ static bool ends_block(const pl_insn *i)
     const uint16_t m = pl_forms[i->form].mnem;
     if ((effects & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || (i->guard != PL_PT && effects))
         return true;
-    switch (m) {
-    case M_div: case M_rcp: case M_sqrt:
-        return pl_insn_rounds(i) || pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64);
-    case M_rem:
-        return pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64);
-    case M_rsqrt:
-        return pl_insn_has(i, W_f64) && !pl_insn_has(i, W_ftz);
-    default:
-        return pl_insn_fences(i);
-    }
+    return pl_insn_calls_some(i) || (m == M_rsqrt && pl_insn_has(i, W_f64) && !pl_insn_has(i, W_ftz)) || pl_insn_fences(i);
 }
 
 /* A label that only one jump without a guard goes to, from above, does not begin a block. */
@@ -263,28 +254,26 @@ static bool in_bank(const opt *o, uint32_t row)
     return false;
 }
 
-/* The change of sign behind operand k of a sum, which nothing else reads, or NULL: what it changes may be a product of the sum, too. */
-static pl_insn *sign_of(opt *o, const pl_insn *i, unsigned k, uint32_t at)
+/* Operand k of a sum: its row, behind a change of sign that nothing else reads, NULL: none. What that changes may be a product of the sum, too. */
+typedef struct term {
+    uint32_t row;
+    pl_insn *sign;
+} term;
+
+static term term_of(opt *o, const pl_insn *i, unsigned k, uint32_t at)
 {
+    const term plain = {i->op[k], NULL};
     const row_info *r = &o->r[i->op[k]];
     if (r->defs != 1 || r->uses != 1 || r->def < o->f->first || r->def >= at)
-        return NULL;
+        return plain;
     pl_insn *d = &o->p->code.at[r->def];
     const bool sign = pl_forms[d->form].mnem == M_neg && d->op[0] == i->op[k] && d->guard == PL_PT && d->op[1] != UINT32_MAX;
-    return sign && pl_insn_has(d, plain_type(i)) && pl_insn_has(d, W_ftz) == pl_insn_has(i, W_ftz) ? d : NULL;
+    return sign && pl_insn_has(d, plain_type(i)) && pl_insn_has(d, W_ftz) == pl_insn_has(i, W_ftz) ? (term){d->op[1], d} : plain;
 }
 
-/* The row of operand k, without its sign. */
-static uint32_t term(opt *o, const pl_insn *i, unsigned k, uint32_t at)
+/* The product that is this term of a sum, or NULL. In another block only if it keeps one register alive, as its factors would. */
+static pl_insn *product_of(opt *o, const pl_insn *i, uint32_t row, uint32_t at)
 {
-    const pl_insn *sign = sign_of(o, i, k, at);
-    return sign ? sign->op[1] : i->op[k];
-}
-
-/* The product behind operand k of a sum, or NULL. In another block only if it keeps one register alive, as its factors would. */
-static pl_insn *product_of(opt *o, const pl_insn *i, unsigned k, uint32_t at)
-{
-    const uint32_t row = term(o, i, k, at);
     const row_info *r = &o->r[row];
     if (r->defs != 1 || r->def < o->f->first || r->def >= at)
         return NULL;
@@ -437,8 +426,9 @@ pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
         const pl_insn *i = &p->code.at[at];
         if (!sum(i) || i->op[1] == i->op[2] || !readers(&o.r[i->op[0]]))
             continue;
-        row_info *r[2] = {&o.r[term(&o, i, 1, at)], &o.r[term(&o, i, 2, at)]};
-        bool is[2] = {product_of(&o, i, 1, at) != NULL, product_of(&o, i, 2, at) != NULL};
+        const term t[2] = {term_of(&o, i, 1, at), term_of(&o, i, 2, at)};
+        row_info *r[2] = {&o.r[t[0].row], &o.r[t[1].row]};
+        bool is[2] = {product_of(&o, i, t[0].row, at) != NULL, product_of(&o, i, t[1].row, at) != NULL};
         for (unsigned k = 0; k < 2; k++) {
             r[k]->sums += is[k];
             r[k]->kept |= is[!k] && readers(r[!k]) == 1 && readers(r[k]) > 1;
@@ -449,22 +439,22 @@ pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
         pl_insn *i = &p->code.at[at], *d[2] = {NULL, NULL};
         if (!sum(i) || i->op[1] == i->op[2] || !readers(&o.r[i->op[0]]))
             continue;
-        row_info *r[2] = {&o.r[term(&o, i, 1, at)], &o.r[term(&o, i, 2, at)]};
+        const term t[2] = {term_of(&o, i, 1, at), term_of(&o, i, 2, at)};
+        row_info *r[2] = {&o.r[t[0].row], &o.r[t[1].row]};
         for (unsigned k = 0; k < 2; k++)
             if (r[k]->sums == readers(r[k]) && !r[k]->kept)
-                d[k] = product_of(&o, i, k + 1, at);
+                d[k] = product_of(&o, i, t[k].row, at);
         const unsigned k = d[1] && (!d[0] || readers(r[1]) < readers(r[0]));
         if (!d[k])
             continue;
         bool sub = pl_forms[i->form].mnem == M_sub, division = pl_forms[d[k]->form].mnem == M_div;
         uint32_t other = i->op[2 - k];
         const char *name = division ? (!sub ? "~divadd" : !k ? "~divsub" : "~divrsub") : (!sub ? "fma" : !k ? "~fms" : "~fnma");
-        pl_insn *sign = sign_of(&o, i, k + 1, at);
         if (!fuse(i, name, plain_type(i)))
             continue;
-        if (sign) /* of a factor now */
-            sign->op[1] = d[k]->op[1];
-        i->op[1] = sign ? sign->op[0] : d[k]->op[1];
+        if (t[k].sign) /* of a factor now */
+            t[k].sign->op[1] = d[k]->op[1];
+        i->op[1] = t[k].sign ? t[k].sign->op[0] : d[k]->op[1];
         i->op[2] = d[k]->op[2];
         i->op[3] = other;
         r[!k]->kept = true;

@@ -133,15 +133,6 @@ static word word_of(const reload *r, const pl_insn *i, bool store, unsigned k)
     return w;
 }
 
-/* Quotients and roots that some lanes take from a subroutine: two ways meet behind them. */
-static bool has_way_around(const pl_insn *i)
-{
-    const uint16_t m = pl_insn_mnem(i);
-    const pl_word type = pl_insn_type(i);
-    const bool integers = type == W_u64 || type == W_s64;
-    return pl_insn_is_exact(i) || ((m == M_div || m == M_rem) && integers);
-}
-
 /* The load at that place becomes copies, if all that it reads is known. */
 static bool replace(reload *r, uint32_t at)
 {
@@ -188,7 +179,7 @@ static void visit(reload *r, uint32_t at)
         return;
     pl_insn_writes_here(r->x->p, i, overwritten, r);
     const bool poll = (i->flags & PL_IF_MEM) && (i->sel[PL_M_FLAGS] & PL_MF_POLL);
-    if (has_way_around(i))
+    if (pl_insn_calls_some(i))
         r->n = 0;
     else if (i->cls == C_warp_sync || (e & (PL_EF_BARRIER | PL_EF_FENCE | PL_EF_ASYNC | PL_EF_CALL)))
         written(r, 0, true);
