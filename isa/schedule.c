@@ -63,6 +63,11 @@ static const struct { const char *class_name; uint8_t unit, cycles; } units[] = 
 enum { FREE = 21, FULL = 29, LESS = 1, LONG = 100, LITTLE = 16, EARLY = 8, BESIDE = 4, TIGHT = 1, ROOM = 4, SOON = 6,
        WIDE = 8, DEAR = 64 };
 
+/* Of 32 registers ptxas leaves SPARE when it asks for another load from far away (loops of 8 to 32 loads of 4, 8 and 16 bytes beside 0 to 32 values: 26 of
+ * 29 live, ptxas 13.0 for sm_90, 2026-11), unless fewer than 4 of them are under way. What else lives there differs from ours by a few: here SOME must
+ * be, or WIDE_ONES of more than 8 bytes. */
+enum { SPARE = 3, SOME = 8, WIDE_ONES = 4 };
+
 /* Predicates of a thread besides the one that is always true. Where the order of the text does with them, so does ptxas: of 4 to 24 guarded loads, the guards of
  * whose sums wait for them, seven are under way, of those that another compare follows six (2026-11). Where it does not, ptxas moves predicates to
  * registers or compares again, which is not done here. With FEW left, compares come when they are needed. */
@@ -91,6 +96,7 @@ typedef struct held {
     uint32_t readers, sum;  /* instructions that read it, where that may be for the last time; exclusive or of their positions: of one, it is its own */
     uint32_t left, last;    /* the same of those not placed yet */
     int rows;
+    uint32_t load;          /* from far away that it comes from, PL_IR_NONE */
     bool truth;             /* it is a predicate */
     bool behind;            /* it lives behind the stretch */
 } held;
@@ -111,6 +117,7 @@ typedef struct node {
     int truths, turn;          /* the same of predicates */
     uint32_t cycles;           /* until its result */
     int spare;                 /* registers that it needs while it runs */
+    bool far, arrived;         /* a load from far away; something behind it has read it */
     uint8_t unit, busy;        /* unit that it holds for so many cycles; UNITS: none */
 } node;
 
@@ -147,6 +154,7 @@ typedef struct list {
     pl_flow f;
     uint32_t slots, block, start; /* block at work; position of the stretch in it */
     int many, limit;         /* registers live in front of the stretch; that a thread may have */
+    int under_way;           /* loads from far away placed, and no reader of theirs */
     int truths, now;         /* predicates live in front of the stretch; behind what has been placed */
     int most;                /* at once in any stretch, in the order that it has now */
     int needed;              /* what the stretches need: more than one may take where another takes them anyway */
@@ -354,10 +362,12 @@ static bool find_held(list *l)
             use *u = &l->uses.at[k];
             const uint32_t where = l->f.v[u->slot].same;
             if (l->holds[where] == PL_IR_NONE || u->starts) {
-                *pl_push(l->x->tmp, &l->held) = (held){.rows = (int)l->f.v[where].weight, .truth = l->f.v[where].truth};
+                *pl_push(l->x->tmp, &l->held) = (held){.load = PL_IR_NONE, .rows = (int)l->f.v[where].weight, .truth = l->f.v[where].truth};
                 l->holds[where] = (uint32_t)(l->held.n - 1);
             }
             u->held = l->holds[where];
+            if (k >= l->node[at].writes && l->node[at].far)
+                l->held.at[u->held].load = at;
             l->held.at[u->held].reads += !u->starts;
         }
     }
@@ -416,6 +426,14 @@ static int place(list *l, uint32_t at)
         if (--h->left == 1)
             *(h->truth ? &l->node[h->last].turn : &l->node[h->last].change) -= h->rows;
     }
+    for (uint32_t k = n->uses; k < n->writes; k++) {
+        const uint32_t load = l->held.at[l->uses.at[k].held].load;
+        if (load == PL_IR_NONE || load == at || l->node[load].arrived || l->node[load].wait != PL_IR_NONE)
+            continue;
+        l->node[load].arrived = true;
+        l->under_way--;
+    }
+    l->under_way += n->far;
     l->now += n->turn;
     return n->change;
 }
@@ -445,14 +463,20 @@ static uint64_t rank_of(const candidate *c, uint32_t when, uint32_t cycle)
     return (uint64_t)(when <= cycle ? 0 : when) << 32 | (UINT32_MAX - c->urgent);
 }
 
+/* Is it a load that ptxas would not ask for yet, with `room` registers left? */
+static inline bool starves(const list *l, const node *n, int room)
+{
+    return n->far && n->change > 0 && room - n->change < SPARE && l->needed <= FULL && l->under_way >= (n->change > 2 ? WIDE_ONES : SOME);
+}
+
 /* Is there a predicate for what it finds? */
 static inline bool has_predicate(const list *l, const candidate *c)
 {
     return !l->thrifty || l->node[c->at].turn <= 0 || l->now + l->node[c->at].turn <= PREDICATES;
 }
 
-/* Which of the ready instructions comes next: index in `ready`; PL_IR_NONE: for none of them is there a predicate. */
-static uint32_t pick_longest(const list *l, uint32_t cycle)
+/* Which of the ready instructions comes next: index in `ready`; PL_IR_NONE: for none of them is there a predicate, or a register among the `room`. */
+static uint32_t pick_longest(const list *l, uint32_t cycle, int room)
 {
     uint32_t best = PL_IR_NONE, best_at = UINT32_MAX;
     uint64_t least = UINT64_MAX;
@@ -460,7 +484,7 @@ static uint32_t pick_longest(const list *l, uint32_t cycle)
         const candidate *c = &l->ready[k];
         uint32_t when = possible(l, c);
         uint64_t rank = rank_of(c, when, cycle);
-        if (rank > least || (rank == least && c->at > best_at) || !has_predicate(l, c))
+        if (rank > least || (rank == least && c->at > best_at) || !has_predicate(l, c) || starves(l, &l->node[c->at], room))
             continue;
         when = wanted(l, c, when, cycle);
         if (when <= cycle) /* those that follow are less urgent */
@@ -484,7 +508,7 @@ static uint32_t pick_least(const list *l, uint32_t cycle, int room)
     for (uint32_t k = l->nready; k-- > 0;) {
         const candidate *c = &l->ready[k], *o = &l->ready[best];
         int d = l->node[c->at].change, spare = l->node[c->at].spare;
-        bool fits = ((d <= 0 && !spare) || d + spare <= room) && has_predicate(l, c), better = best == PL_IR_NONE;
+        bool fits = ((d <= 0 && !spare) || d + spare <= room) && has_predicate(l, c) && !starves(l, &l->node[c->at], room), better = best == PL_IR_NONE;
         uint32_t when = wanted(l, c, possible(l, c), cycle);
         when = when <= cycle + SOON ? 0 : when;
         if (room > 0 && fits && !when && d <= 0) /* those that follow are less urgent */
@@ -563,7 +587,9 @@ static outcome arrange(list *l, int most, const bound *b, bool *fails)
         n->earliest = n->awaits;
         n->change = n->gain;
         n->turn = n->truths;
+        n->arrived = false;
     }
+    l->under_way = 0;
     l->now = l->truths;
     for (size_t k = 0; k < l->held.n; k++) {
         l->held.at[k].left = l->held.at[k].readers;
@@ -572,7 +598,7 @@ static outcome arrange(list *l, int most, const bound *b, bool *fails)
     cover(l, 0);
     *fails = false;
     for (uint32_t placed = 0; placed < l->n; placed++) {
-        uint32_t k = most - live < ROOM ? PL_IR_NONE : pick_longest(l, cycle);
+        uint32_t k = most - live < ROOM ? PL_IR_NONE : pick_longest(l, cycle, most - live);
         k = k == PL_IR_NONE ? pick_least(l, cycle, most - live) : k;
         const uint32_t at = l->ready[k].at;
         uint32_t least = possible(l, &l->ready[k]);
@@ -715,8 +741,9 @@ static bool analyse(list *l)
     for (l->at = 0; l->at < l->n; l->at++) {
         const pl_insn *i = &l->code[l->at];
         const pl_class_cost *c = cost_of(l, i->cls);
-        l->node[l->at] = (node){.edges = PL_IR_NONE, .uses = (uint32_t)l->uses.n, .cycles = latency_of(c, i), .spare = c->spare,
-                                .unit = unit_of(c, i), .busy = c->busy};
+        const uint32_t cycles = latency_of(c, i);
+        l->node[l->at] = (node){.edges = PL_IR_NONE, .uses = (uint32_t)l->uses.n, .cycles = cycles, .spare = c->spare,
+                                .far = any_load(i) && cycles >= LONG, .unit = unit_of(c, i), .busy = c->busy};
         pl_flow_visit(&l->f, l->block, l->start + l->at);
         pl_insn_reads_here(l->x->p, &l->code[l->at], note_read, l);
         l->node[l->at].writes = (uint32_t)l->uses.n;
