@@ -98,6 +98,7 @@ pl_up_costs pl_up_costs_of(const pl_memsys_config *c)
                          .atomic = pl_port_cost(c->sector_bytes, c->up_atomic_bytes),
                          .line = pl_port_cost(c->line_bytes, c->up_atomic_bytes),
                          .packet = {pl_port_cost(c->atomic_packet, 1), pl_port_cost(c->reduce_packet, 1)},
+                         .apart = pl_port_cost(c->atomic_apart > 0 ? c->atomic_apart : c->atomic_packet, 1),
                          .sector_bytes = c->sector_bytes};
 }
 

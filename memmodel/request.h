@@ -51,6 +51,7 @@ typedef struct pl_mem_req {
     uint8_t around;   /* reads: sectors that are fetched with a missing one, 0: as many as the machine does */
     bool home;        /* reads: the line is wanted in the half of the L2 that owns it, and no copy of it (prefetches) */
     bool silent;      /* nobody waits for an answer */
+    bool apart;       /* atomics: the words of most lanes lie in different banks of the L1, where what comes back is put down */
 } pl_mem_req;
 
 typedef struct pl_mem_reply {

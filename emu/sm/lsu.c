@@ -632,11 +632,13 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     } else if (answered) {
         slot = queued ? queued->token : pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
         s->token[slot].remaining = lines->n;
+        const bool apart = lines->n > 1 && 2 * pl_bank_passes(fx->mask, fx->addr, fx->size, s->m->shared.banks, s->m->shared.bank, s->m->shared.rows, true, &extra) <= lines->n;
         for (uint32_t k = 0; k < lines->n; k++) {
             pl_mem_req r = {.time = start + m->miss + k, .line = lines->at[k].line, .token = slot, .op = PL_MEM_ATOMIC,
                             .client = PL_CL_ATOMIC, .sectors = lines->at[k].mask, .bytes = (uint8_t)line_payload(s, d, k),
                             .alu = d->alu, .depth = lines->at[k].chain, .turns = lines->at[k].depth};
             r.more = line_more(s, k), r.places = lines->at[k].places;
+            r.apart = apart;
             r.rank = l2_rank(d, fx, r.line);
             pl_l1_lose(&s->l1, r.line, r.sectors);
             pl_sm_request(s, r);

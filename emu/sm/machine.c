@@ -197,6 +197,7 @@ static const pl_conf_key xbar_keys[] = {
     MEM(header_bytes, "header", U32, "B", 1, 128, "size of a request without data"),
     MEM(up_atomic_bytes, "up_atomic", F64, "B/cycle", 1, 4096, "width from an SM into the crossbar for operands of atomics"),
     MEM(atomic_packet, "atomic_packet", F64, CY, 0, 100, "cycles of an SM's port for each turn of an atomic"),
+    OPTIONAL(pl_memsys_config, atomic_apart, "atomic_apart", F64, CY, 0, 100, "the same where the words of its lanes lie in different banks; 0: as elsewhere"),
     MEM(reduce_packet, "reduce_packet", F64, CY, 0, 100, "cycles of an SM's port for each turn of a reduction"),
 };
 static const pl_conf_key l2_keys[] = {

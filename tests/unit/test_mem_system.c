@@ -268,6 +268,15 @@ START_TEST(reductions_take_a_packet_or_a_line)
     ck_assert_uint_eq(pl_up_cost(&u, &r), 6 * PL_FINE);
     r.depth = 6; /* both sectors take three turns */
     ck_assert_uint_eq(pl_up_cost(&u, &r), 12 * PL_FINE);
+    c.atomic_packet = 3;
+    r = (pl_mem_req){.op = PL_MEM_ATOMIC, .sectors = 1, .bytes = 1, .turns = 1, .depth = 1, .apart = true};
+    pl_up_costs v = pl_up_costs_of(&c);
+    ck_assert_uint_eq(pl_up_cost(&v, &r), 3 * PL_FINE);
+    c.atomic_apart = 2; /* whose answers do not get in each other's way */
+    v = pl_up_costs_of(&c);
+    ck_assert_uint_eq(pl_up_cost(&v, &r), 2 * PL_FINE);
+    r.apart = false;
+    ck_assert_uint_eq(pl_up_cost(&v, &r), 3 * PL_FINE);
 }
 END_TEST
 

@@ -3,7 +3,8 @@
 //
 //     nvcc -O3 -arch=sm_90a -o ports ports.cu && ./ports > ports.tsv
 //
-// (H200, driver 580.159.04, CUDA 13.0, 2026-11). SMs 0, 1, 32, 33, 124 and 125 slow each other, and so do 22 more groups of six or four.
+// (H200, driver 580.159.04, CUDA 13.0, 2026-11), all rows up to those of 132 SMs and 1, 2, 4 ... 100 that follow on one GPU, the others on a second one:
+// SMs 0, 1, 32, 33, 124 and 125 slow each other on the first, 16, 17, 124, 125, 130 and 131 on the second, and so do 22 or 23 more groups of six or four.
 #include <cstdio>
 #include <vector>
 #include <cuda_runtime.h>
@@ -24,6 +25,9 @@ template <int KIND> __global__ void k(u32 *p, u32 mask, const unsigned char *on,
         if (KIND == 1) asm volatile("st.global.u32 [%0],%1;" ::"l"(p + (x & mask)), "r"(1) : "memory");
         if (KIND == 2) { u32 v; asm volatile("ld.global.cg.u32 %0,[%1];" : "=r"(v) : "l"(p + (x & mask)) : "memory"); s += v; }
         if (KIND == 3) { u32 v; asm volatile("ld.global.cg.u32 %0,[%1];" : "=r"(v) : "l"(p + line + lane) : "memory"); s += v; }
+        if (KIND == 5) { u32 v; asm volatile("atom.global.add.u32 %0,[%1],%2;" : "=r"(v) : "l"(p + (x & mask)), "r"(1) : "memory"); s += v; }
+        if (KIND == 6) asm volatile("red.global.add.u32 [%0],%1;" ::"l"(p + line + lane), "r"(1) : "memory");
+        if (KIND == 7) asm volatile("st.global.v4.u32 [%0],{%1,%1,%1,%1};" ::"l"(p + (line & ~127u) + 4 * lane), "r"(1) : "memory");
         if (KIND == 4) asm volatile("st.global.u32 [%0],%1;" ::"l"(p + line + lane), "r"(1) : "memory");
     }
     __threadfence(); __syncthreads(); t1 = clock64();
@@ -46,14 +50,18 @@ template <int K> static void go(const char *name, u32 words, int th, int sets, i
         printf("\n");
     }
 }
+template <int K> static void all(const char *name, u32 words, int th) { go<K>(name, words, th, 60, 40); for (int a : {1, 2, 4, 132}) go<K>(name, words, th, 2, a); }
+template <int K> static void big() { cudaFuncSetAttribute(k<K>, cudaFuncAttributeMaxDynamicSharedMemorySize, 120 << 10); }
 int main()
 {
     cudaMalloc(&p, 64 << 20); cudaMemset(p, 0, 64 << 20); cudaMalloc(&t, 1 << 16); cudaMalloc(&sink, 64); cudaMalloc(&on, 256);
-    cudaFuncSetAttribute(k<0>, cudaFuncAttributeMaxDynamicSharedMemorySize, 120 << 10); cudaFuncSetAttribute(k<1>, cudaFuncAttributeMaxDynamicSharedMemorySize, 120 << 10);
-    cudaFuncSetAttribute(k<2>, cudaFuncAttributeMaxDynamicSharedMemorySize, 120 << 10); cudaFuncSetAttribute(k<3>, cudaFuncAttributeMaxDynamicSharedMemorySize, 120 << 10);
-    cudaFuncSetAttribute(k<4>, cudaFuncAttributeMaxDynamicSharedMemorySize, 120 << 10);
+    big<0>(); big<1>(); big<2>(); big<3>(); big<4>(); big<5>(); big<6>(); big<7>();
     go<0>("red", 4096, 128, 400, 40); go<0>("red", 1 << 20, 256, 200, 60); go<1>("store", 1 << 20, 128, 400, 60); go<2>("load", 1 << 20, 1024, 200, 60); go<3>("line", 1 << 20, 1024, 200, 60); go<4>("stline", 1 << 20, 512, 200, 60);
     go<0>("red", 1 << 20, 256, 3, 132); go<1>("store", 1 << 20, 128, 3, 132); go<2>("load", 1 << 20, 1024, 3, 132); go<3>("line", 1 << 20, 1024, 3, 132); go<4>("stline", 1 << 20, 512, 3, 132);
     for (int a : {1, 2, 4, 8, 16, 32, 66, 100}) { go<0>("red", 1 << 20, 256, 2, a); go<1>("store", 1 << 20, 128, 2, a); go<2>("load", 1 << 20, 1024, 2, a); go<3>("line", 1 << 20, 1024, 2, a); go<4>("stline", 1 << 20, 512, 2, a); go<0>("red", 4096, 128, 2, a); }
+    go<0>("red", 4096, 128, 400, 40);
+    all<0>("red", 1 << 20, 256); all<0>("red", 1 << 20, 1024); all<1>("store", 1 << 20, 256); all<1>("store", 1 << 20, 1024); all<2>("load", 1 << 20, 1024); all<2>("load", 4096, 1024);
+    all<3>("line", 1 << 20, 1024); all<4>("stline", 1 << 20, 1024); all<5>("atom", 1 << 20, 256); all<5>("atom", 1 << 20, 1024); all<6>("redline", 1 << 20, 1024);
+    all<7>("st16", 1 << 20, 1024); all<1>("store", 4096, 256); all<4>("stline", 16384, 1024); all<3>("line", 16384, 1024); all<5>("atom", 4096, 256);
     return 0;
 }
