@@ -3,7 +3,8 @@
  * `while (c) body` is, with the test first, two branches a round: one out of the loop and one back. ptxas 13.0 (its output for sm_90, 2026-11)
  * makes `if (c) do body while (c)` of it, whatever the test takes: up to 2,048 instructions were tried, also with votes and barriers among them.
  * It does so before short bodies are guarded, and only where the test is one block. NVVM has done the same for most loops; the rest are
- * those whose tests the lanes of a warp do together, those with long tests, and those that leave in the middle. */
+ * those whose tests the lanes of a warp do together, those with long tests, and those that leave in the middle. A loop that ends with a branch out of it and
+ * a jump back, as clang writes them, tests at its end already. */
 #include <string.h>
 
 #include "isa/opt.h"
@@ -101,9 +102,28 @@ static void send(pl_ir *x, uint32_t from, uint32_t head, uint32_t to, pl_insn *l
     }
 }
 
+/* A loop that ends with a branch out of it and a jump back tests at its end, but ptxas does not unroll it. */
+static bool only_jumps_back(pl_ir *x, uint32_t head, uint32_t on)
+{
+    const pl_irb *b = &x->b.at[on];
+    const pl_insn *jump = pl_ir_branch(x, on);
+    if (b->code.n != (jump != NULL) || pl_ir_successors(x, on) != 1 || pl_ir_successor(x, on, 0) != head || b->npred != 1)
+        return false;
+    pl_insn *branch = pl_ir_branch(x, head);
+    const uint32_t out = branch->target == on ? x->b.at[head].next : branch->target;
+    if (branch->target != on)
+        branch->flags ^= PL_IF_GUARD_NEG;
+    branch->flags |= PL_IF_NOUNROLL;
+    branch->target = head;
+    x->b.at[head].next = out;
+    return true;
+}
+
 static bool rotate(rotator *r, uint32_t head, uint32_t on)
 {
     pl_ir *x = r->x;
+    if (only_jumps_back(x, head, on))
+        return true;
     const uint32_t end = pl_ir_new_block(x);
     if (!pl_ir_ok(x))
         return false;

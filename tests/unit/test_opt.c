@@ -704,6 +704,10 @@ START_TEST(loops_that_test_first_test_at_their_end)
     assemble("ld.global.u32 %r3, [%d1];\nL:\nsetp.gt.u32 %p2, %r3, 99;\n@%p2 bra ON;\nst.global.u32 [%d2], %r3;\nON:\nmul.hi.u32 %r3, %r3, %r1;\n"
              "setp.gt.u32 %p1, %r3, %r1;\n@%p1 bra OUT;\nst.global.u32 [%d2+8], %r3;\nbra.uni L;\nOUT:\nst.global.u32 [%d2+4], %r3;");
     ck_assert_uint_eq(count("mul.hi"), 1);
+    /* it ends with a branch out of it and a jump back: one branch back is made of both, and it is not unrolled */
+    assemble("mov.u32 %r3, 0;\nmov.u32 %r4, %r2;\nL:\nmul.hi.u32 %r4, %r4, %r1;\nadd.u32 %r3, %r3, 1;\nsetp.eq.u32 %p1, %r3, 16;\n@%p1 bra OUT;\nbra.uni L;\nOUT:\nst.global.u32 [%d2], %r4;");
+    ck_assert_uint_eq(count("mul.hi"), 1);
+    ck_assert_uint_eq(count("bra"), 1);
 }
 END_TEST
 
