@@ -229,7 +229,7 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     }
     uint64_t ready = start + latency;
     if (!store) s->answered = ready;
-    pl_sm_result(t, d, ready, PL_SB_SHORT);
+    pl_sm_result(t, d, ready, away ? PL_SB_LONG : PL_SB_SHORT); /* other SMs are waited for as memory is (Nsight Compute: long scoreboard) */
     uint32_t waves = passes;
     if (atomic) { /* a lane at a time in each bank, whether others have the same word or not, but for counting; a compare-and-swap reads two operands */
         const uint32_t groups = fx->size > 4 && (own & 0xffff) && own >> 16 ? 2 : 1; /* 64 bits: half a warp at a time */

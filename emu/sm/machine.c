@@ -261,7 +261,7 @@ static const pl_conf_key sync_keys[] = {
     KEY(pl_sync_config, fence_proxy, "fence_proxy", U32, CY, 0, 5000, "cycles of a fence between the generic and the asynchronous proxy"),
     KEY(pl_sync_config, sleep, "sleep", U32, CY, 1, 10000, "cycles of nanosleep with 0"),
     OPTIONAL(pl_sync_config, fence_cta_each, "fence_cta_each", F64, CY, 0, 1000, "cycles between two fences of an SM, at block scope"),
-    OPTIONAL(pl_sync_config, fence_gpu_each, "fence_gpu_each", F64, CY, 0, 1000, "the same at GPU scope"),
+    OPTIONAL(pl_sync_config, fence_gpu_each, "fence_gpu_each", F64, CY, 0, 1000, "the same at GPU scope, where none has anywhere to go"),
     OPTIONAL(pl_sync_config, fence_sys_each, "fence_sys_each", F64, CY, 0, 1000, "the same at system scope"),
     OPTIONAL(pl_sync_config, sleep_each, "sleep_each", F64, CY, 0, 1000, "cycles between two warps of an SM that go to sleep"),
     KEY(pl_sync_config, mbarrier, "mbarrier", U32, CY, 1, 1000, "cycles of an operation on an mbarrier"),

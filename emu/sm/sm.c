@@ -626,7 +626,7 @@ static uint64_t fence_gpu(pl_sm *s, pl_twarp *t, uint64_t now)
 {
     const pl_sync_config *m = &s->m->sync;
     const uint32_t there = s->asked_far ? m->fence_far : s->asked ? m->fence_near : 0;
-    const uint64_t end = fence_end(s, t, now, m->fence_gpu_each, there > m->fence_gpu ? there : m->fence_gpu);
+    const uint64_t end = fence_end(s, t, now, there ? 0 : m->fence_gpu_each, there > m->fence_gpu ? there : m->fence_gpu);
     if (end > s->fence_end) s->fence_end = end;
     s->asked = s->asked_far = false;
     s->stat.exchanges += 2;
