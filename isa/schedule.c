@@ -545,6 +545,7 @@ typedef struct outcome {
     int most;
     bool tight;
     int truths; /* most predicates at once */
+    bool narrow; /* it does not look as far ahead as any */
 } outcome;
 
 static void make_ready(list *l, uint32_t at)
@@ -573,12 +574,19 @@ typedef struct bound {
     uint32_t cycles;
 } bound;
 
+static void keep_order(list *l)
+{
+    uint32_t *order = l->order;
+    l->order = l->best;
+    l->best = order;
+}
+
 /* Puts the stretch in order, in l->order. *fails: it is not better, and the order is not finished. */
 static outcome arrange(list *l, int most, const bound *b, bool *fails)
 {
     uint32_t cycle = 0, oldest = 0;
     int live = l->many;
-    outcome o = {.most = live};
+    outcome o = {.most = live, .narrow = l->window < windows[0] && l->window < l->n};
     l->nready = l->covered = l->end = 0;
     memset(l->free, 0, sizeof l->free);
     for (uint32_t at = 0; at < l->n; at++) {
@@ -658,9 +666,7 @@ static outcome try_windows(list *l, int most, int useful)
             return try_windows(l, most, INT_MAX);
         none = false;
         best = o;
-        uint32_t *order = l->order;
-        l->order = l->best;
-        l->best = order;
+        keep_order(l);
     }
     return best;
 }
@@ -799,6 +805,28 @@ static bool suffices(const list *l, int text)
     return (text + TIGHT <= FULL || steps[step_above(text)] - (32 - FULL) <= l->needed) && (text + WIDE <= have || !wide_loads(l));
 }
 
+/* o was made for `most` registers and looks a short way ahead, as no order that looks far took no more than `target`. One that looks far but begins as if there
+ * were a few registers less may be much shorter, as its loads start together; in the end it may take `target`. Only these are tried, and given up when too long. */
+static outcome look_far_with_less(list *l, int most, int target, outcome o)
+{
+    enum { FEWER = 3, SHORTER = 4 };
+    uint32_t enough = o.cycles - o.cycles / SHORTER;
+    l->window = windows[0];
+    for (unsigned k = 0; k < 2 * FEWER; k++) {
+        bool fails;
+        const int fewer = within(l, most) - LESS * (int)(k / 2 + 1);
+        const bound b = {.over = within(l, target) - fewer, .most = within(l, target), .cycles = enough};
+        l->patient = k % 2;
+        const outcome other = arrange(l, fewer, &b, &fails);
+        if (fails || other.cycles >= enough)
+            continue;
+        o = other;
+        enough = o.cycles;
+        keep_order(l);
+    }
+    return o;
+}
+
 /* The best order of the stretch within what its function takes, in l->best. */
 static outcome put_in_order(list *l)
 {
@@ -806,7 +834,7 @@ static outcome put_in_order(list *l)
     for (int most = target; most >= target - (FULL - FREE); most -= LESS) {
         const outcome o = try_windows(l, within(l, most), target);
         if (o.most <= target)
-            return o;
+            return o.narrow ? look_far_with_less(l, most, target, o) : o;
     }
     return try_windows(l, within(l, target), INT_MAX);
 }
