@@ -49,6 +49,7 @@ typedef struct pl_effect {
     uint64_t policy; /* cache policy of the instruction (policy.h), 0: none; set by the timing model */
     uint64_t object; /* of textures and surfaces: the handle */
     bool sampled, filtered, gathered; /* of textures: by coordinates that need not be whole; the mean of neighbours; one component of four texels */
+    bool between;    /* the same: the mean of neighbours in two planes */
     uint8_t slots;   /* of cp.async: slots of 32 bytes in shared memory, counted for each line that they come from */
     uint8_t moves;   /* of cp.async: sectors, counted for each slot that they go to */
     uint64_t addr[PL_LANES]; /* in the resolved space */

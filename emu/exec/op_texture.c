@@ -44,7 +44,7 @@ static const pl_object *object(pl_warp *w, const pl_insn *i, unsigned k, unsigne
     const pl_object *o = pl_object_find(w->grid->objects, handle);
     if (w->fx) {
         w->fx->object = handle;
-        w->fx->sampled = w->fx->filtered = w->fx->gathered = false;
+        w->fx->sampled = w->fx->filtered = w->fx->gathered = w->fx->between = false;
     }
     if (o && o->kind == kind)
         return o;
@@ -150,6 +150,7 @@ static void fetch(pl_warp *w, const pl_insn *i, int geom, int type, int ctype, p
     w->fx->sampled = ctype != W_s32;
     w->fx->gathered = gather >= 0;
     w->fx->filtered = w->fx->sampled && gather < 0 && linear;
+    w->fx->between = w->fx->filtered && g.dims == 3 && !g.cube;
 }
 
 void exec_tex(pl_warp *w, const pl_insn *i, int geom, int type, int ctype)

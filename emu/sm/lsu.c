@@ -374,7 +374,7 @@ static bool is_answered(const pl_effect *fx, const pl_dec *d) { return fx->kind 
 
 /* Cycles that an access holds the texture units of the SM, and *further of latency for it. Four lanes a cycle are served, eight where their
  * coordinates are whole; of a group's lanes, lines of the same bank take turns, but for two neighbours; wide texels take their time, and twice
- * that where neighbours are weighed (tex.tsv). */
+ * that where neighbours are weighed, all of it for each of two planes (tex.tsv, texmiss.tsv). */
 static uint64_t texel_turns(const pl_sm *s, const pl_effect *fx, uint64_t *further)
 {
     enum { BANKS = 4, NEXT_BANK = 32, WIDE = 16 };
@@ -397,9 +397,10 @@ static uint64_t texel_turns(const pl_sm *s, const pl_effect *fx, uint64_t *furth
         turns += n == 2 && (line[0] + 1 == line[1] || line[1] + 1 == line[0]) ? 1 : most;
         groups += n > 0;
     }
-    if (fx->gathered) groups *= 2;
+    if (fx->gathered || fx->between) groups *= 2;
+    if (fx->between) turns *= 2;
     uint64_t wide = m->texture_width ? (uint64_t)fx->size * (uint32_t)__builtin_popcount(fx->mask) / m->texture_width : 0;
-    if (fx->filtered && fx->size >= WIDE) wide *= 2;
+    if (fx->filtered && fx->size >= WIDE) wide *= fx->between ? 4 : 2;
     if (wide < groups) wide = groups;
     *further = 2 * (wide - groups) + (turns > groups ? turns - groups : 0);
     return turns > wide ? turns : wide;
