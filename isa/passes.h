@@ -71,6 +71,8 @@ bool pl_pass_reload(pl_ir *x);
 bool pl_pass_vector(pl_ir *x);
 /* materialise.c: numbers that an instruction cannot hold go into registers. */
 bool pl_pass_materialise(pl_ir *x);
+/* tuples.c: what an instruction names as one vector is brought into neighbouring registers. */
+bool pl_pass_tuples(pl_ir *x);
 /* modifier.c: what costs nothing because a neighbour does it on the way. */
 bool pl_pass_modifiers(pl_ir *x);
 /* place.c: parameters and special registers are fetched where they are needed first; the fixed prologue. */
