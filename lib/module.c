@@ -265,7 +265,7 @@ bool pl_module_control(pl_module *m, uint32_t pc, pl_control_info *out)
         m->control = d;
     }
     const pl_dec *d = &m->control->at[pc];
-    *out = (pl_control_info){.issues = d->slow ? 0 : d->price->issues, .stall = d->stall, .scoreboard = -1, .frees = -1};
+    *out = (pl_control_info){.issues = d->slow ? 0 : d->price->issues + d->empty, .stall = d->stall, .scoreboard = -1, .frees = -1};
     out->waits = d->waits & ((1u << PL_SCOREBOARDS) - 1);
     if (d->sets != PL_SB_NONE) out->scoreboard = (int8_t)d->sets;
     if (d->frees != PL_SB_NONE) out->frees = (int8_t)d->frees;

@@ -519,6 +519,28 @@ static void join_blocks(control *x)
     }
 }
 
+/* A reader of a matrix instruction's result may have to wait longer than a stall count can say, here or behind the branch that ends the block: NOPs
+ * stand in between. A store waits a cycle less than arithmetic there, while it is queued here. Those of f64 have scoreboards, but hold their unit so long
+ * that another one waits as well (machine code for sm_90). */
+static void fill_waits(control *x)
+{
+    const uint32_t most = x->m->issue.stall_most, early = x->m->issue.queued + 1;
+    pl_dec *last = NULL; /* a matrix instruction directly in front */
+    for (uint32_t pc = x->f->first; most && pc < x->f->first + x->f->count; pc++) {
+        pl_dec *d = &x->dec->at[pc];
+        if (!d->price->issues || d->slow) continue;
+        const bool matrix = d->price->issues == 1 && d->price->npipes && d->price->pipe[0].pipe == PL_PIPE_TENSOR;
+        if (last && last->price->pipe[0].cycles >= most) last->empty = matrix;
+        else if (last) {
+            uint32_t wait = last->stall;
+            if (d->kind == PL_KIND_BRANCH && d->stall > wait) wait = d->stall;
+            if (d->addresses && wait > early) wait -= early;
+            last->empty = (uint8_t)(wait > most ? (wait - 1) / most : 0);
+        }
+        last = matrix ? d : NULL;
+    }
+}
+
 static bool control_function(control *x, const pl_program *p, const pl_prog_func *f)
 {
     if (!f->count) return true;
@@ -551,6 +573,7 @@ static bool control_function(control *x, const pl_program *p, const pl_prog_func
         for (uint32_t b = 0; b < x->g.n; b++) changed |= go_through(x, b, round < GIVING);
     }
     join_blocks(x);
+    fill_waits(x);
     return pl_arena_ok(x->tmp);
 }
 

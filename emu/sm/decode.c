@@ -592,16 +592,17 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
             }
         }
     }
+    out->rows = rows.at;
+    if (!pl_control(out, p, m)) return false;
     uint32_t address = 0, line = (uint32_t)m->fetch.line;
     for (size_t f = 0; f < p->funcs.n; f++) { /* a function begins with a line: what stands in front of it doesn't matter */
         const pl_prog_func *fn = &p->funcs.at[f];
         address = (address + line - 1) / line * line;
         for (size_t pc = fn->first; pc < fn->first + (size_t)fn->count; pc++) {
             out->at[pc].address = address;
-            if (!out->at[pc].slow) address += out->at[pc].price->issues * m->fetch.instruction; /* subroutines lie elsewhere */
+            if (!out->at[pc].slow) address += (out->at[pc].price->issues + out->at[pc].empty) * m->fetch.instruction; /* subroutines lie elsewhere */
         }
     }
-    out->rows = rows.at;
     out->bytes = address;
-    return pl_control(out, p, m);
+    return true;
 }

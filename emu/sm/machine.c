@@ -62,6 +62,7 @@ static const pl_conf_key issue_keys[] = {
     KEY(pl_issue_config, high, "high", U32, CY, 0, 100, "further cycles before such an instruction can take the high half of a result that is two instructions"),
     OPTIONAL(pl_issue_config, drain, "drain", U32, CY, 0, 100, "further cycles until a result is in its register: a block of code ends behind that, a call and a meeting of lanes come behind it; 0: they do not wait"),
     KEY(pl_issue_config, branch, "branch", U32, CY, 1, 100, "stall count behind a branch: until the next instruction where it is not taken"),
+    OPTIONAL(pl_issue_config, stall_most, "stall_most", U32, CY, 0, 100, "greatest stall count: behind a matrix instruction whose reader has to wait longer stand empty ones; 0: none do"),
     OPTIONAL(pl_issue_config, exit, "exit", U32, CY, 0, 100, "cycles until a warp's exit is resolved; 0: as of a branch"),
     OPTIONAL(pl_issue_config, refetch, "refetch", U32, CY, 0, 100, "cycles in which a sub-core fetches the instructions of a warp that a branch has led elsewhere"),
     KEY(pl_issue_config, jump, "jump", U32, CY, 1, 1000, "cycles behind the stall count of a branch, call or return to an address in a register"),

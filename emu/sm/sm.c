@@ -711,14 +711,14 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     if (d->ordered) pl_sm_turn(s);
     pl_warp_step(w, !d->wants_effect ? NULL : w->halves > 1 ? s->halves : &s->fx);
 
-    uint32_t lanes = pl_count_lanes(mask);
+    const uint32_t lanes = pl_count_lanes(mask), issues = p->issues + d->empty;
     s->stat.exchanges += d->exchange;
-    s->stat.inst += p->issues;
-    s->stat.thread_inst += (uint64_t)p->issues * lanes;
+    s->stat.inst += issues;
+    s->stat.thread_inst += (uint64_t)issues * lanes;
     if (st) {
-        st->issues += p->issues;
+        st->issues += issues;
         st->executed++;
-        st->lanes += (uint64_t)p->issues * lanes;
+        st->lanes += (uint64_t)issues * lanes;
     }
     if (w->state == PL_WARP_DONE) {
         t->ended = pc;
@@ -729,7 +729,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
             if (st) st->stall[spent[k][0]] += spent[k][1];
         }
     }
-    c->issues += p->issues;
+    c->issues += issues;
     const uint8_t *reads = reads_of(s, c, d, pl_warp_index(s, t));
     for (uint32_t b = 0; b < s->m->sm.register_banks; b++)
         if (reads[b]) c->bank_free[b] = (c->bank_free[b] > now ? c->bank_free[b] : now) + ((uint64_t)reads[b] << twice);

@@ -300,7 +300,37 @@ START_TEST(scoreboards_are_those_of_ptxas)
 }
 END_TEST
 
-UNIT_MAIN("control", scoreboards_are_those_of_ptxas, distances_are_those_of_ptxas, guards_doubles_and_memory, loads_read_together_share_a_scoreboard,
+/* NOPs behind each matrix instruction, from the first on. */
+START_TEST(long_waits_take_empty_instructions)
+{
+#define C "{%f20, %f21, %f22, %f23}"
+#define K8 "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 " C ", {%r1, %r2}, {%r3}, " C ";\n"
+#define K16 "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 " C ", {%r1, %r2, %r3, %r4}, {%r2, %r5}, " C ";\n"
+#define F64(D, A) "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {" D "}, {" A "}, {%g2}, {%g5, %g5};\n"
+#define STORE "st.global.v4.f32 [%d0+64], " C ";\n"
+    static const struct { const char *body, *empty; } t[] = {
+        {K8 STORE, "0"}, {K8 K8 K8 STORE, "110"}, {K16 STORE, "1"}, {K16 K16 STORE, "11"}, {K16 "add.f32 %f20, %f20, %f1;\n" STORE, "1"},
+        {F64("%g3, %g4", "%g1") "st.global.v2.f64 [%d0+64], {%g3, %g4};", "0"},
+        {F64("%g3, %g4", "%g1") F64("%g6, %g7", "%g2") "st.global.v2.f64 [%d0+64], {%g3, %g4}; st.global.v2.f64 [%d0+80], {%g6, %g7};", "10"},
+    };
+#undef C
+#undef K8
+#undef K16
+#undef F64
+#undef STORE
+    for (size_t k = 0; k < sizeof t / sizeof *t; k++) {
+        program p = assemble(t[k].body);
+        char empty[MOST + 1];
+        unsigned n = 0;
+        for (unsigned pc = 0; pc < p.n; pc++)
+            if (strstr(p.text[pc], "mma.sync")) empty[n++] = (char)('0' + p.c[pc].issues - 1);
+        empty[n] = 0;
+        ck_assert_str_eq(empty, t[k].empty);
+    }
+}
+END_TEST
+
+UNIT_MAIN("control", long_waits_take_empty_instructions, scoreboards_are_those_of_ptxas, distances_are_those_of_ptxas, guards_doubles_and_memory, loads_read_together_share_a_scoreboard,
           six_scoreboards_serve_eight_results, waits_cross_blocks, writers_wait_until_a_store_has_read, what_is_read_in_time_needs_no_scoreboard,
           addresses_and_data_share_no_scoreboard, what_follows_an_acquire_waits, guarded_loads_of_one_register_are_both_waited_for,
           blocks_end_when_results_are_there)
