@@ -198,7 +198,7 @@ static bool check_insn(check *c, pl_insn *i)
         {C_popc64, C_popc}, {C_clz64, C_clz}, {C_find64, C_popc}, {C_find64s, C_popc}, {C_mul64_lo, C_imad_wide_sum}, {C_mul64_lo, C_imad_hi_sum}, {C_mul64_lo, C_imad}, {C_imad_wide_sum, C_imad_wide},
         {C_imad_wide_sum, C_alu}, {C_imad_wide, C_alu}, {C_imad, C_mul24}, {C_imad, C_imad_x3}, {C_imad_x3, C_imad}, {C_imad_x3, C_mul24}, {C_alu_x6, C_alu_x2},
         {C_alu_x6, C_alu}, {C_alu_x2, C_alu}, {C_alu, C_alu_x2}, {C_alu, C_alu_x3}, {C_setp, C_alu_x2}, {C_mufu_scaled, C_mufu}, {C_mufu_trig, C_mufu}, {C_cvt_half, C_cvt_rnd}, {C_cvt_i2f, C_cvt_f2i}, {C_cvt_f2i, C_cvt_i2f}, {C_fminmax, C_fma}, {C_clz, C_popc},
-        {C_cvt_tf32, C_alu_x2}, {C_div_f32_rn, C_div_f32_rn_same}, {C_rcp_f32_rn, C_rcp_f32_rn_same}, {C_sqrt_f32_rn, C_sqrt_f32_rn_same},
+        {C_cvt_tf32, C_alu_x2}, {C_cvt_tf32, C_alu_x3}, {C_cvt_tf32, C_minmax64}, {C_div_f32_rn, C_div_f32_rn_same}, {C_rcp_f32_rn, C_rcp_f32_rn_same}, {C_sqrt_f32_rn, C_sqrt_f32_rn_same},
         {C_div_f64, C_div_f64_same}, {C_rcp_f64, C_rcp_f64_same}, {C_sqrt_f64, C_sqrt_f64_same}};
     bool cheaper = i->cls == C_free || (i->cls == C_param && pl_forms[i->form].mnem == M_ld);
     for (size_t k = 0; k < sizeof known_better / sizeof *known_better; k++)

@@ -19,6 +19,8 @@ typedef struct chooser {
     uint32_t *written;    /* by row: position in this block of the last write, plus one */
     uint32_t *written_in; /* by row: block (plus one) that position belongs to */
     uint32_t *takers;     /* by row: uses that could take over its computation */
+    uint32_t *cutters;    /* by row: uses as tf32 by matrix units */
+    uint32_t rounds;      /* the last block with a conversion to tf32 in place, plus one */
     bool counting;        /* first walk: only count */
     bool changed;
 } chooser;
@@ -587,16 +589,27 @@ static bool takes_signs(const pl_insn *i)
     return t == W_f32 || t == W_f64;
 }
 
-/* A matrix unit does not look at the low bits of a tf32: nothing cuts them away for it. */
-static bool cuts_tf32(const pl_insn *i)
+static void count_cutters(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    return pl_insn_has(i, W_tf32);
+    chooser *c = ctx;
+    (void)rows;
+    if (!(use & PL_USE_PRED))
+        c->cutters[*row]++;
 }
 
-static void round_tf32(const chooser *c, pl_insn *i)
+/* cvt.rna.tf32: FSETP and, in place, a guarded sum with a number that a move brings once in a block, for loops in front of them; FSETP, IADD3 and SEL where the value itself is wanted
+ * as well; LOP3 cuts the low bits away, which a matrix unit does not look at (12 small kernels, ptxas 13.0 for sm_90, 2026-11). */
+static void round_tf32(chooser *c, pl_insn *i)
 {
-    if (i->cls == C_cvt_tf32 && i->guard == PL_PT && c->x->row[i->op[0]].defs == 1 && c->takers[i->op[0]] >= c->x->row[i->op[0]].uses)
-        i->cls = C_alu_x2;
+    const pl_ir *x = c->x;
+    if (pl_insn_mnem(i) != M_cvt || !pl_insn_has(i, W_tf32) || !pl_insn_has(i, W_rna) || i->op[1] >= x->f->rows)
+        return;
+    const bool kept = x->row[i->op[1]].uses > 1, matrices = i->guard == PL_PT && x->row[i->op[0]].defs == 1 && c->cutters[i->op[0]] >= x->row[i->op[0]].uses;
+    const bool first = !kept && x->b.at[c->block].loop == PL_IR_NONE && c->rounds != c->block + 1;
+    if (first)
+        c->rounds = c->block + 1;
+    const unsigned n = 2u + kept + first + !matrices;
+    i->cls = n == 2 ? C_alu_x2 : n == 4 ? C_minmax64 : matrices ? C_alu_x3 : C_cvt_tf32;
 }
 
 /* and, then a compare of the result with zero: LOP3 writes the predicate. */
@@ -876,7 +889,8 @@ static void look(chooser *c, pl_insn *i)
         takes = pl_insn_type(i) == W_f32;
         break;
     case M_mma:
-        takes = cuts_tf32(i);
+        if (pl_insn_has(i, W_tf32))
+            pl_insn_reads_here(c->x->p, i, count_cutters, c);
         break;
     case M_or:
     case M_xor:
@@ -1008,12 +1022,13 @@ bool pl_pass_select(pl_ir *x)
             return false;
         uint32_t rows = x->f->rows + 64;
         chooser c = {.x = x, .written = pl_arena_array(x->tmp, uint32_t, rows), .written_in = pl_arena_array(x->tmp, uint32_t, rows),
-                     .takers = pl_arena_array(x->tmp, uint32_t, rows), .counting = true};
+                     .takers = pl_arena_array(x->tmp, uint32_t, rows), .cutters = pl_arena_array(x->tmp, uint32_t, rows), .counting = true};
         pl_ir_constant(x, 0, 32); /* exists before rows are described */
         if (!pl_ir_ok(x) || !pl_ir_count(x) || !walk(x, &c))
             return false;
         memset(c.written_in, 0, rows * sizeof *c.written_in);
         c.counting = false;
+        c.rounds = 0;
         if (!walk(x, &c))
             return false;
         if (!c.changed) {
