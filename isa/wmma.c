@@ -90,6 +90,8 @@ static uint32_t compute(maker *m, uint16_t mnem, const pl_word *words, unsigned 
         i->op[1] = a;
         i->op[2] = b;
         i->op[3] = c;
+        if (mnem == M_mad && rows == 2)
+            i->cls = C_imad_wide; /* only one that stands in the text is a product and a sum */
     }
     return to;
 }
