@@ -4,7 +4,8 @@
  * As long as a value belongs to one vector, it is computed where it has to be. One that a wide load has put between others, or that is wanted in two
  * places, has to be copied: a transpose of four by four from and to vectors takes as many moves as it has values. ptxas 13.0 (sm_90, 25 small
  * kernels, 2026-11) leaves in place what it can: where most of a vector stands already and what is in the way is not wanted any more, only the others
- * are copied; if that needs no fewer moves than there are values, all are copied to new registers. Copies are used again by the same block.
+ * are copied; if that needs no fewer moves than there are values, all are copied to new registers. Copies are used again by the same block; what stays the same in
+ * all rounds of a loop is not copied there.
  *
  * Blocks are visited in reverse postorder. A tuple is a bench with seats, a value that has one keeps it; each seat remembers who sits there. Values that
  * live in one block are known to leave their seat, variables and those that other blocks read never do. */
@@ -218,6 +219,13 @@ static plan best(usher *u, const vector *v)
     return p;
 }
 
+/* Is it the same in all rounds of the loop at work? Its copy belongs in front of it, where one more does not count. */
+static bool stays(const usher *u, uint32_t row)
+{
+    const uint32_t head = u->x->b.at[u->block].loop;
+    return head != PL_IR_NONE && u->x->row[row].defs == 1 && !pl_ir_in_loop(u->x, u->x->row[row].block, head);
+}
+
 /* The values that an instruction reads as one vector. */
 static bool read_vector(usher *u, size_t at, vector *v, uint32_t *pool)
 {
@@ -233,7 +241,7 @@ static bool read_vector(usher *u, size_t at, vector *v, uint32_t *pool)
                 u->persons.at[there].to = u->pos;
         } else if (u->persons.at[row].tuple == PL_IR_NONE && !again(v, k) && may_sit(u, row, p.tuple, seat))
             seat_there(u, row, p.tuple, seat);
-        else {
+        else if (!stays(u, row)) {
             const uint32_t copy = pl_ir_new(x, v->step);
             pl_insn *i = pl_ir_later(x, u->block, at);
             if (!i || !pl_insn_make(i, M__mov, 2, &(pl_word){v->step == 2 ? W_b64 : W_b32}, 1) || !to_rows(u, x->f->rows))

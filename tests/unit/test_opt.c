@@ -389,6 +389,8 @@ START_TEST(vectors_stand_in_neighbouring_registers)
         {"add.f32 %f9, %f1, %f5;\nadd.f32 %f10, %f2, %f6;\nst.global.v2.f32 [%d1+64], {%f9, %f10};\nst.global.v2.f32 [%d1+80], {%f10, %f9};", 2},
         {"add.f32 %f9, %f1, %f5;\nst.global.v4.f32 [%d1+64], {%f9, %f9, %f9, %f9};", 3},
         {"add.f32 %f9, %f1, %f5;\nst.global.v2.f32 [%d1+64], {%f9, %f9};\nst.global.v2.f32 [%d1+80], {%f9, %f9};", 1}, /* the copy is used again */
+        {"add.f32 %f9, %f1, %f5;\nagain: .pragma \"nounroll\";\nst.global.v2.f32 [%d1+64], {%f9, %f9};\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, %r2;\n@%p1 bra again;",
+         0}, /* one in front of the loop, which is not made */
     };
     for (size_t k = 0; k < sizeof seats / sizeof *seats; k++) {
         char text[1024];
