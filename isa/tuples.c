@@ -135,13 +135,13 @@ static bool sits(const usher *u, uint32_t row, uint32_t tuple, uint32_t seat)
     return row != PL_IR_NONE && u->persons.at[row].tuple == tuple && u->persons.at[row].seat == seat && u->tuples.at[tuple].seat[seat] == row;
 }
 
-/* The value itself or its copy, whoever sits there; PL_IR_NONE: neither. */
+/* The value itself or its copy, whoever sits there; PL_IR_NONE: neither. A variable may have changed since it was copied. */
 static uint32_t seated(const usher *u, uint32_t row, uint32_t tuple, uint32_t seat)
 {
     const person *p = &u->persons.at[row];
     if (sits(u, row, tuple, seat))
         return row;
-    return p->copy != PL_IR_NONE && p->copied == u->block && sits(u, p->copy, tuple, seat) ? p->copy : PL_IR_NONE;
+    return p->copy != PL_IR_NONE && p->copied == u->block && u->x->row[row].defs == 1 && sits(u, p->copy, tuple, seat) ? p->copy : PL_IR_NONE;
 }
 
 /* Nobody sits there while this value lives. */
