@@ -513,6 +513,7 @@ bool pl_warp_groups(pl_warp *w, const pl_insn *i, unsigned k)
         complete &= group[n] == (mask & alive);
     }
     if (!complete) {
+        w->split[w->current].synced = false; /* some may have come together, others that stand here still wait for theirs */
         pl_warp_part(w, pl_from_half(w, group[0]), w->pc, w->pc, UINT32_MAX);
         return true;
     }
