@@ -147,6 +147,24 @@ static uint32_t *meeting_places(pl_program *p, const pl_prog_func *f, pl_arena *
     return named;
 }
 
+/* Groups of lanes that name each other meet at the next BSYNC, if there is one before the next jump. */
+static void groups_meet(pl_program *p, const pl_prog_func *f)
+{
+    const uint32_t end = f->first + f->count;
+    uint32_t meet = UINT32_MAX;
+    for (uint32_t pc = end; pc-- > f->first;) {
+        pl_insn *i = &p->code.at[pc];
+        if (is_jump(i) || is_end(i) || (effects(i) & PL_EF_CALL))
+            meet = UINT32_MAX;
+        else if (pl_forms[i->form].mnem == M__bsync)
+            meet = pl_meeting_place(p, pc, end);
+        else if (pl_forms[i->form].mnem == M__groups && meet != UINT32_MAX) {
+            i->reconv = meet;
+            p->code.at[meet].flags |= PL_IF_SYNC_POINT;
+        }
+    }
+}
+
 pl_status pl_cfg_reconverge(pl_program *p, const pl_prog_func *f, pl_arena *a)
 {
     pl_cfg g;
@@ -224,5 +242,6 @@ pl_status pl_cfg_reconverge(pl_program *p, const pl_prog_func *f, pl_arena *a)
         if (i->reconv != UINT32_MAX)
             p->code.at[i->reconv].flags |= PL_IF_SYNC_POINT;
     }
+    groups_meet(p, f);
     return PL_OK;
 }

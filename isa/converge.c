@@ -322,14 +322,47 @@ static size_t first_meeting(const pl_irb *b)
     return k;
 }
 
-/* The lanes that a shuffle or a vote names, where they are not the same for all lanes; PL_IR_NONE: they are. */
+/* Its lanes look at each other. */
+static bool exchange_of_lanes(const pl_insn *i)
+{
+    return i->cls == C_shfl || i->cls == C_vote || i->cls == C_match || i->cls == C_redux;
+}
+
+/* The lanes that such an instruction names, where they are not the same for all lanes; PL_IR_NONE: they are. */
 static uint32_t own_mask(const pl_varies *v, const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
-    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS && (i->cls == C_shfl || i->cls == C_vote); k++)
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS && exchange_of_lanes(i); k++)
         if (strcmp(f->operand[k].name, "mask") == 0 && v->row[i->op[k]])
             return i->op[k];
     return PL_IR_NONE;
+}
+
+/* Do the lanes part for it, group by group? ptxas 13.0 (20 kernels, 2026-11) does that for one instruction of a block, for two REDUX, and for all but
+ * shuffles where the mask is what MATCH has found; for others it asks whether all lanes name the same ones. */
+static bool parts_by_groups(const pl_ir *x, const pl_varies *v, const pl_irb *b, const pl_insn *i, uint32_t mask)
+{
+    const pl_insn *from = pl_ir_writer(x, mask);
+    unsigned n = 0;
+    for (size_t k = 0; k < b->code.n; k++)
+        n += own_mask(v, &b->code.at[k]) == mask;
+    return i->guard == PL_PT && (n == 1 || (i->cls == C_redux && n == 2) || (i->cls != C_shfl && from && from->cls == C_match));
+}
+
+/* WARPSYNC with the mask in front of it, between BSSY and BSYNC but for a shuffle: behind that groups stay apart. */
+static bool part_by_groups(pl_ir *x, uint32_t b, size_t *at, uint32_t mask)
+{
+    const pl_insn i = x->b.at[b].code.at[*at];
+    const bool meets = i.cls != C_shfl;
+    if (meets && (!put(x, b, *at + 1, M__bsync, i.line) || !put(x, b, (*at)++, M__bssy, i.line)))
+        return false;
+    pl_insn *part = pl_ir_insert(x, b, *at);
+    if (!part || !pl_insn_make(part, M__groups, 1, NULL, 0))
+        return false;
+    part->op[0] = mask;
+    part->line = i.line;
+    *at += 1 + meets;
+    return true;
 }
 
 /* Once for all that name the same ones. */
@@ -341,6 +374,13 @@ static bool ask_for_masks(pl_ir *x, const pl_varies *v)
             uint32_t mask = own_mask(v, &x->b.at[b].code.at[k]);
             if (mask == PL_IR_NONE || mask == asked)
                 continue;
+            if (!pl_ir_count(x))
+                return false;
+            if (parts_by_groups(x, v, &x->b.at[b], &x->b.at[b].code.at[k], mask)) {
+                if (!part_by_groups(x, b, &k, mask))
+                    return false;
+                continue;
+            }
             if (!put(x, b, k, M__agree, x->b.at[b].code.at[k].line))
                 return false;
             k++;

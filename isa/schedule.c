@@ -238,10 +238,11 @@ static bool any_load(const pl_insn *i)
     return (pl_insn_effects(i) & ~(uint32_t)PL_EF_CONVERGE) == PL_EF_LOAD && !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
 }
 
-/* Another block of the machine begins behind it: lanes that are apart have left (isa/converge.c). */
+/* Another block of the machine begins behind it: lanes that are apart have left, or go on by groups, or meet (isa/converge.c). */
 static bool asks_for_lanes(const pl_insn *i)
 {
-    return pl_insn_mnem(i) == M__apart || pl_insn_mnem(i) == M__agree;
+    const uint16_t m = pl_insn_mnem(i);
+    return m == M__apart || m == M__agree || m == M__groups || m == M__bsync;
 }
 
 /* Ends a stretch: nothing moves past it. */

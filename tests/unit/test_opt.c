@@ -745,7 +745,7 @@ END_TEST
 START_TEST(votes_part_no_lanes)
 {
     static const struct { const char *ask; unsigned points; } cases[] = {
-        {"vote.sync.any.pred %p1, %p2, -1;", 0}, {"vote.sync.any.pred %p1, %p2, %r1;", 0}, {"vote.sync.any.pred %p1, %p2, %r3;", 1},
+        {"vote.sync.any.pred %p1, %p2, -1;", 0}, {"vote.sync.any.pred %p1, %p2, %r1;", 0}, {"vote.sync.any.pred %p1, %p2, %r3;", 2}, /* of groups, and of the branch */
         {"vote.sync.ballot.b32 %r5, %p2, -1;\nsetp.gt.u32 %p1, %r5, 99;", 0}, {"match.all.sync.b32 %r5|%p1, %r3, -1;", 0},
         {"match.any.sync.b32 %r5, %r3, -1;\nsetp.gt.u32 %p1, %r5, 99;", 1}, {"redux.sync.add.u32 %r5, %r3, -1;\nsetp.gt.u32 %p1, %r5, 99;", 0},
         {"shfl.sync.idx.b32 %r5, %r3, 0, 31, -1;\nsetp.gt.u32 %p1, %r5, 99;", 0}, {"shfl.sync.idx.b32 %r5, %r3, %r2, 31, -1;\nsetp.gt.u32 %p1, %r5, 99;", 1},
@@ -986,6 +986,40 @@ START_TEST(lanes_that_may_be_apart_are_asked_for)
              "shfl.sync.bfly.b32 %%r4, %%r2, 1, 31, %%r8;\nshfl.sync.bfly.b32 %%r5, %%r4, 2, 31, %%r8;\nst.global.u32 [%%d1], %%r5;");
     assemble(own);
     ck_assert_uint_eq(count("~agree"), 1);
+}
+END_TEST
+
+/* As ptxas 13.0 does for sm_90 (2026-11): where the lanes name different ones, groups of them part for one exchange of a block, or two REDUX, or more by what MATCH
+ * has found, and meet behind it but for a shuffle; for others it asks whether all name the same. */
+START_TEST(lanes_that_name_different_ones_part)
+{
+#define OWN "mul.lo.u32 %r8, %r2, 12345;\n"
+#define FOUND "match.any.sync.b32 %r8, %r2, -1;\n"
+#define REDUX(n) "redux.sync.add.u32 %r" #n ", %r2, %r8;\nst.global.u32 [%d1+" #n "0], %r" #n ";\n"
+#define VOTE(n) "vote.sync.ballot.b32 %r" #n ", %p1, %r8;\nst.global.u32 [%d1+" #n "0], %r" #n ";\n"
+#define SHUFFLE "shfl.sync.bfly.b32 %r4, %r2, 1, 31, %r8;\nst.global.u32 [%d1], %r4;\n"
+    static const struct { const char *body; unsigned groups, meets, asks; } cases[] = {
+        {OWN SHUFFLE, 1, 0, 0},
+        {OWN REDUX(4), 1, 1, 0},
+        {OWN REDUX(4) REDUX(6), 2, 2, 0},
+        {OWN REDUX(4) REDUX(5) REDUX(6), 0, 0, 1},
+        {FOUND REDUX(4) REDUX(5) REDUX(6), 3, 3, 0},
+        {OWN "setp.gt.u32 %p1, %r2, %r1;\n" VOTE(4), 1, 1, 0},
+        {OWN "setp.gt.u32 %p1, %r2, %r1;\n" VOTE(4) VOTE(6), 0, 0, 1},
+        {"mov.u32 %r8, -1;\n" REDUX(4), 0, 0, 0},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        assemble(cases[k].body);
+        ck_assert_uint_eq(count("~groups"), cases[k].groups);
+        ck_assert_uint_eq(count("~bssy"), cases[k].meets);
+        ck_assert_uint_eq(count("~bsync"), cases[k].meets);
+        ck_assert_uint_eq(count("~agree"), cases[k].asks);
+    }
+#undef OWN
+#undef FOUND
+#undef REDUX
+#undef VOTE
+#undef SHUFFLE
 }
 END_TEST
 
@@ -2560,6 +2594,6 @@ UNIT_MAIN("opt", numbers_with_a_point_are_folded, quotients_are_computed_again, 
           divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, guarded_accesses_are_bodies, arms_are_beside_each_other, two_conditions_are_one_branch, bodies_count_what_they_become, lanes_that_have_left_are_not_elsewhere, bodies_fetch_parameters, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
-          parameters_of_arithmetic_take_no_register, what_all_lanes_count_takes_no_register, the_bank_is_read_in_front_of_barriers, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
+          parameters_of_arithmetic_take_no_register, what_all_lanes_count_takes_no_register, the_bank_is_read_in_front_of_barriers, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, lanes_that_name_different_ones_part, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
           loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, loads_of_what_is_known_are_copies, constant_vectors_take_uniform_registers, wider_accesses_tell_how_global_words_are_aligned, calls_through_pointers_have_a_meeting_point_where_lanes_part, addresses_added_to_multiples_are_fetched, atomics_without_a_reader_are_reductions_where_nothing_fences,
           unaligned_shared_words_are_not, divisors_are_prepared_once, divisions_are_multiplications, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
