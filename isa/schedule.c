@@ -4,7 +4,8 @@
  * the one at the start of the longest chain of latencies comes first, as long as there are registers (Gibbons and Muchnick, "Efficient
  * Instruction Scheduling for a Pipelined Architecture", 1986; Goodman and Hsu, "Code Scheduling and Register Allocation in Large Basic
  * Blocks", 1988). So loads are issued as soon as their addresses are known, then whatever does not wait for them, as in the code of
- * ptxas for sm_90 (2026-11). Where registers run out, what was begun early holds them: then orders that look less far ahead are made too.
+ * ptxas for sm_90 (2026-11). Where registers run out, what was begun early holds them: then orders that look less far ahead are made too,
+ * and some that look far but begin as if there were a few registers less.
  *
  * What stays in order: writes and reads of a register; stores, and the loads that may see them; what other lanes or threads can observe;
  * additions with carry. Arithmetic moves past barriers and atomics, loads past reductions that they cannot see. */

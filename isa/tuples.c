@@ -67,6 +67,14 @@ static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     p->block = u->block;
 }
 
+static void note_written(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    usher *u = ctx;
+    (void)rows;
+    if (!(use & PL_USE_PRED) && *row < u->persons.n)
+        u->persons.at[*row].from = u->pos;
+}
+
 /* Where values live. */
 static void note_lives(usher *u)
 {
@@ -78,17 +86,7 @@ static void note_lives(usher *u)
             pl_insn *i = &x->b.at[u->block].code.at[k];
             if (i->form == PL_IR_DEAD)
                 continue;
-            pl_insn_reads_here(x->p, i, note_read, u);
-            pl_plan own;
-            const pl_plan *t = pl_plan_of(x->p, i, &own);
-            for (const pl_plan_use *w = t->use; w < t->use + t->n; w++) {
-                const uint32_t first = ((const uint32_t *)(const void *)i)[w->at];
-                for (unsigned e = 0; first != UINT32_MAX && (w->use & PL_USE_WRITE) && !(w->use & PL_USE_PRED) && e < (w->count ? w->count : 1u); e++) {
-                    const uint32_t row = w->count ? x->p->pool.at[i->more + first + e] : first;
-                    if (row < u->persons.n)
-                        u->persons.at[row].from = u->pos;
-                }
-            }
+            pl_insn_reads_writes(x->p, i, note_read, note_written, u);
         }
     }
     for (uint32_t row = 0; row < u->persons.n; row++) {
