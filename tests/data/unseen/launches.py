@@ -38,6 +38,7 @@ has, so that those recorded before stay as they are; the files were made togethe
     15001   archive ciphering layering ventures views
     17001   apparatus assemblies habits orders recordings trainings vaults workloads
     19001   calculus contention drills fragments machinery memories mixtures overlap
+    20001   dialects exercises lattices pipes primitives products_again simulations studies transformer wanderings
 
 and the launches of mixed, stack and tensor were written by hand."""
 import json
