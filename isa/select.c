@@ -437,43 +437,123 @@ static unsigned input(logic *l, uint32_t row)
     return l->n++;
 }
 
+/* Does its inverse cost nothing? What is inverted, if so, else UINT32_MAX. */
+static uint32_t inverted(const chooser *c, const pl_insn *i, unsigned k)
+{
+    const pl_insn *w = source(c, i, k);
+    uint64_t n;
+    if (!w || pl_insn_type(w) != pl_insn_type(i))
+        return UINT32_MAX;
+    if (pl_insn_mnem(w) == M_not)
+        return w->op[1];
+    const uint64_t ones = pl_insn_type(i) == W_b64 ? UINT64_MAX : UINT32_MAX;
+    return pl_insn_mnem(w) == M_xor && pl_ir_number(c->x, w->op[2], &n) && n == ones ? w->op[1] : UINT32_MAX;
+}
+
+/* Is the row in use anyway, beside the instruction that asks? A number is no register. What a load or a product brings as 64 bits has two
+ * users where its halves are used, one for each; a parameter comes from elsewhere. */
+static bool needed_anyway(const chooser *c, uint32_t row)
+{
+    uint64_t n;
+    if (pl_ir_number(c->x, row, &n))
+        return true;
+    const pl_insn *w = c->x->row[row].defs == 1 && c->x->row[row].block != PL_IR_NONE ? pl_ir_writer(c->x, row) : NULL;
+    if (w && w->sel[PL_M_SPACE] == PL_SP_PARAM && pl_insn_mnem(w) == M_ld)
+        return false;
+    if (c->x->row[row].uses > 1)
+        return true;
+    return w && pl_type_bits(pl_insn_type(w)) == 64 ? pl_insn_mnem(w) == M_ld && w->op[0] == row : w && pl_insn_has(w, W_wide);
+}
+
+/* May what computes operand k be computed again by its user? Where it has no other one nothing is done twice; where the registers that it
+ * reads are needed by others, nothing is kept longer for it, and the user need not wait for it. */
+static bool repeats(const chooser *c, uint32_t row, const logic *s)
+{
+    if (single(c, row))
+        return true;
+    for (unsigned n = 0; n < s->n; n++)
+        if (!needed_anyway(c, s->in[n]))
+            return false;
+    return true;
+}
+
+/* An instruction has room for one number, of which a half that is all zeros or ones needs none. */
+static bool room_for_numbers(const chooser *c, const logic *l)
+{
+    for (unsigned half = 0; half < 2; half++) {
+        uint32_t seen = 0;
+        for (unsigned n = 0; n < l->n && n < 3; n++) {
+            uint64_t v;
+            if (!pl_ir_number(c->x, l->in[n], &v))
+                continue;
+            const uint32_t part = (uint32_t)(v >> 32 * half);
+            if (part != 0 && part != UINT32_MAX && seen != 0 && part != seen)
+                return false;
+            if (part != 0 && part != UINT32_MAX)
+                seen = part;
+        }
+    }
+    return true;
+}
+
+/* Takes what computes operand k, when its input number `at` of *l, into *l. */
+static bool absorb(const chooser *c, const pl_insn *i, unsigned k, logic *l)
+{
+    unsigned at = 0;
+    while (at < l->n && l->in[at] != i->op[k])
+        at++;
+    const pl_insn *w = at < l->n ? source(c, i, k) : NULL;
+    logic s, m = {0};
+    if (!w || pl_insn_type(w) != pl_insn_type(i) || pl_insn_mnem(w) == M_not || !logic_of(w, &s) || !repeats(c, i->op[k], &s))
+        return false;
+    uint8_t child[3] = {0}, v[3] = {0};
+    for (unsigned n = 0; n < s.n; n++)
+        input(&m, s.in[n]);
+    for (unsigned n = 0; n < l->n; n++)
+        if (n != at)
+            input(&m, l->in[n]);
+    if (m.n > 3 || !room_for_numbers(c, &m))
+        return false;
+    for (unsigned n = 0; n < s.n; n++)
+        child[n] = pick(input(&m, s.in[n]));
+    for (unsigned n = 0; n < l->n; n++)
+        v[n] = n == at ? apply(s.lut, child) : pick(input(&m, l->in[n]));
+    m.lut = apply(l->lut, v);
+    if (!single(c, i->op[k])) { /* else its uses become those of its user */
+        for (unsigned n = 0; n < s.n; n++)
+            c->x->row[s.in[n]].uses++;
+        c->x->row[i->op[k]].uses--;
+    }
+    *l = m;
+    return true;
+}
+
+/* Up to three inputs of a tree of logic are one LOP3. So does ptxas 13.0 (100 small programs for sm_90a, 2026-11): from the first instruction to the
+ * last, each takes in first what inverts an operand, whoever else wants that, then what computes its second operand and its first, once. An inversion takes
+ * in nothing, nor does a LOP3, be it of the text. */
 static void merge_logic(const chooser *c, pl_insn *i)
 {
     const pl_word type = pl_insn_type(i);
     logic l;
-    if (!logic_of(i, &l))
+    if (pl_insn_mnem(i) == M_not || pl_forms[i->form].noperands != 3 || !logic_of(i, &l))
         return;
-    for (unsigned k = 0; k < l.n; k++) {
-        unsigned at = 1;
-        while (i->op[at] != l.in[k])
-            at++;
-        pl_insn *w = source(c, i, at);
-        logic s;
-        if (!w || !single(c, l.in[k]) || pl_insn_type(w) != type || !logic_of(w, &s))
-            continue;
-        logic m = {0};
-        uint8_t child[3] = {0}, v[3] = {0};
-        for (unsigned n = 0; n < s.n; n++)
-            input(&m, s.in[n]);
-        for (unsigned n = 0; n < l.n; n++)
-            if (n != k)
-                input(&m, l.in[n]);
-        if (m.n > 3)
-            continue;
-        for (unsigned n = 0; n < s.n; n++)
-            child[n] = pick(input(&m, s.in[n]));
-        for (unsigned n = 0; n < l.n; n++)
-            v[n] = n == k ? apply(s.lut, child) : pick(input(&m, l.in[n]));
-        pl_insn r = *i;
-        if (!pl_insn_make(&r, type == W_b64 ? M__lop3 : M_lop3, 5, &type, 1))
-            return;
-        for (unsigned n = 0; n < 3; n++)
-            r.op[1 + n] = n < m.n ? m.in[n] : pl_ir_constant(c->x, 0, type == W_b64 ? 64 : 32);
-        r.op[4] = apply(l.lut, v);
-        *i = r;
-        merge_logic(c, i);
+    bool changed = false;
+    pl_insn r = *i;
+    for (unsigned k = 1; k <= 2; k++)
+        for (uint32_t row; l.n == 2 && (row = inverted(c, &r, k)) != UINT32_MAX && row != r.op[3 - k]; changed = true) {
+            c->x->row[row].uses += !single(c, r.op[k]); /* the inversion itself goes with its last user */
+            c->x->row[r.op[k]].uses--;
+            l.in[k - 1] = r.op[k] = row;
+            l.lut = apply(l.lut, (const uint8_t[3]){k == 1 ? (uint8_t)~LUT_A : LUT_A, k == 2 ? (uint8_t)~LUT_B : LUT_B, 0});
+        }
+    for (unsigned k = 2; k >= 1; k--)
+        changed |= absorb(c, &r, k, &l);
+    if (!changed || !pl_insn_make(&r, type == W_b64 ? M__lop3 : M_lop3, 5, &type, 1))
         return;
-    }
+    for (unsigned n = 0; n < 3; n++)
+        r.op[1 + n] = n < l.n ? l.in[n] : pl_ir_constant(c->x, 0, type == W_b64 ? 64 : 32);
+    r.op[4] = l.lut;
+    *i = r;
 }
 
 /* ---- predicates ---- */
