@@ -36,6 +36,19 @@ void pl_coalesce(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t
     for (uint32_t i = 0; i < out->n; i++) out->sectors += (uint32_t)__builtin_popcount(out->at[i].mask);
 }
 
+uint32_t pl_tag_turns(const pl_lines *lines, uint32_t line, uint32_t tags, uint32_t low, uint32_t high)
+{
+    if (!(low | high) || lines->n < 2)
+        return (lines->n + tags - 1) / tags;
+    uint32_t turns[4] = {0}, most = 0;
+    for (uint32_t i = 0; i < lines->n; i++) {
+        const uint32_t number = (uint32_t)quotient(lines->at[i].line, line);
+        const uint32_t bank = (unsigned)__builtin_parity(number & high) * 2u + (unsigned)__builtin_parity(number & low);
+        if (++turns[bank] > most) most = turns[bank];
+    }
+    return most;
+}
+
 void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size, uint32_t line,
                         uint32_t sector)
 {

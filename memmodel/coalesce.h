@@ -29,7 +29,10 @@ typedef struct pl_lines {
 
 /* Lines of `line` bytes with sectors of `sector` bytes that the lanes in `mask` touch with `size` bytes each. */
 void pl_coalesce(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size, uint32_t line, uint32_t sector);
-/* As above, and also counts lanes with equal addresses (atomics). */
+/* Cycles in which their tags are looked up, `tags` a cycle. Where `low` and `high` are given, tags are in four banks, of which each looks up one: bits of
+ * the line's number whose parities are the number of its bank (sets.tsv: H200, driver 580.159.04, 2026-11). */
+uint32_t pl_tag_turns(const pl_lines *lines, uint32_t line, uint32_t tags, uint32_t low, uint32_t high);
+/* As pl_coalesce, and also counts lanes with equal addresses (atomics). */
 void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size, uint32_t line,
                         uint32_t sector);
 /* Passes through `banks` banks of `width` bytes, of which a pass opens `rows` neighbouring rows (Kepler with 4-byte banks: two, so that words

@@ -23,6 +23,13 @@ static void replay(const pl_sm *s, pl_subcore *c, uint32_t turns, uint64_t now)
 /* Occupation of the address unit, or of the banks, by so many turns. */
 static uint64_t turns_cost(const pl_sm *s, uint32_t turns) { return (uint64_t)(turns * s->m->op[PL_OP_MEM].interval * PL_FINE); }
 
+/* Cycles of the tags for the lines at hand. */
+static uint32_t tag_turns(const pl_sm *s)
+{
+    const pl_l1_config *m = &s->m->l1;
+    return pl_tag_turns(&s->lines, (uint32_t)m->line, m->tags, m->tag_low, m->tag_high);
+}
+
 /* The data of a load whose last sector has come at `at` pass the banks, and the link to its sub-core: the cycle at which they are there
  * (coalescing.csv: 413 cycles where 32 sectors lie in one bank, 388 where they do not). */
 uint64_t pl_lsu_pass(pl_sm *s, const pl_token *k, uint64_t at)
@@ -523,7 +530,7 @@ static void upkeep(pl_sm *s, pl_subcore *c, const pl_dec *d, uint32_t pc, uint64
     static const uint8_t op[] = {[PL_UP_PREFETCH] = PL_MEM_READ, [PL_UP_DEMOTE] = PL_MEM_DEMOTE, [PL_UP_DISCARD] = PL_MEM_DISCARD};
     const pl_l1_config *m = &s->m->l1;
     pl_coalesce(&s->lines, s->fx.mask, s->fx.addr, 1, (uint32_t)m->line, (uint32_t)m->sector);
-    const uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, turns_cost(s, (s->lines.n + m->tags - 1) / m->tags));
+    const uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, turns_cost(s, tag_turns(s)));
     queue_lg(s, c, start);
     read_registers(s, t, d, start, PL_SB_LONG);
     for (uint32_t k = 0; k < s->lines.n; k++)
@@ -555,7 +562,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     uint32_t sectors = lines->sectors; /* of atomics: one for each turn, as many as the busiest address of the sector needs */
     for (uint32_t k = 0; atomic && k < lines->n; k++) sectors += lines->at[k].chain - (uint32_t)__builtin_popcount(lines->at[k].mask);
     uint32_t bytes = (uint32_t)__builtin_popcount(fx->mask) * fx->size, passes = (bytes + m->width - 1) / m->width, extra;
-    uint32_t tags = (lines->n + m->tags - 1) / m->tags;
+    const uint32_t tags = tag_turns(s);
     /* the data lie in the banks that shared memory has */
     if (d->texture) passes = 1; /* its units have banks of their own */
     else if (!is_local && !atomic) passes = pl_bank_passes(fx->mask, fx->addr, fx->size, s->m->shared.banks, s->m->shared.bank, s->m->shared.rows, !store, &extra);
@@ -605,7 +612,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         start = pl_port_enter(&c->texels, start, (uint64_t)m->texture_result * (d->components > 2 ? d->components : 1) * PL_FINE);
         further += more + m->texture_component * (d->components > 1 ? d->components - 1u : 0);
     }
-    uint64_t ready = start + m->latency + further + (uint64_t)(passes - 1) * m->pass_latency + (lines->n - 1) / m->tags;
+    uint64_t ready = start + m->latency + further + (uint64_t)(passes - 1) * m->pass_latency + tags - 1;
     const bool answered = is_answered(fx, d);
     if (store || (atomic && !answered)) {
         for (uint32_t k = 0; k < lines->n; k++) {
@@ -675,6 +682,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         pl_token_done(s, slot, ready);
     }
 
+    const uint32_t backs = pending ? tags : 1;
     uint64_t hits = s->l1.hits + s->l1.merges - hits_before;
     pl_pc_stat *st = stat_of(s, pc);
     if (st) {
@@ -693,7 +701,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             s->stat.local_loads += words;
             s->stat.local_load_sectors += lines->sectors;
             s->stat.local_load_hits += hits;
-            count_writebacks(s, d, tags > d->nwrite ? tags : d->nwrite);
+            count_writebacks(s, d, backs > d->nwrite ? backs : d->nwrite);
         }
     } else if (d->texture) {
         /* counted with the texture units, of which there are no counters here */
@@ -713,7 +721,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         s->stat.load_sectors += sectors;
         s->stat.load_hits += hits;
         s->stat.load_bytes += bytes;
-        count_writebacks(s, d, tags > d->nwrite ? tags : d->nwrite); /* copy_strided_32: eight for 32 lines; saxpy4: four for 128 bits */
+        count_writebacks(s, d, backs > d->nwrite ? backs : d->nwrite); /* copy_strided_32: eight for 32 lines; saxpy4: four for 128 bits */
     }
     emit(s, t, pc, issued, seq, sectors, turns, pending || store || atomic ? PL_LV_L2 : PL_LV_L1, pending ? 0 : ready - issued, slot);
 }

@@ -158,6 +158,8 @@ static const pl_conf_key l1_keys[] = {
     KEY(pl_l1_config, input, "input", U32, "", 1, 64, "accesses in front of the tags that have read their registers"),
     KEY(pl_l1_config, writes, "writes", U32, "", 1, 64, "lines that wait for further stores of their warp"),
     KEY(pl_l1_config, tags, "tags", U32, "", 1, 64, "lines of a warp's access that are looked up in a cycle"),
+    OPTIONAL(pl_l1_config, tag_low, "tag_low", U32, "", 0, UINT32_MAX, "bits of the number of a line whose parity is the lower bit of the bank that its tag is in: of four, each looks up one in a cycle; 0: any four"),
+    OPTIONAL(pl_l1_config, tag_high, "tag_high", U32, "", 0, UINT32_MAX, "bits of the number of a line whose parity is the upper bit of that bank"),
     OPTIONAL(pl_l1_config, store_pass, "store_pass", F64, CY, 0, 100, "cycles that a store holds the banks beyond a cycle for each pass"),
     KEY(pl_l1_config, pass_latency, "pass_latency", U32, CY, 0, 100, "further cycles of latency for each further pass through the banks"),
     KEY(pl_l1_config, width, "width", U32, "B/cycle", 1, 1024, "data that the L1 delivers"),

@@ -540,8 +540,44 @@ START_TEST(stores_hold_the_banks)
 }
 END_TEST
 
+/* Cycles a load of an SM whose `warps` warps load what is in the L1: each lane of a line of its own, `step` lines from the next one's, and of another bank.
+ * One warp waits for each of its loads, more have two under way. */
+static double loads_of_lines(unsigned step, unsigned warps)
+{
+    enum { EACH = 8, ROUNDS = 32, AWAY = 131072 /* the same banks */ };
+    static char text[4096];
+    static uint32_t taken[1024];
+    size_t at = (size_t)snprintf(text, sizeof text,
+                                 ".version 8.0\n.target sm_90a\n.address_size 64\n.global .align 128 .b8 room[524288];\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 %%r<20>; .reg .b64 %%d<9>; .reg .pred %%q;\n"
+                                 "ld.param.u64 %%d0, [p]; mov.u32 %%r0, %%tid.x; mul.wide.u32 %%d1, %%r0, 4; add.u64 %%d1, %%d1, %%d0; and.b32 %%r3, %%r0, 31; mul.wide.u32 %%d3, %%r3, %u;\n"
+                                 "mov.u64 %%d2, room; add.u64 %%d2, %%d2, %%d3; mov.u32 %%r9, 0; mov.u32 %%r4, 0; mov.u32 %%r5, 0;\n"
+                                 "round: setp.ne.u32 %%q, %%r9, 1; @%%q bra go; bar.sync 0; mov.u32 %%r1, %%clock;\ngo:\n", 128 * step + 4);
+    for (unsigned k = 0; k < EACH; k++) {
+        at += (size_t)snprintf(text + at, sizeof text - at, "ld.global.u32 %%r%u, [%%d2+%u];\n", 4 + k % 2, warps == 1 ? 0 : k % 2 * AWAY);
+        if (warps == 1 || k % 2) at += (size_t)snprintf(text + at, sizeof text - at, "add.u32 %%r5, %%r5, %%r4; cvt.u64.u32 %%d3, %%r5; add.u64 %%d2, %%d2, %%d3;\n");
+    }
+    snprintf(text + at, sizeof text - at, "add.u32 %%r9, %%r9, 1; setp.le.u32 %%q, %%r9, %u; @%%q bra round;\n"
+             "cvt.u32.u64 %%r4, %%d3; mov.u32 %%r2, %%clock; sub.u32 %%r2, %%r2, %%r1; add.u32 %%r2, %%r2, %%r4; st.global.u32 [%%d1], %%r2; ret;\n}\n", ROUNDS);
+    written_by(text, 1, 32 * warps, taken, sizeof taken);
+    double sum = 0;
+    for (uint32_t k = 0; k < 32 * warps; k++) sum += taken[k];
+    return sum / 32 / warps / warps / EACH / ROUNDS;
+}
+
+/* Each of the four banks of tags looks up one line a cycle (sets.tsv): an access takes as long as the bank with most of its lines. */
+START_TEST(lines_take_turns_at_the_tags)
+{
+    static const uint8_t turns[] = {8, 8, 11, 8, 10, 11, 14, 8, 14, 10, 14, 14, 9, 13, 10, 8, 9, 11, 10, 9, 10, 11, 13, 11, 10, 9, 12, 13, 10, 9, 16, 8, 16, 10, 9, 14, 13, 10, 10, 12}; /* recorded, by step */
+    const double least = loads_of_lines(1, 1);
+    for (unsigned step = 2; step <= sizeof turns; step++)
+        ck_assert_double_eq_tol(loads_of_lines(step, 1) - least, turns[step - 1] - turns[0], 0.05 + 0.03 * (turns[step - 1] - turns[0]));
+    ck_assert_double_eq_tol(loads_of_lines(1, 8), 8.13, 0.4);
+    ck_assert_double_eq_tol(loads_of_lines(31, 8), 16.15, 0.8);
+}
+END_TEST
+
 UNIT_MAIN("stalls", the_first_constant_is_waited_for, so_is_the_first_address, arriving_at_a_clusters_barrier_is_a_fence,
           lanes_that_part_take_both_sides, addresses_in_registers_cost_more, a_level_of_recursion, a_release_begins_with_a_fence, loads_wait_behind_stores,
           waiting_for_an_mbarrier_issues_nothing, stores_to_one_sector_leave_together, a_generic_reduction_is_waited_for, lanes_of_an_increment_take_turns,
           warps_of_a_block_take_turns, the_driver_takes_its_time, blocks_are_spread_over_the_gpu,
-          fetches_take_turns_at_the_texture_units, fences_go_where_the_sm_has_been, stores_hold_the_banks)
+          fetches_take_turns_at_the_texture_units, lines_take_turns_at_the_tags, fences_go_where_the_sm_has_been, stores_hold_the_banks)
