@@ -561,6 +561,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->side = (uint8_t)side_of(d);
         d->jump = f->mnem == M_brx || f->mnem == M__ret || (f->mnem == M_ret && !ends) || calls_register(p, i, f);
         d->meets = f->mnem == M__bsync;
+        d->yields = f->mnem == M__yield;
         d->drains = d->meets || f->mnem == M__warpsync || (f->effects & PL_EF_CALL);
         d->joins = (f->effects & PL_EF_CALL) || (f->mnem == M_ret && !ends);
         if (d->price->issues) {

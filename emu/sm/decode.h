@@ -78,6 +78,7 @@ typedef struct pl_dec {
     uint8_t empty;      /* empty instructions behind it, where its stall count has no room for that */
     bool jump;          /* a branch, call or return to an address in a register */
     bool meets;         /* lanes that parted meet there */
+    bool yields;        /* lets other lanes of the warp run */
     bool drains;        /* a call, or a place where lanes meet: all results of arithmetic must be in their registers */
     bool bank;          /* reads a word of the constant bank that the driver fills: kernel parameters, sizes of grid and block */
     uint16_t bank_at;   /* which */

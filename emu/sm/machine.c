@@ -69,6 +69,7 @@ static const pl_conf_key issue_keys[] = {
     KEY(pl_issue_config, jump_each, "jump_each", U32, CY, 1, 100, "cycles that such an address takes, one after the other on an SM"),
     OPTIONAL(pl_issue_config, join_each, "join_each", U32, CY, 0, 100, "cycles that a meeting of lanes takes there"),
     OPTIONAL(pl_issue_config, rejoin, "rejoin", U32, CY, 0, 1000, "cycles until lanes that meet find that a call has saved their barrier and given it back, and meet once more"),
+    OPTIONAL(pl_issue_config, yield, "yield", U32, CY, 0, 1000, "cycles behind the stall count until a warp that lets other lanes run goes on"),
     KEY(pl_issue_config, divergence, "divergence", U32, CY, 0, 200, "further cycles when the lanes of a warp part at a branch"),
     KEY(pl_issue_config, memory, "memory", U32, CY, 1, 100, "cycles from a memory instruction of a warp to its next one"),
     KEY(pl_issue_config, mio_queue, "mio_queue", U32, "", 1, 64,

@@ -92,7 +92,7 @@ typedef enum pl_policy { PL_POLICY_YOUNGEST, PL_POLICY_OLDEST, PL_POLICY_TURNS, 
 
 typedef struct pl_issue_config {
     int policy; /* pl_policy; always greedy first */
-    uint32_t width, interval, replay, guard_latency, cross, far, queued, high, drain, branch, stall_most, refetch, exit, jump, jump_each, join_each, rejoin, divergence, memory, mio_queue, lg_queue, read;
+    uint32_t width, interval, replay, guard_latency, cross, far, queued, high, drain, branch, stall_most, refetch, exit, jump, jump_each, join_each, rejoin, yield, divergence, memory, mio_queue, lg_queue, read;
 } pl_issue_config;
 
 typedef struct pl_fetch_config {

@@ -847,12 +847,14 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         t->hold_why = PL_STALL_BRANCH;
         if (d->jump) /* the stall count holds the warp first */
             t->hold = pl_port_enter(&s->jump_port, t->stall, (uint64_t)s->m->issue.jump_each * PL_FINE) + s->m->issue.jump;
+        else if (d->yields)
+            t->hold = pl_port_enter(&s->jump_port, t->stall, (uint64_t)s->m->issue.jump_each * PL_FINE) + s->m->issue.yield;
         else {
             const uint64_t in = d->meets ? pl_port_enter(&s->jump_port, t->stall, (uint64_t)s->m->issue.join_each * PL_FINE) : t->stall;
             t->hold = in + (p->latency > s->m->issue.branch ? p->latency - s->m->issue.branch : 0) + (parts ? s->m->issue.divergence : 0);
         }
         if (d->meets && w->pc == pc) t->hold = t->stall + s->m->issue.rejoin;
-        if (s->m->issue.refetch && w->pc != pc + 1) {
+        if (s->m->issue.refetch && (w->pc != pc + 1 || d->yields)) {
             const uint64_t resolved = t->hold;
             t->hold = pl_port_enter(&c->redirected, resolved, (uint64_t)s->m->issue.refetch * PL_FINE) + s->m->issue.refetch;
             t->fetches = (uint32_t)(t->hold - resolved);
