@@ -424,10 +424,11 @@ static bool calls_register(const pl_program *p, const pl_insn *i, const pl_form 
 }
 
 /* Accesses that order others at gpu scope or wider: ptxas writes MEMBAR in front of those that release (with ERRBAR and CGAERRBAR, as for a fence),
- * and CCTL behind those that acquire, which waits for the result (machine code for sm_90). */
+ * and CCTL behind those that acquire, which waits for the result; NOP behind those that acquire from their block (machine code for sm_90). */
 static void note_order(pl_dec *d, const pl_insn *i, const pl_form *f)
 {
     const bool reaches = pl_insn_has(i, W_gpu) || pl_insn_has(i, W_sys) || pl_insn_has(i, W_cluster);
+    d->empty = d->kind == PL_KIND_MEMORY && (f->effects & (PL_EF_LOAD | PL_EF_ATOMIC)) && (pl_insn_has(i, W_acquire) || pl_insn_has(i, W_acq_rel));
     if (d->kind != PL_KIND_MEMORY || d->shared || !reaches) return;
     d->releases = pl_insn_has(i, W_release) || pl_insn_has(i, W_acq_rel);
     d->acquires = (f->effects & (PL_EF_LOAD | PL_EF_ATOMIC)) && (pl_insn_has(i, W_acquire) || pl_insn_has(i, W_acq_rel));

@@ -75,7 +75,7 @@ typedef struct pl_dec {
     uint8_t frees;      /* scoreboard that it ends when it has read its registers, or PL_SB_NONE */
     bool joins;         /* a call or return: all scoreboards must be empty */
     uint16_t stall;     /* cycles from its issue to the earliest one of the warp's next instruction */
-    uint8_t empty;      /* empty instructions behind it, where its stall count has no room for that */
+    uint8_t empty;      /* further instructions that do nothing for the warp: where its stall count has no room, and CCTL or NOP behind what acquires */
     bool jump;          /* a branch, call or return to an address in a register */
     bool meets;         /* lanes that parted meet there */
     bool yields;        /* lets other lanes of the warp run */
