@@ -83,17 +83,20 @@ static bool one_lane(const pl_ir *x, uint32_t b, size_t at)
 typedef enum combined { APART, COUNTED, SUMMED, RANKED } combined;
 
 /* Integer atomic operations on an address that is the same in all lanes: one lane does them for its warp. Without a reader it gets what REDUX
- * has combined; of the same number for all lanes a reader gets what the one lane found, and the number once for each lane before it. */
+ * has combined; of the same number for all lanes a reader gets what the one lane found, and the number once for each lane before it. Of 64 bits only
+ * sums of a number in global memory are done so. */
 static combined combines(const pl_ir *x, const pl_varies *v, uint32_t b, size_t at)
 {
     const pl_insn *i = &x->b.at[b].code.at[at];
     pl_word t = pl_insn_type(i);
     bool atom = pl_insn_mnem(i) == M_atom, shared = i->sel[PL_M_SPACE] == PL_SP_SHARED;
     unsigned address = atom ? 1 : 0;
-    if ((!atom && pl_insn_mnem(i) != M_red) || (i->sel[PL_M_SPACE] != PL_SP_GLOBAL && !shared) || i->op[address] == UINT32_MAX || v->row[i->op[address]] ||
-        pl_type_bits(t) != 32 || pl_type_kind(t) == 'f' || pl_forms[i->form].operand[address].kind != PL_K_ADDR || one_lane(x, b, at))
-        return APART;
+    const bool global = i->sel[PL_M_SPACE] == PL_SP_GLOBAL, wide = pl_type_bits(t) == 64;
     uint64_t number;
+    if ((!atom && pl_insn_mnem(i) != M_red) || (!global && !shared && i->sel[PL_M_SPACE] != PL_SP_GENERIC) || i->op[address] == UINT32_MAX ||
+        v->row[i->op[address]] || pl_type_bits(t) < 32 || pl_type_kind(t) == 'f' || pl_forms[i->form].operand[address].kind != PL_K_ADDR ||
+        i->sel[PL_M_COUNT] > 1 || one_lane(x, b, at) || (wide && !(global && pl_insn_has(i, W_add) && number_in(x, i->op[address + 1], &number))))
+        return APART;
     bool same = !v->row[i->op[address + 1]];
     if (atom && x->row[i->op[0]].uses)
         return pl_insn_has(i, W_add) && same ? RANKED : APART;
@@ -113,8 +116,9 @@ static void reads_row(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static bool put_rank(pl_ir *x, uint32_t b, size_t at)
 {
     pl_irb *k = &x->b.at[b];
-    const uint32_t d = k->code.at[at].op[0], line = k->code.at[at].line, found = pl_ir_new(x, 1);
-    const pl_word b32 = W_b32;
+    const bool wide = pl_type_bits(pl_insn_type(&k->code.at[at])) == 64;
+    const uint32_t d = k->code.at[at].op[0], line = k->code.at[at].line, found = pl_ir_new(x, wide ? 2 : 1);
+    const pl_word type = wide ? W_b64 : W_b32;
     size_t to = at + 1;
     for (; to < k->code.n && !pl_insn_is_jump(&k->code.at[to]); to++) {
         uint32_t wanted[2] = {d, 0};
@@ -124,7 +128,7 @@ static bool put_rank(pl_ir *x, uint32_t b, size_t at)
     }
     k->code.at[at].op[0] = found;
     pl_insn *i = pl_ir_later(x, b, to);
-    if (!i || !pl_insn_make(i, M__rank, 2, &b32, 1))
+    if (!i || !pl_insn_make(i, M__rank, 2, &type, 1))
         return false;
     i->op[0] = d;
     i->op[1] = found;
@@ -132,6 +136,21 @@ static bool put_rank(pl_ir *x, uint32_t b, size_t at)
     i->guard = k->code.at[at].guard;
     i->flags |= (uint16_t)(k->code.at[at].flags & PL_IF_GUARD_NEG);
     return true;
+}
+
+/* The number that all lanes add goes into the sum with how many they are: POPC writes that where a move would write a one, and a rank has it
+ * anyway; with another number it is two instructions. The next numbers of a block find the POPC done. */
+static void multiply(pl_ir *x, pl_insn *i, combined how)
+{
+    const unsigned value = pl_insn_mnem(i) == M_atom ? 2 : 1;
+    pl_insn *put = pl_ir_writer(x, i->op[value]);
+    uint64_t n;
+    if (!put || pl_insn_mnem(put) != M__mov || pl_type_bits(pl_insn_type(put)) != 32 || !pl_ir_number(x, put->op[1], &n))
+        return;
+    if (how == COUNTED && n != 1)
+        put->cls = C_alu_x2;
+    else if (how == RANKED && n == 1 && x->row[i->op[value]].uses == 1)
+        put->cls = C_free;
 }
 
 static bool is_atomic(const pl_insn *i)
@@ -148,14 +167,17 @@ static bool combine_atomics(pl_ir *x, const pl_varies *v)
         return false;
     for (uint32_t b = 0; b < x->b.n; b++) {
         bool leader = false;
+        uint32_t counted = UINT32_MAX; /* the number of 64 bits that has been multiplied */
         for (size_t k = 0; x->b.at[b].order != PL_IR_NONE && k < x->b.at[b].code.n; k++) {
             pl_insn red = x->b.at[b].code.at[k];
             combined how = combines(x, v, b, k);
             if (how == APART)
                 continue;
-            for (int part = leader ? 1 : 0; part < (how == SUMMED ? 2 : 1); part++) {
+            const bool wide = pl_type_bits(pl_insn_type(&red)) == 64;
+            const uint32_t value = red.op[pl_insn_mnem(&red) == M_atom ? 2 : 1];
+            for (int part = leader ? 1 : 0; part < (how == SUMMED || (wide && value != counted) ? 2 : 1); part++) {
                 pl_insn *i = pl_ir_later(x, b, k);
-                if (!i || !pl_insn_make(i, part ? M__gather : M__leader, 0, NULL, 0))
+                if (!i || !pl_insn_make(i, !part ? M__leader : wide ? M__count : M__gather, 0, NULL, 0))
                     return false;
                 i->line = red.line;
                 i->guard = red.guard;
@@ -163,7 +185,10 @@ static bool combine_atomics(pl_ir *x, const pl_varies *v)
             }
             if (how == RANKED && !put_rank(x, b, k))
                 return false;
+            if (!leader)
+                multiply(x, &x->b.at[b].code.at[k], how);
             leader = true;
+            counted = wide ? value : counted;
         }
     }
     return pl_ir_settle(x);
