@@ -4,7 +4,8 @@
  * floating-point values and what is 64 bits wide are a loop: LDS, the operation, ATOMS.CAST.SPIN, ISETP and BRA. The compare-and-swap takes one
  * lane of each bank a time, so the loop goes round as often as lanes meet in one (ptxas 13.0 for sm_90; tests/data/micro/cast.tsv.xz, 2026-11).
  *
- * Where all lanes name one address, ptxas lets one lane do what the warp wants (isa/converge.c). */
+ * Where all lanes name one address, ptxas lets one lane do what the warp wants (isa/converge.c). A place at a number behind a parameter is made a
+ * register (add_up). */
 #include <string.h>
 
 #include "isa/passes.h"
@@ -177,7 +178,109 @@ static bool make_loops(pl_ir *x)
     return true;
 }
 
+/* ---- places a number behind a parameter ---- */
+
+/* A parameter and a number in a register of a thread; the block that comes before all that use it, and of those in it the first. */
+typedef struct sum {
+    uint32_t base, block, line, row;
+    size_t at;
+    int64_t number;
+} sum;
+
+typedef struct sums { sum *at; size_t n, cap; } sums;
+
+static bool is_parameter(const pl_ir *x, uint32_t row)
+{
+    if (!x->f->entry || row >= x->f->rows || x->row[row].defs != 1 || x->row[row].block == PL_IR_NONE)
+        return false;
+    const pl_insn *w = pl_ir_writer(x, row);
+    return w->form != PL_IR_DEAD && pl_insn_mnem(w) == M_ld && w->sel[PL_M_SPACE] == PL_SP_PARAM && w->op[1] == UINT32_MAX && w->op[0] == row;
+}
+
+static bool is_global(const pl_insn *i)
+{
+    return is_atomic(i) && !(pl_insn_effects(i) & PL_EF_ASYNC) && (i->sel[PL_M_SPACE] == PL_SP_GLOBAL || i->sel[PL_M_SPACE] == PL_SP_GENERIC) &&
+           !(i->sel[PL_M_FLAGS] & PL_MF_ADDR32);
+}
+
+/* Is there an atomic operation at a number behind a parameter? Which operand is its place? */
+static bool is_behind(const pl_ir *x, const pl_insn *i, unsigned *operand)
+{
+    *operand = is_atom(i) ? 1 : 0;
+    return is_global(i) && i->op[*operand] != UINT32_MAX && i->imm && is_parameter(x, i->op[*operand]);
+}
+
+static sum *sum_of(const sums *all, uint32_t base)
+{
+    for (size_t n = 0; n < all->n; n++)
+        if (all->at[n].base == base)
+            return &all->at[n];
+    return NULL;
+}
+
+static bool put_sum(pl_ir *x, sum *s)
+{
+    const uint32_t where = pl_ir_outermost(x, s->block, s->base, UINT32_MAX), number = pl_ir_constant(x, (uint64_t)s->number, 64), total = pl_ir_new(x, 2);
+    const size_t at = where == s->block ? s->at : pl_ir_end(x, where);
+    pl_insn *add = pl_ir_later(x, where, at);
+    s->row = pl_ir_new(x, 2);
+    if (!add || !pl_insn_make(add, M_add, 3, &(pl_word){W_s64}, 1))
+        return false;
+    add->op[0] = total;
+    add->op[1] = s->base;
+    add->op[2] = number;
+    add->line = s->line;
+    pl_insn *take = pl_ir_later(x, where, at);
+    if (!take || !pl_insn_make(take, M__taken, 2, &(pl_word){W_b64}, 1))
+        return false;
+    take->op[0] = s->row;
+    take->op[1] = total;
+    take->line = s->line;
+    return true;
+}
+
+/* ptxas 13.0 (sm_90, 40 small kernels, 2026-11) adds a number to a parameter in the uniform datapath when an atomic operation is to be done there, and
+ * moves the sum into registers (ULDC, UIADD3, UIADD3.X, two MOV); loads and stores have the number in the instruction. All others at numbers behind
+ * the same parameter are reached from that sum, which is made in front of all of them. */
+static bool add_up(pl_ir *x)
+{
+    if (!pl_ir_any(x, is_global))
+        return true;
+    sums all = {0};
+    unsigned a;
+    if (!pl_ir_ready(x))
+        return false;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+            const uint32_t b = x->rpo[j];
+            const pl_insn *i = &x->b.at[b].code.at[k];
+            if (!is_behind(x, i, &a))
+                continue;
+            sum *s = sum_of(&all, i->op[a]);
+            if (!s)
+                *pl_push(x->tmp, &all) = (sum){.base = i->op[a], .block = b, .at = k, .line = i->line, .number = i->imm};
+            else if (!pl_ir_dominates(x, s->block, b)) {
+                while (!pl_ir_dominates(x, s->block, b))
+                    s->block = x->b.at[s->block].idom;
+                s->at = pl_ir_end(x, s->block);
+            }
+        }
+    for (size_t n = 0; n < all.n; n++)
+        if (!put_sum(x, &all.at[n]))
+            return false;
+    for (uint32_t j = 0; all.n && j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+            pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+            const sum *s = is_behind(x, i, &a) ? sum_of(&all, i->op[a]) : NULL;
+            if (s) {
+                i->op[a] = s->row;
+                i->imm -= s->number;
+            }
+        }
+    return pl_ir_settle(x);
+}
+
 bool pl_pass_atomics(pl_ir *x)
 {
-    return reduce_all(x) && make_loops(x);
+    return reduce_all(x) && add_up(x) && make_loops(x);
 }

@@ -328,6 +328,19 @@ START_TEST(long_doubles_go_into_uniform_registers)
 }
 END_TEST
 
+START_TEST(atomics_behind_a_parameter_share_a_sum)
+{
+    const char *arms = "and.b32 %r3, %r2, 31;\nsetp.ne.s32 %p1, %r3, 0;\n@%p1 bra A;\nred.global.add.u32 [%d1+64], %r2;\nA:\nbar.warp.sync -1;\n"
+                       "@%p1 bra B;\nred.global.add.u32 [%d1+72], %r1;\nB:\nbar.warp.sync -1;\n@%p1 bra C;\nred.global.add.u32 [%d1], %r1;\nC:\nbar.warp.sync -1;";
+    assemble(arms);
+    ck_assert_uint_eq(count("red.global"), 3);
+    ck_assert_uint_eq(count("add.s64"), 1); /* in front of all */
+    ck_assert_uint_eq(count("+8]"), 1);
+    assemble("ld.global.u32 %r3, [%d1+64];\nst.global.u32 [%d1+72], %r3;");
+    ck_assert_uint_eq(count("add.s64"), 0);
+}
+END_TEST
+
 START_TEST(chains_are_selected)
 {
     assemble("mul.lo.u32 %r3, %r2, %r1;\nadd.u32 %r4, %r3, %r1;\n"
@@ -2656,4 +2669,4 @@ UNIT_MAIN("opt", numbers_with_a_point_are_folded, quotients_are_computed_again, 
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
           parameters_of_arithmetic_take_no_register, what_all_lanes_count_takes_no_register, the_bank_is_read_in_front_of_barriers, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, lanes_that_name_different_ones_part, loops_that_poll_yield, lanes_that_yield_are_waited_for, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
           loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, loads_of_what_is_known_are_copies, constant_vectors_take_uniform_registers, wider_accesses_tell_how_global_words_are_aligned, calls_through_pointers_have_a_meeting_point_where_lanes_part, addresses_added_to_multiples_are_fetched, atomics_without_a_reader_are_reductions_where_nothing_fences,
-          unaligned_shared_words_are_not, divisors_are_prepared_once, divisions_are_multiplications, atomics_without_readers_are_reductions, a_kernel_fetches_what_it_needs)
+          unaligned_shared_words_are_not, divisors_are_prepared_once, divisions_are_multiplications, atomics_without_readers_are_reductions, atomics_behind_a_parameter_share_a_sum, a_kernel_fetches_what_it_needs)

@@ -342,7 +342,7 @@ START_TEST(a_generic_reduction_is_waited_for)
 {
     static const char *const atoms = "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", *const reds = "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
                              *const drain = "smsp__average_warps_issue_stalled_drain_per_issue_active.ratio";
-    static const char *const generic = "red.add.f64 [%d0+16], %d0;", *const global = "red.global.add.f64 [%d0+16], %d0;";
+    static const char *const generic = "red.add.f64 [%d0], %d0;", *const global = "red.global.add.f64 [%d0], %d0;";
     ck_assert_double_eq_tol(counted(generic, atoms), 1, 0.5);
     ck_assert_double_eq_tol(counted(generic, reds), 0, 0.5);
     ck_assert_double_eq_tol(counted(global, atoms), 0, 0.5);

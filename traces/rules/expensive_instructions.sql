@@ -7,6 +7,6 @@ SELECT kernel, 1.0 * sum(issues) / max(inst_executed) AS share, ptx_line AS line
 FROM (SELECT i.*, l.text GLOB '*div.[us]32*' OR l.text GLOB '*rem.[us]32*' AS divides, -- one instruction of those that each becomes counts them
              CASE WHEN l.text GLOB '*div.[us]32*' OR l.text GLOB '*rem.[us]32*' THEN executed * (i.text GLOB '*mul.hi.u32*') ELSE executed END AS times
       FROM i LEFT JOIN source_line l ON l.source = i.ptx_source AND l.line = i.ptx_line)
-WHERE access IS NULL AND text NOT GLOB '~leader*' AND text NOT GLOB '~gather*' -- not what a warp does to add for all its lanes at once
+WHERE access IS NULL AND text NOT GLOB '~leader*' AND text NOT GLOB '~gather*' AND text NOT GLOB '~count*' -- not what a warp does to add for all its lanes at once
   AND (issues > 3 * executed OR divides) AND executed > 0
 GROUP BY kernel, ptx_line HAVING sum(issues) > 0.1 * max(inst_executed) AND sum(times) > 0 AND sum(issues) > 3 * sum(times)
