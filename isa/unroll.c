@@ -256,6 +256,24 @@ static bool joins_sum(const pl_ir *x, const pl_irb *b, size_t k)
     return false;
 }
 
+/* Does it load 16 bits that become a word? The register is one of 32 bits if what comes behind it in the block reads it as such. */
+static bool makes_word(const pl_irb *b, size_t k)
+{
+    const pl_insn *i = &b->code.at[k];
+    const pl_space space = (pl_space)i->sel[PL_M_SPACE];
+    if (!(pl_insn_effects(i) & PL_EF_LOAD) || !(i->flags & PL_IF_MEM) || pl_type_bits(pl_insn_type(i)) != 16 || i->sel[PL_M_COUNT] != 1 ||
+        (space != PL_SP_GLOBAL && space != PL_SP_SHARED && space != PL_SP_GENERIC))
+        return false;
+    while (++k < b->code.n) {
+        const pl_insn *r = &b->code.at[k];
+        const pl_form *f = &pl_forms[r->form];
+        for (unsigned o = 0; r->form != PL_IR_DEAD && o < f->noperands && o < PL_INLINE_OPERANDS; o++)
+            if (f->operand[o].kind == PL_K_VALUE && !f->operand[o].written && r->op[o] == i->op[0])
+                return pl_type_bits(pl_operand_type(f, o, r->mods)) == 32;
+    }
+    return false;
+}
+
 /* What an instruction adds to the price of its body. */
 static uint32_t price_of(const pl_ir *x, counted *c, pl_insn *i)
 {
@@ -280,7 +298,8 @@ static uint32_t price_of(const pl_ir *x, counted *c, pl_insn *i)
         const bool near = space == PL_SP_SHARED, bank = space == PL_SP_PARAM || space == PL_SP_CONST;
         c->shared += near && (e & PL_EF_LOAD);
         c->loads |= !near && !bank && (e & PL_EF_LOAD);
-        const uint32_t narrow = (e & PL_EF_LOAD) && !bank && pl_type_bits(type) == 8; /* its register is made of it */
+        const uint32_t bytes = (e & PL_EF_LOAD) && !bank && pl_type_bits(type) == 8 ? i->sel[PL_M_COUNT] : 0;
+        const uint32_t narrow = bytes > 1 ? 2 * bytes : bytes; /* its registers are made of it, several after they are told apart */
         return space == PL_SP_LOCAL ? PRICE_LOCAL : bank ? 1 : 1 + far + narrow;
     }
     for (size_t k = 0; k < sizeof dear / sizeof *dear; k++)
@@ -691,7 +710,7 @@ static void appraise(pl_ir *x, counted *c, knowledge *known)
                 *(saved ? &c->saved : &c->price) += 1;
                 continue;
             }
-            const uint32_t price = joins_sum(x, b, k) ? 0 : price_of(x, c, i) + ((i->flags & PL_IF_JOINED) != 0);
+            const uint32_t price = joins_sum(x, b, k) ? 0 : price_of(x, c, i) + ((i->flags & PL_IF_JOINED) != 0) + makes_word(b, k);
             saved = known && find_known(known, i);
             *(saved ? &c->saved : &c->price) += price;
             if (i->guard != PL_PT) { /* a branch around it, for ptxas, which guards later */

@@ -560,7 +560,8 @@ START_TEST(bodies_have_a_price)
         {"mov.b64 %d9, {%r6, %r2};\nbrev.b64 %d9, %d9;\nmov.b64 {%r7, %r8}, %d9;\nxor.b32 %r6, %r7, %r8;", 1 + 5 + 2 + 1},
         {"mov.b32 %f1, %r6;\nneg.f32 %f1, %f1;\nmul.f32 %f1, %f1, %f1;\nmov.b32 %r6, %f1;", 1}, {"mov.b32 %f1, %r6;\ndiv.approx.f32 %f1, %f1, %f1;\nmov.b32 %r6, %f1;", 7},
         {".reg .b16 %h<8>;\ncvt.u16.u32 %h1, %r6;\nmul.lo.u16 %h1, %h1, 77;\ncvt.u32.u16 %r6, %h1;", 2 + 1}, {"sub.s32 %r7, %r6, %r2;\nabs.s32 %r7, %r7;\nadd.s32 %r6, %r7, %r6;", 2},
-        {".reg .b16 %h<8>;\ncvt.u16.u32 %h1, %r6;\nsetp.gt.u16 %p2, %h1, 9;\nselp.b32 %r6, %r6, %r2, %p2;", 2 + 1}, {"neg.f16x2 %r6, %r6;\nadd.f16x2 %r6, %r6, %r2;", 1 + 2}};
+        {".reg .b16 %h<8>;\ncvt.u16.u32 %h1, %r6;\nsetp.gt.u16 %p2, %h1, 9;\nselp.b32 %r6, %r6, %r2, %p2;", 2 + 1}, {"neg.f16x2 %r6, %r6;\nadd.f16x2 %r6, %r6, %r2;", 1 + 2},
+        {"ld.global.s16 %r7, [%d1];\nxor.b32 %r6, %r6, %r7;", 1 + 1 + 1 + 1}, {"ld.global.v2.u8 {%r7, %r8}, [%d1];\nxor.b32 %r6, %r6, %r7;\nxor.b32 %r6, %r6, %r8;", 1 + 1 + 4 + 2}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         char more[512];
         snprintf(more, sizeof more, "ld.global.u32 %%r5, [%%d2];\nxor.b32 %%r6, %%r6, %%r5;\n%s", cases[k].text);
