@@ -39,6 +39,18 @@ static uint64_t rest(pl_dram *d, pl_dram_bank *bank, uint64_t now)
     return phase < time ? time - phase : 0;
 }
 
+/* When a bank has or will have opened a row that is not closed yet at `at`, or UINT64_MAX. */
+static uint64_t opened(const pl_dram_bank *bank, uint32_t planned, uint64_t row, uint64_t at)
+{
+    uint64_t closes = UINT64_MAX;
+    for (uint32_t k = 0; (k == 0 || k < planned) && closes > at; k++) {
+        const uint32_t i = (bank->last + PL_DRAM_PLANNED - k) % PL_DRAM_PLANNED;
+        if (bank->planned[i].row == row + 1) return bank->planned[i].open;
+        closes = bank->planned[i].open;
+    }
+    return UINT64_MAX;
+}
+
 uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sectors, uint32_t sector_bytes, bool write)
 {
     const pl_dram_config *c = d->config;
@@ -46,19 +58,23 @@ uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sec
     pl_dram_channel *channel = &d->channel[ch];
     uint64_t row = address / c->row_bytes / c->channels;
     pl_dram_bank *bank = &d->bank[(size_t)ch * c->banks + fold(row) % c->banks];
-    uint64_t wait = 0; /* of the bank; other banks use the bus meanwhile */
-    if (c->refresh_interval) wait = rest(d, bank, now);
-    uint64_t over = now + wait; /* the refresh */
-    if (bank->row == row + 1) {
+    uint64_t wait = c->refresh_interval ? rest(d, bank, now) : 0; /* for the bank; other banks use the bus meanwhile */
+    const uint64_t over = now + wait; /* the refresh */
+    uint64_t open = opened(bank, c->planned, row, over);
+    if (open != UINT64_MAX) {
         d->row_hits++;
+        if (!c->planned) open = 0;
     } else {
         d->row_misses++;
-        uint64_t open = over > bank->ready ? over : bank->ready, turn = pl_port_enter(&channel->open, now, pl_port_cost(c->activate, 1));
+        const uint64_t turn = pl_port_enter(&channel->open, now, pl_port_cost(c->activate, 1));
+        open = over > bank->ready ? over : bank->ready;
         if (open < turn) open = turn;
-        bank->row = row + 1;
+        bank->last = (bank->last + 1) % PL_DRAM_PLANNED;
+        bank->planned[bank->last].row = row + 1;
+        bank->planned[bank->last].open = open;
         bank->ready = open + c->row_cycle;
-        wait = open - now + c->row_miss;
     }
+    if (open + c->row_miss > over) wait = open + c->row_miss - now;
     uint32_t bytes = sectors * sector_bytes;
     if (bytes % c->atom_bytes) bytes += c->atom_bytes - bytes % c->atom_bytes;
     double width = c->bytes_per_cycle / c->channels;
@@ -67,11 +83,18 @@ uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sec
         cost += cost / c->check;
         if (!write) wait += c->row_cycle;
     }
-    if (channel->writing != write) cost += (uint64_t)c->turnaround * PL_FINE;
-    channel->writing = write;
     if (write) d->sectors_written += bytes / sector_bytes;
     else d->sectors_read += bytes / sector_bytes;
     if (d->sink) d->sink->unit(d->sink->ctx, write ? PL_US_DRAM_WRITTEN : PL_US_DRAM_READ, ch, now, bytes / sector_bytes);
     channel->bus.latency = 1;
+    if (write && c->writes) {
+        channel->write_cost += cost;
+        if (++channel->to_write < c->writes) return now + c->latency + wait;
+        cost = channel->write_cost + 2 * (uint64_t)c->turnaround * PL_FINE; /* there and back */
+        channel->write_cost = channel->to_write = 0;
+    } else {
+        if (channel->writing != write) cost += (uint64_t)c->turnaround * PL_FINE;
+        channel->writing = write;
+    }
     return pl_port_pass(&channel->bus, now + c->latency, cost) + wait;
 }

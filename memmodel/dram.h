@@ -1,8 +1,9 @@
 /* dram.h - memory partitions: channels with a data bus each, banks with one open row each.
  *
  * An access to the open row of its bank waits for the column latency only; another row must be closed and opened first, and a bank
- * can open a row once in a row cycle. The bus moves one sector after the other. Requests are served first come, first
- * served for each channel; banks work in parallel, which gives most of what reordering would. */
+ * can open a row once in a row cycle. The bus moves one sector after the other, and what is written in batches, for which it turns round.
+ * A controller takes accesses to rows that are open ahead of others. Here none has to wait in a queue for that: the openings of a bank are
+ * planned when they are asked for, and an access to a row whose planned time is not over goes with it, whatever came to the bank since. */
 #ifndef PL_MEMMODEL_DRAM_H
 #define PL_MEMMODEL_DRAM_H
 
@@ -31,11 +32,19 @@ typedef struct pl_dram_config {
     uint32_t refresh_interval, refresh_time; /* SM cycles; so long a bank stands still */
     uint64_t refresh_awake;     /* bytes that a launch uses first: none of them rests then */
     uint32_t turnaround;        /* bus cycles lost between reads and writes */
+    uint32_t planned;           /* openings of a bank that an access can go with: the last ones, which bounds how often another is overtaken; 0: one, and no access to it waits */
+    uint32_t writes;            /* accesses of a channel that are written together; 0: each as it comes */
 } pl_dram_config;
 
+enum { PL_DRAM_PLANNED = 4 }; /* most openings of a bank that are known */
+
 typedef struct pl_dram_bank {
-    uint64_t row;   /* open row + 1 */
+    struct {
+        uint64_t row;  /* plus one; 0: none yet */
+        uint64_t open; /* when it is opened; it closes when the next one is */
+    } planned[PL_DRAM_PLANNED]; /* ring */
     uint64_t ready; /* when another row may be opened */
+    uint32_t last;  /* of `planned` */
     uint32_t rests; /* when it begins to rest, in its interval, plus one; 0: not used yet */
 } pl_dram_bank;
 
@@ -43,6 +52,8 @@ typedef struct pl_dram_channel {
     pl_port bus;
     pl_port open; /* one row after the other */
     bool writing;
+    uint64_t write_cost; /* of the bus, for what waits to be written */
+    uint32_t to_write;   /* accesses */
 } pl_dram_channel;
 
 typedef struct pl_dram {

@@ -250,6 +250,9 @@ static const pl_conf_key dram_keys[] = {
     MEM(dram.refresh_time, "refresh_time", U32, CY, 0, 100000, "cycles of a refresh"),
     MEM(dram.refresh_awake, "refresh_awake", U64, "B", 0, 1u << 30, "memory that a launch uses first: none of it rests then"),
     MEM(dram.turnaround, "turnaround", U32, CY, 0, 1000, "bus cycles lost between reading and writing"),
+    OPTIONAL(pl_memsys_config, dram.planned, "planned", U32, "", 0, PL_DRAM_PLANNED,
+             "openings of rows of a bank that an access to one of them can go with, the last ones; 0: one, and no access to it waits"),
+    OPTIONAL(pl_memsys_config, dram.writes, "writes", U32, "", 0, 1024, "accesses of a channel that are written together; 0: each as it comes"),
 };
 static const pl_conf_key sync_keys[] = {
     KEY(pl_sync_config, barrier, "barrier", U32, CY, 1, 1000, "cycles from the last arrival at a block barrier to the next issue"),

@@ -364,6 +364,39 @@ START_TEST(check_bits_cost_time)
 }
 END_TEST
 
+/* An access to a row that is not closed yet goes with it, whatever the bank was asked for since; one that comes later opens it again. */
+START_TEST(accesses_to_a_row_go_together)
+{
+    pl_arena *a = pl_arena_open();
+    pl_dram_config c = {.channels = 1, .banks = 1, .row_bytes = 4096, .atom_bytes = 32, .bytes_per_cycle = 128, .latency = 100, .row_miss = 30, .row_cycle = 500, .planned = 2};
+    pl_dram d;
+    pl_dram_init(&d, a, &c);
+    const uint64_t first = pl_dram_access(&d, 1000, 0, 4, 32, false), other = pl_dram_access(&d, 1010, 4096, 4, 32, false);
+    ck_assert_uint_eq(other, first + 500);
+    ck_assert_uint_eq(pl_dram_access(&d, 1400, 128, 4, 32, false), 1400 + 100 + 2);        /* open since 1030 */
+    ck_assert_uint_eq(pl_dram_access(&d, 1450, 4096 + 128, 4, 32, false), other);          /* as soon as it is open */
+    ck_assert_uint_eq(pl_dram_access(&d, 1600, 256, 4, 32, false), 2000 + 30 + 100 + 2);   /* closed at 1500 */
+    ck_assert_uint_eq(d.row_hits, 2);
+    pl_arena_close(a);
+}
+END_TEST
+
+/* The bus turns round for a batch of what is written, and reads do not wait for what is still to be written. */
+START_TEST(writes_wait_for_each_other)
+{
+    pl_arena *a = pl_arena_open();
+    pl_dram_config c = {.channels = 1, .banks = 1, .row_bytes = 4096, .atom_bytes = 32, .bytes_per_cycle = 1, .latency = 100, .turnaround = 7, .writes = 4};
+    pl_dram d;
+    pl_dram_init(&d, a, &c);
+    for (unsigned k = 0; k < 3; k++) pl_dram_access(&d, 1000, k * 128, 4, 32, true);
+    ck_assert_uint_eq(pl_dram_access(&d, 1000, 0, 1, 32, false), 1000 + 100 + 32 + 1);
+    pl_dram_access(&d, 2000, 3 * 128, 4, 32, true);
+    ck_assert_uint_eq(pl_dram_access(&d, 2000, 0, 1, 32, false), 2000 + 100 + 4 * 128 + 2 * 7 + 32 + 1);
+    ck_assert_uint_eq(d.sectors_written, 16);
+    pl_arena_close(a);
+}
+END_TEST
+
 /* Of lines that eleven other slices do not have, those that follow each other fill the sets one after the other. */
 START_TEST(a_slice_in_turn_fills_all_its_sets)
 {
@@ -381,4 +414,4 @@ END_TEST
 UNIT_MAIN("memmodel parts", port_has_latency_and_width, port_keeps_fractions, a_divider_divides, cache_replaces_the_line_used_longest_ago, cache_replaces_lines_by_rank, changed_lines_are_not_the_first_to_go,
           cache_is_empty_whatever_its_memory_holds, cache_never_evicts_a_line_that_is_on_its_way, coalescing_counts_lines_and_sectors, atomics_count_lanes_with_one_address,
           bank_passes_are_those_measured, l1_merges_loads_of_one_sector, l1_forgets_what_it_has, l1_takes_no_more_than_may_be_under_way, channels_in_turn_are_camped_on,
-          check_bits_cost_time, a_slice_in_turn_fills_all_its_sets)
+          check_bits_cost_time, accesses_to_a_row_go_together, writes_wait_for_each_other, a_slice_in_turn_fills_all_its_sets)
