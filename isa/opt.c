@@ -477,7 +477,7 @@ pl_status pl_optimise(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena 
     static pass *const passes[] = {
         pl_pass_returns, pl_pass_guards, pl_pass_words, pl_pass_wmma, pl_pass_numbers, pl_pass_rotate, pl_pass_webs, pl_pass_numbers, pl_pass_truths, pl_pass_fold, pl_pass_unroll, pl_pass_arrays, pl_pass_select, pl_pass_halves, pl_pass_conditions, pl_pass_invariants, pl_pass_predicate, pl_pass_webs, pl_pass_bases, pl_pass_reach, pl_pass_reload, pl_pass_fold,
         pl_pass_select, pl_pass_halves, pl_pass_cuts, pl_pass_shorts, pl_pass_vector, pl_pass_divide, pl_pass_slow, pl_pass_atomics, pl_pass_choose, pl_pass_hoist, pl_pass_lift, pl_pass_compares, pl_pass_coalesce, pl_pass_materialise, pl_pass_tuples, pl_pass_modifiers, pl_pass_place,
-        pl_pass_uniform, pl_pass_widths, pl_pass_meet, pl_pass_schedule, pl_pass_converge, pl_pass_calls, pl_pass_kept, pl_pass_spill};
+        pl_pass_uniform, pl_pass_widths, pl_pass_meet, pl_pass_scaled, pl_pass_schedule, pl_pass_converge, pl_pass_calls, pl_pass_kept, pl_pass_spill};
     pl_ir x;
     if (!f->count)
         return PL_OK;

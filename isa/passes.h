@@ -75,6 +75,8 @@ bool pl_pass_materialise(pl_ir *x);
 bool pl_pass_tuples(pl_ir *x);
 /* modifier.c: what costs nothing because a neighbour does it on the way. */
 bool pl_pass_modifiers(pl_ir *x);
+/* scaled.c: what MUFU needs done to its operand and result is instructions of their own. */
+bool pl_pass_scaled(pl_ir *x);
 /* place.c: parameters and special registers are fetched where they are needed first; the fixed prologue. */
 bool pl_pass_place(pl_ir *x);
 /* uniform.c: values that are in uniform registers or the constant bank. */

@@ -34,7 +34,7 @@ static bool plain_store(const pl_insn *i)
 /* Cycles from an instruction to its reader, as the assembler expects them: fixed latencies of sm_80 to sm_100, and typical ones of what a
  * scoreboard ends (h200/micro, 2026-11). The start of the name of its class decides; everything else takes FIXED. Beside a chain of 50 to 400
  * FFMA, ptxas places a load from far away 303 cycles in front of its reader, whatever the length (2026-11). */
-enum { FIXED = 5, TO_GUARD = 13, FAR_LOAD = 300, NEAR_LOAD = 30, BANK_LOAD = 40 };
+enum { FIXED = 5, TO_GUARD = 13, FAR_LOAD = 300, NEAR_LOAD = 38, BANK_LOAD = 40 };
 static const struct { const char *class_name; uint16_t cycles; } latencies[] = {
     {"mma_f64", 32}, {"mma_fp8", 48}, {"mma_", 26}, {"wmma_mma", 34}, {"redux", 44}, {"gather", 44}, {"shfl", 26}, {"match", 28}, {"movmatrix", 34},
     {"sreg", 24}, {"mufu_scaled", 40}, {"mufu_trig", 28}, {"mufu", 24}, {"div", 60}, {"rem", 60}, {"sqrt", 60}, {"rcp", 60}, {"rsqrt", 60},
@@ -68,6 +68,8 @@ enum { FREE = 21, FULL = 29, LESS = 1, LONG = 100, LITTLE = 16, EARLY = 8, BESID
  * 29 live, ptxas 13.0 for sm_90, 2026-11), unless fewer than 4 of them are under way. What else lives there differs from ours by a few: here SOME must
  * be, or WIDE_ONES of more than 8 bytes. */
 enum { SPARE = 3, SOME = 8, WIDE_ONES = 4 };
+/* The same of loads from shared memory (28 loops of 8 to 24 loads of 4, 8 and 16 bytes beside 2 to 14 values, 2026-11). */
+enum { SPARE_NEAR = 2, SOME_NEAR = 4, WIDE_NEAR = 2 };
 
 /* Predicates of a thread besides the one that is always true. Where the order of the text does with them, so does ptxas: of 4 to 24 guarded loads, the guards of
  * whose sums wait for them, seven are under way, of those that another compare follows six (2026-11). Where it does not, ptxas moves predicates to
@@ -97,7 +99,7 @@ typedef struct held {
     uint32_t readers, sum;  /* instructions that read it, where that may be for the last time; exclusive or of their positions: of one, it is its own */
     uint32_t left, last;    /* the same of those not placed yet */
     int rows;
-    uint32_t load;          /* from far away that it comes from, PL_IR_NONE */
+    uint32_t load;          /* that it comes from, PL_IR_NONE */
     bool truth;             /* it is a predicate */
     bool behind;            /* it lives behind the stretch */
 } held;
@@ -118,7 +120,7 @@ typedef struct node {
     int truths, turn;          /* the same of predicates */
     uint32_t cycles;           /* until its result */
     int spare;                 /* registers that it needs while it runs */
-    bool far, arrived;         /* a load from far away; something behind it has read it */
+    bool far, near, arrived;   /* a load from far away, from shared memory; something behind it has read it */
     uint8_t unit, busy;        /* unit that it holds for so many cycles; UNITS: none */
 } node;
 
@@ -155,7 +157,7 @@ typedef struct list {
     pl_flow f;
     uint32_t slots, block, start; /* block at work; position of the stretch in it */
     int many, limit;         /* registers live in front of the stretch; that a thread may have */
-    int under_way;           /* loads from far away placed, and no reader of theirs */
+    int under_way;           /* loads placed, and no reader of theirs */
     int truths, now;         /* predicates live in front of the stretch; behind what has been placed */
     int most;                /* at once in any stretch, in the order that it has now */
     int needed;              /* what the stretches need: more than one may take where another takes them anyway */
@@ -368,7 +370,7 @@ static bool find_held(list *l)
                 l->holds[where] = (uint32_t)(l->held.n - 1);
             }
             u->held = l->holds[where];
-            if (k >= l->node[at].writes && l->node[at].far)
+            if (k >= l->node[at].writes && (l->node[at].far || l->node[at].near))
                 l->held.at[u->held].load = at;
             l->held.at[u->held].reads += !u->starts;
         }
@@ -435,7 +437,7 @@ static int place(list *l, uint32_t at)
         l->node[load].arrived = true;
         l->under_way--;
     }
-    l->under_way += n->far;
+    l->under_way += n->far || n->near;
     l->now += n->turn;
     return n->change;
 }
@@ -446,14 +448,15 @@ static inline bool takes_predicate(const list *l, const node *n)
     return l->thrifty && n->turn > 0 && l->now >= PREDICATES - FEW;
 }
 
-/* When it should come: what takes a register is done when it is needed, not when there is time for it. So it is with loads from far away, too: of a
- * chain that needs one after the other, ptxas begins with those that it comes to while the first is on its way. Other results that are waited for
- * are asked for as soon as possible, unless that is found to leave too few registers for loads from far away. when: it cannot come earlier. */
+/* When it should come: what takes a register is done when it is needed, not when there is time for it. So it is with loads, too: of a
+ * chain that needs one after the other, ptxas begins with those that it comes to while the first is on its way (of 24 words of shared memory ten where
+ * each needs one FFMA, four where each needs three; NEAR_LOAD is what that tells). Other results that are waited for are asked for as soon as possible,
+ * unless that is found to leave too few registers for loads from far away. when: it cannot come earlier. */
 static inline uint32_t wanted(const list *l, const candidate *c, uint32_t when, uint32_t cycle)
 {
     uint32_t latest = l->end - c->urgent;
     const node *n = &l->node[c->at];
-    if (latest <= cycle + AHEAD || latest <= when + AHEAD || (n->cycles >= WAITED && n->cycles < LONG && !l->patient) || (n->change <= 0 && !takes_predicate(l, n)))
+    if (latest <= cycle + AHEAD || latest <= when + AHEAD || (n->cycles >= WAITED && n->cycles < LONG && !n->near && !l->patient) || (n->change <= 0 && !takes_predicate(l, n)))
         return when;
     if (l->thrifty && n->turn < 0 && l->now >= PREDICATES)
         return when;
@@ -468,7 +471,9 @@ static uint64_t rank_of(const candidate *c, uint32_t when, uint32_t cycle)
 /* Is it a load that ptxas would not ask for yet, with `room` registers left? */
 static inline bool starves(const list *l, const node *n, int room)
 {
-    return n->far && n->change > 0 && room - n->change < SPARE && l->needed <= FULL && l->under_way >= (n->change > 2 ? WIDE_ONES : SOME);
+    if (!(n->far || n->near) || n->change <= 0 || l->needed > FULL || room - n->change >= (n->far ? SPARE : SPARE_NEAR))
+        return false;
+    return l->under_way >= (n->change > 2 ? n->far ? WIDE_ONES : WIDE_NEAR : n->far ? SOME : SOME_NEAR);
 }
 
 /* Is there a predicate for what it finds? */
@@ -751,7 +756,7 @@ static bool analyse(list *l)
         const pl_class_cost *c = cost_of(l, i->cls);
         const uint32_t cycles = latency_of(c, i);
         l->node[l->at] = (node){.edges = PL_IR_NONE, .uses = (uint32_t)l->uses.n, .cycles = cycles, .spare = c->spare,
-                                .far = any_load(i) && cycles >= LONG, .unit = unit_of(c, i), .busy = c->busy};
+                                .far = any_load(i) && cycles >= LONG, .near = any_load(i) && cycles == NEAR_LOAD, .unit = unit_of(c, i), .busy = c->busy};
         pl_flow_visit(&l->f, l->block, l->start + l->at);
         pl_insn_reads_here(l->x->p, &l->code[l->at], note_read, l);
         l->node[l->at].writes = (uint32_t)l->uses.n;

@@ -16,7 +16,6 @@ static unsigned unpaid;       /* computations that a neighbour does on the way *
 static unsigned roundings;    /* conversions to an integral value of the same type */
 static unsigned by_unit;      /* conversions between numbers with and without a point that the unit for functions (XU) makes */
 static unsigned short_zeros;  /* ~mov of 64 bits that is one instruction */
-static unsigned turns;        /* sines and cosines that divide their angle by a turn */
 
 /* The body of a kernel with parameters p (u64), q (u64), n (u32) and registers %r %d %f %p, behind functions, assembled at -O2. */
 static const char *assemble_behind(const char *functions, const char *body)
@@ -35,13 +34,12 @@ static const char *assemble_behind(const char *functions, const char *body)
     ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, strlen(text), NULL, &m), PL_OK);
     size_t at = 0;
     listing[0] = 0;
-    permutations = constants = turns = unpaid = roundings = by_unit = short_zeros = 0;
+    permutations = constants = unpaid = roundings = by_unit = short_zeros = 0;
     registers = m->program->funcs.at[0].registers;
     for (uint32_t pc = 0; pc < m->program->code.n; pc++) {
         const pl_insn *i = &m->program->code.at[pc];
         permutations += pl_forms[i->form].mnem == M_mov && i->cls == C_alu;
         constants += pl_forms[i->form].mnem == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST && i->cls != C_free;
-        turns += i->cls == C_mufu_trig;
         short_zeros += pl_forms[i->form].mnem == M__mov && i->cls == C_alu && pl_insn_has(i, W_b64);
         roundings += i->cls == C_cvt_rnd;
         by_unit += i->cls == C_cvt_f2i;
@@ -1591,9 +1589,28 @@ END_TEST
 START_TEST(sine_and_cosine_share_the_turns)
 {
     assemble("ld.global.f32 %f1, [%d1];\nsin.approx.f32 %f2, %f1;\ncos.approx.f32 %f3, %f1;\nst.global.f32 [%d2], %f2;\nst.global.f32 [%d2+4], %f3;");
-    ck_assert_uint_eq(turns, 1);
+    ck_assert_uint_eq(count("~scale"), 1);
     assemble("ld.global.f32 %f1, [%d1];\nld.global.f32 %f4, [%d1+4];\nsin.approx.f32 %f2, %f1;\ncos.approx.f32 %f3, %f4;\nst.global.f32 [%d2], %f2;\nst.global.f32 [%d2+4], %f3;");
-    ck_assert_uint_eq(turns, 2);
+    ck_assert_uint_eq(count("~scale"), 2);
+}
+END_TEST
+
+/* MUFU takes subnormal numbers for zeros: as ptxas 13.0 does for sm_90 (2026-11), the operand is made larger in place where nobody else reads it, else beside it. */
+START_TEST(small_operands_of_functions_are_scaled)
+{
+    static const struct { const char *function; unsigned asks, scales; } rows[] = {
+        {"ex2.approx.f32 %f2, %f1;", 1, 2}, {"lg2.approx.f32 %f2, %f1;", 1, 2}, {"rsqrt.approx.f32 %f2, %f1;", 1, 2}, {"sqrt.approx.f32 %f2, %f1;", 1, 2},
+        {"ex2.approx.ftz.f32 %f2, %f1;", 0, 0}, {"rcp.approx.f32 %f2, %f1;", 0, 0}, {"tanh.approx.f32 %f2, %f1;", 0, 0}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        for (unsigned kept = 0; kept < 2; kept++) {
+            char body[512];
+            snprintf(body, sizeof body, "mul.wide.u32 %%d3, %%r2, 4;\nadd.s64 %%d4, %%d1, %%d3;\nld.global.f32 %%f1, [%%d4];\n%s\nst.global.f32 [%%d2], %%f2;\n%s",
+                     rows[k].function, kept ? "st.global.f32 [%d2+4], %f1;" : "");
+            assemble(body);
+            ck_assert_uint_eq(count("setp.lt.f32"), rows[k].asks);
+            ck_assert_uint_eq(count("~scale"), rows[k].scales);
+            ck_assert_uint_eq(count("selp.b32"), kept ? rows[k].asks : 0);
+        }
 }
 END_TEST
 
@@ -2389,6 +2406,34 @@ START_TEST(loads_leave_registers)
 }
 END_TEST
 
+/* Of 24 loads from shared memory, behind each of which stand so many instructions that need the one before: those in front of the first of these. */
+static unsigned near_loads_ahead(unsigned chain)
+{
+    enum { LOADS = 24 };
+    static char text[16384];
+    size_t at = (size_t)snprintf(text, sizeof text, ".shared .align 4 .b8 room[8192];\n.visible .entry near(.param .u64 p)\n{\n.reg .b64 %%d<2>;\n.reg .b32 %%r<3>, %%v<%u>;\n.reg .f32 %%s;\n"
+                                 "ld.param.u64 %%d1, [p];\nmov.u32 %%r1, room;\nmov.u32 %%r2, %%tid.x;\nmad.lo.u32 %%r1, %%r2, 4, %%r1;\nmov.f32 %%s, 0f3FC00000;\n", LOADS);
+    for (unsigned k = 0; k < LOADS; k++) {
+        at += (size_t)snprintf(text + at, sizeof text - at, "ld.shared.f32 %%v%u, [%%r1+%u];\n", k, 256 * k);
+        for (unsigned c = 0; c < chain; c++)
+            at += (size_t)snprintf(text + at, sizeof text - at, "fma.rn.f32 %%s, %%s, 0f3FC00000, %%v%u;\n", k);
+    }
+    snprintf(text + at, sizeof text - at, "st.global.f32 [%%d1], %%s;\nret;\n}\n");
+    assemble_behind(text, "");
+    char *first = strstr(listing, "fma.rn.f32");
+    ck_assert_ptr_nonnull(first);
+    *first = 0;
+    return count("ld.shared.f32");
+}
+
+/* ptxas 13.0 for sm_90 (2026-11): ten beside chains of one FFMA a load, four of three. */
+START_TEST(near_loads_come_when_they_are_needed)
+{
+    ck_assert_uint_eq(near_loads_ahead(1), 10);
+    ck_assert_uint_eq(near_loads_ahead(3), 4);
+}
+END_TEST
+
 /* A hash that rolls over a window of so many bytes, round by round: the loads in front of its first product. Each byte lives until it leaves the window, and the
  * place and the number of the rounds that match go on beside the hash. */
 static unsigned loads_ahead_of_hash(unsigned rounds, unsigned window)
@@ -2660,7 +2705,7 @@ START_TEST(quotients_are_computed_again)
 END_TEST
 
 UNIT_MAIN("opt", numbers_with_a_point_are_folded, quotients_are_computed_again, signs_of_products_go_into_sums, components_that_nobody_reads_take_no_register, far_places_have_an_address_of_their_own, exchanges_without_a_reader_are_dropped, an_elected_lane_reduces_alone, a_wide_zero_is_one_move,
-          nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, loads_leave_registers, loads_of_chains_start_together, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops, values_go_in_front_of_loops, loads_go_in_front_of_loops,
+          nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, loads_leave_registers, near_loads_come_when_they_are_needed, loads_of_chains_start_together, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops, values_go_in_front_of_loops, loads_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
           second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, conditions_in_other_words_are_conditions, compares_are_done_again_with_what_joins_them, compares_wait_for_predicates, parts_of_words_become_floats, numbers_of_few_bits_are_converted_by_i2f, bytes_of_vectors_become_floats, floats_are_held_between_zero_and_one, truths_of_floats_are_one_step, floors_to_integers_are_one_step, places_of_highest_bits_are_one_step, choices_by_order_are_bounds, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, lanes_meet_around_loops, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, vectors_stand_in_neighbouring_registers, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counters_change_where_they_are_compared, loops_with_several_ways_out_are_written_out, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, bodies_have_a_price, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
@@ -2668,6 +2713,6 @@ UNIT_MAIN("opt", numbers_with_a_point_are_folded, quotients_are_computed_again, 
           divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, guarded_accesses_are_bodies, arms_are_beside_each_other, two_conditions_are_one_branch, bodies_count_what_they_become, lanes_that_have_left_are_not_elsewhere, bodies_fetch_parameters, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
-          parameters_of_arithmetic_take_no_register, what_all_lanes_count_takes_no_register, the_bank_is_read_in_front_of_barriers, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, lanes_that_name_different_ones_part, loops_that_poll_yield, lanes_that_yield_are_waited_for, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
+          parameters_of_arithmetic_take_no_register, what_all_lanes_count_takes_no_register, the_bank_is_read_in_front_of_barriers, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, small_operands_of_functions_are_scaled, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, lanes_that_name_different_ones_part, loops_that_poll_yield, lanes_that_yield_are_waited_for, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
           loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, loads_of_what_is_known_are_copies, constant_vectors_take_uniform_registers, wider_accesses_tell_how_global_words_are_aligned, calls_through_pointers_have_a_meeting_point_where_lanes_part, addresses_added_to_multiples_are_fetched, atomics_without_a_reader_are_reductions_where_nothing_fences,
           unaligned_shared_words_are_not, divisors_are_prepared_once, divisions_are_multiplications, atomics_without_readers_are_reductions, atomics_behind_a_parameter_share_a_sum, a_kernel_fetches_what_it_needs)
