@@ -850,61 +850,6 @@ static bool comes_round(const pl_ir *x, const meetings *m, uint32_t b, uint32_t 
     return round;
 }
 
-/* May lanes yield on the way to where they meet? Those that wait there go on without them then. */
-static bool yields_on_the_way(const pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp, uint32_t *block)
-{
-    memset(stamp, 0, x->b.n * sizeof *stamp);
-    for (uint32_t k = from == meet ? 0 : ways_to(x, from, meet, stamp, block); k-- > 0;)
-        for (size_t n = 0; block[k] != meet && n < x->b.at[block[k]].code.n; n++)
-            if (pl_insn_mnem(&x->b.at[block[k]].code.at[n]) == M__yield)
-                return true;
-    return false;
-}
-
-/* Behind places where lanes may have gone on without others, the first instruction that needs them all waits for them (WARPSYNC). `stack` has
- * those places. */
-static bool wait_for_yielded(pl_ir *x, uint32_t *stack, uint32_t depth)
-{
-    uint8_t *seen = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
-    if (!seen)
-        return false;
-    while (depth) {
-        const uint32_t b = stack[--depth];
-        for (uint32_t k = 0; k < pl_ir_successors(x, b); k++) {
-            const uint32_t to = pl_ir_successor(x, b, k);
-            pl_irb *t = &x->b.at[to];
-            if (seen[to])
-                continue;
-            seen[to] = 1;
-            if (first_meeting(t) == t->code.n) {
-                stack[depth++] = to;
-                continue;
-            }
-            bool waits = false;
-            for (size_t n = 0; n < first_meeting(t); n++)
-                waits |= t->code.at[n].cls == C_bsync && (pl_insn_mnem(&t->code.at[n]) == M__warpsync || pl_insn_has(&t->code.at[n], W_all));
-            const size_t at = pl_insn_mnem(&t->code.at[0]) == M__bsync;
-            if (!waits && !put(x, to, at, M__warpsync, t->code.at[at].line))
-                return false;
-        }
-    }
-    return true;
-}
-
-static bool is_yield(const pl_insn *i)
-{
-    return i->form != PL_IR_DEAD && pl_insn_mnem(i) == M__yield;
-}
-
-/* Is it one of the places that branches name? */
-static bool is_named(const meetings *m, uint32_t b)
-{
-    for (size_t k = 0; k < m->list.n; k++)
-        if (m->list.at[k].block == b)
-            return true;
-    return false;
-}
-
 static bool exchanges(const pl_insn *i)
 {
     return i->form != PL_IR_DEAD && needs_all(i);
@@ -1116,26 +1061,10 @@ bool pl_pass_converge(pl_ir *x)
     }
     if (!name_meetings(x, &in))
         return false;
-    uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, most), *block = pl_arena_array(x->tmp, uint32_t, most);
-    uint32_t *left = pl_arena_array(x->tmp, uint32_t, 2 * (size_t)most), nleft = 0;
-    if (!stamp || !block || !left)
-        return false;
-    const bool yields = pl_ir_any(x, is_yield);
     for (uint32_t m = 0; m < x->b.n; m++) {
         uint32_t b = from[m];
         if (b == PL_IR_NONE)
             continue;
-        if (yields && yields_on_the_way(x, b, m, stamp, block)) {
-            if (first_meeting(&x->b.at[m]) < x->b.at[m].code.n && !is_named(&in, m)) {
-                const pl_word all = W_all;
-                pl_insn *wait = pl_ir_insert(x, m, 0);
-                if (!wait || !pl_insn_make(wait, M__bsync, 0, &all, 1))
-                    return false;
-                wait->line = x->b.at[m].code.at[1].line;
-                continue;
-            }
-            left[nleft++] = m;
-        }
         /* outside of loops that the meeting place is not in */
         while (x->b.at[b].loop != PL_IR_NONE && x->b.at[b].depth > x->b.at[m].depth)
             b = x->b.at[x->b.at[b].loop].idom;
@@ -1148,7 +1077,5 @@ bool pl_pass_converge(pl_ir *x)
         x->b.at[m].code.at[0].imm = m + 1;
         x->b.at[m].code.at[0].target = in.beyond[m];
     }
-    if (nleft && !wait_for_yielded(x, left, nleft))
-        return false;
     return pl_ir_graph(x) && pl_ir_ok(x);
 }

@@ -393,8 +393,6 @@ void pl_warp_meet(pl_warp *w, uint8_t barrier);
 
 /* The current split makes way (YIELD): nobody at a meeting point waits for it, nor for others that have made way. */
 void pl_warp_yield(pl_warp *w);
-/* Do lanes that meet at pc, behind a BSYNC, wait for those that yield as well? */
-bool pl_warp_meets_all(const pl_warp *w, uint32_t pc);
 /* A _sync instruction whose mask leaves out lanes that execute it: the manual leaves open what they get. Masks of _sync instructions name
  * lanes of the half. */
 void pl_warp_doubt(pl_warp *w, uint32_t mask);

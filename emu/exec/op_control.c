@@ -150,10 +150,9 @@ void exec_bssy(pl_warp *w, const pl_insn *i)
 
 void exec_bsync(pl_warp *w, const pl_insn *i)
 {
+    (void)i;
     pl_split *s = &w->split[w->current];
     const uint64_t own = barrier_of(s, 0);
-    if (pl_insn_has(i, W_all)) /* no BSSY names it */
-        return;
     if (s->barriers && s->regained & own) {
         s->regained &= ~own;
         w->next = w->pc;

@@ -206,19 +206,13 @@ static void leave_frames(pl_warp *w, uint16_t to)
     settle(w);
 }
 
-bool pl_warp_meets_all(const pl_warp *w, uint32_t pc)
-{
-    const pl_insn *sync = pc ? &w->code[pc - 1] : NULL;
-    return sync && pl_forms[sync->form].mnem == M__bsync && pl_insn_has(sync, W_all);
-}
-
-/* Lets splits that wait at meeting points go on alone; `spins`: because others only look at memory, for which a WARPSYNC waits. */
-static bool release_waiting(pl_warp *w, bool spins)
+/* Lets splits that wait at meeting points go on alone. */
+static bool release_waiting(pl_warp *w)
 {
     bool any = false;
     for (unsigned k = 0; k < w->nsplits; k++) {
         pl_split *s = &w->split[k];
-        if (s->wait != PL_SPLIT_CONVERGE || (spins && pl_warp_meets_all(w, s->pc)))
+        if (s->wait != PL_SPLIT_CONVERGE)
             continue;
         withdraw(w, s, s->mask, w->conv[s->frame].parent);
         s->wait = PL_SPLIT_READY;
@@ -246,7 +240,7 @@ static bool release_from_yielded(pl_warp *w)
     bool any = false;
     for (uint16_t f = 1; f < w->conv_used; f++) {
         pl_conv *c = &w->conv[f];
-        if (!c->used || !c->arrived || c->members & ~c->arrived & ~yielded || pl_warp_meets_all(w, c->pc))
+        if (!c->used || !c->arrived || c->members & ~c->arrived & ~yielded)
             continue;
         const pl_lanes rest = c->members & ~c->arrived;
         merge(w, f);
@@ -819,7 +813,7 @@ static bool choose(pl_warp *w)
             converging |= w->split[k].wait == PL_SPLIT_CONVERGE;
             others |= w->split[k].wait == PL_SPLIT_SLEEP;
         }
-        if (!converging || others || !release_waiting(w, false))
+        if (!converging || others || !release_waiting(w))
             break;
     }
     return false;
@@ -939,7 +933,7 @@ static bool after_control(pl_warp *w)
         w->yield = false;
         note_pause(w);
         if (w->nsplits > 1 && !w->grid->simt_stack) {
-            if (++w->spins >= SPIN_RELEASE && release_waiting(w, true))
+            if (++w->spins >= SPIN_RELEASE && release_waiting(w))
                 w->spins = 0;
             rotate(w);
         }

@@ -657,30 +657,6 @@ static void issue_release(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     settle(s, t, now);
 }
 
-/* Lanes that wait at a WARPSYNC execute it again whenever others let them run (yield.tsv: 97 cycles longer a round, not 46, and an instruction more); of
- * several groups that yield, the last. */
-static bool others_look(pl_sm *s, pl_subcore *c, pl_twarp *t)
-{
-    const pl_warp *w = t->w;
-    uint32_t lanes = 0, pc = 0, groups = 0;
-    for (unsigned k = 0; k < w->nsplits; k++) {
-        const pl_split *o = &w->split[k];
-        groups += o->wait == PL_SPLIT_READY;
-        if (o->wait != PL_SPLIT_CONVERGE || !pl_warp_meets_all(w, o->pc)) continue;
-        lanes += pl_count_lanes(o->mask);
-        pc = o->pc;
-    }
-    if (!lanes || ++t->yields < groups) return false;
-    t->yields = 0;
-    c->issues++;
-    s->stat.inst++;
-    s->stat.cbu++;
-    s->stat.branches++;
-    s->stat.thread_inst += lanes;
-    if (s->pc_stat) s->pc_stat[pc - 1].issues++;
-    return true;
-}
-
 static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
 {
     const pl_dec *d = t->next;
@@ -706,12 +682,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     if (known > from) {
         uint64_t fixed = t->stall < known ? t->stall : known; /* the stall count holds the warp first, then what comes later */
         fixed = fixed > from ? fixed - from : 0;
-        uint64_t rest = known - from - fixed;
-        const uint64_t turned = why != t->hold_why && t->hold_why == PL_STALL_BRANCH && t->hold > from + fixed ? t->hold - from - fixed : 0; /* operands come later still */
-        s->stat.stall[PL_STALL_BRANCH] += turned;
-        if (st) st->stall[PL_STALL_BRANCH] += turned;
-        rest -= turned;
-        const uint64_t fetch = why != PL_STALL_BRANCH ? 0 : t->fetches < rest ? t->fetches : rest;
+        const uint64_t rest = known - from - fixed, fetch = why != PL_STALL_BRANCH ? 0 : t->fetches < rest ? t->fetches : rest;
         s->stat.stall[PL_STALL_WAIT] += fixed;
         s->stat.stall[PL_STALL_NO_INSTRUCTION] += fetch;
         s->stat.stall[why] += rest - fetch;
@@ -876,11 +847,8 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         t->hold_why = PL_STALL_BRANCH;
         if (d->jump) /* the stall count holds the warp first */
             t->hold = pl_port_enter(&s->jump_port, t->stall, (uint64_t)s->m->issue.jump_each * PL_FINE) + s->m->issue.jump;
-        else if (d->yields) {
-            const bool look = others_look(s, c, t);
-            t->hold = pl_port_enter(&s->jump_port, t->stall, (uint64_t)s->m->issue.jump_each * PL_FINE << look) + s->m->issue.yield;
-            if (look) t->hold += s->m->issue.refetch + s->m->issue.branch + s->m->issue.yield;
-        }
+        else if (d->yields)
+            t->hold = pl_port_enter(&s->jump_port, t->stall, (uint64_t)s->m->issue.jump_each * PL_FINE) + s->m->issue.yield;
         else {
             const uint64_t in = d->meets ? pl_port_enter(&s->jump_port, t->stall, (uint64_t)s->m->issue.join_each * PL_FINE) : t->stall;
             t->hold = in + (p->latency > s->m->issue.branch ? p->latency - s->m->issue.branch : 0) + (parts ? s->m->issue.divergence : 0);

@@ -1055,35 +1055,6 @@ START_TEST(loops_that_poll_yield)
 }
 END_TEST
 
-/* As ptxas 13.0 does for sm_90a (2026-11): a BSYNC lets go on who waits while others yield. Where the block in which lanes meet needs them all, there is WARPSYNC
- * instead, and no BSSY; where a later one does, WARPSYNC is in front of that. */
-START_TEST(lanes_that_yield_are_waited_for)
-{
-#define POLL "setp.gt.u32 %p1, %r2, 6;\n@%p1 bra on;\nL:\nmul.wide.u32 %d3, %r2, 4;\nadd.u64 %d3, %d3, %d1;\nld.volatile.global.u32 %r2, [%d3];\nsetp.ne.u32 %p1, %r2, 99;\n" \
-             "@%p1 bra L;\non:\n"
-#define WORK "st.global.u32 [%d2+16], %r2;\n"
-#define ROUNDS "ld.global.u32 %r4, [%d1];\nR:\nred.global.add.u32 [%d2], %r2;\nadd.u32 %r4, %r4, -1;\nsetp.ne.u32 %p1, %r4, 0;\n@%p1 bra R;\n"
-    static const struct { const char *body; unsigned points, all, asks; } cases[] = {
-        {POLL "bar.sync 0;\n", 0, 1, 0},
-        {POLL WORK "bar.sync 0;\n", 0, 1, 0},
-        {POLL "shfl.sync.idx.b32 %r2, %r2, 0, 31, -1;\n", 0, 1, 0},
-        {POLL WORK, 1, 0, 0},
-        {POLL ROUNDS "bar.sync 0;\n", 1, 0, 1},
-        {POLL ROUNDS "shfl.sync.idx.b32 %r2, %r2, 0, 31, -1;\nbar.sync 0;\n", 1, 0, 1},
-    };
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        char body[1024];
-        snprintf(body, sizeof body, "%sst.global.u32 [%%d2+8], %%r2;", cases[k].body);
-        assemble(body);
-        ck_assert_msg(count("~yield") == 1 && count("~bssy") == cases[k].points && count("~bsync") == cases[k].points + cases[k].all && count("~bsync.all") == cases[k].all &&
-                      count("~warpsync") == cases[k].asks, "%s\n%s", cases[k].body, listing);
-    }
-#undef POLL
-#undef WORK
-#undef ROUNDS
-}
-END_TEST
-
 /* %r5 differs between lanes later on; %r6 never does. */
 START_TEST(a_copy_of_a_number_is_the_number)
 {
@@ -2713,6 +2684,6 @@ UNIT_MAIN("opt", numbers_with_a_point_are_folded, quotients_are_computed_again, 
           divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, guarded_accesses_are_bodies, arms_are_beside_each_other, two_conditions_are_one_branch, bodies_count_what_they_become, lanes_that_have_left_are_not_elsewhere, bodies_fetch_parameters, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
-          parameters_of_arithmetic_take_no_register, what_all_lanes_count_takes_no_register, the_bank_is_read_in_front_of_barriers, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, small_operands_of_functions_are_scaled, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, lanes_that_name_different_ones_part, loops_that_poll_yield, lanes_that_yield_are_waited_for, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
+          parameters_of_arithmetic_take_no_register, what_all_lanes_count_takes_no_register, the_bank_is_read_in_front_of_barriers, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, small_operands_of_functions_are_scaled, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, lanes_that_name_different_ones_part, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
           loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, loads_of_what_is_known_are_copies, constant_vectors_take_uniform_registers, wider_accesses_tell_how_global_words_are_aligned, calls_through_pointers_have_a_meeting_point_where_lanes_part, addresses_added_to_multiples_are_fetched, atomics_without_a_reader_are_reductions_where_nothing_fences,
           unaligned_shared_words_are_not, divisors_are_prepared_once, divisions_are_multiplications, atomics_without_readers_are_reductions, atomics_behind_a_parameter_share_a_sum, a_kernel_fetches_what_it_needs)
