@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "isa/ends.h"
-#include "isa/flow.h"
 #include "isa/passes.h"
 #include "isa/plan.h"
 #include "isa/varies.h"
@@ -871,164 +870,10 @@ bool pl_pass_meet(pl_ir *x)
     return pl_ir_ok(x);
 }
 
-/* ---- meeting around loops ---- */
-
-/* Lanes that parted outside of a loop and would meet at its head meet in front of it, not in each round. */
-static bool meet_in_front_of_loops(pl_ir *x, const pl_varies *v, const uint8_t *pointers, const pl_ends *e, bool *any)
-{
-    const uint32_t n = (uint32_t)x->b.n;
-    uint8_t *meets = pl_arena_array(x->tmp, uint8_t, n + 1); /* by head */
-    if (!meets)
-        return false;
-    for (uint32_t j = 0; j < x->nrpo; j++) {
-        const uint32_t b = x->rpo[j], head = e->ipdom[b];
-        if (head < n && x->b.at[head].latches && !pl_ir_in_loop(x, b, head) && parts_lanes(x, v, pointers, b))
-            meets[head] = 1;
-    }
-    for (uint32_t head = 0; head < n; head++) {
-        if (meets[head] && pl_ir_front(x, head) == PL_IR_NONE)
-            return false;
-        *any |= meets[head];
-    }
-    return true;
-}
-
-typedef struct outlive {
-    pl_flow f;
-    uint32_t *made; /* by value: head of the last loop that was found to make it, plus one */
-    uint32_t head;
-} outlive;
-
-static void makes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    outlive *o = ctx;
-    const uint32_t k = pl_flow_of(&o->f, *row, use);
-    (void)rows;
-    if (k)
-        o->made[o->f.v[k - 1].same] = o->head + 1;
-}
-
-static void begins(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    pl_flow *f = &((outlive *)ctx)->f;
-    uint32_t k = pl_flow_of(f, *row, use);
-    if (k-- && pl_flow_starts(f, k, rows, use))
-        pl_flow_set(f, k, false);
-}
-
-static void needs(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    pl_flow *f = &((outlive *)ctx)->f;
-    uint32_t k = pl_flow_of(f, *row, use);
-    if (k-- && !pl_flow_starts(f, k, rows, use))
-        pl_flow_set(f, k, true);
-}
-
-/* Goes to the beginning of a block: the flow says what is live there. */
-static void go_to(outlive *o, uint32_t b)
-{
-    pl_ir *x = o->f.x;
-    pl_flow_end(&o->f, b);
-    for (uint32_t at = (uint32_t)x->b.at[b].code.n; at-- > 0;) {
-        pl_insn *i = &x->b.at[b].code.at[at];
-        pl_flow_visit(&o->f, b, at);
-        pl_insn_writes_here(x->p, i, begins, o);
-        pl_insn_uses_here(x->p, i, needs, o);
-    }
-}
-
-/* Does the loop leave something behind for block `to` that it does not carry from round to round itself? */
-static bool leaves_more(outlive *o, uint32_t head, uint32_t to, uint32_t *list)
-{
-    pl_ir *x = o->f.x;
-    uint32_t n = 0;
-    o->head = head;
-    for (uint32_t j = x->b.at[head].order; j < x->nrpo; j++)
-        for (size_t k = 0; pl_ir_in_loop(x, x->rpo[j], head) && k < x->b.at[x->rpo[j]].code.n; k++)
-            pl_insn_writes_here(x->p, &x->b.at[x->rpo[j]].code.at[k], makes, o);
-    go_to(o, to);
-    for (uint32_t k = 0; k < o->f.n; k++)
-        if (o->f.v[k].same == k && o->made[k] == head + 1 && pl_flow_is_live(&o->f, k))
-            list[n++] = k;
-    go_to(o, head);
-    while (n > 0)
-        if (!pl_flow_is_live(&o->f, list[--n]))
-            return true;
-    return false;
-}
-
-/* The block that leads out of the loop, if there is one only that does, and it on one way. */
-static uint32_t only_exit(pl_ir *x, uint32_t head)
-{
-    uint32_t found = PL_IR_NONE;
-    for (uint32_t j = x->b.at[head].order; j < x->nrpo; j++)
-        for (uint32_t k = 0; pl_ir_in_loop(x, x->rpo[j], head) && k < pl_ir_successors(x, x->rpo[j]); k++)
-            if (!pl_ir_in_loop(x, pl_ir_successor(x, x->rpo[j], k), head)) {
-                if (found != PL_IR_NONE)
-                    return PL_IR_NONE;
-                found = x->rpo[j];
-            }
-    return found;
-}
-
-/* Lanes that leave a loop for where those meet that passed it by: ptxas 13.0 (30 loops, 2026-11) lets them meet by themselves first where the loop
- * leaves a value behind that no round begins with, as what was found where a chain ends. Such values are copied on the way out, and that way is
- * a block of its own then. */
-static bool meet_behind_loops(pl_ir *x, const pl_varies *v, const uint8_t *pointers, const pl_ends *e, bool *any)
-{
-    const uint32_t n = (uint32_t)x->b.n;
-    uint8_t *joins = pl_arena_array(x->tmp, uint8_t, n + 1); /* by block: lanes that parted outside of loops meet there */
-    outlive o = {.made = NULL};
-    uint32_t *list = NULL;
-    if (!joins)
-        return false;
-    for (uint32_t j = 0; j < x->nrpo; j++) {
-        const uint32_t b = x->rpo[j], to = e->ipdom[b];
-        if (to < n && x->b.at[to].loop == x->b.at[b].loop && parts_lanes(x, v, pointers, b))
-            joins[to] = 1;
-    }
-    for (uint32_t j = 0; j < x->nrpo; j++) {
-        const uint32_t head = x->rpo[j], from = x->b.at[head].latches ? only_exit(x, head) : PL_IR_NONE, to = from == PL_IR_NONE ? n : e->ipdom[from];
-        if (to >= n || !joins[to] || x->b.at[to].npred < 2 || pl_ir_in_loop(x, to, head) || !parts_lanes(x, v, pointers, from))
-            continue;
-        if (!list) {
-            x->counted = false;
-            if (!pl_ir_count(x) || !pl_flow_values(&o.f, x, false))
-                return false;
-            pl_flow_same(&o.f);
-            o.made = pl_arena_array(x->tmp, uint32_t, o.f.n + 1);
-            list = pl_arena_array(x->tmp, uint32_t, o.f.n + 1);
-            if (!o.made || !list || !pl_flow_live(&o.f))
-                return false;
-        }
-        if (!leaves_more(&o, head, to, list))
-            continue;
-        const uint32_t front = pl_ir_front(x, head), out = pl_ir_new_block(x); /* for BSSY and BSYNC */
-        if (front == PL_IR_NONE || !pl_ir_ok(x))
-            return false;
-        x->b.at[out].next = to;
-        pl_ir_redirect(x, from, to, out);
-        *any = true;
-    }
-    return true;
-}
-
-static bool meet_around_loops(pl_ir *x, pl_varies *v)
-{
-    for (unsigned part = 0; part < 2; part++) {
-        pl_ends e;
-        const uint8_t *pointers;
-        bool any = false;
-        if (!find_apart(x, v, &e, &pointers, true) || !(part ? meet_behind_loops : meet_in_front_of_loops)(x, v, pointers, &e, &any) || (any && !begin(x, v)))
-            return false;
-    }
-    return true;
-}
-
 bool pl_pass_converge(pl_ir *x)
 {
     pl_varies v;
-    if (!begin(x, &v) || !precede_copies(x) || (x->f->entry && !combine_atomics(x, &v)) || !meet_around_loops(x, &v))
+    if (!begin(x, &v) || !precede_copies(x) || (x->f->entry && !combine_atomics(x, &v)))
         return false;
     pl_ends e;
     const uint32_t n = (uint32_t)x->b.n, most = 2 * n + 1; /* a latch for each loop */

@@ -1211,37 +1211,6 @@ START_TEST(calls_through_pointers_have_a_meeting_point_where_lanes_part)
 }
 END_TEST
 
-/* As ptxas 13.0 does for sm_90a (2026-11): lanes that leave a loop meet by themselves where it leaves something behind that it does not carry from round to
- * round, before they meet those that passed it by; and lanes do not meet again in each round of the loop that comes next. */
-START_TEST(lanes_meet_around_loops)
-{
-#define HEAD "ld.global.u32 %r3, [%d3];\nmov.u32 %r4, %r2;\nsetp.eq.u32 %p1, %r3, 7;\n@%p1 bra out;\n"
-#define FIRST "L:\nmul.wide.u32 %d4, %r2, 4;\nadd.s64 %d4, %d4, %d1;\nld.global.u32 %r2, [%d4];\nsetp.ne.u32 %p2, %r2, 9;\n@%p2 bra L;\n"
-    static const struct { const char *body; unsigned points; } cases[] = {
-        {HEAD "L:\nmov.u32 %r4, %r3;\nmul.wide.u32 %d4, %r4, 4;\nadd.s64 %d4, %d4, %d1;\nld.global.u32 %r3, [%d4];\nsetp.ne.u32 %p2, %r3, %r4;\n@%p2 bra L;\nout:\n", 2}, /* the one before */
-        {HEAD "L:\nmul.wide.u32 %d4, %r3, 4;\nadd.s64 %d4, %d4, %d1;\nld.global.u32 %r4, [%d4];\nadd.u32 %r3, %r4, 3;\nsetp.ne.u32 %p2, %r4, 77;\n@%p2 bra L;\nout:\n", 2}, /* found in the last round */
-        {HEAD "L:\nmul.wide.u32 %d4, %r3, 4;\nadd.s64 %d4, %d4, %d1;\nld.global.u32 %r3, [%d4];\nadd.u32 %r4, %r4, %r3;\nsetp.ne.u32 %p2, %r3, 77;\n@%p2 bra L;\nout:\n", 1}, /* a sum */
-        {HEAD "ld.global.u32 %r4, [%d1+4];\nL:\nmul.wide.u32 %d4, %r3, 4;\nadd.s64 %d4, %d4, %d1;\nld.global.u32 %r3, [%d4];\nsetp.ne.u32 %p2, %r3, %r4;\n@%p2 bra L;\nout:\n", 1}, /* nothing */
-        {FIRST "mov.u32 %r4, %r2;\nM:\nmul.wide.u32 %d4, %r4, 4;\nadd.s64 %d4, %d4, %d1;\nld.global.u32 %r4, [%d4+8];\nsetp.ne.u32 %p2, %r4, 9;\n@%p2 bra M;\n", 2},
-    };
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        char body[2048];
-        snprintf(body, sizeof body, "mul.wide.u32 %%d3, %%r2, 4;\nadd.s64 %%d3, %%d3, %%d1;\n%sst.global.u32 [%%d2], %%r4;\nst.global.u32 [%%d2+64], %%r4;", cases[k].body);
-        assemble(body);
-        ck_assert_msg(count("~bssy") == cases[k].points && count("~bsync") == cases[k].points, "%s\n%s", cases[k].body, listing);
-        const char *meets = strstr(listing, "~bsync"); /* no branch leads back to it */
-        for (const char *jump = meets ? strstr(meets, "bra @") : NULL; jump; jump = strstr(jump + 1, "bra @")) {
-            const char *line = meets;
-            while (line > listing && line[-1] != '\n')
-                line--;
-            ck_assert_int_ne(strtol(jump + 5, NULL, 10), strtol(line, NULL, 10));
-        }
-    }
-#undef HEAD
-#undef FIRST
-}
-END_TEST
-
 /* As ptxas 13.0 does for sm_90a (2026-11): where several ways lead to a block that some lanes pass by, those who come to it meet. */
 START_TEST(lanes_meet_on_the_way)
 {
@@ -2678,7 +2647,7 @@ END_TEST
 UNIT_MAIN("opt", numbers_with_a_point_are_folded, quotients_are_computed_again, signs_of_products_go_into_sums, components_that_nobody_reads_take_no_register, far_places_have_an_address_of_their_own, exchanges_without_a_reader_are_dropped, an_elected_lane_reduces_alone, a_wide_zero_is_one_move,
           nothing_moves_past_a_clock, kernels_take_the_registers_that_they_ask_for, loads_leave_registers, near_loads_come_when_they_are_needed, loads_of_chains_start_together, wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most, counters_stay_in_registers_across_calls, small_arrays_live_in_registers, pointers_are_fetched_for_each_way_of_reading, guarded_bodies_fetch_for_themselves, the_window_is_made_where_it_is_needed, compares_go_in_front_of_loops, values_go_in_front_of_loops, loads_go_in_front_of_loops,
           numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls, parameters_are_fetched_where_they_are_needed, what_is_made_of_tid_is_made_again_where_registers_are_scarce, numbers_of_shifts_are_no_readers,
-          second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, conditions_in_other_words_are_conditions, compares_are_done_again_with_what_joins_them, compares_wait_for_predicates, parts_of_words_become_floats, numbers_of_few_bits_are_converted_by_i2f, bytes_of_vectors_become_floats, floats_are_held_between_zero_and_one, truths_of_floats_are_one_step, floors_to_integers_are_one_step, places_of_highest_bits_are_one_step, choices_by_order_are_bounds, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, lanes_meet_around_loops, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, vectors_stand_in_neighbouring_registers, unused_results_disappear,
+          second_halves_of_fragments_take_no_registers, products_of_fragments_come_apart, fragments_are_accesses_of_lanes, addresses_of_fragments_are_shared, products_of_other_blocks_stay_there, questions_to_a_warp_are_guarded, counters_run_down, conditions_made_numbers_are_conditions, conditions_in_other_words_are_conditions, compares_are_done_again_with_what_joins_them, compares_wait_for_predicates, parts_of_words_become_floats, numbers_of_few_bits_are_converted_by_i2f, bytes_of_vectors_become_floats, floats_are_held_between_zero_and_one, truths_of_floats_are_one_step, floors_to_integers_are_one_step, places_of_highest_bits_are_one_step, choices_by_order_are_bounds, shared_variables_have_one_base, what_is_needed_late_comes_late, the_middle_of_two_registers_is_one_shift, what_counts_is_a_sum_and_a_guarded_copy, wide_logic_and_rotations_are_machine_steps, lanes_meet_on_the_way, products_go_into_sums, differences_of_halves_take_products, product_and_sum_are_one, loops_keep_the_alignment_of_their_steps, long_doubles_go_into_uniform_registers, chains_are_selected, constants_are_folded, equal_values_are_computed_once, vectors_stand_in_neighbouring_registers, unused_results_disappear,
           numbers_go_into_addresses, one_register_for_two_values_is_split, known_rounds_are_unrolled, counters_change_where_they_are_compared, loops_with_several_ways_out_are_written_out, counted_loops_run_four_rounds_at_once, bodies_are_unrolled_up_to_a_length, bodies_have_a_price, known_rounds_are_divided, what_the_counter_tells_is_saved, loops_in_loops_are_written_out,
           bodies_that_only_some_execute_cost_more, few_rounds_are_guarded, loops_that_wait_for_themselves_are_left, what_is_joined_counts_twice, places_in_the_constant_bank_are_known,
           divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
