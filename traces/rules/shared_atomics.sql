@@ -6,8 +6,8 @@ SELECT kernel, 1.0 * requests / all_requests AS share, line,
        printf('%d requests for %d operations; one whose lanes want different words takes about 130 cycles (H200): lanes that want one word take turns',
               requests, operations) AS evidence
 FROM (SELECT kernel, ptx_line AS line, 1.0 * sum(latency) AS latency, sum(requests) AS requests,
-             -- a sum of floats is a loop of compare-and-swaps, begun once for each operation behind a ~bssy of its own
-             sum(iif(text LIKE '%~cast%', (SELECT b.executed FROM i b WHERE b.kernel = i.kernel AND b.pc < i.pc AND b.text = '~bssy' ORDER BY b.pc DESC LIMIT 1),
+             -- a sum of floats is a loop of compare-and-swaps, begun by the lanes of each operation behind a ~bssy of its own, maybe in parts
+             sum(iif(text LIKE '%~cast%', (SELECT (b.lanes + 31) / 32 FROM i b WHERE b.kernel = i.kernel AND b.pc < i.pc AND b.text = '~bssy' ORDER BY b.pc DESC LIMIT 1),
                      requests)) AS operations,
              (SELECT sum(a.requests) FROM access a WHERE a.kernel = i.kernel) AS all_requests
       FROM i WHERE access IN ('atomic', 'reduction') AND space = 'shared' AND requests > 0 GROUP BY kernel, ptx_line) WHERE latency > 200 * operations
