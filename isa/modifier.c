@@ -3,7 +3,7 @@
  * Machine code of ptxas 13.0 for sm_90 (2026-11): operands of floating-point instructions carry a sign or an absolute value, results a
  * saturation; two conversions to half precision whose results are packed are one F2FP; an address in shared memory may be a register and
  * a uniform register, which holds the start of the block's shared memory; the zeros of an accumulator are written two at a time (CS2R).
- * Halves of different words do cost something where they are put together: a PRMT. Sine and cosine of an angle share its division by a turn.
+ * Halves of different words do cost something where they are put together: a PRMT.
  * The instructions stay, since others read their results, but as class `free`. */
 #include <string.h>
 
@@ -16,7 +16,6 @@ typedef struct free_pass {
     uint8_t *address;  /* by row: readers that use it as a shared address, up to 255 */
     uint32_t *partner; /* by row: the even register of its accumulator pair, plus one */
     uint32_t *zeroed;  /* by row: block that writes zero to it, plus one */
-    uint32_t *turns;   /* by row: block that has divided it by a whole turn for a sine or cosine, plus one */
     const pl_insn *i;  /* instruction that is being visited */
 } free_pass;
 
@@ -211,25 +210,14 @@ static bool converts_number(const pl_ir *x, const pl_insn *i)
            pl_type_kind(pl_operand_type(&pl_forms[i->form], 0, i->mods)) == 'f' && pl_type_kind(pl_operand_type(&pl_forms[i->form], 1, i->mods)) != 'f';
 }
 
-/* MUFU.SIN and MUFU.COS take an angle in turns: of both of one angle the second finds it there. */
-static void turn(free_pass *f, pl_insn *i, uint32_t block)
-{
-    if (i->cls != C_mufu_trig || i->guard != PL_PT || i->op[1] >= f->x->f->rows || f->x->row[i->op[1]].defs != 1)
-        return;
-    if (f->turns[i->op[1]] == block + 1)
-        i->cls = C_mufu;
-    f->turns[i->op[1]] = block + 1;
-}
-
 bool pl_pass_modifiers(pl_ir *x)
 {
     if (!pl_ir_ready(x))
         return false;
     size_t rows = x->f->rows + 4;
     free_pass f = {.x = x, .other = pl_arena_array(x->tmp, uint8_t, rows), .address = pl_arena_array(x->tmp, uint8_t, rows),
-                   .partner = pl_arena_array(x->tmp, uint32_t, rows), .zeroed = pl_arena_array(x->tmp, uint32_t, rows),
-                   .turns = pl_arena_array(x->tmp, uint32_t, rows)};
-    if (!f.other || !f.address || !f.partner || !f.zeroed || !f.turns)
+                   .partner = pl_arena_array(x->tmp, uint32_t, rows), .zeroed = pl_arena_array(x->tmp, uint32_t, rows)};
+    if (!f.other || !f.address || !f.partner || !f.zeroed)
         return false;
     for (size_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
@@ -251,7 +239,6 @@ bool pl_pass_modifiers(pl_ir *x)
             if (moves_wide_zero(x, i))
                 i->cls = C_alu;
             pack(&f, i);
-            turn(&f, i, (uint32_t)b);
             bool pair = moves_zero(x, i) && f.partner[i->op[0]] && f.zeroed[f.partner[i->op[0]] - 1] == b + 1;
             if (pair || based(&f, i) || carried(&f, i) || saturates(x, i) || converts_number(x, i))
                 i->cls = C_free;

@@ -76,20 +76,18 @@ static bool around(scaler *s, size_t at)
     return scale(s, at + 1, i.op[0], i.op[0], small);
 }
 
+/* Of both functions of one angle the second finds it in turns. */
 static bool in_turns(scaler *s, size_t at)
 {
     pl_insn *i = &s->x->b.at[s->block].code.at[at];
     const uint32_t row = i->op[1];
-    if (i->cls == C_mufu_trig) {
+    const bool found = s->turned_in[row] == s->block + 1 && s->x->row[row].defs == 1;
+    if (!found)
         s->turns[row] = pl_ir_new(s->x, 1);
-        s->turned_in[row] = s->block + 1;
-        i->cls = C_mufu;
-        i->op[1] = s->turns[row];
-        return scale(s, at, i->op[1], row, PL_PT);
-    }
-    if (s->turned_in[row] == s->block + 1)
-        i->op[1] = s->turns[row];
-    return true;
+    s->turned_in[row] = s->block + 1;
+    i->cls = C_mufu;
+    i->op[1] = s->turns[row];
+    return found || scale(s, at, i->op[1], row, PL_PT);
 }
 
 static bool has_steps(const pl_insn *i)
@@ -111,12 +109,10 @@ bool pl_pass_scaled(pl_ir *x)
     for (s.block = 0; s.block < x->b.n; s.block++)
         for (size_t k = 0; k < x->b.at[s.block].code.n; k++) {
             const pl_insn *i = &x->b.at[s.block].code.at[k];
-            const uint16_t m = pl_insn_mnem(i);
-            s.line = i->line;
-            const bool angle = (m == M_sin || m == M_cos) && i->op[1] < rows;
-            if (i->form == PL_IR_DEAD || i->guard != PL_PT || !(angle || has_steps(i)))
+            if (i->form == PL_IR_DEAD || i->guard != PL_PT || !has_steps(i))
                 continue;
-            if (!(angle ? in_turns(&s, k) : around(&s, k)))
+            s.line = i->line;
+            if (!(i->cls == C_mufu_trig ? in_turns(&s, k) : around(&s, k)))
                 return false;
         }
     return pl_ir_settle(x);

@@ -346,6 +346,15 @@ static inline uint32_t pl_first_thread(const pl_warp *w) { return (w->index * w-
 /* The half's part of a set of lanes, and the set that a half's lanes are. */
 static inline uint32_t pl_of_half(const pl_warp *w, pl_lanes set) { return (uint32_t)(set >> pl_first_lane(w)); }
 static inline pl_lanes pl_from_half(const pl_warp *w, uint32_t lanes) { return (pl_lanes)lanes << pl_first_lane(w); }
+
+/* Those of the lanes whose value in the row is this one. */
+static inline uint32_t pl_lanes_with(const uint32_t *row, uint32_t value, uint32_t lanes)
+{
+    uint32_t with = 0;
+    for (unsigned l = 0; l < PL_LANES; l++)
+        with |= (uint32_t)(row[l] == value) << l;
+    return with & lanes;
+}
 /* Lanes of the half that have not ended. */
 static inline uint32_t pl_alive(const pl_warp *w) { return pl_of_half(w, w->lanes & ~w->exited); }
 /* Lanes of the current split that instruction i would execute for: its guard leaves them. */

@@ -132,10 +132,7 @@ static uint64_t barrier_of(const pl_split *s, uint32_t further_out)
 /* The lanes with the mask of the first one go on, the others come here again: each time it is executed once more. */
 void exec_groups(pl_warp *w, const pl_insn *i)
 {
-    const uint32_t *mask = pl_row32(w, i->op[0]), first = mask[__builtin_ctz(w->exec)];
-    uint32_t same = 0;
-    for (unsigned l = 0; l < PL_LANES; l++)
-        same |= (uint32_t)(mask[l] == first) << l & w->exec;
+    const uint32_t *mask = pl_row32(w, i->op[0]), same = pl_lanes_with(mask, mask[__builtin_ctz(w->exec)], w->exec);
     if (same != w->exec && w->halves == 1)
         pl_warp_part(w, pl_from_half(w, same), w->pc + 1, w->pc, i->reconv);
 }

@@ -507,9 +507,7 @@ bool pl_warp_groups(pl_warp *w, const pl_insn *i, unsigned k)
     bool complete = true;
     for (uint32_t left = all; left; left &= ~group[n++]) {
         uint32_t mask = row[__builtin_ctz(left)];
-        group[n] = 0;
-        for (unsigned l = 0; l < PL_LANES; l++)
-            group[n] |= (uint32_t)(row[l] == mask) << l & left;
+        group[n] = pl_lanes_with(row, mask, left);
         complete &= group[n] == (mask & alive);
     }
     if (!complete) {

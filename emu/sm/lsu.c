@@ -682,7 +682,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         pl_token_done(s, slot, ready);
     }
 
-    const uint32_t backs = pending ? tags : 1;
+    const uint32_t turns_back = pending ? tags : 1, backs = turns_back > d->nwrite ? turns_back : d->nwrite; /* copy_strided_32: eight for 32 lines; saxpy4: four for 128 bits */
     uint64_t hits = s->l1.hits + s->l1.merges - hits_before;
     pl_pc_stat *st = stat_of(s, pc);
     if (st) {
@@ -701,7 +701,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             s->stat.local_loads += words;
             s->stat.local_load_sectors += lines->sectors;
             s->stat.local_load_hits += hits;
-            count_writebacks(s, d, backs > d->nwrite ? backs : d->nwrite);
+            count_writebacks(s, d, backs);
         }
     } else if (d->texture) {
         /* counted with the texture units, of which there are no counters here */
@@ -721,7 +721,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         s->stat.load_sectors += sectors;
         s->stat.load_hits += hits;
         s->stat.load_bytes += bytes;
-        count_writebacks(s, d, backs > d->nwrite ? backs : d->nwrite); /* copy_strided_32: eight for 32 lines; saxpy4: four for 128 bits */
+        count_writebacks(s, d, backs);
     }
     emit(s, t, pc, issued, seq, sectors, turns, pending || store || atomic ? PL_LV_L2 : PL_LV_L1, pending ? 0 : ready - issued, slot);
 }

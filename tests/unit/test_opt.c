@@ -66,6 +66,15 @@ static unsigned count(const char *what)
     return n;
 }
 
+/* The same of what stands in front of the first `end`, which there must be. */
+static unsigned count_in_front_of(const char *what, const char *end)
+{
+    char *first = strstr(listing, end);
+    ck_assert_ptr_nonnull(first);
+    *first = 0;
+    return count(what);
+}
+
 START_TEST(the_middle_of_two_registers_is_one_shift)
 {
     assemble("ld.global.u32 %r3, [%d1];\nld.global.u32 %r4, [%d1+4];\nshl.b32 %r5, %r3, 5;\nshr.u32 %r6, %r4, 27;\nor.b32 %r7, %r5, %r6;\nst.global.u32 [%d2], %r7;");
@@ -2330,10 +2339,7 @@ static unsigned loads_ahead(unsigned loads)
         snprintf(text + strlen(text), sizeof text - strlen(text), "ld.global.nc.f32 %%f%u, [%%d2+%u];\nfma.rn.f32 %%f60, %%f60, 0f3FC00000, %%f%u;\n", n, 12 * n, n);
     strcat(text, "st.global.f32 [%d1], %f60;\nret;\n}\n");
     assemble_behind(text, "");
-    char *first = strstr(listing, "fma.rn.f32");
-    ck_assert_ptr_nonnull(first);
-    *first = 0;
-    return count("ld.global.nc.f32");
+    return count_in_front_of("ld.global.nc.f32", "fma.rn.f32");
 }
 
 /* Of 32 registers a few are left while loads are under way (ptxas 13.0: 23 of 48 loads in front of the first sum); eight go at once. */
@@ -2360,10 +2366,7 @@ static unsigned near_loads_ahead(unsigned chain)
     }
     snprintf(text + at, sizeof text - at, "st.global.f32 [%%d1], %%s;\nret;\n}\n");
     assemble_behind(text, "");
-    char *first = strstr(listing, "fma.rn.f32");
-    ck_assert_ptr_nonnull(first);
-    *first = 0;
-    return count("ld.shared.f32");
+    return count_in_front_of("ld.shared.f32", "fma.rn.f32");
 }
 
 /* ptxas 13.0 for sm_90 (2026-11): ten beside chains of one FFMA a load, four of three. */
@@ -2392,10 +2395,7 @@ static unsigned loads_ahead_of_hash(unsigned rounds, unsigned window)
     }
     snprintf(text + at, sizeof text - at, "st.global.u32 [%%d1], %%s%u;\nst.global.u32 [%%d1+4], %%n%u;\nst.global.u32 [%%d1+8], %%l%u;\nret;\n}\n", rounds, rounds, rounds);
     assemble_behind(text, "");
-    char *first = strstr(listing, "mad.lo");
-    ck_assert_ptr_nonnull(first);
-    *first = 0;
-    return count("ld.global.nc.u8");
+    return count_in_front_of("ld.global.nc.u8", "mad.lo");
 }
 
 /* Orders that look far ahead take more registers here than there are, unless they begin as if there were a few less: a narrow view has 5 or 12 loads in front
