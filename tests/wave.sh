@@ -27,6 +27,7 @@ sides() {
     "$loom" run "$root/examples/width.ptx" -k sides -g 3 -b 136 'out:u32[136]=0' "u32:$bit" --arch "$arch" "$@"
 }
 
+on=smsp__thread_inst_executed_pred_on.sum
 for mode in functional timing; do
     for format in rows packed; do
         db=$mode-$format.db
@@ -41,7 +42,7 @@ for mode in functional timing; do
         equal "$mode, $format: every thread its word" '136,0,540,3;' \
             "$(query $db 'SELECT count(DISTINCT a), min(a), max(a), min(n) FROM (SELECT address - (SELECT min(address) FROM mem_lane) AS a, count(*) AS n FROM mem_lane GROUP BY 1)')"
         equal "$mode, $format: the same sums" '1;' \
-            "$(query $db 'SELECT (SELECT sum(lanes) FROM pc_stat) = (SELECT thread_inst_executed FROM kernel)')"
+            "$(query $db "SELECT (SELECT sum(lanes) FROM pc_stat) = coalesce((SELECT value FROM counter WHERE name = '$on'), (SELECT thread_inst_executed FROM kernel))")"
     done
 done
 

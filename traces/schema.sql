@@ -106,7 +106,7 @@ CREATE TABLE kernel ( -- one launch
     cycles      INTEGER,          -- launch to last effect; NULL in functional mode
     duration_us REAL,             -- cycles at the machine's clock
     inst_executed INTEGER,        -- warp instructions = sum(issues) of pc_stat
-    thread_inst_executed INTEGER,
+    thread_inst_executed INTEGER, -- the same counted by active lanes, also those whose guard is false
     theoretical_occupancy REAL,   -- 0..1
     wall_seconds REAL,            -- of the emulation
     first_inst  INTEGER,          -- inst.id of the launch's issue 0; NULL: no inst rows
@@ -121,7 +121,7 @@ CREATE TABLE pc_stat ( -- one row per machine instruction that ran
     module      INTEGER NOT NULL,
     issues      INTEGER NOT NULL, -- as hardware would issue: a priced sequence counts its length
     executed    INTEGER NOT NULL, -- times a warp executed this row
-    lanes       INTEGER NOT NULL, -- active lanes, summed over issues
+    lanes       INTEGER NOT NULL, -- active lanes (timing mode: without those whose guard is false), summed over issues
     stall_cycles INTEGER NOT NULL, -- of all reasons but "selected" (table stall has them apart)
     requests    INTEGER NOT NULL, -- memory instructions from here on
     sectors     INTEGER NOT NULL, -- of 32 bytes

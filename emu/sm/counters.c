@@ -220,6 +220,7 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
     add(out, "sm", "sm__warps_active.avg.pct_of_peak_sustained_active", "%", 100 * ratio((double)t.warp_cycles, active * m->sm.warps));
     add(out, "sm", "smsp__inst_executed.sum", "inst", (double)t.inst);
     add(out, "sm", "smsp__thread_inst_executed.sum", "inst", (double)t.thread_inst);
+    add(out, "sm", "smsp__thread_inst_executed_pred_on.sum", "inst", (double)t.thread_on);
     add(out, "sm", "smsp__thread_inst_executed_per_inst_executed.ratio", "", ratio((double)t.thread_inst, (double)t.inst));
     add(out, "sm", "smsp__issue_active.sum", "cycle", (double)issue_active);
     add(out, "sm", "smsp__issue_active.avg.pct_of_peak_sustained_active", "%", 100 * ratio((double)issue_active, (double)sub_cycles));

@@ -637,7 +637,7 @@ static uint64_t fence_gpu(pl_sm *s, pl_twarp *t, uint64_t now)
 static void issue_release(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
 {
     enum { FENCE = 3 };
-    const uint32_t pc = t->w->pc, lanes = pl_count_lanes(pl_guarded(t->w, &t->w->code[pc]));
+    const uint32_t pc = t->w->pc, active = pl_count_lanes(t->w->active), lanes = pl_count_lanes(pl_guarded(t->w, &t->w->code[pc]));
     const uint64_t from = t->issued + 1, known = t->operands > t->hold ? t->operands : t->hold;
     const uint8_t why = t->operands >= t->hold ? t->why : t->hold_why;
     s->stat.stall[why] += known > from && now > from ? (known < now ? known : now) - from : 0;
@@ -645,9 +645,13 @@ static void issue_release(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     s->stat.exchanges--; /* no CCTL */
     s->stat.lsu++;
     s->stat.adu++;
-    s->stat.thread_inst += (uint64_t)FENCE * lanes;
+    s->stat.thread_inst += (uint64_t)FENCE * active;
+    s->stat.thread_on += (uint64_t)FENCE * lanes;
     c->issues += FENCE;
-    if (s->pc_stat) s->pc_stat[pc].issues += FENCE;
+    if (s->pc_stat) {
+        s->pc_stat[pc].issues += FENCE;
+        s->pc_stat[pc].lanes += (uint64_t)FENCE * lanes;
+    }
     c->issue_free = now + FENCE;
     t->issued = now + FENCE - 1;
     t->stall = 0;
@@ -669,6 +673,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     pl_warp *w = t->w;
     const uint32_t pc = w->pc;
     const pl_lanes mask = pl_guarded(w, &w->code[pc]);
+    const uint32_t active = pl_count_lanes(w->active);
     const bool twice = (uint32_t)mask && mask >> PL_LANES; /* both halves of the warp have lanes to execute: two passes */
     uint64_t seq = s->g->sink ? s->g->seq++ : 0;
     uint8_t throttle = t->throttle;
@@ -714,7 +719,8 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     const uint32_t lanes = pl_count_lanes(mask), issues = p->issues + d->empty;
     s->stat.exchanges += d->exchange;
     s->stat.inst += issues;
-    s->stat.thread_inst += (uint64_t)issues * lanes;
+    s->stat.thread_inst += (uint64_t)issues * active;
+    s->stat.thread_on += (uint64_t)issues * lanes;
     if (st) {
         st->issues += issues;
         st->executed++;

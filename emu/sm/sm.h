@@ -159,7 +159,7 @@ typedef struct pl_subcore {
 
 /* Sums of one SM; the launch adds them up. */
 typedef struct pl_sm_stat {
-    uint64_t inst, thread_inst, issue_active, cycles_active, warp_cycles, blocks, warps;
+    uint64_t inst, thread_inst, thread_on, issue_active, cycles_active, warp_cycles, blocks, warps;
     uint64_t branches, divergent;
     uint64_t targets, cbu, adu, lsu, writebacks; /* pl_counted */
     uint64_t tensor_cycles; /* that tensor units were held */

@@ -334,7 +334,7 @@ START_TEST(shipped_queries_run)
         if (strcmp(q->name, "checks") != 0) continue;
         char sql[2000];
         snprintf(sql, sizeof sql,
-                 "SELECT min(\"issues = inst_executed\" + \"lanes = thread_inst_executed\" + "
+                 "SELECT min(\"issues = inst_executed\" + \"lanes = thread instructions\" + "
                  "\"executed = rows of inst\" +"
                  " \"warps = rows of inst\") FROM (%.*s)",
                  (int)strcspn(q->sql, ";"), q->sql);

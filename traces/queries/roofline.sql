@@ -1,7 +1,7 @@
 -- Arithmetic intensity: lanes' instructions that do not touch memory, per byte of device memory
 SELECT k.id AS kernel, k.name,
-       k.thread_inst_executed - coalesce((SELECT sum(s.lanes) FROM pc_stat s JOIN instruction i ON i.module = s.module AND i.pc = s.pc
-                                          WHERE s.kernel = k.id AND i.access IS NOT NULL), 0) AS operations,
+       coalesce((SELECT sum(s.lanes) FROM pc_stat s JOIN instruction i ON i.module = s.module AND i.pc = s.pc
+                 WHERE s.kernel = k.id AND i.access IS NULL), 0) AS operations,
        (SELECT value FROM "dram__bytes_read.sum" WHERE kernel = k.id) + (SELECT value FROM "dram__bytes_write.sum" WHERE kernel = k.id)
            AS "dram bytes",
        k.duration_us, (SELECT value FROM dram_read_throughput WHERE kernel = k.id) AS "read GB/s",
