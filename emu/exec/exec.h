@@ -171,6 +171,7 @@ typedef struct pl_warp {
         uint8_t what, lanes; /* pl_driver_work, 0: nothing */
         uint64_t bytes;      /* that its lanes want at most, each */
     } asked;          /* of the driver, by the last call of one of its functions; whoever counts time takes it away */
+    uint8_t values;   /* that the lanes brought to the last comparison of all with all, each one looked up by itself; whoever counts time takes it away */
     bool timed;       /* has read a clock since the last pause: the loop may end with the time */
     bool patient;     /* had done so at the last pause */
     uint8_t nlooked;

@@ -180,6 +180,9 @@ void exec_match(pl_warp *w, const pl_insn *i, int mode, int type)
             v[l] |= (uint32_t)(((in >> j) & 1u) && x[j] == x[l]) << j;
     }
     if (mode == W_any) {
+        unsigned n = 0;
+        for (uint32_t left = in; left; left &= ~v[__builtin_ctz(left)]) n++;
+        if (n > w->values) w->values = (uint8_t)n;
         pl_blend32(w, pl_row32(w, i->op[0]), v);
         return;
     }

@@ -363,7 +363,7 @@ static uint32_t take_units(control *x, const pl_dec *d, uint32_t t)
         for (uint32_t k = 0; k < p->npipes; k++) {
             uint32_t pipe = pl_dec_unit(d, p->pipe[k].pipe);
             if (turn == 0) {
-                bool apart = pipe == PL_PIPE_MIO || (pipe == PL_PIPE_LSU && d->addresses);
+                bool apart = pipe == PL_PIPE_MIO || pipe == PL_PIPE_ADU || (pipe == PL_PIPE_LSU && d->addresses);
                 cycles[k] = apart ? x->m->issue.memory : pipe >= PL_PIPE_FIRST_SHARED || d->kind == PL_KIND_WGMMA ? 0 : p->pipe[k].cycles;
                 if (cycles[k] && x->unit[pipe] > t) t = x->unit[pipe];
             } else if (cycles[k]) {

@@ -265,7 +265,7 @@ static uint8_t exchanges(const pl_insn *i, const pl_price *p, const uint8_t *fet
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
         if (strcmp(pl_class_text[i->cls], others[k].cls) == 0) return others[k].n;
     for (uint32_t k = 0; k < p->npipes; k++) {
-        if (p->pipe[k].pipe == PL_PIPE_MIO) return 1;
+        if (p->pipe[k].pipe == PL_PIPE_MIO || p->pipe[k].pipe == PL_PIPE_ADU) return 1;
     }
     return 0;
 }
@@ -287,6 +287,12 @@ static void mark_special(uint8_t *fetched, uint32_t rows, const pl_prog_func *f)
         fetched[r->row] = *s == 'n' ? FIXED : block ? BY_BLOCK : BY_LANE; /* ntid, nctaid, nsmid ...: words of the constant bank */
     }
 }
+
+/* The operand of a shuffle that names a lane, or a distance. */
+enum { SHFL_LANE = 3 };
+
+/* The row is a register: no number, and nothing that the driver or the hardware knows. */
+static bool in_register(uint32_t row, const uint8_t *fetched, uint32_t rows) { return row >= rows || !fetched[row]; }
 
 /* Rows that hold the number 1. */
 static void mark_ones(bool *ones, uint32_t rows, const pl_prog_func *f)
@@ -576,6 +582,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->uniform = uniform_atomic(&lanes, d, i, f, &l);
         if (fetches_special(i, fetched, special_rows)) d->price = &m->sreg;
         d->exchange = exchanges(i, d->price, fetched, special_rows);
+        d->behind = f->mnem == M_shfl && in_register(i->op[SHFL_LANE], fetched, special_rows) ? (uint8_t)m->op[PL_OP_SHFL].operand : 0;
         d->counted = counted_as(i, d, ends);
         d->rows = (uint32_t)used;
         d->nread = (uint8_t)l.n[0];

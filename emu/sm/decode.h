@@ -103,6 +103,7 @@ typedef struct pl_dec {
     uint8_t upkeep;     /* pl_upkeep */
     uint8_t policy_operand; /* which is its cache policy, UINT8_MAX: none */
     uint8_t exchange;   /* times that a warp's worth of data goes through the exchange unit: shuffles, special registers that differ by lane */
+    uint8_t behind;     /* cycles that its result comes later for the operands it has: a shuffle whose lane is in a register */
     bool tries;         /* mbarrier.try_wait: the hardware holds the warp until the phase has passed */
     bool ordered;       /* may order what different SMs do: atomics, strong accesses to global memory, fences, the driver's functions */
     bool uniform;       /* integer atomic whose address is the same for all lanes of a block */

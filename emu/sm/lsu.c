@@ -287,7 +287,7 @@ static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
     for (uint32_t k = s->fx.mask; k; k &= k - 1) unit[__builtin_ctz(k)] = s->fx.addr[__builtin_ctz(k)] / width;
     uint32_t passes = pl_distinct(s->fx.mask, unit);
     s->stat.const_requests += passes;
-    uint64_t start = pl_port_enter(&s->const_port, now, (uint64_t)passes * m->pass * PL_FINE);
+    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_ADU], now, (uint64_t)passes * m->pass * PL_FINE);
     uint64_t more = (uint64_t)(passes - 1) * m->pass_latency, ready = start + m->latency + more, misses = 0;
     uint64_t seen[PL_LANES];
     uint32_t nseen = 0;

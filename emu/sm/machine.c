@@ -330,6 +330,7 @@ static const pl_conf_key op_keys[] = {
     OPTIONAL(pl_op_cost, others, "others", U32, CY, 0, 10000, "cycles to the result for instructions of other kinds; 0: the latency"),
     OPTIONAL(pl_op_cost, again, "again", U32, CY, 0, 10000,
              "cycles until the warp that has used the unit can use it again; others can after the interval"),
+    OPTIONAL(pl_op_cost, operand, "operand", U32, CY, 0, 255, "further cycles to the result where a second operand is in a register: of a shuffle, the lane"),
 };
 
 /* Sections, their keys, and where in pl_machine they go. */
@@ -429,7 +430,7 @@ static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
         }
         if (kind == ':') {
             int pipe = word_index(pipe_words, PL_PIPE_COUNT, word, len);
-            if (pipe < 0) return "the word before ':' must be a unit: alu fma heavy half fp64 xu tensor uniform branch lsu mio";
+            if (pipe < 0) return "the word before ':' must be a unit: alu fma heavy half fp64 xu tensor uniform branch lsu mio adu";
             if (!hold(p, pipe, (double)n, plain ? plain : 1)) return "too many different units";
             continue;
         }
@@ -445,7 +446,7 @@ static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
         if (c->pipe == PL_PIPE_HEAVY && !hold(p, PL_PIPE_FMA, (double)n, (uint32_t)n)) return "too many different units";
         p->again += (uint32_t)n * c->again;
         others = c->others;
-        if (c->pipe == PL_PIPE_XU || c->pipe == PL_PIPE_MIO || c->pipe == PL_PIPE_LSU) p->variable = true;
+        if (c->pipe == PL_PIPE_XU || c->pipe == PL_PIPE_MIO || c->pipe == PL_PIPE_ADU || c->pipe == PL_PIPE_LSU) p->variable = true;
     }
     p->latency = latency >= 0 ? (uint32_t)latency : sum;
     p->others = p->issues == 1 && latency < 0 && others ? others : p->latency;

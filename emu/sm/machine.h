@@ -21,7 +21,8 @@
     X(UNIFORM, "uniform", false, "uniform datapath")                            \
     X(BRANCH, "branch", false, "control flow")                                  \
     X(LSU, "lsu", true, "address unit for loads, stores and atomics")           \
-    X(MIO, "mio", true, "exchange between lanes, barriers, special registers")
+    X(MIO, "mio", true, "exchange between lanes, barriers")                     \
+    X(ADU, "adu", true, "constants by address, special registers, reductions and comparisons of all lanes")
 
 typedef enum pl_pipe {
 #define X(name, word, shared, text) PL_PIPE_##name,
@@ -77,7 +78,7 @@ typedef struct pl_price {
 typedef struct pl_op_cost {
     int pipe;
     double interval;
-    uint32_t latency, others, again;
+    uint32_t latency, others, again, operand;
 } pl_op_cost;
 
 /* Most banks of registers that a sub-core may have. */

@@ -747,11 +747,19 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     t->hold = 0;
     t->fetches = 0;
     uint32_t f32 = 0;
-    uint64_t second = 0; /* cycles that the second pass comes behind the first */
-    bool heavy = false;
+    uint64_t second = 0, behind = d->behind; /* cycles that the second pass comes behind the first; that the result comes later than by its class */
+    bool heavy = false, addressed = false;
+    const uint32_t more = w->values ? w->values - 1u : 0; /* a comparison of all lanes looks up value by value (match.tsv) */
+    w->values = 0;
     for (uint32_t k = 0; k < p->npipes; k++) {
         uint32_t pipe = pl_dec_unit(d, p->pipe[k].pipe);
-        uint64_t pass = (uint64_t)p->pipe[k].cycles * d->scale, cost = pass * PL_FINE << twice;
+        uint64_t pass = (uint64_t)p->pipe[k].cycles * d->scale;
+        if (pipe == PL_PIPE_ADU) {
+            addressed = true;
+            behind += more * (s->m->constant.pass_latency + pass - s->m->constant.pass);
+            pass *= 1 + more;
+        }
+        const uint64_t cost = pass * PL_FINE << twice;
         if (twice && pass > second) second = pass;
         s->stat.pipe_inst[pipe] += p->pipe[k].n;
         if (pipe != p->pipe[k].pipe) s->stat.pipe_inst[PL_PIPE_FMA] += p->pipe[k].n; /* IMAD.MOV, IMAD.IADD and their like */
@@ -762,13 +770,17 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         if (pipe == PL_PIPE_LSU) continue; /* lsu.c knows how long */
         uint64_t in = pl_port_enter(port, now, cost);
         if (in > start) start = in;
+        if (pipe == PL_PIPE_MIO) { /* what lanes exchange goes through the banks */
+            in = pl_port_enter(&s->data, now, cost);
+            if (in > start) start = in;
+        }
     }
     if (p->again) t->again = start + p->again;
-    if (d->counted.adu && d->kind != PL_KIND_BARRIER && d->kind != PL_KIND_BRANCH && !d->slow && d->kind != PL_KIND_MEMORY && d->kind != PL_KIND_MBARRIER && d->kind != PL_KIND_MBARRIER_WAIT) { /* those are counted where they wait */
-        uint64_t in = pl_port_enter(&s->const_port, now, (uint64_t)s->m->constant.pass * PL_FINE);
+    if (!addressed && d->counted.adu && d->kind != PL_KIND_BARRIER && d->kind != PL_KIND_BRANCH && !d->slow && d->kind != PL_KIND_MEMORY && d->kind != PL_KIND_MBARRIER && d->kind != PL_KIND_MBARRIER_WAIT) { /* those are counted where they wait */
+        uint64_t in = pl_port_enter(&s->pipe[PL_PIPE_ADU], now, (uint64_t)s->m->constant.pass * PL_FINE);
         if (in > start) start = in;
     }
-    uint64_t latency = p->latency + second;
+    uint64_t latency = p->latency + second + behind;
     t->stall = now + d->stall + second;
     if (p->variable && d->kind == PL_KIND_MATH) {
         pl_sm_result(t, d, start + latency, PL_SB_SHORT);

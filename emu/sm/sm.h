@@ -214,7 +214,7 @@ typedef struct pl_sm {
     uint32_t nsub;
     pl_subcore sub[PL_SUBCORES];
     pl_port pipe[PL_PIPE_COUNT]; /* those shared by the sub-cores */
-    pl_port jump_port, barrier_port, const_port, fence_port, sleep_port;
+    pl_port jump_port, barrier_port, fence_port, sleep_port;
     pl_port data;                /* the banks, behind the address unit */
     pl_port texels;              /* the texture units */
     pl_port leaving;             /* stores and reductions on their way out */
