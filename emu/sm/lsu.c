@@ -231,8 +231,9 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         uint64_t out = pl_port_enter(&s->remote, start, (uint64_t)s->lines.sectors * m->remote_pass * PL_FINE);
         latency = out - start + m->remote_latency + (uint64_t)(s->lines.sectors - 1) * m->remote_pass;
         if (start + latency > t->remote_done) t->remote_done = start + latency;
-        s->stat.l1_read_sectors += s->lines.sectors; /* there and back through the crossbar */
-        s->stat.l1_write_sectors += s->lines.sectors;
+        const uint32_t ways = atomic ? 2 : 1; /* l1tex__m_l1tex2xbar_write_sectors of cluster_hist, bins_of_a_cluster: two for each of an atomic's */
+        s->stat.l1_read_sectors += ways * s->lines.sectors; /* there and back through the crossbar */
+        s->stat.l1_write_sectors += ways * s->lines.sectors;
     }
     uint64_t ready = start + latency;
     if (!store) s->answered = ready;
@@ -473,13 +474,15 @@ static bool join_store(pl_sm *s, const pl_mem_req *r, uint64_t start, uint32_t l
 }
 
 /* A store waits for others, and the oldest goes when there are too many (coalescing.csv: 28 lines of a warp's stores wait for the next ones, 29
- * do not; paths.tsv rows: four warps that store to 16 lines each join nothing). */
-static void hold_store(pl_sm *s, const pl_mem_req *r, uint32_t lanes)
+ * do not; paths.tsv rows: four warps that store to 16 lines each join nothing; joins.tsv: of bytes and halves it is 12 to 14 lines). */
+static void hold_store(pl_sm *s, const pl_mem_req *r, uint32_t lanes, uint32_t places)
 {
-    uint32_t at = s->writes_at++ % s->m->l1.writes;
-    pl_mem_req *w = &s->writes[at];
-    if (w->sectors) let_go(s, w);
-    *w = *r;
+    uint32_t at = 0;
+    for (uint32_t k = 0; k < places; k++) {
+        at = s->writes_at++ % s->m->l1.writes;
+        if (s->writes[at].sectors) let_go(s, &s->writes[at]);
+    }
+    s->writes[at] = *r;
     s->written[at] = lanes;
     s->writes_until = r->time > s->writes_until ? r->time : s->writes_until;
 }
@@ -634,7 +637,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             t->last_request = ++s->requests;
             t->left = pl_port_pass(&s->leaving, start, pl_up_cost(&s->up, &r));
             if (is_local && r.time < t->left) r.time = t->left; /* others can join it while it waits for the way to the L2 */
-            if (store) hold_store(s, &r, lanes);
+            if (store) hold_store(s, &r, lanes, !is_local && fx->size < 4 && m->part_places ? m->part_places : 1);
         }
         if (!store) s->stat.l1_write_sectors += sectors;
     } else if (answered) {

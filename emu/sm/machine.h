@@ -123,7 +123,7 @@ enum { PL_L1_LOADS, PL_L1_ALL, PL_L1_EVICT };
 
 typedef struct pl_l1_config {
     uint64_t size, kept, line, sector;
-    uint32_t ways, latency, miss, hold, local_hold, fill, misses, fills, stores, backlog, sent, input, writes, tags, tag_low, tag_high, pass_latency, width, texture, header, texture_lanes, texture_width, texture_result, texture_component;
+    uint32_t ways, latency, miss, hold, local_hold, fill, misses, fills, stores, backlog, sent, input, writes, part_places, tags, tag_low, tag_high, pass_latency, width, texture, header, texture_lanes, texture_width, texture_result, texture_component;
     double store_pass; /* cycles */
     int global;   /* PL_L1_SECTORS ... */
     int allocate; /* PL_L1_LOADS ... */

@@ -300,6 +300,14 @@ START_TEST(stores_to_one_sector_leave_together)
     static const char *const both = "and.b32 %r1, %r0, 31; shr.u32 %r2, %r0, 5; mad.lo.u32 %r3, %r1, 8, %r2; mul.wide.u32 %d1, %r3, 4; "
                                     "add.u64 %d1, %d1, %d0; st.global.u32 [%d1+1024], %r0;";
     ck_assert_double_eq_tol(leaving(both, 64), 32, 0.5);
+    /* of words in 15 lines eight stores leave as one, of bytes each by itself (joins.tsv) */
+    char lines[2048], *at = lines + snprintf(lines, sizeof lines, "mul.wide.u32 %%d1, %%r0, 128; add.u64 %%d1, %%d1, %%d0;");
+    for (unsigned k = 0; k < 8; k++) at += snprintf(at, sizeof lines - (size_t)(at - lines), "st.global.u32 [%%d1+%u], %%r0;", 32 + 4 * k);
+    ck_assert_double_eq_tol(leaving(lines, 15), 15, 0.5);
+    at = lines + snprintf(lines, sizeof lines, "mul.wide.u32 %%d1, %%r0, 128; add.u64 %%d1, %%d1, %%d0;");
+    for (unsigned k = 0; k < 8; k++) at += snprintf(at, sizeof lines - (size_t)(at - lines), "st.global.u8 [%%d1+%u], %%r0;", 32 + k);
+    ck_assert_double_eq_tol(leaving(lines, 15), 120, 0.5);
+    ck_assert_double_eq_tol(leaving(lines, 12), 12, 0.5);
 }
 END_TEST
 
@@ -598,8 +606,52 @@ START_TEST(lines_take_turns_at_the_tags)
 }
 END_TEST
 
+/* Cycles that a warp of `warps` takes for each of 64 `operation`s, each waiting for the one before. The lanes bring `values` different numbers. */
+static double exchanges_in_a_chain(const char *operation, unsigned values, unsigned warps)
+{
+    enum { EACH = 64 };
+    static char text[16384];
+    static uint32_t taken[1024];
+    size_t at = (size_t)snprintf(text, sizeof text,
+                                 ".version 8.0\n.target sm_90a\n.address_size 64\n.shared .align 4 .b32 s[32];\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 %%r<20>; .reg .b64 %%d<9>; .reg .pred %%q;\n"
+                                 "ld.param.u64 %%d0, [p]; mov.u32 %%r0, %%tid.x; mul.wide.u32 %%d1, %%r0, 4; add.u64 %%d1, %%d1, %%d0; ld.global.u32 %%r5, [%%d1];\n"
+                                 "rem.u32 %%r3, %%r0, %u; mov.u32 %%r9, 0;\nround: bar.sync 0; mov.u32 %%r1, %%clock;\n", values);
+    for (unsigned k = 0; k < EACH; k++) at += (size_t)snprintf(text + at, sizeof text - at, "%s and.b32 %%r4, %%r4, %%r5; xor.b32 %%r3, %%r3, %%r4;\n", operation);
+    snprintf(text + at, sizeof text - at, "mov.u32 %%r2, %%clock; add.u32 %%r9, %%r9, 1; setp.lt.u32 %%q, %%r9, 2; @%%q bra round;\n" /* the second time from a warm cache */
+             "sub.u32 %%r2, %%r2, %%r1; add.u32 %%r2, %%r2, %%r3; sub.u32 %%r2, %%r2, %%r3; st.global.u32 [%%d1], %%r2; ret;\n}\n");
+    written_by(text, 1, 32 * warps, taken, sizeof taken);
+    double sum = 0;
+    for (uint32_t k = 0; k < warps; k++) sum += taken[32 * k];
+    return sum / warps / EACH;
+}
+
+/* match.any looks up value by value, one warp of the SM after the other; match.all does not (match.tsv). */
+START_TEST(comparisons_look_up_value_by_value)
+{
+    static const struct { const char *operation; uint32_t values, warps; double recorded; } rows[] = {
+        {"match.any.sync.b32 %r4, %r3, -1;", 1, 1, 34.05}, {"match.any.sync.b32 %r4, %r3, -1;", 2, 1, 45.05}, {"match.any.sync.b32 %r4, %r3, -1;", 8, 1, 111.05},
+        {"match.any.sync.b32 %r4, %r3, -1;", 32, 1, 375.05}, {"match.any.sync.b32 %r4, %r3, -1;", 8, 32, 513.4}, {"match.any.sync.b32 %r4, %r3, -1;", 32, 32, 2052},
+        {"match.all.sync.b32 %r4|%q, %r3, -1;", 32, 1, 34.05}, {"redux.sync.add.u32 %r4, %r3, -1;", 1, 32, 64.9}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        ck_assert_double_eq_tol(exchanges_in_a_chain(rows[k].operation, rows[k].values, rows[k].warps), rows[k].recorded, 0.06 * rows[k].recorded);
+}
+END_TEST
+
+/* What lanes exchange goes through the banks of shared memory, special registers and comparisons do not (pairs.tsv: 32 warps). */
+START_TEST(exchanges_take_turns_with_shared_memory)
+{
+    static const char *const shuffle = "shfl.sync.bfly.b32 %r4, %r3, 1, 31, -1;", *const load = "and.b32 %r4, %r3, 124; mov.u32 %r6, s; add.u32 %r6, %r6, %r4; ld.volatile.shared.u32 %r4, [%r6];";
+    char both[256];
+    snprintf(both, sizeof both, "%s shfl.sync.bfly.b32 %%r4, %%r4, 1, 31, -1;", load);
+    ck_assert_double_eq_tol(exchanges_in_a_chain(shuffle, 4, 32), 32.4, 2);
+    ck_assert_double_eq_tol(exchanges_in_a_chain(both, 4, 32), 67, 4);
+    ck_assert_double_eq_tol(exchanges_in_a_chain("shfl.sync.idx.b32 %r4, %r3, %r0, 31, -1;", 4, 1) - exchanges_in_a_chain(shuffle, 4, 1), 1.93, 0.2);
+}
+END_TEST
+
 UNIT_MAIN("stalls", the_first_constant_is_waited_for, so_is_the_first_address, arriving_at_a_clusters_barrier_is_a_fence,
           lanes_that_part_take_both_sides, addresses_in_registers_cost_more, a_level_of_recursion, letting_others_run_takes_time, a_release_begins_with_a_fence, loads_wait_behind_stores,
           waiting_for_an_mbarrier_issues_nothing, stores_to_one_sector_leave_together, a_generic_reduction_is_waited_for, lanes_of_an_increment_take_turns,
           warps_of_a_block_take_turns, the_driver_takes_its_time, blocks_are_spread_over_the_gpu,
-          fetches_take_turns_at_the_texture_units, lines_take_turns_at_the_tags, fences_go_where_the_sm_has_been, stores_hold_the_banks)
+          fetches_take_turns_at_the_texture_units, lines_take_turns_at_the_tags, fences_go_where_the_sm_has_been, stores_hold_the_banks,
+          comparisons_look_up_value_by_value, exchanges_take_turns_with_shared_memory)

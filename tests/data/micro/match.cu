@@ -2,7 +2,7 @@
 //
 //     nvcc -O3 -arch=sm_90 -o match match.cu && ./match >match.tsv
 //
-// A chain of 64 operations, each waiting for the one before (latency), and rounds of four that do not wait for each other (pace).
+// A chain of 64 operations, each waiting for the one before and followed by a LOP3: cycles of the first warp for each, by the number of warps that do the same.
 #include <cstdio>
 #include <cuda_runtime.h>
 #define FULL 0xffffffffu
@@ -26,7 +26,7 @@ template <int K> __device__ __forceinline__ unsigned step(unsigned v)
 }
 template <int K> __global__ void run(const unsigned *in, unsigned *out, long long *when, unsigned zero)
 {
-    unsigned v = in[threadIdx.x % 32], a = v + zero, b = v + 2 * zero, c = v + 3 * zero;
+    unsigned v = in[threadIdx.x % 32];
     if (K == HALF_ANY && threadIdx.x % 32 > 15) return;
     for (int w = 0; w < 2; w++) { // the second time from a warm instruction cache
         __syncthreads();
@@ -34,19 +34,13 @@ template <int K> __global__ void run(const unsigned *in, unsigned *out, long lon
 #pragma unroll
         for (int i = 0; i < 64; i++) v ^= step<K>(v) & zero;
         long long m = clock64();
-        __syncthreads();
-        unsigned s = 0;
-        long long u = clock64();
-        for (int i = 0; i < 16; i++) { s += step<K>(v); s += step<K>(a); s += step<K>(b); s += step<K>(c); }
-        out[threadIdx.x] = s + v;
-        __syncthreads();
-        long long e = clock64();
-        if (threadIdx.x == 0) { when[0] = m - t; when[1] = e - u; }
+        out[threadIdx.x] = v;
+        if (threadIdx.x == 0) when[0] = m - t;
     }
 }
 template <int K> void all(const unsigned *groups, unsigned *in, unsigned *out, long long *when)
 {
-    long long h[2]; unsigned v[32];
+    long long h[1]; unsigned v[32];
     for (int layout = 0; layout < 2; layout++)
         for (const unsigned *g = groups; *g; g++) {
             if (layout && (*g == 1 || *g == 32)) continue;
@@ -54,7 +48,7 @@ template <int K> void all(const unsigned *groups, unsigned *in, unsigned *out, l
             cudaMemcpy(in, v, sizeof v, cudaMemcpyHostToDevice);
             for (int w = 1; w <= 32; w *= 2) {
                 for (int r = 0; r < 2; r++) { run<K><<<1, 32 * w>>>(in, out, when, 0); cudaMemcpy(h, when, sizeof h, cudaMemcpyDeviceToHost); }
-                printf("%s\t%u\t%s\t%d\t%.2f\t%.2f\n", name[K], *g, layout ? "side by side" : "in turn", w, h[0] / 64.0, h[1] / (64.0 * w));
+                printf("%s\t%u\t%s\t%d\t%.2f\n", name[K], *g, layout ? "side by side" : "in turn", w, h[0] / 64.0);
             }
         }
 }
@@ -63,7 +57,7 @@ int main()
     unsigned *in, *out; long long *when;
     cudaMalloc(&in, 4096); cudaMalloc(&out, 1 << 16); cudaMalloc(&when, 4096);
     static const unsigned any[] = {1, 2, 3, 4, 5, 8, 16, 31, 32, 0}, few[] = {1, 2, 32, 0};
-    printf("#operation\tvalues\tlayout\twarps\tcycles_each_in_a_chain\tcycles_each_of_all\n");
+    printf("#operation\tvalues\tlayout\twarps\tcycles\n");
     all<ANY>(any, in, out, when); all<ANY64>(few, in, out, when); all<ALL>(few, in, out, when); all<ALL64>(few, in, out, when);
     all<ADD>(few, in, out, when); all<MIN>(few, in, out, when); all<MINS>(few, in, out, when); all<AND>(few, in, out, when);
     all<ANY_ADD>(any, in, out, when); all<ANY_SHFL>(few, in, out, when); all<ADD_SHFL>(few, in, out, when); all<HALF_ANY>(any, in, out, when);

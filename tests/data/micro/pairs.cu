@@ -1,10 +1,10 @@
 // pairs.cu - what two kinds of instructions cost together that leave a sub-core by the same way (exchanges, special functions, shared memory,
-// constants, comparisons of all lanes): in a chain where each waits for the one before, and in rounds of eight each that do not.
+// constants, comparisons of all lanes): cycles of the first warp for both, in a chain where each waits for the one before, by the number of warps that do the same.
 //
-//     nvcc -O3 -arch=sm_90 -o pairs pairs.cu && ./pairs >pairs.tsv
+//     nvcc -O3 -arch=sm_90 -ftemplate-depth=2000 -o pairs pairs.cu && ./pairs >pairs.tsv
 #include <cstdio>
 #include <cuda_runtime.h>
-#define OPS(X) X(none) X(popc) X(brev) X(bfind) X(ex2) X(f2i) X(shfl) X(shfl_idx) X(lds) X(sts) X(redux) X(match) X(match8) X(s2r) X(vote) X(ldc) X(add) X(fma32) X(f64)
+#define OPS(X) X(none) X(popc) X(brev) X(bfind) X(ex2) X(f2i) X(shfl) X(shfl_idx) X(shfl_up) X(shfl_lane) X(lds) X(sts) X(redux) X(match) X(match8) X(s2r) X(vote) X(ldc) X(add) X(fma32) X(f64)
 #define ENUM(n) n,
 #define NAME(n) #n,
 enum op { OPS(ENUM) ops };
@@ -22,6 +22,8 @@ template <int O> __device__ __forceinline__ unsigned step(unsigned v, unsigned a
     if (O == f2i) asm volatile("cvt.rzi.s32.f32 %0,%1;" : "=r"(r) : "f"(__uint_as_float(v)));
     if (O == shfl) asm volatile("shfl.sync.bfly.b32 %0,%1,1,31,0xffffffff;" : "=r"(r) : "r"(v));
     if (O == shfl_idx) asm volatile("shfl.sync.idx.b32 %0,%1,%2,31,0xffffffff;" : "=r"(r) : "r"(v), "r"(at));
+    if (O == shfl_up) asm volatile("shfl.sync.up.b32 %0,%1,%2,0,0xffffffff;" : "=r"(r) : "r"(v), "r"(at));
+    if (O == shfl_lane) asm volatile("shfl.sync.idx.b32 %0,%1,5,31,0xffffffff;" : "=r"(r) : "r"(v));
     if (O == lds) asm volatile("ld.volatile.shared.u32 %0,[%1];" : "=r"(r) : "r"((unsigned)__cvta_generic_to_shared(words) + (v & 124)));
     if (O == sts) { asm volatile("st.volatile.shared.u32 [%1],%0;" : : "r"(v), "r"((unsigned)__cvta_generic_to_shared(words) + 4 * at)); r = v; }
     if (O == redux) asm volatile("redux.sync.add.u32 %0,%1,0xffffffff;" : "=r"(r) : "r"(v));
@@ -36,8 +38,7 @@ template <int O> __device__ __forceinline__ unsigned step(unsigned v, unsigned a
 }
 template <int A, int B> __global__ void run(unsigned *out, long long *when, unsigned zero)
 {
-    unsigned lane = threadIdx.x & 31, v = 4 * lane, at = lane ^ zero, w[8], s = 0;
-    for (int i = 0; i < 8; i++) w[i] = 4 * lane + i * zero;
+    unsigned lane = threadIdx.x & 31, v = 4 * lane, at = lane ^ zero;
     words[threadIdx.x] = 4 * lane;
     for (int turn = 0; turn < 2; turn++) { // the second time from a warm instruction cache
         __syncthreads();
@@ -45,25 +46,16 @@ template <int A, int B> __global__ void run(unsigned *out, long long *when, unsi
 #pragma unroll 16
         for (int i = 0; i < 32; i++) { v = step<A>(v, at); v = step<B>(v, at); }
         long long m = clock64();
-        __syncthreads();
-        long long u = clock64();
-#pragma unroll 1
-        for (int i = 0; i < 16; i++) {
-#pragma unroll
-            for (int k = 0; k < 8; k++) s += step<A>(w[k], at) ^ step<B>(w[k], at);
-        }
-        __syncthreads();
-        long long e = clock64();
-        out[threadIdx.x] = s + v;
-        if (threadIdx.x == 0) { when[0] = m - t; when[1] = e - u; }
+        out[threadIdx.x] = v;
+        if (threadIdx.x == 0) when[0] = m - t;
     }
 }
 template <int A, int B> void one(unsigned *out, long long *when)
 {
-    long long h[2];
+    long long h[1];
     for (int w : {1, 4, 8, 16, 32}) {
         for (int r = 0; r < 2; r++) { run<A, B><<<1, 32 * w>>>(out, when, 0); cudaMemcpy(h, when, sizeof h, cudaMemcpyDeviceToHost); }
-        printf("%s\t%s\t%d\t%.2f\t%.2f\n", name[A], name[B], w, h[0] / 32.0, h[1] / (128.0 * w));
+        printf("%s\t%s\t%d\t%.2f\n", name[A], name[B], w, h[0] / 32.0);
     }
 }
 template <int A, int B> struct each { static void go(unsigned *o, long long *t) { if (A) one<A, B>(o, t); each<A, B - 1>::go(o, t); } };
@@ -73,7 +65,7 @@ int main()
 {
     unsigned *out; long long *when;
     cudaMalloc(&out, 1 << 16); cudaMalloc(&when, 4096);
-    printf("#first\tsecond\twarps\tcycles_of_both_in_a_chain\tcycles_of_both_of_all\n");
+    printf("#first\tsecond\twarps\tcycles\n");
     each<f64, f64>::go(out, when);
     fprintf(stderr, "%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
     return 0;
