@@ -22,7 +22,8 @@ typedef struct entry {
     uint8_t readers; /* scoreboards of those that have still to read it */
     uint8_t side;    /* pl_side of the producer */
     uint32_t read;   /* number of the last of those readers, as stamp */
-    const pl_price *price; /* of the producer, when others have to wait less than its own kind; else NULL */
+    const pl_price *price; /* of the producer, when the stall counts of others say less than it takes; else NULL */
+    uint32_t product;      /* which of such producers of the block, from 1; 0: it is of another block */
     bool high;             /* of 64 bits; the second of two instructions makes its high half */
     bool matrix;           /* of a tensor core: the end of a block does not wait for it (machine code for sm_90: HMMA 1, 2 or 9 cycles in front of BRA) */
 } entry;
@@ -405,7 +406,7 @@ static bool go_through(control *x, uint32_t b, bool give)
 {
     const pl_block *block = &x->g.b[b];
     pl_dec *last = NULL;
-    uint32_t slot[128], now = 0, next = 0, stamp = 0; /* cycle of the last issue; first cycle behind it */
+    uint32_t slot[128], now = 0, next = 0, stamp = 0, products = 0; /* cycle of the last issue; first cycle behind it; producers whose results come late */
     begin_block(x, b);
     x->end[b].lead = 0;
     for (uint32_t pc = block->first; pc < block->end; pc++) {
@@ -415,6 +416,7 @@ static bool go_through(control *x, uint32_t b, bool give)
         uint32_t t = free ? 0 : next, n = slots_of(x, d, 0, slot);
         uint8_t wait = 0, side = 0;
         const pl_price *price = NULL;
+        uint32_t product = 0, newest = 0; /* of what is copied; of what is read */
         stamp++;
         for (uint32_t k = 0; k < n; k++) {
             const entry *e = &x->row[slot[k]];
@@ -423,15 +425,20 @@ static bool go_through(control *x, uint32_t b, bool give)
             const bool guard = d->guarded && k + 1 == n;
             if (!free && ready) ready += guard ? open_of(x, e) ? 0 : x->m->issue.guard_latency : further(x, e, d);
             wait |= open_of(x, e);
+            if (e->price && e->product > newest) newest = e->product;
             const bool latest = ready >= t;
             if (latest) t = ready;
             if (free && latest) {
                 side = e->side;
                 price = e->price;
+                product = e->product;
             }
         }
         n = slots_of(x, d, 1, slot);
+        const bool slower = !free && d->kind == PL_KIND_MATH && d->price->others < d->price->latency;
         if (!free) {
+            d->interlock = newest && products - newest < PL_PRODUCTS ? (uint8_t)(products - newest + 1) : 0;
+            products += slower;
             /* an older result must not come behind the newer one; two of variable latency keep their order */
             for (uint32_t k = 0; k < n; k++) {
                 const entry *e = &x->row[slot[k]];
@@ -466,6 +473,7 @@ static bool go_through(control *x, uint32_t b, bool give)
             if (!free) e->readers = 0;
             if (free) {
                 e->price = price;
+                e->product = product;
                 e->ready = t;
                 e->mask = (uint8_t)(wait | (d->bank ? 1u << PL_SB_BANK_WAIT : 0));
                 e->side = side;
@@ -480,7 +488,8 @@ static bool go_through(control *x, uint32_t b, bool give)
                 e->ready = now + latency_of(x, d);
                 e->mask = d->bank ? 1u << PL_SB_BANK_WAIT : 0;
                 e->side = d->side;
-                e->price = d->kind == PL_KIND_MATH && d->price->others < d->price->latency ? d->price : NULL;
+                e->price = slower ? d->price : NULL;
+                e->product = slower ? products : 0;
                 e->high = d->kind == PL_KIND_MATH && d->price->issues == 2 && d->price->npipes && d->price->pipe[0].pipe == PL_PIPE_ALU && n == 2;
             }
         }

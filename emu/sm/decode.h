@@ -9,6 +9,9 @@
 #include "emu/sm/slow.h"
 #include "isa/program.h"
 
+/* Instructions of a warp whose results come later than stall counts say that the issue stage knows. */
+enum { PL_PRODUCTS = 4 };
+
 /* How the issue stage treats an instruction. */
 typedef enum pl_kind {
     PL_KIND_MATH,    /* result after the price's latency */
@@ -104,6 +107,7 @@ typedef struct pl_dec {
     uint8_t policy_operand; /* which is its cache policy, UINT8_MAX: none */
     uint8_t exchange;   /* times that a warp's worth of data goes through the exchange unit: shuffles, special registers that differ by lane */
     uint8_t behind;     /* cycles that its result comes later for the operands it has: a shuffle whose lane is in a register */
+    uint8_t interlock;  /* it reads what the last wide product of its warp has written (1), the one before that (2) ...: the hardware makes it wait; 0: none */
     bool tries;         /* mbarrier.try_wait: the hardware holds the warp until the phase has passed */
     bool ordered;       /* may order what different SMs do: atomics, strong accesses to global memory, fences, the driver's functions */
     bool uniform;       /* integer atomic whose address is the same for all lanes of a block */

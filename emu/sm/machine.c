@@ -328,7 +328,7 @@ static const pl_conf_key op_keys[] = {
      .words = PL_PIPES(PIPE_WORD) "none", .about = "unit that executes it"},
     KEY(pl_op_cost, interval, "interval", F64, CY, 0, 10000, "cycles that a warp's instruction holds the unit"),
     KEY(pl_op_cost, latency, "latency", U32, CY, 0, 10000, "cycles until its result can be used"),
-    OPTIONAL(pl_op_cost, others, "others", U32, CY, 0, 10000, "cycles to the result for instructions of other kinds; 0: the latency"),
+    OPTIONAL(pl_op_cost, others, "others", U32, CY, 0, 10000, "cycles to the result by the stall counts of other kinds of instructions, which the hardware does not let go before it is there; 0: the latency"),
     OPTIONAL(pl_op_cost, again, "again", U32, CY, 0, 10000,
              "cycles until the warp that has used the unit can use it again; others can after the interval"),
     OPTIONAL(pl_op_cost, operand, "operand", U32, CY, 0, 255, "further cycles to the result where a second operand is in a register: of a shuffle, the lane"),

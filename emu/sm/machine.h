@@ -71,7 +71,7 @@ typedef struct pl_price {
         uint16_t cycles; /* it is held */
     } pipe[6];
     uint32_t again;   /* cycles until the same warp can use the unit of its slowest part again */
-    uint32_t others;  /* cycles to the result for instructions of another class */
+    uint32_t others;  /* the same by the stall counts of instructions of another class */
     bool variable;    /* result announced by scoreboard, not by fixed latency */
 } pl_price;
 

@@ -293,6 +293,13 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
     uint64_t at = t->operands > t->hold ? t->operands : t->hold;
     if (at < t->issued + 1) at = t->issued + 1;
     if (d->price->again && at < t->again) at = t->again;
+    if (d->interlock && d->interlock <= t->products) {
+        const uint64_t there = t->product[(t->products - d->interlock) % PL_PRODUCTS];
+        if (at < there) {
+            at = there;
+            t->throttle = PL_STALL_DISPATCH;
+        }
+    }
     set_ready(s, index, at);
 }
 
@@ -776,6 +783,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         }
     }
     if (p->again) t->again = start + p->again;
+    if (d->kind == PL_KIND_MATH && p->others < p->latency) t->product[t->products++ % PL_PRODUCTS] = start + p->latency;
     if (!addressed && d->counted.adu && d->kind != PL_KIND_BARRIER && d->kind != PL_KIND_BRANCH && !d->slow && d->kind != PL_KIND_MEMORY && d->kind != PL_KIND_MBARRIER && d->kind != PL_KIND_MBARRIER_WAIT) { /* those are counted where they wait */
         uint64_t in = pl_port_enter(&s->pipe[PL_PIPE_ADU], now, (uint64_t)s->m->constant.pass * PL_FINE);
         if (in > start) start = in;

@@ -88,6 +88,8 @@ typedef struct pl_twarp {
     uint64_t operands;      /* when `next` can issue as far as stall counts and scoreboards go */
     uint64_t hold;          /* earliest cycle by control flow, fetch, barriers */
     uint32_t fetches;       /* of these cycles, those behind a branch in which it fetches from there */
+    uint64_t product[PL_PRODUCTS]; /* ring: when the results of its last wide products are there (products.tsv) */
+    uint32_t products;      /* that it has issued */
     uint64_t again;         /* earliest cycle of an instruction for the unit that it has just used (op.NAME.again) */
     uint64_t copy;          /* its mbarrier's bulk copy, whose end scoreboard copy_sb waits for; 0: none */
     uint8_t copy_sb;

@@ -649,9 +649,17 @@ START_TEST(exchanges_take_turns_with_shared_memory)
 }
 END_TEST
 
+/* Stall counts behind a wide product say less than it takes; who needs it waits all the same (products.tsv: 8.9 cycles and 5 of the LOP3 behind it). */
+START_TEST(wide_products_are_waited_for)
+{
+    ck_assert_double_eq_tol(exchanges_in_a_chain("mul.hi.u32 %r4, %r3, %r0;", 7, 1), 13.94, 0.4);
+    ck_assert_double_eq_tol(exchanges_in_a_chain("mul.lo.u32 %r4, %r3, %r0;", 7, 1), 9.97, 0.4);
+}
+END_TEST
+
 UNIT_MAIN("stalls", the_first_constant_is_waited_for, so_is_the_first_address, arriving_at_a_clusters_barrier_is_a_fence,
           lanes_that_part_take_both_sides, addresses_in_registers_cost_more, a_level_of_recursion, letting_others_run_takes_time, a_release_begins_with_a_fence, loads_wait_behind_stores,
           waiting_for_an_mbarrier_issues_nothing, stores_to_one_sector_leave_together, a_generic_reduction_is_waited_for, lanes_of_an_increment_take_turns,
           warps_of_a_block_take_turns, the_driver_takes_its_time, blocks_are_spread_over_the_gpu,
           fetches_take_turns_at_the_texture_units, lines_take_turns_at_the_tags, fences_go_where_the_sm_has_been, stores_hold_the_banks,
-          comparisons_look_up_value_by_value, exchanges_take_turns_with_shared_memory)
+          comparisons_look_up_value_by_value, exchanges_take_turns_with_shared_memory, wide_products_are_waited_for)
