@@ -435,7 +435,7 @@ static bool go_through(control *x, uint32_t b, bool give)
             }
         }
         n = slots_of(x, d, 1, slot);
-        const bool slower = !free && d->kind == PL_KIND_MATH && d->price->others < d->price->latency;
+        const bool slower = !free && pl_dec_is_late(d);
         if (!free) {
             d->interlock = newest && products - newest < PL_PRODUCTS ? (uint8_t)(products - newest + 1) : 0;
             products += slower;

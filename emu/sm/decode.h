@@ -9,7 +9,7 @@
 #include "emu/sm/slow.h"
 #include "isa/program.h"
 
-/* Instructions of a warp whose results come later than stall counts say that the issue stage knows. */
+/* The last instructions of a warp with such results (pl_dec_is_late) that the issue stage knows. */
 enum { PL_PRODUCTS = 4 };
 
 /* How the issue stage treats an instruction. */
@@ -133,6 +133,9 @@ static inline uint32_t pl_dec_unit(const pl_dec *d, uint32_t pipe)
 {
     return d->multiplied && pipe == PL_PIPE_ALU ? PL_PIPE_HEAVY : pipe;
 }
+
+/* Its result comes later than the stall counts of other kinds of instructions say. */
+static inline bool pl_dec_is_late(const pl_dec *d) { return d->kind == PL_KIND_MATH && d->price->others < d->price->latency; }
 
 /* It waits in the queue for global and local memory; else, if its latency is variable, in that of all other exchanges. */
 static inline bool pl_dec_is_lg(const pl_dec *d)

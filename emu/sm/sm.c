@@ -763,7 +763,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         uint64_t pass = (uint64_t)p->pipe[k].cycles * d->scale;
         if (pipe == PL_PIPE_ADU) {
             addressed = true;
-            behind += more * (s->m->constant.pass_latency + pass - s->m->constant.pass);
+            behind += more * (s->m->constant.pass_latency + (pass > s->m->constant.pass ? pass - s->m->constant.pass : 0));
             pass *= 1 + more;
         }
         const uint64_t cost = pass * PL_FINE << twice;
@@ -783,7 +783,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         }
     }
     if (p->again) t->again = start + p->again;
-    if (d->kind == PL_KIND_MATH && p->others < p->latency) t->product[t->products++ % PL_PRODUCTS] = start + p->latency;
+    if (pl_dec_is_late(d)) t->product[t->products++ % PL_PRODUCTS] = start + p->latency;
     if (!addressed && d->counted.adu && d->kind != PL_KIND_BARRIER && d->kind != PL_KIND_BRANCH && !d->slow && d->kind != PL_KIND_MEMORY && d->kind != PL_KIND_MBARRIER && d->kind != PL_KIND_MBARRIER_WAIT) { /* those are counted where they wait */
         uint64_t in = pl_port_enter(&s->pipe[PL_PIPE_ADU], now, (uint64_t)s->m->constant.pass * PL_FINE);
         if (in > start) start = in;

@@ -2,7 +2,7 @@
  *
  *   sub-core 0..n: warp scheduler, arithmetic pipes, L0 instruction cache
  *        |  issue: one pl_warp_step, result times go to the scoreboard
- *   shared by all: address unit (LSU), exchange unit (MIO), shared memory, L1 + miss table, instruction and constant caches
+ *   shared by all: address unit (LSU), exchange unit (MIO), unit of what concerns all lanes (ADU), shared memory, L1 + miss table, instruction and constant caches
  *        |  outbox (requests)            ^ replies
  *   memory system (memmodel/memsys.h)
  *
