@@ -5,7 +5,6 @@
 // A chain of 64 operations, each waiting for the one before and followed by a LOP3: cycles of the first warp for each, by the number of warps that do the same.
 #include <cstdio>
 #include <cuda_runtime.h>
-#define FULL 0xffffffffu
 enum kind { ANY, ANY64, ALL, ALL64, ADD, MIN, MINS, AND, ANY_ADD, ANY_SHFL, ADD_SHFL, HALF_ANY, kinds };
 static const char *const name[] = {"match.any", "match.any.b64", "match.all", "match.all.b64", "redux.add.u32", "redux.min.u32", "redux.min.s32", "redux.and",
     "match.any+redux.add", "match.any+shfl", "redux.add+shfl", "match.any of lanes 0-15"};
