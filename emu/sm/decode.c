@@ -213,6 +213,9 @@ static balance weigh(const pl_program *p, const pl_machine *m, const uint8_t *ki
     return b;
 }
 
+/* The row is a register: no number, and nothing that the driver or the hardware knows. */
+static bool in_register(uint32_t row, const uint8_t *fetched, uint32_t rows) { return row >= rows || !fetched[row]; }
+
 /* Counts the registers that an arithmetic instruction reads, by bank, and of those the ones that `before` (n of them) does not hold. Numbers and
  * special registers are no registers. Instructions that go through queues fetch their operands at leisure. */
 static void count_reads(pl_dec *d, uint32_t banks, const lists *l, const uint8_t *fetched, uint32_t rows, const uint32_t *before, unsigned n)
@@ -221,7 +224,7 @@ static void count_reads(pl_dec *d, uint32_t banks, const lists *l, const uint8_t
         return;
     for (unsigned k = 0; k < l->n[0]; k++) {
         uint32_t row = l->row[0][k];
-        bool seen = row < rows && fetched[row];
+        bool seen = !in_register(row, fetched, rows);
         for (unsigned o = 0; o < k; o++) seen |= l->row[0][o] == row;
         if (seen) continue;
         bool held = false;
@@ -290,9 +293,6 @@ static void mark_special(uint8_t *fetched, uint32_t rows, const pl_prog_func *f)
 
 /* The operand of a shuffle that names a lane, or a distance. */
 enum { SHFL_LANE = 3 };
-
-/* The row is a register: no number, and nothing that the driver or the hardware knows. */
-static bool in_register(uint32_t row, const uint8_t *fetched, uint32_t rows) { return row >= rows || !fetched[row]; }
 
 /* Rows that hold the number 1. */
 static void mark_ones(bool *ones, uint32_t rows, const pl_prog_func *f)
