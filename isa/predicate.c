@@ -352,8 +352,8 @@ static bool leads(facts *a, pl_insn *i)
 }
 
 /* Is a load from memory of the block in front still under way at its branch? Nothing that it stores or branches by needs it (a store to shared
- * memory may come later), nor does the address of a load of the body. */
-static bool under_way(facts *a, const pl_irb *head, const pl_irb *body)
+ * memory may come later), nor does the address of a load of the body. One under a guard may be needed by the branch, and barriers may follow. */
+static bool under_way(facts *a, const pl_irb *head, const pl_irb *body, bool guarded)
 {
     a->question++;
     for (size_t k = body->code.n; k-- > 0;) {
@@ -366,66 +366,230 @@ static bool under_way(facts *a, const pl_irb *head, const pl_irb *body)
     for (size_t k = head->code.n; k-- > 0;) {
         pl_insn *i = &head->code.at[k];
         const uint32_t e = pl_insn_effects(i);
-        if (e & PL_EF_BARRIER)
+        if ((e & PL_EF_BARRIER) && !guarded)
             return false;
-        if ((e & (PL_EF_BRANCH | PL_EF_ATOMIC | PL_EF_CONVERGE)) || stores(i, false))
+        if ((e & (PL_EF_ATOMIC | PL_EF_CONVERGE)) || ((e & PL_EF_BRANCH) && !guarded) || stores(i, false))
             pl_insn_reads_here(a->x->p, i, decides, a);
-        else if (!leads(a, i) && waits(i))
+        else if (!leads(a, i) && waits(i) && guarded == (i->guard != PL_PT))
             return true;
     }
     return false;
 }
 
-/* What only the join reads: ptxas computes it there. */
+/* Does the block in front load something under a guard, and nothing so that the body needs, or shared memory in front of it? */
+static bool beside_guarded(facts *a, const pl_irb *head, const pl_irb *body)
+{
+    bool any = false;
+    a->question++;
+    for (size_t k = 0; k < body->code.n; k++)
+        pl_insn_reads_here(a->x->p, &body->code.at[k], decides, a);
+    for (size_t k = head->code.n; k-- > 0;) {
+        pl_insn *i = &head->code.at[k];
+        const bool load = waits(i) && i->guard != PL_PT;
+        if (leads(a, i) && load)
+            return false;
+        if (stores(i, true))
+            pl_insn_reads_here(a->x->p, i, decides, a);
+        any |= load;
+    }
+    return any;
+}
+
+/* What only the body and the block behind it read: ptxas computes it there. */
 typedef struct sunk {
     facts *a;
-    uint32_t join;
+    uint32_t head, body, join;
     unsigned n, depth;
+    bool words;             /* what is fetched counts too: not for the body, where it has been counted */
 } sunk;
+
+static uint32_t result_of(const pl_insn *i);
+static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use);
+
+static void sink_reads(sunk *s, pl_insn *i)
+{
+    const pl_insn *reader = s->a->i;
+    s->a->i = i;
+    pl_insn_reads_here(s->a->x->p, i, sink, s);
+    s->a->i = reader;
+}
+
+typedef struct reads {
+    uint32_t row, n;
+} reads;
+
+static void count_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    reads *r = ctx;
+    (void)rows;
+    r->n += !(use & PL_USE_PRED) && *row == r->row;
+}
+
+/* May ptxas compute it behind the branch that ends its block? Loads from shared memory in front of no store or barrier too. */
+static bool may_sink(const pl_irb *b, const pl_insn *i)
+{
+    if (pl_insn_pure(i))
+        return true;
+    if (!loads(i) || waits(i) || i < b->code.at || i >= b->code.at + b->code.n)
+        return false;
+    for (const pl_insn *j = i + 1; j < b->code.at + b->code.n; j++)
+        if (pl_insn_effects(j) & (PL_EF_STORE | PL_EF_ATOMIC | PL_EF_BARRIER | PL_EF_CONVERGE | PL_EF_FENCE))
+            return false;
+    return true;
+}
+
+/* How often the block writes the register. */
+static uint32_t writes_of(const pl_irb *b, uint32_t row)
+{
+    uint32_t n = 0;
+    for (size_t k = 0; k < b->code.n; k++)
+        n += result_of(&b->code.at[k]) == row;
+    return n;
+}
+
+/* One of the instructions in front that compute such a register. */
+static void sink_write(sunk *s, pl_insn *i, bool in_body)
+{
+    const bool copies = pl_insn_copies(i), number = copies && pl_ir_number(s->a->x, i->op[1], &(uint64_t){0});
+    s->n += copies ? number && !in_body : pl_weight(s->a->x, i) != 0; /* of the result of the body: enough() */
+    s->depth++;
+    sink_reads(s, i);
+    s->depth--;
+}
+
+/* A register that the block in front and the body write: what the former computes is read by the latter, and by what is behind both. */
+static void sink_kept(sunk *s, uint32_t row)
+{
+    pl_ir *x = s->a->x;
+    pl_irb *head = &x->b.at[s->head];
+    for (size_t k = head->code.n; k-- > 0;) {
+        pl_insn *i = &head->code.at[k];
+        reads r = {row, 0};
+        pl_insn_reads_here(x->p, i, count_reads, &r);
+        if (result_of(i) != row && r.n)
+            return;
+        if (result_of(i) != row)
+            continue;
+        if (!may_sink(head, i))
+            return;
+        sink_write(s, i, true);
+        if (i->guard == PL_PT)
+            return;
+    }
+}
+
+/* A register that the block in front writes several times, or it and the block behind: what guards leave of it as it was. */
+static void sink_changing(sunk *s, uint32_t row, uint32_t known)
+{
+    pl_ir *x = s->a->x;
+    pl_irb *head = &x->b.at[s->head];
+    reads self = {row, 0};
+    for (size_t k = 0; k < head->code.n; k++) {
+        if (result_of(&head->code.at[k]) == row && !may_sink(head, &head->code.at[k]))
+            return;
+        if (result_of(&head->code.at[k]) == row)
+            pl_insn_reads_here(x->p, &head->code.at[k], count_reads, &self);
+    }
+    if (writes_of(head, row) + writes_of(&x->b.at[s->join], row) != x->row[row].defs || x->row[row].uses != known + self.n)
+        return;
+    for (size_t k = 0; k < head->code.n; k++)
+        if (result_of(&head->code.at[k]) == row)
+            sink_write(s, &head->code.at[k], false);
+}
 
 static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    enum { STEPS = 2 };
+    enum { STEPS = 8 };
     sunk *s = ctx;
     const pl_ir *x = s->a->x;
     const uint32_t word = word_of(s->a, row, use);
     (void)rows;
     if ((use & PL_USE_PRED) || *row >= x->described)
         return;
-    if (word && (s->a->word[*row] <= s->a->words || x->b.at[x->row[*row].block].loop == x->b.at[s->join].loop)) /* special registers are not read in loops again */
+    if (word && s->words && (s->a->word[*row] <= s->a->words || x->b.at[x->row[*row].block].loop == x->b.at[s->join].loop)) /* special registers are not read in loops again */
         want(s->a, word, s->depth > 0);
     if (word)
         return;
     const pl_ir_row *r = &x->row[*row];
-    uint64_t *reads = &s->a->reads[*row];
-    *reads = *reads >> 32 == s->a->question ? *reads + 1 : (uint64_t)s->a->question << 32 | 1;
-    if (r->kind != PL_ROW_REG || r->defs != 1 || r->uses != (uint32_t)*reads || r->block == PL_IR_NONE || pl_ir_dominates(x, s->join, r->block) ||
+    uint64_t *known = &s->a->reads[*row];
+    *known = *known >> 32 == s->a->question ? *known + 1 : (uint64_t)s->a->question << 32 | 1;
+    if (r->kind == PL_ROW_REG && r->defs > 1 && writes_of(&x->b.at[s->body], *row) == 0)
+        sink_changing(s, *row, (uint32_t)*known);
+    else if (r->kind == PL_ROW_REG && r->defs > 1 && (uint32_t)*known == 1)
+        sink_kept(s, *row);
+    if (r->kind != PL_ROW_REG || r->defs != 1 || r->uses != (uint32_t)*known || r->block == PL_IR_NONE || r->block == s->body || pl_ir_dominates(x, s->join, r->block) ||
         x->b.at[r->block].loop != x->b.at[s->join].loop || r->at >= x->b.at[r->block].code.n || s->depth > STEPS)
         return;
     pl_insn *i = &x->b.at[r->block].code.at[r->at];
-    if (i->op[0] != *row || i->guard != PL_PT || (!pl_insn_pure(i) && i->sel[PL_M_SPACE] != PL_SP_PARAM))
-        return;
-    if (pl_insn_mnem(i) == M_ld)
+    if (i->op[0] != *row || i->guard != PL_PT || !may_sink(&x->b.at[s->head], i))
         return;
     s->n += pl_weight(x, i) && i->cls != C_mov;
-    const pl_insn *reader = s->a->i;
-    s->a->i = i;
     s->depth++;
-    pl_insn_reads_here(x->p, i, sink, s);
+    sink_reads(s, i);
     s->depth--;
-    s->a->i = reader;
 }
 
-/* While the body waits for memory (far), or is at work: how many instructions of the block behind it need not wait too? Those that will belong to that
- * block when all is guarded count. */
+/* What the body reads beside the addresses that it loads from. */
+static void sink_body(sunk *s)
+{
+    enum { MOST_READ = 64 };
+    facts *a = s->a;
+    pl_irb *body = &a->x->b.at[s->body];
+    bool address[MOST_READ];
+    if (body->code.n > MOST_READ)
+        return;
+    a->question++;
+    for (size_t k = body->code.n; k-- > 0;) {
+        pl_insn *i = &body->code.at[k];
+        address[k] = waits(i) || leads(a, i);
+        if (waits(i))
+            pl_insn_reads_here(a->x->p, i, decides, a);
+    }
+    begin_question(a);
+    for (size_t k = 0; k < body->code.n; k++)
+        if (!address[k])
+            sink_reads(s, &body->code.at[k]);
+}
+
+/* Where the block goes on, if in one place only. */
+static uint32_t only_successor(const pl_ir *x, uint32_t b)
+{
+    const pl_insn *jump = pl_ir_branch(x, b);
+    if (!jump)
+        return x->b.at[b].next;
+    return jump->guard == PL_PT && pl_forms[jump->form].noperands == 1 ? jump->target : PL_IR_NONE;
+}
+
+/* The body of the branch that ends the block, where it may be guarded as well; PL_IR_NONE. */
+static uint32_t body_behind(const pl_ir *x, uint32_t block)
+{
+    const pl_insn *branch = pl_ir_branch(x, block);
+    if (!branch || branch->guard <= PL_PF || pl_forms[branch->form].noperands != 1 || x->b.at[block].next == PL_IR_NONE)
+        return PL_IR_NONE;
+    const uint32_t taken = branch->target, next = x->b.at[block].next, body = only_successor(x, next) == taken ? next : taken;
+    const pl_irb *b = &x->b.at[body];
+    unsigned n = 0;
+    if (only_successor(x, body) != (body == next ? taken : next) || b->npred != 1 || b->latches)
+        return PL_IR_NONE;
+    for (size_t k = 0; k < b->code.n && n <= MOST_WAITING; k++)
+        if (&b->code.at[k] != pl_ir_branch(x, body))
+            n += can_guard(&b->code.at[k], false, false) ? pl_weight(x, &b->code.at[k]) : MOST_WAITING + 1;
+    return n <= MOST_WAITING ? body : PL_IR_NONE;
+}
+
+/* While the body waits for memory (far), or is at work: how many instructions of the block behind it, and of the body of the branch that ends that one, need
+ * not wait too? Those that will belong to that block when all is guarded count. Another load from memory is enough by itself. */
 static unsigned beside(facts *a, uint32_t head, uint32_t from, uint32_t to, bool far)
 {
     enum { ENOUGH = 8, MOST_BLOCKS = 16 };
     pl_ir *x = a->x;
     const pl_irb *body = &x->b.at[from];
-    sunk s = {a, to, a->places[from] ? 0 : finds_places(x, a->places, head, to), 0};
+    sunk s = {a, head, from, to, a->places[from] ? 0 : finds_places(x, a->places, head, to), 0, false};
     bool held[2] = {false, false}; /* accesses to other memory, to shared memory keep their order behind what waits */
     begin_question(a);
+    if (far)
+        sink_body(&s);
+    s.words = true;
     for (size_t k = 0; k < body->code.n; k++) {
         held[0] |= stores(&body->code.at[k], false);
         held[1] |= stores(&body->code.at[k], true);
@@ -434,16 +598,19 @@ static unsigned beside(facts *a, uint32_t head, uint32_t from, uint32_t to, bool
         else
             follows(a, &body->code.at[k]);
     }
-    const pl_irb *join = &x->b.at[to];
+    uint32_t at = to;
+    bool beyond = false; /* in the body of the next branch */
     unsigned blocks = 1;
-    for (size_t k = 0; s.n < ENOUGH; k++) {
-        while (k == join->code.n && join->next != PL_IR_NONE && x->b.at[join->next].npred == 1 && blocks++ < MOST_BLOCKS) {
-            join = &x->b.at[join->next];
+    for (size_t k = 0; s.n < ENOUGH;) {
+        const pl_irb *join = &x->b.at[at];
+        while (k == join->code.n && !beyond && join->next != PL_IR_NONE && x->b.at[join->next].npred == 1 && blocks++ < MOST_BLOCKS) {
+            at = join->next;
+            join = &x->b.at[at];
             k = 0;
         }
         if (k >= join->code.n)
             break;
-        pl_insn *i = &join->code.at[k];
+        pl_insn *i = &join->code.at[k++];
         const uint32_t e = pl_insn_effects(i);
         const bool shared = i->sel[PL_M_SPACE] == PL_SP_SHARED, meet = (e & PL_EF_BARRIER) != 0;
         const bool access = (i->flags & PL_IF_MEM) && (e & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)) && i->sel[PL_M_SPACE] != PL_SP_PARAM && i->sel[PL_M_SPACE] != PL_SP_CONST;
@@ -452,17 +619,27 @@ static unsigned beside(facts *a, uint32_t head, uint32_t from, uint32_t to, bool
             pl_insn_writes_here(x->p, i, decides, a);
             later = true;
         }
+        if (e & PL_EF_FENCE)
+            held[0] = held[1] = true;
         if (later) {
             held[shared] |= access && (e & (PL_EF_STORE | PL_EF_ATOMIC));
             held[0] |= meet;
             held[1] |= meet;
         }
-        a->i = i;
-        pl_insn_reads_here(x->p, i, sink, &s);
+        if (far && !later && waits(i))
+            return ENOUGH;
+        if (!beyond)
+            sink_reads(&s, i);
         s.n += needs_number(a, i);
         if (e & PL_EF_BRANCH) {
+            const uint32_t next = beyond ? PL_IR_NONE : body_behind(x, at);
             s.n += i->guard > PL_PF;
-            break;
+            if (next == PL_IR_NONE)
+                break;
+            at = next;
+            beyond = true;
+            k = 0;
+            continue;
         }
         if (!later && !(e & PL_EF_EXIT) && !(is_uniform(a, i, 0) && !a->apart[to]))
             s.n += pl_bank_word(x, i) || i->cls == C_mov ? 0 : pl_weight(x, i);
@@ -498,13 +675,21 @@ static unsigned enough(facts *a, const pl_irb *head, const pl_irb *body)
     need -= computes ? 1u : 0u;
     for (size_t h = head->code.n; result != PL_IR_NONE && h-- > 0;) {
         const pl_insn *i = &head->code.at[h];
-        if (result_of(i) != result)
-            continue;
-        const bool keeps = pl_insn_copies(i) && i->op[1] < x->described && x->row[i->op[1]].kind == PL_ROW_REG;
+        if (result_of(i) != result || !pl_insn_copies(i))
+            continue; /* what is computed counts as beside the body */
+        const bool keeps = i->op[1] < x->described && x->row[i->op[1]].kind == PL_ROW_REG;
         const pl_insn *from = keeps ? pl_ir_writer(x, i->op[1]) : NULL;
         return need - (unsigned)(!keeps || (from && pl_insn_mnem(from) == M_ld && from->sel[PL_M_SPACE] == PL_SP_PARAM));
     }
     return need - (unsigned)(result == PL_IR_NONE);
+}
+
+static bool any_of(const pl_irb *b, bool is(const pl_insn *i))
+{
+    for (size_t k = 0; k < b->code.n; k++)
+        if (is(&b->code.at[k]))
+            return true;
+    return false;
 }
 
 /* While memory is waited for: does something in front of the body wait for it too, or the other arm, is there enough to do behind it? A body that
@@ -514,13 +699,11 @@ static bool meanwhile(facts *a, uint32_t head, uint32_t body, uint32_t join, boo
     const pl_irb *h = &a->x->b.at[head], *b = &a->x->b.at[body];
     const pl_insn *branch = pl_ir_branch(a->x, head);
     const pl_irb *other = &a->x->b.at[branch->target == body ? h->next : branch->target];
-    for (size_t k = 0; other != &a->x->b.at[join] && k < other->code.n; k++)
-        if (waits(&other->code.at[k]))
-            return true;
-    for (size_t k = 0; !far && k < a->x->b.at[join].code.n; k++)
-        if (waits(&a->x->b.at[join].code.at[k]))
-            return true;
-    const bool before = under_way(a, h, b);
+    if (other != &a->x->b.at[join] && any_of(other, waits))
+        return true;
+    if (!far && ((any_of(h, loads) && any_of(&a->x->b.at[join], waits)) || beside_guarded(a, h, b)))
+        return true;
+    const bool before = under_way(a, h, b, false) || under_way(a, h, b, true);
     if (before == far)
         return far;
     unsigned arm = 0; /* half of the other arm is beside it as well */
@@ -531,10 +714,7 @@ static bool meanwhile(facts *a, uint32_t head, uint32_t body, uint32_t join, boo
 
 static bool fetches_more(const pl_ir *x, uint32_t join, unsigned further)
 {
-    const pl_irb *b = &x->b.at[join];
-    bool any = false;
-    for (size_t k = 0; k < b->code.n && !any; k++)
-        any = loads(&b->code.at[k]) || copies(&b->code.at[k]);
+    bool any = any_of(&x->b.at[join], loads) || any_of(&x->b.at[join], copies);
     for (uint32_t s = 0; further && s < pl_ir_successors(x, join) && !any; s++)
         any = fetches_more(x, pl_ir_successor(x, join, s), further - 1);
     return any;
@@ -633,15 +813,6 @@ static void exits(pl_ir *x, uint32_t b)
     *branch = ret;
 }
 
-/* Where the block goes on, if in one place only. */
-static uint32_t only_successor(const pl_ir *x, uint32_t b)
-{
-    const pl_insn *jump = pl_ir_branch(x, b);
-    if (!jump)
-        return x->b.at[b].next;
-    return jump->guard == PL_PT && pl_forms[jump->form].noperands == 1 ? jump->target : PL_IR_NONE;
-}
-
 /* A block whose only predecessor is this one, reached in one way only. */
 static bool append_next(pl_ir *x, uint32_t b)
 {
@@ -717,8 +888,9 @@ bool pl_pass_merge(pl_ir *x)
 
 bool pl_pass_predicate(pl_ir *x)
 {
+    enum { ROUNDS = 32 };
     bool changed = true;
-    for (unsigned round = 0; round < 3 && changed; round++) {
+    for (unsigned round = 0; round < ROUNDS && changed; round++) {
         changed = false;
         if (!pl_pass_merge(x) || !pl_ir_count(x))
             return false;

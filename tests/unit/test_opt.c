@@ -1121,7 +1121,7 @@ START_TEST(loading_bodies_are_guarded_where_they_join_loads)
     assemble("mul.wide.u32 %d3, %r2, 4;\nadd.u64 %d4, %d2, %d3;\nsetp.lt.u32 %p1, %r2, %r1;\nmov.u32 %r3, 1;\n@%p1 bra L;\nld.global.u32 %r3, [%d1];\n"
              "L:\nmul.hi.u32 %r5, %r2, 1000003;\nst.global.u32 [%d4+4], %r5;\nst.global.u32 [%d4], %r3;");
     ck_assert_uint_eq(count("bra"), 0);
-    /* a body that does not wait may be as long where the block behind loads, whatever it needs for that */
+    /* a body that does not wait may be as long where the blocks in front and behind load, whatever they need for that */
     for (unsigned loads = 0; loads < 2; loads++) {
         char body[2048] = "ld.global.u32 %r3, [%d1];\nbar.sync 0;\nsetp.gt.s32 %p1, %r3, %r1;\n@%p1 bra L;\n";
         for (unsigned k = 0; k < 12; k++)
@@ -1132,6 +1132,54 @@ START_TEST(loading_bodies_are_guarded_where_they_join_loads)
         assemble(body);
         ck_assert_uint_eq(count("bra"), !loads);
     }
+}
+END_TEST
+
+/* Branches that ptxas 13.0 for sm_90a leaves of two bodies in a row and of what stands around one (2026-11). */
+START_TEST(guarded_bodies_have_something_beside_them)
+{
+#define ADDED(r, at) "ld.global.u32 %r10, [%d3+" #at "];\nadd.u32 %r" #r ", %r" #r ", %r10;\n"
+#define IF(n, body) "@%p" #n " bra L" #n ";\n" body "L" #n ":\n"
+#define STEP(r) "mad.lo.s32 %r" #r ", %r" #r ", %r4, %r3;\n"
+#define FOUR(r) STEP(r) STEP(r) STEP(r) STEP(r)
+#define TWELVE(r) FOUR(r) FOUR(r) FOUR(r)
+    static const struct { unsigned branches; const char *body; } rows[] = {
+        {1, IF(1, ADDED(5, 128))},
+        {0, IF(1, ADDED(5, 128)) IF(2, ADDED(5, 256))},
+        {1, IF(1, ADDED(5, 128)) IF(2, ADDED(5, 256)) "st.global.u32 [%d3+24], %r5;\n" IF(3, ADDED(5, 384))},
+        {0, IF(1, ADDED(5, 128)) "bar.sync 0;\n" IF(2, ADDED(5, 256))},
+        {2, IF(1, ADDED(5, 128)) "membar.gl;\n" IF(2, ADDED(5, 256))},
+        {2, IF(1, ADDED(5, 128)) "mul.wide.u32 %d4, %r5, 4;\nadd.u64 %d4, %d2, %d4;\n" IF(2, "ld.global.u32 %r10, [%d4];\nadd.u32 %r5, %r5, %r10;\n")},
+        {0, IF(1, ADDED(5, 128)) ADDED(5, 256)},
+        {1, IF(1, ADDED(5, 128)) "st.global.u32 [%d3+24], %r5;\n" ADDED(6, 256)},
+        {0, IF(1, ADDED(5, 128)) IF(2, TWELVE(6))},
+        {2, IF(1, ADDED(5, 128)) IF(2, TWELVE(6) TWELVE(6))},
+        {2, IF(1, ADDED(5, 128)) IF(2, TWELVE(5))},
+        {0, FOUR(6) IF(1, ADDED(5, 128) "add.u32 %r5, %r5, %r6;\n")},
+        {1, IF(1, ADDED(5, 128) "add.u32 %r5, %r5, %r4;\n")},
+        {0, "@!%p2 " STEP(6) "@!%p2 " STEP(6) "@!%p2 " STEP(6) "@!%p2 " STEP(6) IF(1, ADDED(5, 128))},
+        {0, "ld.global.u32 %r5, [%d3+512];\nst.global.u32 [%d3+28], %r5;\n" IF(1, TWELVE(5)) ADDED(6, 256)},
+        {1, IF(1, TWELVE(5)) ADDED(6, 256)},
+        {0, "@!%p2 ld.global.u32 %r6, [%d3+128];\n" IF(1, TWELVE(5))},
+        {2, "@!%p2 ld.global.u32 %r5, [%d3+128];\n" IF(1, TWELVE(5))},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char body[4096];
+        snprintf(body, sizeof body,
+                 "mad.lo.s32 %%r3, %%r2, %%r2, %%r1;\nmul.wide.u32 %%d3, %%r3, 4;\nadd.u64 %%d3, %%d1, %%d3;\nmad.lo.s32 %%r4, %%r3, %%r3, %%r2;\n"
+                 "mov.u32 %%r5, 0;\nmov.u32 %%r6, 0;\nst.global.u32 [%%d3], %%r4;\nsetp.gt.u32 %%p1, %%r2, %%r1;\nsetp.gt.u32 %%p2, %%r3, 9;\nsetp.gt.u32 %%p3, %%r4, 5;\n"
+                 "selp.u32 %%r7, 1, 0, %%p1;\nselp.u32 %%r8, 1, 0, %%p2;\nselp.u32 %%r9, 1, 0, %%p3;\n"
+                 "st.global.u32 [%%d3+4], %%r7;\nst.global.u32 [%%d3+8], %%r8;\nst.global.u32 [%%d3+12], %%r9;\n"
+                 "%sst.global.u32 [%%d3+16], %%r5;\nst.global.u32 [%%d3+20], %%r6;\n",
+                 rows[k].body);
+        assemble(body);
+        ck_assert_msg(count("bra @") == rows[k].branches, "row %zu: %u branches", k, count("bra @"));
+    }
+#undef ADDED
+#undef IF
+#undef STEP
+#undef FOUR
+#undef TWELVE
 }
 END_TEST
 
@@ -2653,6 +2701,6 @@ UNIT_MAIN("opt", numbers_with_a_point_are_folded, quotients_are_computed_again, 
           divisions_are_unrolled_beside_loads, loops_that_test_first_test_at_their_end, votes_part_no_lanes,
           the_pragma_is_obeyed, the_pragma_outlives_its_instruction, bodies_are_guarded_up_to_a_length, guarded_accesses_are_bodies, arms_are_beside_each_other, two_conditions_are_one_branch, bodies_count_what_they_become, lanes_that_have_left_are_not_elsewhere, bodies_fetch_parameters, sums_of_floats_in_shared_memory_are_loops, copies_and_arrivals_are_guarded, the_first_arm_is_guarded_around_a_long_one,
           subroutines_keep_what_stands_around_them, a_choice_is_a_guarded_computation, a_choice_stays_where_the_other_value_does,
-          parameters_of_arithmetic_take_no_register, what_all_lanes_count_takes_no_register, the_bank_is_read_in_front_of_barriers, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, small_operands_of_functions_are_scaled, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, lanes_that_name_different_ones_part, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads,
+          parameters_of_arithmetic_take_no_register, what_all_lanes_count_takes_no_register, the_bank_is_read_in_front_of_barriers, what_differs_by_thread_takes_registers, constant_doubles_take_no_register, what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words, halves_of_two_words_are_put_together, addresses_a_number_apart_are_one, constants_side_by_side_are_fetched_together, sine_and_cosine_share_the_turns, small_operands_of_functions_are_scaled, counting_takes_no_number, short_bodies_are_guarded, barriers_are_guarded_where_lanes_agree, lanes_that_may_be_apart_are_asked_for, lanes_that_name_different_ones_part, loops_that_poll_yield, a_copy_of_a_number_is_the_number, loading_bodies_are_guarded_where_they_join_loads, guarded_bodies_have_something_beside_them,
           loads_behind_a_branch_are_asked_for_in_front_of_it, shared_words_are_joined, loads_of_what_is_known_are_copies, constant_vectors_take_uniform_registers, wider_accesses_tell_how_global_words_are_aligned, calls_through_pointers_have_a_meeting_point_where_lanes_part, addresses_added_to_multiples_are_fetched, atomics_without_a_reader_are_reductions_where_nothing_fences,
           unaligned_shared_words_are_not, divisors_are_prepared_once, divisions_are_multiplications, atomics_without_readers_are_reductions, atomics_behind_a_parameter_share_a_sum, a_kernel_fetches_what_it_needs)
