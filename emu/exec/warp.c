@@ -4,7 +4,7 @@
  * it, who has arrived at the meeting point. A split that arrives early waits; when all members have arrived (or exited) they go
  * on as one split. Volta's forward-progress guarantee needs one more rule: when the running split polls memory (YIELD stands in loops
  * that do, or it has looked often enough) while others wait at a meeting point, the waiting ones are let go, since one of them may
- * hold the lock that is polled for.
+ * hold the lock that is polled for. Those that come to the same YIELD again go on as one split from there.
  *
  * Read next: cta.c (barriers between warps), op_control.c (the instructions that call the functions below). */
 #include <assert.h>
@@ -118,6 +118,15 @@ static unsigned add_split(pl_warp *w, pl_lanes mask, uint32_t pc, uint16_t frame
 }
 
 /* ---- convergence frames; 0 is none ---- */
+
+/* Is frame a the frame f or one of its ancestors? 0 is everybody's ancestor. */
+static bool encloses(const pl_warp *w, uint16_t a, uint16_t f)
+{
+    for (; f; f = w->conv[f].parent)
+        if (f == a)
+            return true;
+    return a == 0;
+}
 
 static uint16_t new_frame(pl_warp *w, uint32_t pc, pl_lanes members, uint16_t parent, uint16_t call)
 {
@@ -252,6 +261,38 @@ static bool release_from_yielded(pl_warp *w)
     for (unsigned k = 0; any && k < w->nsplits; k++)
         w->split[k].yielded = false;
     return any;
+}
+
+/* The lanes of split k are waited for where those of `with` are, up to the frame that they have in common. */
+static void follow(pl_warp *w, unsigned k, unsigned with)
+{
+    for (uint16_t f = w->split[with].frame; f != w->split[k].frame; f = w->conv[f].parent)
+        w->conv[f].members |= w->split[k].mask;
+    w->split[k].frame = w->split[with].frame;
+}
+
+/* Who is chosen behind a YIELD takes all with it who stand there too: lanes that left a loop at different times and came back to it
+ * go round together (H200, 2026-11, tests/data/micro/groups.tsv). */
+static void gather(pl_warp *w)
+{
+    if (!w->pc || pl_forms[w->code[w->pc - 1].form].mnem != M__yield)
+        return;
+    for (unsigned k = 0; k < w->nsplits; k++) {
+        pl_split *s = &w->split[w->current], *o = &w->split[k];
+        if (k == w->current || o->wait != PL_SPLIT_READY || o->pc != s->pc || o->call != s->call || o->synced != s->synced || o->barriers != s->barriers ||
+            o->regained != s->regained || o->cluster_arrived != s->cluster_arrived || o->cluster_phase != s->cluster_phase)
+            continue;
+        if (encloses(w, o->frame, s->frame))
+            follow(w, k, w->current);
+        else if (encloses(w, s->frame, o->frame))
+            follow(w, w->current, k);
+        else
+            continue;
+        s->mask |= o->mask;
+        w->active = s->mask;
+        remove_split(w, k);
+        k--;
+    }
 }
 
 void pl_warp_yield(pl_warp *w)
@@ -390,15 +431,6 @@ void pl_warp_wait(pl_warp *w, uint8_t kind)
 }
 
 /* ---- _sync instructions ---- */
-
-/* Is frame a the frame f or one of its ancestors? 0 is everybody's ancestor. */
-static bool encloses(const pl_warp *w, uint16_t a, uint16_t f)
-{
-    for (; f; f = w->conv[f].parent)
-        if (f == a)
-            return true;
-    return a == 0;
-}
 
 void pl_warp_doubt(pl_warp *w, uint32_t mask)
 {
@@ -803,6 +835,7 @@ static bool choose(pl_warp *w)
             pl_split *s = &w->split[k];
             if ((n >= w->nsplits || !s->yielded) && awake(w, s)) {
                 enter(w, k);
+                gather(w);
                 return true;
             }
         }
@@ -872,6 +905,7 @@ static void rotate(pl_warp *w)
         if (awake(w, &w->split[k])) {
             leave(w);
             enter(w, k);
+            gather(w);
             return;
         }
     }
