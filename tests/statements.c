@@ -185,5 +185,6 @@ int main(int argc, char **argv)
     free(pattern.text);
     if (list) return EXIT_SUCCESS;
     tap(k.used == k.n, "every listed disagreement (%zu) belongs to a row", k.n);
+    free(k.row);
     return tap_done();
 }

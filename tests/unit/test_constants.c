@@ -29,6 +29,13 @@ static pl_ptr address(const pl_module *m, const char *name, uint64_t size)
     return at;
 }
 
+static void close_all(pl_module *m)
+{
+    pl_module_close(m);
+    pl_gpu_close(gpu);
+    gpu = NULL;
+}
+
 /* The kernel reads b, and the word in front of it. */
 static void reads(pl_module *m, uint32_t b, uint32_t before)
 {
@@ -60,7 +67,7 @@ START_TEST(the_host_copies_to_constants)
     ck_assert_int_eq(pl_copy_to_device(gpu, b + 1, fresh, 4), PL_INVALID);
     ck_assert_int_eq(pl_module_reset(m), PL_OK);
     reads(m, 5, 4);
-    pl_module_close(m);
+    close_all(m);
 }
 END_TEST
 
@@ -72,6 +79,7 @@ START_TEST(constants_are_freed_with_their_module)
     reads(m, 5, 4);
     pl_module_close(m);
     ck_assert_ptr_null(pl_device_view(gpu, a, 4));
+    close_all(NULL);
 }
 END_TEST
 
@@ -84,7 +92,7 @@ START_TEST(each_module_has_a_bank)
     reads(two, 9, 4);
     pl_module_close(one);
     reads(two, 9, 4);
-    pl_module_close(two);
+    close_all(two);
 }
 END_TEST
 

@@ -39,6 +39,11 @@ has, so that those recorded before stay as they are; the files were made togethe
     17001   apparatus assemblies habits orders recordings trainings vaults workloads
     19001   calculus contention drills fragments machinery memories mixtures overlap
     20001   dialects exercises lattices pipes primitives products_again simulations studies transformer wanderings
+    21001   variants
+    21101   matrix_units
+    21201   wayward
+    21301   reckoning
+    21401   probes_of_habit
 
 and the launches of mixed, stack and tensor were written by hand."""
 import json
