@@ -860,17 +860,15 @@ static bool send_piece(void *ctx, const pl_tma_piece *p)
     return true;
 }
 
-/* A bulk or tensor copy: the engine of the SM sends one request for each line; an mbarrier may count its bytes, and a prefetch is
- * waited for by nobody. */
+/* A bulk or tensor copy of each lane: the engine of the SM sends one request for each line; an mbarrier may count its bytes, and a prefetch is
+ * waited for by nobody. Lanes come one after the other; those of an instruction name one mbarrier. */
 static void bulk(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now, uint64_t seq)
 {
     const pl_effect *fx = &s->fx;
     const pl_insn *i = &t->w->code[pc];
-    unsigned lane = (unsigned)__builtin_ctz(fx->mask);
-    uint64_t size = d->size_operand < PL_INLINE_OPERANDS ? operand_value(t, i, d->size_operand, lane, false) : fx->size;
+    const unsigned first = (unsigned)__builtin_ctz(fx->mask);
     bool counted = d->barrier_operand < PL_INLINE_OPERANDS, prefetch = fx->kind == PL_AC_PREFETCH, load = counted || prefetch;
-    uint64_t start = now + (load ? s->m->async.bulk : s->m->async.bulk_store) + (d->tensor ? s->m->async.tensor : 0);
-    if (start < s->bulk_free) start = s->bulk_free;
+    uint64_t issue = now, wait = (load ? s->m->async.bulk : s->m->async.bulk_store) + (d->tensor ? s->m->async.tensor : 0);
     pl_port_enter(&s->pipe[PL_PIPE_LSU], now, PL_FINE);
     queue_lg(s, c, now);
     uint32_t slot = pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
@@ -879,13 +877,20 @@ static void bulk(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t
     t->answers--; /* the warp may end before the copy has */
     k->group = t->open_group;
     k->barrier = UINT32_MAX;
-    if (counted) k->barrier = in_block(operand_value(t, i, d->barrier_operand, lane, false));
+    if (counted) k->barrier = in_block(operand_value(t, i, d->barrier_operand, first, false));
     else k->copy = !prefetch;
     if (k->copy) t->copies[k->group]++;
-    line_sender x = {.s = s, .start = start, .line = s->m->l1.line, .at = PL_NEVER, .slot = slot, .load = load, .prefetch = prefetch, .d = d};
-    if (d->tensor) pl_tma_pieces(t->w, i, lane, send_piece, &x);
-    else send_bytes(&x, fx->addr[lane], size ? size : 1);
-    send_line(&x);
+    line_sender x = {.s = s, .start = s->bulk_free, .line = s->m->l1.line, .at = PL_NEVER, .slot = slot, .load = load, .prefetch = prefetch, .d = d};
+    for (uint32_t left = fx->mask; left; left &= left - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(left);
+        const uint64_t size = d->size_operand < PL_INLINE_OPERANDS ? operand_value(t, i, d->size_operand, lane, false) : fx->size;
+        if (x.start < issue + wait) x.start = issue + wait;
+        if (d->tensor) pl_tma_pieces(t->w, i, lane, send_piece, &x);
+        else send_bytes(&x, fx->addr[lane], size ? size : 1);
+        send_line(&x);
+        x.at = PL_NEVER;
+        issue += s->m->async.bulk_lane;
+    }
     s->bulk_free = x.start;
     k->remaining = load ? x.sent + 1 : 1; /* a copy out is complete soon after its last line has left */
     pl_token_done(s, slot, load ? x.start : x.start + s->m->async.bulk_store_end);

@@ -295,6 +295,8 @@ static const pl_conf_key async_keys[] = {
     KEY(pl_async_config, bulk_store, "bulk_store", U32, CY, 0, 10000, "cycles before a bulk copy out of shared memory sends its first line"),
     KEY(pl_async_config, bulk_store_line, "bulk_store_line", U32, CY, 1, 1000, "cycles between its lines"),
     KEY(pl_async_config, bulk_store_end, "bulk_store_end", U32, CY, 0, 10000, "cycles from its last line until it is complete"),
+    OPTIONAL(pl_async_config, bulk_lane, "bulk_lane", U32, CY, 0, 1000, "cycles from the copy of one lane to that of the next of its warp"),
+    OPTIONAL(pl_async_config, bulk_lane_issues, "bulk_lane_issues", U32, "", 0, 100, "instructions for each lane but the first"),
     KEY(pl_async_config, tensor, "tensor", U32, CY, 0, 10000, "further cycles of a tensor copy, for its descriptor"),
 };
 static const pl_conf_key launch_keys[] = {

@@ -142,7 +142,7 @@ typedef struct pl_driver_config {
 } pl_driver_config;
 
 typedef struct pl_async_config {
-    uint32_t copy, bulk, bulk_line, bulk_store, bulk_store_line, bulk_store_end, tensor;
+    uint32_t copy, bulk, bulk_line, bulk_store, bulk_store_line, bulk_store_end, bulk_lane, bulk_lane_issues, tensor;
 } pl_async_config;
 
 typedef struct pl_launch_config {

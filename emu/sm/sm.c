@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { BULK_OTHERS = 2 }; /* instructions of a lane's bulk copy beside those of the ALU: UBLKCP, BRA */
+
 /* A cache for the instructions of a program of so many bytes. */
 static void code_cache(pl_code_cache *c, pl_arena *a, const pl_machine *m, uint64_t size, uint32_t ways, uint64_t bytes)
 {
@@ -723,7 +725,8 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     if (d->ordered) pl_sm_turn(s);
     pl_warp_step(w, !d->wants_effect ? NULL : w->halves > 1 ? s->halves : &s->fx);
 
-    const uint32_t lanes = pl_count_lanes(mask), issues = p->issues + d->empty;
+    const uint32_t lanes = pl_count_lanes(mask), rounds = d->kind == PL_KIND_BULK && lanes ? lanes - 1 : 0; /* one for each lane but the first */
+    const uint32_t issues = p->issues + d->empty + rounds * s->m->async.bulk_lane_issues;
     s->stat.exchanges += d->exchange;
     s->stat.inst += issues;
     s->stat.thread_inst += (uint64_t)issues * active;
@@ -789,7 +792,8 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         if (in > start) start = in;
     }
     uint64_t latency = p->latency + second + behind;
-    t->stall = now + d->stall + second;
+    t->stall = now + d->stall + second + (uint64_t)rounds * s->m->async.bulk_lane;
+    if (rounds) s->stat.pipe_inst[PL_PIPE_ALU] += (uint64_t)rounds * (s->m->async.bulk_lane_issues > BULK_OTHERS ? s->m->async.bulk_lane_issues - BULK_OTHERS : 0);
     if (p->variable && d->kind == PL_KIND_MATH) {
         pl_sm_result(t, d, start + latency, PL_SB_SHORT);
         pl_sm_read(t, d, start + s->m->issue.read, PL_SB_SHORT);

@@ -202,6 +202,32 @@ START_TEST(lanes_that_come_back_to_a_loop_go_round_together)
 }
 END_TEST
 
+/* unseen/metrics.tsv.xz, panels_come_in_bulk_and_leave_in_bulk: each lane copies for itself, one after the other (54 cycles, 9 instructions). */
+START_TEST(each_lane_has_its_bulk_copy)
+{
+    uint64_t cycles[2], instructions[2];
+    double sectors[2];
+    for (int all = 0; all < 2; all++) {
+        char text[1024];
+        const unsigned lanes = all ? 32 : 1;
+        snprintf(text, sizeof text,
+                 "mov.u32 %%r1, bar; setp.eq.u32 %%p1, %%r0, 0; @%%p1 mbarrier.init.shared.b64 [%%r1], 1; bar.sync 0;\n"
+                 "@%%p1 mbarrier.arrive.expect_tx.shared.b64 %%d1, [%%r1], %u; bar.warp.sync 0xffffffff; setp.lt.u32 %%p2, %%r0, %u;\n"
+                 "mov.u32 %%r2, v; mad.lo.u32 %%r2, %%r0, 128, %%r2; mul.wide.u32 %%d2, %%r0, 128; add.u64 %%d2, %%d0, %%d2;\n"
+                 "@%%p2 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%%r2], [%%d2], 128, [%%r1];\n"
+                 "wait: mbarrier.try_wait.parity.shared.b64 %%p3, [%%r1], 0; @!%%p3 bra wait;",
+                 128 * lanes, lanes);
+        pl_result r = launch_counted(".shared .align 128 .b8 v[4096]; .shared .align 8 .b64 bar;", text, 32, "l1tex__m_xbar2l1tex_read_sectors.sum", &sectors[all]);
+        cycles[all] = r.cycles;
+        instructions[all] = r.inst_executed;
+    }
+    ck_assert_double_eq(sectors[1] - sectors[0], 31 * 4);
+    ck_assert_uint_ge(cycles[1], cycles[0] + 31 * 48);
+    ck_assert_uint_le(cycles[1], cycles[0] + 31 * 60);
+    ck_assert_uint_eq(instructions[1], instructions[0] + 31 * 9);
+}
+END_TEST
+
 /* st.release.gpu begins with a fence (MEMBAR in machine code for sm_90: behind.tsv.xz, messages of two SMs take 430 cycles longer each); one of block
  * scope does not. */
 START_TEST(a_release_begins_with_a_fence)
@@ -676,7 +702,7 @@ START_TEST(wide_products_are_waited_for)
 END_TEST
 
 UNIT_MAIN("stalls", the_first_constant_is_waited_for, so_is_the_first_address, arriving_at_a_clusters_barrier_is_a_fence,
-          lanes_that_part_take_both_sides, addresses_in_registers_cost_more, a_level_of_recursion, letting_others_run_takes_time, lanes_that_come_back_to_a_loop_go_round_together, a_release_begins_with_a_fence, loads_wait_behind_stores,
+          lanes_that_part_take_both_sides, addresses_in_registers_cost_more, a_level_of_recursion, letting_others_run_takes_time, lanes_that_come_back_to_a_loop_go_round_together, each_lane_has_its_bulk_copy, a_release_begins_with_a_fence, loads_wait_behind_stores,
           waiting_for_an_mbarrier_issues_nothing, stores_to_one_sector_leave_together, a_generic_reduction_is_waited_for, lanes_of_an_increment_take_turns,
           warps_of_a_block_take_turns, the_driver_takes_its_time, blocks_are_spread_over_the_gpu,
           fetches_take_turns_at_the_texture_units, lines_take_turns_at_the_tags, fences_go_where_the_sm_has_been, stores_hold_the_banks,
