@@ -513,10 +513,12 @@ static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     const pl_ir_row *r = &x->row[*row];
     uint64_t *known = &s->a->reads[*row];
     *known = *known >> 32 == s->a->question ? *known + 1 : (uint64_t)s->a->question << 32 | 1;
-    if (r->kind == PL_ROW_REG && r->defs > 1 && writes_of(&x->b.at[s->body], *row) == 0)
-        sink_changing(s, *row, (uint32_t)*known);
-    else if (r->kind == PL_ROW_REG && r->defs > 1 && (uint32_t)*known == 1)
-        sink_kept(s, *row);
+    if (r->kind == PL_ROW_REG && r->defs > 1 && s->depth <= STEPS) {
+        if (writes_of(&x->b.at[s->body], *row) == 0)
+            sink_changing(s, *row, (uint32_t)*known);
+        else if ((uint32_t)*known == 1)
+            sink_kept(s, *row);
+    }
     if (r->kind != PL_ROW_REG || r->defs != 1 || r->uses != (uint32_t)*known || r->block == PL_IR_NONE || r->block == s->body || pl_ir_dominates(x, s->join, r->block) ||
         x->b.at[r->block].loop != x->b.at[s->join].loop || r->at >= x->b.at[r->block].code.n || s->depth > STEPS)
         return;

@@ -136,7 +136,9 @@ static json_t *cases(void)
     json_error_t e;
     json_t *root = json_loads(out, 0, &e), *list = json_object_get(root, "cases");
     ck_assert_msg(list != NULL, "%s in:\n%s", e.text, out);
-    return json_incref(list);
+    json_incref(list);
+    json_decref(root);
+    return list;
 }
 
 static const char *member(json_t *list, size_t k, const char *key)

@@ -85,7 +85,9 @@ END_TEST
 /* A machine that is like another has all of its values but those that its own file gives. */
 START_TEST(wide_warps_take_the_same_room)
 {
-    pl_machine *narrow = load("toy"), *wide = load("wave64");
+    pl_machine *narrow = load("toy");
+    pl_arena *first = arena;
+    pl_machine *wide = load("wave64");
     ck_assert(narrow != NULL && wide != NULL);
     ck_assert_uint_eq(wide->sm.lanes, 64);
     ck_assert_uint_eq(wide->sm.threads, narrow->sm.threads);
@@ -98,6 +100,7 @@ START_TEST(wide_warps_take_the_same_room)
         ck_assert(registers % 8 || n.by_registers == w.by_registers);
     }
     ck_assert_uint_eq(pl_occupy(wide, 160, 16, 0, 0).warps, 3); /* the third is half empty */
+    pl_arena_close(first);
     pl_arena_close(arena);
 }
 END_TEST
