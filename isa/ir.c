@@ -646,6 +646,24 @@ bool pl_ir_ready(pl_ir *x)
     return pl_ir_graph(x) && pl_ir_count(x);
 }
 
+typedef struct readers {
+    uint32_t row, n;
+} readers;
+
+static void count_if_same(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    readers *r = ctx;
+    (void)rows;
+    r->n += !(use & PL_USE_PRED) && *row == r->row;
+}
+
+uint32_t pl_ir_reads(const pl_ir *x, pl_insn *i, uint32_t row)
+{
+    readers r = {row, 0};
+    pl_insn_reads_here(x->p, i, count_if_same, &r);
+    return r.n;
+}
+
 void pl_ir_sweep(pl_ir *x)
 {
     for (size_t b = 0; b < x->b.n && x->dead; b++) {

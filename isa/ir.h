@@ -113,6 +113,8 @@ static inline void pl_ir_remove(pl_ir *x, pl_insn *i)
 }
 /* Takes out removed instructions. */
 void pl_ir_sweep(pl_ir *x);
+/* How often the instruction reads the register whose first row this is. */
+uint32_t pl_ir_reads(const pl_ir *x, pl_insn *i, uint32_t row);
 
 /* Is a on every path to b? */
 static inline bool pl_ir_dominates(const pl_ir *x, uint32_t a, uint32_t b)

@@ -32,26 +32,15 @@ typedef struct mover {
     struct { moved *at; size_t n, cap; } done;
 } mover;
 
-typedef struct readers {
-    uint32_t row, n;
-} readers;
-
-static void count_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    readers *c = ctx;
-    (void)rows;
-    c->n += !(use & PL_USE_PRED) && *row == c->row;
-}
-
 /* Is it worth a register in the loop that the block is? Its readers that come first have been given that register already, or need none. */
 static bool read_often(mover *m, uint32_t constant)
 {
-    readers c = {constant, 0};
+    uint32_t readers = 0;
     const pl_irb *b = &m->x->b.at[m->block];
-    for (size_t k = m->at; k < b->code.n && c.n < OFTEN; k++)
+    for (size_t k = m->at; k < b->code.n && readers < OFTEN; k++)
         if (b->code.at[k].form != PL_IR_DEAD)
-            pl_insn_reads_here(m->x->p, &b->code.at[k], count_read, &c);
-    return c.n >= OFTEN;
+            readers += pl_ir_reads(m->x, &b->code.at[k], constant);
+    return readers >= OFTEN;
 }
 
 static uint32_t register_for(mover *m, uint32_t constant, unsigned rows)

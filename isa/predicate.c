@@ -395,6 +395,13 @@ static bool beside_guarded(facts *a, const pl_irb *head, const pl_irb *body)
     return any;
 }
 
+/* The register that the instruction writes first; PL_IR_NONE. */
+static uint32_t result_of(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    return f->noperands && f->operand[0].written && f->operand[0].kind == PL_K_VALUE ? i->op[0] : PL_IR_NONE;
+}
+
 /* What only the body and the block behind it read: ptxas computes it there. */
 typedef struct sunk {
     facts *a;
@@ -403,7 +410,6 @@ typedef struct sunk {
     bool words;             /* what is fetched counts too: not for the body, where it has been counted */
 } sunk;
 
-static uint32_t result_of(const pl_insn *i);
 static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use);
 
 static void sink_reads(sunk *s, pl_insn *i)
@@ -412,17 +418,6 @@ static void sink_reads(sunk *s, pl_insn *i)
     s->a->i = i;
     pl_insn_reads_here(s->a->x->p, i, sink, s);
     s->a->i = reader;
-}
-
-typedef struct reads {
-    uint32_t row, n;
-} reads;
-
-static void count_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    reads *r = ctx;
-    (void)rows;
-    r->n += !(use & PL_USE_PRED) && *row == r->row;
 }
 
 /* May ptxas compute it behind the branch that ends its block? Loads from shared memory in front of no store or barrier too. */
@@ -464,12 +459,11 @@ static void sink_kept(sunk *s, uint32_t row)
     pl_irb *head = &x->b.at[s->head];
     for (size_t k = head->code.n; k-- > 0;) {
         pl_insn *i = &head->code.at[k];
-        reads r = {row, 0};
-        pl_insn_reads_here(x->p, i, count_reads, &r);
-        if (result_of(i) != row && r.n)
-            return;
-        if (result_of(i) != row)
+        if (result_of(i) != row) {
+            if (pl_ir_reads(x, i, row))
+                return;
             continue;
+        }
         if (!may_sink(head, i))
             return;
         sink_write(s, i, true);
@@ -483,14 +477,15 @@ static void sink_changing(sunk *s, uint32_t row, uint32_t known)
 {
     pl_ir *x = s->a->x;
     pl_irb *head = &x->b.at[s->head];
-    reads self = {row, 0};
+    uint32_t self = 0; /* reads by what writes it */
     for (size_t k = 0; k < head->code.n; k++) {
-        if (result_of(&head->code.at[k]) == row && !may_sink(head, &head->code.at[k]))
+        if (result_of(&head->code.at[k]) != row)
+            continue;
+        if (!may_sink(head, &head->code.at[k]))
             return;
-        if (result_of(&head->code.at[k]) == row)
-            pl_insn_reads_here(x->p, &head->code.at[k], count_reads, &self);
+        self += pl_ir_reads(x, &head->code.at[k], row);
     }
-    if (writes_of(head, row) + writes_of(&x->b.at[s->join], row) != x->row[row].defs || x->row[row].uses != known + self.n)
+    if (writes_of(head, row) + writes_of(&x->b.at[s->join], row) != x->row[row].defs || x->row[row].uses != known + self)
         return;
     for (size_t k = 0; k < head->code.n; k++)
         if (result_of(&head->code.at[k]) == row)
@@ -562,11 +557,18 @@ static uint32_t only_successor(const pl_ir *x, uint32_t b)
     return jump->guard == PL_PT && pl_forms[jump->form].noperands == 1 ? jump->target : PL_IR_NONE;
 }
 
+/* The branch that ends the block under a guard, to one place or on; NULL. */
+static pl_insn *fork_at(const pl_ir *x, uint32_t b)
+{
+    pl_insn *branch = pl_ir_branch(x, b);
+    return branch && branch->guard > PL_PF && pl_forms[branch->form].noperands == 1 && x->b.at[b].next != PL_IR_NONE ? branch : NULL;
+}
+
 /* The body of the branch that ends the block, where it may be guarded as well; PL_IR_NONE. */
 static uint32_t body_behind(const pl_ir *x, uint32_t block)
 {
-    const pl_insn *branch = pl_ir_branch(x, block);
-    if (!branch || branch->guard <= PL_PF || pl_forms[branch->form].noperands != 1 || x->b.at[block].next == PL_IR_NONE)
+    const pl_insn *branch = fork_at(x, block);
+    if (!branch)
         return PL_IR_NONE;
     const uint32_t taken = branch->target, next = x->b.at[block].next, body = only_successor(x, next) == taken ? next : taken;
     const pl_irb *b = &x->b.at[body];
@@ -649,13 +651,6 @@ static unsigned beside(facts *a, uint32_t head, uint32_t from, uint32_t to, bool
     return s.n + fetched_here(a, to);
 }
 
-/* The register that the instruction writes first; PL_IR_NONE. */
-static uint32_t result_of(const pl_insn *i)
-{
-    const pl_form *f = &pl_forms[i->form];
-    return f->noperands && f->operand[0].written && f->operand[0].kind == PL_K_VALUE ? i->op[0] : PL_IR_NONE;
-}
-
 /* How much must there be beside a body that waits? What it computes of what it has loaded is beside the load too, and so is what
  * the block in front puts there for those who skip it, unless that has a register of its own. */
 static unsigned enough(facts *a, const pl_irb *head, const pl_irb *body)
@@ -727,12 +722,7 @@ static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, u
 {
     const pl_irb *b = &x->b.at[body];
     const pl_insn *last = pl_ir_branch(x, body);
-    if (b->npred != 1 || b->latches || body == join)
-        return false;
-    if (last) {
-        if (last->guard != PL_PT || last->target != join || pl_forms[last->form].noperands != 1)
-            return false;
-    } else if (b->next != join)
+    if (b->npred != 1 || b->latches || body == join || only_successor(x, body) != join)
         return false;
     bool far = false, copying = false, together = a->barriers && !a->varies.pred[pl_ir_branch(x, head)->guard];
     unsigned n = (last ? 1 : 0) + finds_places(a->x, a->places, head, body);
@@ -800,8 +790,8 @@ static void move_guarded(pl_ir *x, uint32_t to, uint32_t body, uint32_t guard, b
 /* A branch to the end of a kernel is a guarded exit. It reads what the branch read. */
 static void exits(pl_ir *x, uint32_t b)
 {
-    pl_insn *branch = pl_ir_branch(x, b);
-    if (!x->f->entry || !branch || branch->guard <= PL_PF || pl_forms[branch->form].noperands != 1 || x->b.at[b].next == PL_IR_NONE)
+    pl_insn *branch = fork_at(x, b);
+    if (!x->f->entry || !branch)
         return;
     const pl_irb *end = &x->b.at[branch->target];
     if (end->code.n != 1 || pl_insn_mnem(&end->code.at[0]) != M_ret || end->code.at[0].guard != PL_PT)
@@ -841,8 +831,8 @@ static bool append_next(pl_ir *x, uint32_t b)
 /* if (p) body, if (p) body else other */
 static bool guard_arms(pl_ir *x, facts *a, uint32_t b)
 {
-    pl_insn *branch = pl_ir_branch(x, b);
-    if (!branch || branch->guard <= PL_PF || pl_forms[branch->form].noperands != 1 || x->b.at[b].next == PL_IR_NONE)
+    pl_insn *branch = fork_at(x, b);
+    if (!branch)
         return false;
     uint32_t guard = branch->guard, taken = branch->target, next = x->b.at[b].next;
     bool negated = (branch->flags & PL_IF_GUARD_NEG) != 0;
