@@ -524,13 +524,25 @@ typedef struct meetings {
     uint8_t *leaves;  /* by meeting block: there is a way past it to where all meet, which takes a BREAK */
 } meetings;
 
-static bool note(pl_ir *x, meetings *m, uint32_t b, meeting at_last)
+/* Lanes of block b meet here, too. A place that they come to first stands in front: where some only pass lies further on than where the rest of
+ * a round meets. One that is named already is not named again: it would lie behind itself. */
+static bool note(pl_ir *x, meetings *m, uint32_t b, meeting also)
 {
-    uint32_t *at = &m->first[b];
-    while (*at)
-        at = &m->list.at[*at - 1].next;
-    *at = (uint32_t)m->list.n + 1;
-    *pl_push(x->tmp, &m->list) = at_last;
+    uint32_t *at = &m->first[b], *place = NULL;
+    for (; *at; at = &m->list.at[*at - 1].next) {
+        meeting *o = &m->list.at[*at - 1];
+        if (o->block == also.block) {
+            o->inside |= also.inside;
+            return true;
+        }
+        if (!place && o->passed && also.block < x->b.n && x->b.at[also.block].loop == x->b.at[o->block].loop &&
+            x->b.at[also.block].order < x->b.at[o->block].order)
+            place = at;
+    }
+    place = place ? place : at;
+    also.next = *place;
+    *place = (uint32_t)m->list.n + 1;
+    *pl_push(x->tmp, &m->list) = also;
     return pl_ir_ok(x);
 }
 

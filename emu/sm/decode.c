@@ -429,15 +429,19 @@ static bool calls_register(const pl_program *p, const pl_insn *i, const pl_form 
     return (f->effects & PL_EF_CALL) && i->target < p->calls.n && p->calls.at[i->target].callee == UINT32_MAX;
 }
 
-/* Accesses that order others at gpu scope or wider: ptxas writes MEMBAR in front of those that release (with ERRBAR and CGAERRBAR, as for a fence),
- * and CCTL behind those that acquire, which waits for the result; NOP behind those that acquire from their block (machine code for sm_90). */
+/* Accesses that order others at cluster scope or wider: ptxas writes MEMBAR in front of those that release (with ERRBAR and CGAERRBAR, as for a
+ * fence; two of them in front of an arrival at an mbarrier), be it in shared memory, and CCTL behind those that acquire, which waits for the
+ * result; NOP behind those that acquire from their block (machine code of ptxas 13.0 for sm_90, 2026-11). */
 static void note_order(pl_dec *d, const pl_insn *i, const pl_form *f)
 {
     const bool reaches = pl_insn_has(i, W_gpu) || pl_insn_has(i, W_sys) || pl_insn_has(i, W_cluster);
-    d->empty = d->kind == PL_KIND_MEMORY && (f->effects & (PL_EF_LOAD | PL_EF_ATOMIC)) && (pl_insn_has(i, W_acquire) || pl_insn_has(i, W_acq_rel));
-    if (d->kind != PL_KIND_MEMORY || d->shared || !reaches) return;
-    d->releases = pl_insn_has(i, W_release) || pl_insn_has(i, W_acq_rel);
-    d->acquires = (f->effects & (PL_EF_LOAD | PL_EF_ATOMIC)) && (pl_insn_has(i, W_acquire) || pl_insn_has(i, W_acq_rel));
+    const bool mbarrier = d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT;
+    const bool reads = mbarrier ? d->kind == PL_KIND_MBARRIER_WAIT : (f->effects & (PL_EF_LOAD | PL_EF_ATOMIC)) != 0;
+    const bool acquires = reads && (pl_insn_has(i, W_acquire) || pl_insn_has(i, W_acq_rel));
+    d->empty = acquires && (d->kind == PL_KIND_MEMORY || (mbarrier && reaches));
+    if ((d->kind != PL_KIND_MEMORY && !mbarrier) || !reaches) return;
+    if (pl_insn_has(i, W_release) || pl_insn_has(i, W_acq_rel)) d->releases = mbarrier ? 4 : 3;
+    d->acquires = acquires;
 }
 
 /* May it order what different SMs do? */
@@ -537,7 +541,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->cast = f->mnem == M__cast;
         d->fence = d->kind == PL_KIND_FENCE_GPU || d->kind == PL_KIND_FENCE_SYS || (d->kind == PL_KIND_CLUSTER_ARRIVE && !pl_insn_has(i, W_relaxed));
         note_order(d, i, f);
-        d->fence |= d->releases;
+        d->fence |= d->releases != 0;
         d->scale = d->kind == PL_KIND_WGMMA ? shape_scale(i, f) : 1;
         if (f->noperands && f->operand[0].kind == PL_K_IMM) d->wait_n = i->op[0] > 255 ? 255 : (uint8_t)i->op[0];
         d->size_operand = named(f, "size");

@@ -90,7 +90,7 @@ typedef struct pl_dec {
     bool compare;       /* atomic compare-and-swap */
     bool cast;          /* the one of the loop that an atomic on floats or 64 bits is in shared memory */
     bool fence;         /* of gpu scope or wider: waits for the warp's stores */
-    bool releases;      /* an access that begins with a fence of its own: st.release and atomics that release at gpu scope or wider */
+    uint8_t releases;   /* an access that begins with a fence of its own, which has so many instructions: st.release and atomics that release at cluster scope or wider */
     bool acquires;      /* nothing behind it issues before its result is there */
     bool addresses;     /* goes through the address unit: a warp's next one keeps a distance */
     bool generic;       /* an access to a generic address */

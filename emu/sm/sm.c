@@ -645,24 +645,23 @@ static uint64_t fence_gpu(pl_sm *s, pl_twarp *t, uint64_t now)
 /* The fence in front of an access that releases: MEMBAR, ERRBAR, CGAERRBAR. */
 static void issue_release(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
 {
-    enum { FENCE = 3 };
-    const uint32_t pc = t->w->pc, active = pl_count_lanes(t->w->active), lanes = pl_count_lanes(pl_guarded(t->w, &t->w->code[pc]));
+    const uint32_t fence = t->next->releases, pc = t->w->pc, active = pl_count_lanes(t->w->active), lanes = pl_count_lanes(pl_guarded(t->w, &t->w->code[pc]));
     const uint64_t from = t->issued + 1, known = t->operands > t->hold ? t->operands : t->hold;
     const uint8_t why = t->operands >= t->hold ? t->why : t->hold_why;
     s->stat.stall[why] += known > from && now > from ? (known < now ? known : now) - from : 0;
-    s->stat.inst += FENCE;
+    s->stat.inst += fence;
     s->stat.exchanges--; /* no CCTL */
-    s->stat.lsu++;
+    s->stat.lsu += fence - 2;
     s->stat.adu++;
-    s->stat.thread_inst += (uint64_t)FENCE * active;
-    s->stat.thread_on += (uint64_t)FENCE * lanes;
-    c->issues += FENCE;
+    s->stat.thread_inst += (uint64_t)fence * active;
+    s->stat.thread_on += (uint64_t)fence * lanes;
+    c->issues += fence;
     if (s->pc_stat) {
-        s->pc_stat[pc].issues += FENCE;
-        s->pc_stat[pc].lanes += (uint64_t)FENCE * lanes;
+        s->pc_stat[pc].issues += fence;
+        s->pc_stat[pc].lanes += (uint64_t)fence * lanes;
     }
-    c->issue_free = now + FENCE;
-    t->issued = now + FENCE - 1;
+    c->issue_free = now + fence;
+    t->issued = now + fence - 1;
     t->stall = 0;
     t->hold = fence_gpu(s, t, now);
     t->hold_why = PL_STALL_MEMBAR;

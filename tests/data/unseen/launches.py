@@ -44,6 +44,11 @@ has, so that those recorded before stay as they are; the files were made togethe
     21201   wayward
     21301   reckoning
     21401   probes_of_habit
+    23001   commonplace
+    23101   workshop
+    23201   crossroads
+    23301   rendezvous
+    23401   laboratory
 
 and the launches of mixed, stack and tensor were written by hand."""
 import json
