@@ -106,27 +106,62 @@ static void drop(pl_history *h, pl_grain *g)
     h->unused = self;
 }
 
-/* The versions up to place p become what everybody sees. */
+/* The version at place p becomes what everybody sees, and what lies under its bytes with it. Other versions below it stay: who acquires from one of those,
+ * a flag beside this one, must still find what its writer released. */
 static void settle(pl_history *h, pl_grain *g, unsigned p)
 {
-    pl_grain_bytes(h, g, p + 1, g->base);
-    for (unsigned k = 0; k <= p; k++)
-        h->version[g->version[k]].number = 0;
-    g->n = (uint8_t)(g->n - (p + 1));
-    memmove(g->version, g->version + p + 1, g->n * sizeof *g->version);
+    uint16_t under = 0, kept[PL_GRAIN_VERSIONS];
+    bool goes[PL_GRAIN_VERSIONS];
+    unsigned n = 0;
+    for (unsigned k = p + 1; k-- > 0;) {
+        const uint16_t mask = h->version[g->version[k]].mask;
+        goes[k] = k == p || (mask & under);
+        under |= goes[k] ? mask : 0;
+    }
+    for (unsigned k = 0; k <= p; k++) {
+        pl_version *x = &h->version[g->version[k]];
+        if (!goes[k]) {
+            kept[n++] = g->version[k];
+            continue;
+        }
+        for (unsigned b = 0; b < PL_GRAIN; b++)
+            if (x->mask >> b & 1)
+                g->base[b] = x->bytes[b];
+        x->number = 0;
+    }
+    memmove(g->version + n, g->version + p + 1, (g->n - (p + 1u)) * sizeof *g->version);
+    memcpy(g->version, kept, n * sizeof *kept);
+    g->n = (uint8_t)(g->n - (p + 1 - n));
+}
+
+/* All versions up to this number leave. None leaves before an older one: what its writer released with it would be known to nobody who acquires. */
+static void retire(pl_history *h, uint64_t number)
+{
+    for (uint64_t n = h->next > PL_WINDOW ? h->next - PL_WINDOW : 1; n <= number; n++) {
+        const uint16_t slot = (uint16_t)(n % PL_WINDOW);
+        if (h->version[slot].number != n)
+            continue;
+        pl_grain *g = &h->grain[h->version[slot].grain];
+        unsigned p = 0;
+        while (g->version[p] != slot)
+            p++;
+        settle(h, g, p);
+        drop(h, g);
+    }
 }
 
 pl_grain *pl_grain_hold(pl_history *h, uint8_t *at)
 {
     pl_grain *g = pl_grain_find(h, at);
     if (g) { /* none of its versions may leave before the instruction ends */
-        unsigned old = g->n == PL_GRAIN_VERSIONS;
-        for (unsigned k = 0; k < g->n; k++)
-            if (h->next - h->version[g->version[k]].number >= PL_WINDOW - PL_HELD)
-                old = k + 1;
-        if (old)
-            settle(h, g, old - 1);
+        uint64_t last = g->n == PL_GRAIN_VERSIONS ? h->version[g->version[0]].number : 0;
+        for (unsigned k = 0; k < g->n; k++) {
+            const uint64_t number = h->version[g->version[k]].number;
+            if (h->next - number >= PL_WINDOW - PL_HELD && number > last)
+                last = number;
+        }
         g->held = true;
+        retire(h, last);
         return g;
     }
     g = &h->grain[h->unused];
@@ -172,14 +207,8 @@ pl_version *pl_grain_insert(pl_history *h, pl_grain *g, unsigned place)
 {
     uint16_t slot = (uint16_t)(h->next % PL_WINDOW);
     pl_version *x = &h->version[slot];
-    if (x->number) { /* it leaves the window */
-        pl_grain *o = &h->grain[x->grain];
-        unsigned p = 0;
-        while (o->version[p] != slot)
-            p++;
-        settle(h, o, p);
-        drop(h, o);
-    }
+    if (x->number) /* it leaves the window */
+        retire(h, x->number);
     memmove(g->version + place + 1, g->version + place, (g->n - place) * sizeof *g->version);
     g->version[place] = slot;
     g->n++;
@@ -192,7 +221,7 @@ pl_version *pl_grain_insert(pl_history *h, pl_grain *g, unsigned place)
 /* Nobody looks below the newest bytes of a grain any more. */
 static void forget(pl_history *h, pl_grain *g)
 {
-    if (g->n)
+    while (g->n)
         settle(h, g, g->n - 1u);
     drop(h, g);
 }

@@ -110,5 +110,38 @@ START_TEST(writes_past_the_history_end_it)
 }
 END_TEST
 
-UNIT_MAIN("history", versions_keep_their_order, a_view_holds_what_it_was_given, old_versions_become_memory_for_all,
+/* A flag whose value all see, as one among old versions, would tell those who acquire from it nothing of what its writer released: no version leaves before an
+ * older one, be it under a version that leaves, or because an instruction is about to use its grain. */
+START_TEST(no_version_leaves_before_an_older_one)
+{
+    enum { FLAGS = 0, BOX = 16, OTHERS = 32 };
+    pl_history *h = fresh();
+    const uint64_t first = write_byte(h, FLAGS, 1, -1);
+    unsigned others = 0;
+    while (h->next < first + 400) write_byte(h, OTHERS + 16 * others++, 1, -1);
+    const uint64_t box = write_byte(h, BOX, 7, -1), flag = write_byte(h, FLAGS + 4, 1, 0); /* below the first one, of another location */
+    while (h->next <= first + PL_WINDOW) write_byte(h, OTHERS + 16 * others++, 1, -1);
+    const pl_grain *flags = pl_grain_find(h, memory + FLAGS);
+    ck_assert_ptr_nonnull(flags);
+    ck_assert_uint_eq(flags->n, 1); /* the first has left alone */
+    ck_assert_uint_eq(h->version[flags->version[0]].number, flag);
+    ck_assert_ptr_nonnull(pl_grain_find(h, memory + BOX));
+    while (h->next < box + PL_WINDOW - PL_HELD) write_byte(h, OTHERS + 16 * others++, 1, -1);
+    ck_assert_ptr_nonnull(pl_grain_find(h, memory + BOX));
+    write_byte(h, OTHERS + 16 * others++, 1, -1);
+    pl_grain *g = pl_grain_hold(h, memory + FLAGS);
+    ck_assert_uint_eq(g->n, 0);
+    ck_assert_ptr_null(pl_grain_find(h, memory + BOX));
+    pl_grain_release(h, g);
+    for (unsigned k = 0; k < PL_GRAIN_VERSIONS; k++) write_byte(h, FLAGS, (uint8_t)k, -1);
+    const uint64_t last = write_byte(h, BOX, 8, -1);
+    write_byte(h, FLAGS, 99, -1); /* the grain is full: its oldest leaves, the box is younger */
+    ck_assert_ptr_nonnull(pl_grain_find(h, memory + BOX));
+    ck_assert_uint_eq(pl_grain_find(h, memory + FLAGS)->n, PL_GRAIN_VERSIONS);
+    ck_assert_uint_eq(h->version[pl_grain_find(h, memory + BOX)->version[0]].number, last);
+    free(h);
+}
+END_TEST
+
+UNIT_MAIN("history", versions_keep_their_order, a_view_holds_what_it_was_given, old_versions_become_memory_for_all, no_version_leaves_before_an_older_one,
           writes_past_the_history_end_it)
