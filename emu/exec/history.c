@@ -106,32 +106,29 @@ static void drop(pl_history *h, pl_grain *g)
     h->unused = self;
 }
 
+/* Puts those bytes of a version over what is there. */
+static void lay_over(uint8_t bytes[PL_GRAIN], const pl_version *x, unsigned mask)
+{
+    for (unsigned b = 0; b < PL_GRAIN; b++)
+        if (mask >> b & 1)
+            bytes[b] = x->bytes[b];
+}
+
 /* The version at place p becomes what everybody sees, and what lies under its bytes with it. Other versions below it stay: who acquires from one of those,
  * a flag beside this one, must still find what its writer released. */
 static void settle(pl_history *h, pl_grain *g, unsigned p)
 {
-    uint16_t under = 0, kept[PL_GRAIN_VERSIONS];
-    bool goes[PL_GRAIN_VERSIONS];
-    unsigned n = 0;
+    unsigned seen = 0; /* bytes that have come from versions further up */
     for (unsigned k = p + 1; k-- > 0;) {
-        const uint16_t mask = h->version[g->version[k]].mask;
-        goes[k] = k == p || (mask & under);
-        under |= goes[k] ? mask : 0;
-    }
-    for (unsigned k = 0; k <= p; k++) {
         pl_version *x = &h->version[g->version[k]];
-        if (!goes[k]) {
-            kept[n++] = g->version[k];
+        if (k < p && !(x->mask & seen))
             continue;
-        }
-        for (unsigned b = 0; b < PL_GRAIN; b++)
-            if (x->mask >> b & 1)
-                g->base[b] = x->bytes[b];
+        lay_over(g->base, x, x->mask & ~seen);
+        seen |= x->mask;
         x->number = 0;
+        g->n--;
+        memmove(g->version + k, g->version + k + 1, (g->n - k) * sizeof *g->version);
     }
-    memmove(g->version + n, g->version + p + 1, (g->n - (p + 1u)) * sizeof *g->version);
-    memcpy(g->version, kept, n * sizeof *kept);
-    g->n = (uint8_t)(g->n - (p + 1 - n));
 }
 
 /* All versions up to this number leave. None leaves before an older one: what its writer released with it would be known to nobody who acquires. */
@@ -197,9 +194,7 @@ void pl_grain_bytes(const pl_history *h, const pl_grain *g, unsigned end, uint8_
     memmove(out, g->base, PL_GRAIN);
     for (unsigned k = 0; k < end; k++) {
         const pl_version *x = &h->version[g->version[k]];
-        for (unsigned b = 0; b < PL_GRAIN; b++)
-            if (x->mask >> b & 1)
-                out[b] = x->bytes[b];
+        lay_over(out, x, x->mask);
     }
 }
 

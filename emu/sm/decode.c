@@ -436,10 +436,10 @@ static void note_order(pl_dec *d, const pl_insn *i, const pl_form *f)
 {
     const bool reaches = pl_insn_has(i, W_gpu) || pl_insn_has(i, W_sys) || pl_insn_has(i, W_cluster);
     const bool mbarrier = d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT;
-    const bool reads = mbarrier ? d->kind == PL_KIND_MBARRIER_WAIT : (f->effects & (PL_EF_LOAD | PL_EF_ATOMIC)) != 0;
-    const bool acquires = reads && (pl_insn_has(i, W_acquire) || pl_insn_has(i, W_acq_rel));
-    d->empty = acquires && (d->kind == PL_KIND_MEMORY || (mbarrier && reaches));
-    if ((d->kind != PL_KIND_MEMORY && !mbarrier) || !reaches) return;
+    const bool acquires = (mbarrier || f->effects & (PL_EF_LOAD | PL_EF_ATOMIC)) && (pl_insn_has(i, W_acquire) || pl_insn_has(i, W_acq_rel));
+    if (d->kind != PL_KIND_MEMORY && !mbarrier) return;
+    d->empty = acquires && (!mbarrier || reaches);
+    if (!reaches) return;
     if (pl_insn_has(i, W_release) || pl_insn_has(i, W_acq_rel)) d->releases = mbarrier ? 4 : 3;
     d->acquires = acquires;
 }

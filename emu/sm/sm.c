@@ -642,7 +642,7 @@ static uint64_t fence_gpu(pl_sm *s, pl_twarp *t, uint64_t now)
     return s->fence_end;
 }
 
-/* The fence in front of an access that releases: MEMBAR, ERRBAR, CGAERRBAR. */
+/* The fence in front of an access that releases: one or two MEMBAR, ERRBAR, CGAERRBAR. */
 static void issue_release(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
 {
     const uint32_t fence = t->next->releases, pc = t->w->pc, active = pl_count_lanes(t->w->active), lanes = pl_count_lanes(pl_guarded(t->w, &t->w->code[pc]));
@@ -651,7 +651,7 @@ static void issue_release(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     s->stat.stall[why] += known > from && now > from ? (known < now ? known : now) - from : 0;
     s->stat.inst += fence;
     s->stat.exchanges--; /* no CCTL */
-    s->stat.lsu += fence - 2;
+    s->stat.lsu += fence - 2; /* MEMBAR */
     s->stat.adu++;
     s->stat.thread_inst += (uint64_t)fence * active;
     s->stat.thread_on += (uint64_t)fence * lanes;
