@@ -4,7 +4,8 @@
  * ptxas knows where the block's shared memory lies and so how an address is aligned. Of pointers it knows what is and-ed away, and what
  * wider accesses tell: a program that loads eight bytes from p + 32 must have a p that is a multiple of 8 (ptxas -O3 for sm_90a, 2026-11;
  * neither `.align` of a parameter nor that of a variable counts). Loads move up to the first of them, stores down to the last one; nothing
- * in between may touch the memory in another way. */
+ * in between may touch the memory in another way. Constants at an index, whose places in their bank ptxas knows too, are read two words at a
+ * time (LDC.64), never four (49 kernels with strides of 1 to 16 words, ptxas 13.0, 2026-11). */
 #include <string.h>
 
 #include "isa/passes.h"
@@ -58,6 +59,10 @@ static unsigned alignment(const joiner *j, uint32_t row)
         v = x->f->init.at[r->init].bits;
         return v ? (unsigned)__builtin_ctzll(v | 128) : 7;
     }
+    if (r->kind == PL_ROW_INIT && x->f->init.at[r->init].reloc == PL_RELOC_VAR && x->p->vars.at[x->f->init.at[r->init].symbol].space == PL_SP_CONST) {
+        v = x->f->init.at[r->init].bits + x->p->vars.at[x->f->init.at[r->init].symbol].address; /* in the constant bank */
+        return v ? (unsigned)__builtin_ctzll(v) : MOST_ALIGNED;
+    }
     if (r->kind != PL_ROW_REG || r->pinned)
         return 0;
     unsigned made = r->defs ? j->align[row] : 0, told = told_before(j, row);
@@ -87,8 +92,9 @@ static unsigned made(const joiner *j, const pl_insn *w)
     case M__lea: return least(alignment(j, w->op[1]) + w->op[2], alignment(j, w->op[3]));
     case M_mul: case M_mad: {
         unsigned a = alignment(j, w->op[1]) + alignment(j, w->op[2]);
-        return !pl_insn_has(w, W_lo) ? 0 : pl_insn_mnem(w) == M_mad ? least(a, alignment(j, w->op[3])) : a;
+        return pl_insn_has(w, W_hi) ? 0 : pl_insn_mnem(w) == M_mad ? least(a, alignment(j, w->op[3])) : a;
     }
+    case M_cvt: return (w->cls == C_cvt_int || w->cls == C_cvt_int64) && !pl_insn_has(w, W_sat) ? alignment(j, w->op[1]) : 0;
     case M__mov: return alignment(j, w->op[1]);
     case M_mov: return pl_insn_copies(w) ? alignment(j, w->op[1]) : 0;
     default: return 0;
@@ -174,15 +180,21 @@ static bool find_alignment(joiner *j)
 }
 
 
-/* A plain access to a word of shared or global memory. */
+/* A plain access to a word of shared or global memory, or of constants; of these not to two. */
 static bool word_access(const pl_insn *i, bool store)
 {
     if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != (store ? M_st : M_ld) || i->sel[PL_M_COUNT] != 1 || (i->sel[PL_M_FLAGS] & PL_MF_POLL) ||
-        (i->sel[PL_M_SPACE] != PL_SP_SHARED && i->sel[PL_M_SPACE] != PL_SP_GLOBAL && i->sel[PL_M_SPACE] != PL_SP_GENERIC))
+        (i->sel[PL_M_SPACE] != PL_SP_SHARED && i->sel[PL_M_SPACE] != PL_SP_GLOBAL && i->sel[PL_M_SPACE] != PL_SP_GENERIC && i->sel[PL_M_SPACE] != PL_SP_CONST))
         return false;
     unsigned log2 = i->sel[PL_M_LOG2];
     bool wide = (i->sel[PL_M_FLAGS] & PL_MF_WIDE) != 0;
-    return (log2 == 2 && !wide) || (log2 == 3 && wide);
+    return (log2 == 2 && !wide) || (log2 == 3 && wide && i->sel[PL_M_SPACE] != PL_SP_CONST);
+}
+
+/* The most bytes that one access takes of the memory: LDC has 8. */
+static unsigned most_bytes(const pl_insn *i)
+{
+    return i->sel[PL_M_SPACE] == PL_SP_CONST ? MOST_BYTES / 2 : MOST_BYTES;
 }
 
 /* Two accesses that differ in their addresses and the kind of words at most. */
@@ -201,6 +213,8 @@ static bool alike(const pl_insn *a, const pl_insn *b)
 static bool stops(const pl_insn *i, const pl_insn *first, bool store)
 {
     uint32_t e = pl_insn_effects(i);
+    if (first->sel[PL_M_SPACE] == PL_SP_CONST) /* nobody writes them */
+        return (e & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) != 0;
     if (e & (PL_EF_BARRIER | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_ATOMIC | PL_EF_ASYNC | PL_EF_FENCE | PL_EF_VOLATILE | PL_EF_CONVERGE))
         return true;
     if (!(e & (PL_EF_LOAD | PL_EF_STORE)))
@@ -274,6 +288,8 @@ static bool merge(joiner *j, uint32_t at, unsigned n, bool store)
     const pl_insn first = b->code.at[at];
     unsigned bytes = 1u << first.sel[PL_M_LOG2], data = store ? 1 : 0, rows = bytes / 4;
     uint32_t base = first.op[store ? 0 : 1], member[4], found = 0, end = at;
+    if (first.sel[PL_M_SPACE] == PL_SP_CONST && (base == UINT32_MAX || x->kind.at[base] != PL_ROW_REG)) /* at a known place: an operand (isa/uniform.c) */
+        return false;
     /* the lowest address may stand anywhere among them */
     for (unsigned shift = 0; shift < n; shift++) {
         int64_t start = first.imm - (int64_t)(shift * bytes);
@@ -354,7 +370,7 @@ bool pl_pass_vector(pl_ir *x)
             for (int store = 0; store < 2; store++)
                 for (unsigned n = 4; n >= 2; n /= 2) {
                     const pl_insn *i = &x->b.at[j.block].code.at[k];
-                    if (word_access(i, store) && (n << i->sel[PL_M_LOG2]) <= MOST_BYTES && merge(&j, k, n, store)) {
+                    if (word_access(i, store) && (n << i->sel[PL_M_LOG2]) <= most_bytes(i) && merge(&j, k, n, store)) {
                         any = true;
                         break;
                     }
