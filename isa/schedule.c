@@ -114,6 +114,7 @@ typedef struct node {
     uint32_t awaits;           /* least distance from the start of the stretch, for what is loaded in front of it */
     uint32_t height, earliest; /* cycles to the end of the stretch; least distance from its start */
     uint32_t urgent;           /* the same, and EARLY more for loads: their addresses need not all be there first */
+    uint32_t soonest, needed;  /* distances from the start if nothing but operands is waited for: at which it stands; at which it must, so that no reader waits for it */
     uint32_t uses, writes, end; /* in list.uses: where what it reads begins, what it writes, and what comes behind that */
     uint32_t readings, nreadings; /* range in list.readings: what may cease to be needed behind it */
     int gain, change;          /* registers more or less with it: if it came first; if it came now */
@@ -142,6 +143,7 @@ typedef struct list {
     bool patient;            /* what is near is not loaded before it is needed either */
     uint8_t spare;           /* the most registers that any of its instructions needs while it runs */
     uint32_t end;            /* where the stretch can end: distance from its start */
+    uint32_t late;           /* cycles by which loads from shared memory came later than they were needed, at most */
     uint32_t free[UNITS + 1]; /* distance from the start of the stretch at which the unit takes another instruction */
     struct { edge *at; size_t n, cap; } edges;
     struct { use *at; size_t n, cap; } uses;
@@ -448,14 +450,27 @@ static inline bool takes_predicate(const list *l, const node *n)
     return l->thrifty && n->turn > 0 && l->now >= PREDICATES - FEW;
 }
 
-/* When it should come: what takes a register is done when it is needed, not when there is time for it. So it is with loads, too: of a
- * chain that needs one after the other, ptxas begins with those that it comes to while the first is on its way (of 24 words of shared memory ten where
- * each needs one FFMA, four where each needs three; NEAR_LOAD is what that tells). Other results that are waited for are asked for as soon as possible,
- * unless that is found to leave too few registers for loads from far away. when: it cannot come earlier. */
+/* When a load from shared memory should come whose first reader could be placed early: of a chain that needs one after the other, ptxas begins with those
+ * that it comes to while the first is on its way (of 24 words ten where each needs one FFMA, four where each needs three; NEAR_LOAD is what that tells), whether
+ * or not the chain is what the stretch waits for (8 and 16 words, floats and doubles, alone and beside loads from far away; ptxas 13.0 for sm_90, 2026-11: 12 of 16
+ * equal, the others differ by one. Beside a long chain of sums it begins with fewer, which is not done here). */
+static inline uint32_t due(const list *l, const node *n)
+{
+    const uint32_t at = n->needed + l->late;
+    return n->needed == UINT32_MAX ? UINT32_MAX : at > EARLY ? at - EARLY : 0;
+}
+
+/* When it should come: what takes a register is done when it is needed, not when there is time for it. Other results that are waited for than those of loads are
+ * asked for as soon as possible, unless that is found to leave too few registers for loads from far away. when: it cannot come earlier. */
 static inline uint32_t wanted(const list *l, const candidate *c, uint32_t when, uint32_t cycle)
 {
     uint32_t latest = l->end - c->urgent;
     const node *n = &l->node[c->at];
+    if (n->near && n->change > 0) {
+        const uint32_t at = due(l, n);
+        if (at <= latest)
+            return at > when ? at : when;
+    }
     if (latest <= cycle + AHEAD || latest <= when + AHEAD || (n->cycles >= WAITED && n->cycles < LONG && !n->near && !l->patient) || (n->change <= 0 && !takes_predicate(l, n)))
         return when;
     if (l->thrifty && n->turn < 0 && l->now >= PREDICATES)
@@ -594,7 +609,7 @@ static outcome arrange(list *l, int most, const bound *b, bool *fails)
     uint32_t cycle = 0, oldest = 0;
     int live = l->many;
     outcome o = {.most = live, .narrow = l->window < windows[0] && l->window < l->n};
-    l->nready = l->covered = l->end = 0;
+    l->nready = l->covered = l->end = l->late = 0;
     memset(l->free, 0, sizeof l->free);
     for (uint32_t at = 0; at < l->n; at++) {
         node *n = &l->node[at];
@@ -625,6 +640,8 @@ static outcome arrange(list *l, int most, const bound *b, bool *fails)
         if (n->unit != UNITS)
             l->free[n->unit] = cycle + n->busy;
         l->order[placed] = at;
+        if (n->near && n->needed != UINT32_MAX && cycle > n->needed + l->late)
+            l->late = cycle - n->needed;
         n->wait = PL_IR_NONE;
         live += place(l, at);
         o.tight |= most - live < ROOM;
@@ -731,6 +748,29 @@ static void measure(list *l, int text)
     l->needed = step > l->needed ? step : l->needed;
 }
 
+/* Edges lead forwards. */
+static void find_needs(list *l)
+{
+    for (uint32_t at = 0; at < l->n; at++) {
+        l->node[at].soonest = l->node[at].awaits;
+        l->node[at].needed = UINT32_MAX;
+    }
+    for (uint32_t at = 0; at < l->n; at++)
+        for (uint32_t e = l->node[at].edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
+            node *to = &l->node[l->edges.at[e].to];
+            const uint32_t when = l->node[at].soonest + l->edges.at[e].cycles;
+            to->soonest = when > to->soonest ? when : to->soonest;
+        }
+    for (uint32_t at = 0; at < l->n; at++) {
+        node *n = &l->node[at];
+        for (uint32_t e = n->near ? n->edges : PL_IR_NONE; e != PL_IR_NONE; e = l->edges.at[e].next) {
+            const uint32_t cycles = l->edges.at[e].cycles, when = l->node[l->edges.at[e].to].soonest - cycles;
+            if (cycles == n->cycles && when < n->needed)
+                n->needed = when;
+        }
+    }
+}
+
 static void find_urgency(list *l)
 {
     for (uint32_t at = l->n; at-- > 0;) {
@@ -778,6 +818,7 @@ static bool analyse(list *l)
     }
     if (!pl_arena_ok(l->x->tmp) || !find_held(l) || !find_readings(l))
         return false;
+    find_needs(l);
     find_urgency(l);
     return true;
 }
