@@ -114,7 +114,8 @@ typedef struct node {
     uint32_t awaits;           /* least distance from the start of the stretch, for what is loaded in front of it */
     uint32_t height, earliest; /* cycles to the end of the stretch; least distance from its start */
     uint32_t urgent;           /* the same, and EARLY more for loads: their addresses need not all be there first */
-    uint32_t soonest, needed;  /* distances from the start if nothing but operands is waited for: at which it stands; at which it must, so that no reader waits for it */
+    uint32_t soonest;          /* distance from the start if nothing but operands is waited for */
+    uint32_t needed_at;        /* of a load from shared memory, where it must stand so that no reader waits longer; PL_IR_NONE: no reader, or something else */
     uint32_t uses, writes, end; /* in list.uses: where what it reads begins, what it writes, and what comes behind that */
     uint32_t readings, nreadings; /* range in list.readings: what may cease to be needed behind it */
     int gain, change;          /* registers more or less with it: if it came first; if it came now */
@@ -456,8 +457,8 @@ static inline bool takes_predicate(const list *l, const node *n)
  * equal, the others differ by one. Beside a long chain of sums it begins with fewer, which is not done here). */
 static inline uint32_t due(const list *l, const node *n)
 {
-    const uint32_t at = n->needed + l->late;
-    return n->needed == UINT32_MAX ? UINT32_MAX : at > EARLY ? at - EARLY : 0;
+    const uint32_t at = n->needed_at + l->late;
+    return at > EARLY ? at - EARLY : 0;
 }
 
 /* When it should come: what takes a register is done when it is needed, not when there is time for it. Other results that are waited for than those of loads are
@@ -466,7 +467,7 @@ static inline uint32_t wanted(const list *l, const candidate *c, uint32_t when, 
 {
     uint32_t latest = l->end - c->urgent;
     const node *n = &l->node[c->at];
-    if (n->near && n->change > 0) {
+    if (n->needed_at != PL_IR_NONE && n->change > 0) {
         const uint32_t at = due(l, n);
         if (at <= latest)
             return at > when ? at : when;
@@ -640,8 +641,8 @@ static outcome arrange(list *l, int most, const bound *b, bool *fails)
         if (n->unit != UNITS)
             l->free[n->unit] = cycle + n->busy;
         l->order[placed] = at;
-        if (n->near && n->needed != UINT32_MAX && cycle > n->needed + l->late)
-            l->late = cycle - n->needed;
+        if (n->needed_at != PL_IR_NONE && cycle > n->needed_at + l->late)
+            l->late = cycle - n->needed_at;
         n->wait = PL_IR_NONE;
         live += place(l, at);
         o.tight |= most - live < ROOM;
@@ -748,13 +749,11 @@ static void measure(list *l, int text)
     l->needed = step > l->needed ? step : l->needed;
 }
 
-/* Edges lead forwards. */
+/* Where everything could stand, and from that where loads from shared memory must. Edges lead forwards. */
 static void find_needs(list *l)
 {
-    for (uint32_t at = 0; at < l->n; at++) {
+    for (uint32_t at = 0; at < l->n; at++)
         l->node[at].soonest = l->node[at].awaits;
-        l->node[at].needed = UINT32_MAX;
-    }
     for (uint32_t at = 0; at < l->n; at++)
         for (uint32_t e = l->node[at].edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
             node *to = &l->node[l->edges.at[e].to];
@@ -763,10 +762,11 @@ static void find_needs(list *l)
         }
     for (uint32_t at = 0; at < l->n; at++) {
         node *n = &l->node[at];
+        n->needed_at = PL_IR_NONE;
         for (uint32_t e = n->near ? n->edges : PL_IR_NONE; e != PL_IR_NONE; e = l->edges.at[e].next) {
             const uint32_t cycles = l->edges.at[e].cycles, when = l->node[l->edges.at[e].to].soonest - cycles;
-            if (cycles == n->cycles && when < n->needed)
-                n->needed = when;
+            if (cycles == n->cycles && when < n->needed_at)
+                n->needed_at = when;
         }
     }
 }

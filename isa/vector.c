@@ -8,6 +8,7 @@
  * time (LDC.64), never four (49 kernels with strides of 1 to 16 words, ptxas 13.0, 2026-11). */
 #include <string.h>
 
+#include "isa/bank.h"
 #include "isa/passes.h"
 #include "isa/plan.h"
 
@@ -55,12 +56,14 @@ static unsigned alignment(const joiner *j, uint32_t row)
     if (pl_ir_number(x, row, &v))
         return v ? (unsigned)__builtin_ctzll(v) : MOST_ALIGNED;
     const pl_ir_row *r = &x->row[row];
-    if (r->kind == PL_ROW_INIT && x->f->init.at[r->init].reloc == PL_RELOC_SHARED) { /* the block's memory starts at a multiple of 128 */
-        v = x->f->init.at[r->init].bits;
-        return v ? (unsigned)__builtin_ctzll(v | 128) : 7;
-    }
-    if (r->kind == PL_ROW_INIT && x->f->init.at[r->init].reloc == PL_RELOC_VAR && x->p->vars.at[x->f->init.at[r->init].symbol].space == PL_SP_CONST) {
-        v = x->f->init.at[r->init].bits + x->p->vars.at[x->f->init.at[r->init].symbol].address; /* in the constant bank */
+    if (r->kind == PL_ROW_INIT) {
+        const pl_row_init *init = &x->f->init.at[r->init];
+        const pl_prog_var *var = init->reloc == PL_RELOC_VAR ? &x->p->vars.at[init->symbol] : NULL;
+        if (init->reloc == PL_RELOC_SHARED) /* the block's memory starts at a multiple of 128 */
+            return init->bits ? (unsigned)__builtin_ctzll(init->bits | 128) : 7;
+        if (!var || var->space != PL_SP_CONST)
+            return 0;
+        v = init->bits + var->address; /* in the constant bank */
         return v ? (unsigned)__builtin_ctzll(v) : MOST_ALIGNED;
     }
     if (r->kind != PL_ROW_REG || r->pinned)
@@ -179,8 +182,7 @@ static bool find_alignment(joiner *j)
     return true;
 }
 
-
-/* A plain access to a word of shared or global memory, or of constants; of these not to two. */
+/* A plain access to a word of shared or global memory, or of constants. */
 static bool word_access(const pl_insn *i, bool store)
 {
     if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != (store ? M_st : M_ld) || i->sel[PL_M_COUNT] != 1 || (i->sel[PL_M_FLAGS] & PL_MF_POLL) ||
@@ -188,7 +190,7 @@ static bool word_access(const pl_insn *i, bool store)
         return false;
     unsigned log2 = i->sel[PL_M_LOG2];
     bool wide = (i->sel[PL_M_FLAGS] & PL_MF_WIDE) != 0;
-    return (log2 == 2 && !wide) || (log2 == 3 && wide && i->sel[PL_M_SPACE] != PL_SP_CONST);
+    return (log2 == 2 && !wide) || (log2 == 3 && wide);
 }
 
 /* The most bytes that one access takes of the memory: LDC has 8. */
@@ -288,7 +290,7 @@ static bool merge(joiner *j, uint32_t at, unsigned n, bool store)
     const pl_insn first = b->code.at[at];
     unsigned bytes = 1u << first.sel[PL_M_LOG2], data = store ? 1 : 0, rows = bytes / 4;
     uint32_t base = first.op[store ? 0 : 1], member[4], found = 0, end = at;
-    if (first.sel[PL_M_SPACE] == PL_SP_CONST && (base == UINT32_MAX || x->kind.at[base] != PL_ROW_REG)) /* at a known place: an operand (isa/uniform.c) */
+    if (first.sel[PL_M_SPACE] == PL_SP_CONST && (base == UINT32_MAX || pl_bank_word(x, &first))) /* at a known place: an operand (isa/uniform.c) */
         return false;
     /* the lowest address may stand anywhere among them */
     for (unsigned shift = 0; shift < n; shift++) {
