@@ -1,8 +1,9 @@
 /* diag.c - collects diagnostics and draws them.
  *
  * Rendering shows the source line with a caret under the place. The line comes from the user's file, so control
- * characters are blanked, tabs widened and very long lines cut to a window around the place. */
+ * characters are replaced (printable.h), tabs widened and very long lines cut to a window around the place. */
 #include "base/diag.h"
+#include "base/printable.h"
 #include <stdarg.h>
 #include <string.h>
 
@@ -129,15 +130,22 @@ static void put_string(text_buffer *t, const char *s)
     while (*s) put(t, *s++);
 }
 
-/* A byte of the user's text, safe for a terminal. */
-static char printable(char c)
+/* The character of the user's text at s; returns its length. */
+static size_t put_character(text_buffer *t, const char *s, size_t n)
 {
-    return (unsigned char)c < ' ' || c == 127 ? ' ' : c;
+    char as;
+    size_t length = pl_printable(s, n, &as);
+    if (as) {
+        put(t, as);
+        return length;
+    }
+    for (size_t i = 0; i < length; i++) put(t, s[i]);
+    return length;
 }
 
 static void put_user_string(text_buffer *t, const char *s)
 {
-    while (*s) put(t, printable(*s++));
+    for (size_t n = strlen(s), i = 0; i < n;) i += put_character(t, s + i, n - i);
 }
 
 static bool find_line(const struct pl_diag_file *f, uint32_t line, const char **start, size_t *len)
@@ -161,11 +169,10 @@ static bool continues_character(char c)
     return ((unsigned char)c & 0xc0) == 0x80; /* UTF-8 */
 }
 
-/* Columns that one byte takes on the terminal when it begins at `column`. */
+/* Columns that a character takes on the terminal when it begins at `column`. */
 static size_t width(char c, size_t column)
 {
-    if (c == '\t') return TAB_WIDTH - column % TAB_WIDTH;
-    return continues_character(c) ? 0 : 1;
+    return c == '\t' ? TAB_WIDTH - column % TAB_WIDTH : 1;
 }
 
 static void put_excerpt(text_buffer *t, const char *line, size_t len, pl_loc at, bool colour)
@@ -175,20 +182,22 @@ static void put_excerpt(text_buffer *t, const char *line, size_t len, pl_loc at,
     if (len > WINDOW) {
         first = place > WINDOW / 2 ? place - WINDOW / 2 : 0;
         last = len - first > WINDOW ? first + WINDOW : len;
-        while (first > 0 && continues_character(line[first])) first--;
+        for (int i = 0; i < 3 && first > 0 && continues_character(line[first]); i++) first--;
+        for (int i = 0; i < 3 && last < len && continues_character(line[last]); i++) last--;
     }
     size_t mark = at.length > 0 ? at.length : 1, column = 0, from = 0, to = 0;
     put_string(t, pl_arena_printf(t->arena, "%6u | %s", at.line, first > 0 ? "..." : ""));
     if (first > 0) column = 3;
-    for (size_t i = first; i < last; i++) {
-        if (i == place) from = column;
-        size_t w = width(line[i], column);
+    for (size_t i = first; i < last;) {
+        size_t w = width(line[i], column), length = 1;
         if (line[i] == '\t')
             for (size_t k = 0; k < w; k++) put(t, ' ');
         else
-            put(t, printable(line[i]));
+            length = put_character(t, line + i, last - i);
+        if (i <= place && place < i + length) from = column;
         column += w;
-        if (i >= place && i - place < mark) to = column;
+        if (i + length > place && i < place + mark) to = column;
+        i += length;
     }
     if (place >= last) from = column;
     if (to <= from) to = from + 1;

@@ -1,5 +1,6 @@
 /* json_out.c - writes JSON to a file piece by piece. */
 #include "base/json_out.h"
+#include "base/printable.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -31,33 +32,19 @@ void pl_json_close(pl_json *j)
     putc(j->end[--j->depth], j->file);
 }
 
-/* Length of the UTF-8 sequence at s, or 0 when there is none. */
-static int sequence(const unsigned char *s)
-{
-    int n = s[0] < 0x80   ? 1
-            : s[0] < 0xc2 ? 0
-            : s[0] < 0xe0 ? 2
-            : s[0] < 0xf0 ? 3
-            : s[0] < 0xf5 ? 4
-                          : 0;
-    for (int i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80) return 0;
-    if (n == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f))) return 0;
-    if (n == 4 && ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))) return 0;
-    return n;
-}
-
 static void quoted(pl_json *j, const char *text)
 {
     putc('"', j->file);
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        int n = sequence(s);
+    size_t left = strlen(text);
+    for (const unsigned char *s = (const unsigned char *)text; left > 0;) {
+        size_t n = pl_utf8_length((const char *)s, left);
         if (n != 1) {
             if (n)
-                fwrite(s, 1, (size_t)n, j->file);
+                fwrite(s, 1, n, j->file);
             else
                 putc('?', j->file);
             s += n ? n : 1;
+            left -= n ? n : 1;
             continue;
         }
         if (*s == '"' || *s == '\\')
@@ -71,6 +58,7 @@ static void quoted(pl_json *j, const char *text)
         else
             putc(*s, j->file);
         s++;
+        left--;
     }
     putc('"', j->file);
 }

@@ -7,6 +7,7 @@ libptxloom_la_SOURCES += \
 	base/json_out.c base/json_out.h \
 	base/map.c base/map.h \
 	base/nearest.c base/nearest.h \
+	base/printable.c base/printable.h \
 	base/sha256.c base/sha256.h \
 	base/sort.c base/sort.h \
 	base/team.c base/team.h

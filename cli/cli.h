@@ -36,6 +36,11 @@ int cli_status(pl_status st);
 int cli_worse(int a, int b);
 /* Whether to use colours: a terminal, and the user did not object (NO_COLOR, TERM=dumb). */
 bool cli_colour(FILE *f);
+/* Prints text that came from a file, without what a terminal would obey (pl_printable). _lines: tabs and line ends stay. */
+void cli_print(FILE *f, const char *text, size_t n);
+void cli_print_lines(FILE *f, const char *text, size_t n);
+/* The same as a string, in to; cut off when it is longer. Returns to. */
+const char *cli_printable(char *to, size_t size, const char *text);
 /* Prints the diagnostics from number `first` on to standard error. */
 void cli_messages(pl_gpu *gpu, size_t first);
 /* Flushes standard output; CLI_SYSTEM with a message when anything written to it was lost, else

@@ -73,6 +73,18 @@ static void control(FILE *out, pl_module *m, uint32_t pc)
     fprintf(out, "B%s:R%c:W%c:S%02u  ", waits, c.frees < 0 ? '-' : '0' + c.frees, c.scoreboard < 0 ? '-' : '0' + c.scoreboard, c.stall);
 }
 
+/* The PTX of an instruction as a comment; several: with the name of its file. */
+static void ptx_line(FILE *out, const pl_listing *l, bool several)
+{
+    fputs("// ", out);
+    if (several) {
+        cli_print(out, l->ptx_file, strlen(l->ptx_file));
+        putc(':', out);
+    }
+    fprintf(out, "%u: ", l->ptx_line);
+    cli_print(out, l->ptx_text, l->ptx_bytes);
+}
+
 static void listing(FILE *out, pl_module *m, const char *only, bool timed)
 {
     const char *function = NULL, *file = NULL;
@@ -91,8 +103,7 @@ static void listing(FILE *out, pl_module *m, const char *only, bool timed)
         if (timed) control(out, m, pc);
         fprintf(out, "%-56s ", l.text);
         if ((l.ptx_line != line || l.ptx_file != file) && l.ptx_text)
-            fprintf(out, "// %s%s%u: %.*s", several ? l.ptx_file : "", several ? ":" : "", l.ptx_line, (int)l.ptx_bytes,
-                    l.ptx_text);
+            ptx_line(out, &l, several);
         putc('\n', out);
         line = l.ptx_line;
         file = l.ptx_file;

@@ -82,6 +82,8 @@ static void print_table(const options *o, const pl_litmus_report *r, const char 
 {
     int width = 20;
     size_t seen[2] = {0, 0}, allowed = 0;
+    char text[1024], name[256];
+    cli_printable(name, sizeof name, r->name);
     for (size_t k = 0; k < r->n; k++) {
         int n = (int)strlen(r->row[k].text);
         width = n > width ? n : width;
@@ -90,10 +92,10 @@ static void print_table(const options *o, const pl_litmus_report *r, const char 
         allowed += r->row[k].allowed;
     }
     if (o->quiet) {
-        printf("%-22s %2zu allowed, %2zu seen strong, %2zu seen weak: %s\n", r->name, allowed, seen[0], seen[1], said);
+        printf("%-22s %2zu allowed, %2zu seen strong, %2zu seen weak: %s\n", name, allowed, seen[0], seen[1], said);
         return;
     }
-    printf("%s%s: %s\n  %-*s  %-9s  %-10s", first ? "" : "\n", r->name, r->title, width, "outcome", "axioms", "interleaved");
+    printf("%s%s: %s\n  %-*s  %-9s  %-10s", first ? "" : "\n", name, cli_printable(text, sizeof text, r->title), width, "outcome", "axioms", "interleaved");
     if (r->runs_strong) printf("%8s", "strong");
     if (r->runs_weak) printf("%9s", "weak");
     printf("\n");
@@ -105,8 +107,8 @@ static void print_table(const options *o, const pl_litmus_report *r, const char 
         print_count(r->runs_weak, x->weak);
         printf("%s%s\n", *note ? "  " : "", note);
     }
-    printf("  %s: %s\n", r->condition, said);
-    if (*r->unseen && !r->seen && r->runs_weak) printf("  %s\n", r->unseen);
+    printf("  %s: %s\n", cli_printable(text, sizeof text, r->condition), said);
+    if (*r->unseen && !r->seen && r->runs_weak) printf("  %s\n", cli_printable(text, sizeof text, r->unseen));
 }
 
 /* Titles and conditions come from the test's file. */

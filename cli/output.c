@@ -30,6 +30,43 @@ bool cli_colour(FILE *f)
     return isatty(fileno(f)) && !(no_colour && *no_colour) && !(term && strcmp(term, "dumb") == 0);
 }
 
+static void print(FILE *f, const char *text, size_t n, const char *keep)
+{
+    for (size_t i = 0, length; i < n; i += length) {
+        char as;
+        length = pl_printable(text + i, n - i, &as);
+        if (as && !(text[i] && strchr(keep, text[i])))
+            putc(as, f);
+        else
+            fwrite(text + i, 1, length, f);
+    }
+}
+
+void cli_print(FILE *f, const char *text, size_t n)
+{
+    print(f, text, n, "");
+}
+
+void cli_print_lines(FILE *f, const char *text, size_t n)
+{
+    print(f, text, n, "\t\n");
+}
+
+const char *cli_printable(char *to, size_t size, const char *text)
+{
+    size_t n = strlen(text), used = 0;
+    for (size_t i = 0, length; i < n; i += length) {
+        char as;
+        length = pl_printable(text + i, n - i, &as);
+        size_t bytes = as ? 1 : length;
+        if (used + bytes >= size) break;
+        memcpy(to + used, as ? &as : text + i, bytes);
+        used += bytes;
+    }
+    to[used] = '\0';
+    return to;
+}
+
 void cli_messages(pl_gpu *gpu, size_t first)
 {
     bool colour = cli_colour(stderr);

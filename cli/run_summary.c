@@ -173,8 +173,8 @@ void run_summary(const run_case *c, const run_style *style)
 {
     const char *bold = style->colour ? "\033[1m" : "", *plain = style->colour ? "\033[0m" : "";
     const pl_result *r = &c->result;
-    char a[32];
-    printf("%s%s%s on %s: %s\n", bold, c->name, plain, c->arch, run_status_word(c->status));
+    char a[32], name[256];
+    printf("%s%s%s on %s: %s\n", bold, cli_printable(name, sizeof name, c->name), plain, c->arch, run_status_word(c->status));
     if (!c->launched) return;
     printf("  %u x %u x %u blocks of %u x %u x %u threads, %u registers, %u bytes shared\n",
            c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], r->registers,
@@ -192,7 +192,7 @@ void run_summary(const run_case *c, const run_style *style)
 
 void run_summary_line(const run_case *c)
 {
-    char a[32] = "-", b[32] = "-", ipc[16] = "-", occupancy[16] = "-";
+    char name[256], a[32] = "-", b[32] = "-", ipc[16] = "-", occupancy[16] = "-";
     bool timed = c->launched && c->mode == PL_MODE_TIMING;
     double achieved = run_counter(c, "sm__warps_active.avg.pct_of_peak_sustained_active");
     if (timed) run_grouped(c->result.cycles, a);
@@ -201,7 +201,7 @@ void run_summary_line(const run_case *c)
         snprintf(ipc, sizeof ipc, "%.2f",
                  (double)c->result.inst_executed / (double)c->result.cycles);
     if (timed && achieved >= 0) snprintf(occupancy, sizeof occupancy, "%.0f %%", achieved);
-    printf("%-22.22s %-11s %12s %13s %7s %5s\n", c->name, run_status_word(c->status), a, b, ipc,
+    printf("%-22.22s %-11s %12s %13s %7s %5s\n", cli_printable(name, sizeof name, c->name), run_status_word(c->status), a, b, ipc,
            occupancy);
 }
 

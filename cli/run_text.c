@@ -3,6 +3,7 @@
 #include "cli/run.h"
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SHOWN_ELEMENTS = 8 };
 
@@ -17,7 +18,11 @@ static void output(const run_case *c, size_t k)
     }
     pl_case_sha256(c->launch, k, hex);
     printf("%s   sha256 %.16s\n", a->count > SHOWN_ELEMENTS ? " ..." : "", hex);
-    if (a->save && c->status == PL_OK) printf("              saved as %s\n", a->save);
+    if (a->save && c->status == PL_OK) {
+        fputs("              saved as ", stdout);
+        cli_print(stdout, a->save, strlen(a->save));
+        putchar('\n');
+    }
 }
 
 double run_counter(const run_case *c, const char *name)
@@ -91,10 +96,21 @@ static void metrics(const run_case *c)
     }
 }
 
+/* What the kernel printed is the output of a program; a terminal gets it without control characters all the same, as the program came
+ * from a file. */
+static void printed(const char *text)
+{
+    if (isatty(STDOUT_FILENO))
+        cli_print_lines(stdout, text, strlen(text));
+    else
+        fputs(text, stdout);
+}
+
 void run_text(const run_case *c, const run_style *style)
 {
     const char *bold = style->colour ? "\033[1m" : "", *plain = style->colour ? "\033[0m" : "";
-    if (c->printed) fputs(c->printed, stdout);
+    char name[256];
+    if (c->printed) printed(c->printed);
     if (style->brief) {
         if (style->one_of_many)
             run_summary_line(c);
@@ -103,7 +119,7 @@ void run_text(const run_case *c, const run_style *style)
         return;
     }
     if (!c->launched) {
-        printf("%s%s%s: %s\n", bold, c->name, plain, run_status_word(c->status));
+        printf("%s%s%s: %s\n", bold, cli_printable(name, sizeof name, c->name), plain, run_status_word(c->status));
         return;
     }
     printf("%s%s%s on %s (%s): %s, grid %u,%u,%u block %u,%u,%u\n", bold, c->entry, plain, c->arch,

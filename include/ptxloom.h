@@ -73,6 +73,10 @@ size_t pl_gpu_diag_dropped(const pl_gpu *gpu);
 void pl_gpu_report(pl_gpu *gpu, const char *code, const char *a, const char *b, const char *c, const char *help);
 /* The one of n words that somebody who wrote `word` probably meant, or NULL. */
 const char *pl_nearest(const char *word, const char *const *words, size_t n);
+/* For text from a file on its way to a terminal. The character at s, where n > 0 bytes are left: returns its length in bytes. *as is 0
+ * when it may be printed as it is, else the character to print in its place: ' ' for white space, '?' for other control characters
+ * and for bytes that are no UTF-8. */
+size_t pl_printable(const char *s, size_t n, char *as);
 
 /* ---- modules ---- */
 /* Which of the compiled lane loops execute the program. All give the same results; a level that this build or this processor

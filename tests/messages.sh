@@ -348,6 +348,23 @@ error: no machine is called 'nomachine' [E0515]
   help: built-in machines are a100 b200 fermi-m2090 h100 h200 kepler-k40 rtx3090 rtx4090 rtx5090 t4 toy v100 wave64
 END
 
+# --- control characters of files stay in them
+
+printf '{ "name": "a\\u001b[31mb\\u009bc", "ptx": "one.ptx", "grid": [1], "block": [32], "args": [ {"scalar": "u32", "value": 1}, {"buffer": "u32", "count": 64} ] }' >escape.json
+printf '.version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k() { /* \033[31m\302\233 */ ret; }\n' >escape.ptx
+printf 'litmus "title \033]0;x\007";\nglobal x;\nthread 0 @ cta 0 { st.relaxed.gpu.global.u32 [x], 1; }\nthread 1 @ cta 1 { ld.relaxed.gpu.global.u32 r0, [x]; }\nexists 1:r0 == 1;\n' >escape.litmus
+for command in "run escape.json" "run escape.json --summary" "run escape.json escape.json --summary" "dis escape.ptx" "litmus escape.litmus" \
+    "run escape.json --stack 1 --kernel $(printf 'x\033[1m')"; do
+    "$loom" $command >shown 2>&1
+    n=$((n + 1))
+    if [ -s shown ] && ! LC_ALL=C grep -q "$(printf '[\033\007]')" shown && ! LC_ALL=C grep -q "$(printf '\302\233')" shown; then echo "ok $n - no control characters: $command"; else
+        echo "not ok $n - no control characters: $command"
+        cat -v shown | sed 's/^/# /'
+    fi
+done | cat -v >outcome # the name of the last command has one
+cat outcome
+n=$((n + 6))
+
 # --- none is forgotten
 
 # Seen above with all its words and its place, or expected elsewhere with line and column.

@@ -4,6 +4,7 @@
 #include "base/diag.h"
 #include "base/json_out.h"
 #include "base/map.h"
+#include "base/printable.h"
 #include "base/sha256.h"
 #include "tests/unit/unit.h"
 #include <math.h>
@@ -11,6 +12,46 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+
+/* The text as a terminal gets it. */
+static const char *shown(const char *text, size_t n)
+{
+    static char to[256];
+    size_t k = 0;
+    for (size_t i = 0; i < n;) {
+        char as;
+        size_t length = pl_printable(text + i, n - i, &as);
+        ck_assert_uint_ge(length, 1);
+        ck_assert_uint_le(length, n - i);
+        if (as) to[k++] = as;
+        if (!as) memcpy(to + k, text + i, length), k += length;
+        i += length;
+    }
+    to[k] = '\0';
+    return to;
+}
+
+START_TEST(terminals_get_no_control_characters)
+{
+    static const struct {
+        const char *text, *wanted;
+    } row[] = {
+        {"plain ~", "plain ~"},
+        {"\033[31mred\007\177", "?[31mred??"},
+        {"a\tb\r\nc", "a b  c"},
+        {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
+        {"\xc2\x9b" "31m", "?31m"},                             /* C1: CSI */
+        {"\x9b" "31m", "?31m"},                                  /* the same as one byte */
+        {"\xe2\x80\xae" "x\xe2\x81\xa6\xe2\x80\x8f", "?x??"},  /* bidirectional text */
+        {"\xe2\x80\xa8\xe2\x80\x8b", "?\xe2\x80\x8b"},          /* line separator; zero-width space */
+        {"\xc0\x9b\xed\xa0\x80\xf4\x90\x80\x80", "?????????"}, /* overlong, surrogate, too large */
+        {"\xe2\x82", "??"},                                     /* cut off */
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        ck_assert_str_eq(shown(row[i].text, strlen(row[i].text)), row[i].wanted);
+    ck_assert_str_eq(shown("a\0b", 3), "a?b");
+}
+END_TEST
 
 START_TEST(arena_memory_is_zeroed_aligned_and_disjoint)
 {
@@ -190,7 +231,7 @@ START_TEST(diagnostic_shows_place_line_caret_and_help)
     pl_diag *m = pl_report(&d, PL_E0001, (pl_loc){file, 2, 5, 4}, "k.ptx", "no \033[31mreason");
     m->help = "write it";
     ck_assert_str_eq(pl_diag_render(&d, m, false),
-                     "k.ptx:2:5: error: cannot read 'k.ptx': no  [31mreason [E0001]\n"
+                     "k.ptx:2:5: error: cannot read 'k.ptx': no ?[31mreason [E0001]\n"
                      "     2 |         add.ftz.s32 %r1, %r2, %r3;\n"
                      "       |            ^~~~\n"
                      "  help: write it\n");
@@ -317,7 +358,7 @@ START_TEST(json_is_written_piece_by_piece)
 }
 END_TEST
 
-UNIT_MAIN("base", json_is_written_piece_by_piece, arena_memory_is_zeroed_aligned_and_disjoint, arena_memory_is_zeroed_again_after_a_reset,
+UNIT_MAIN("base", terminals_get_no_control_characters, json_is_written_piece_by_piece, arena_memory_is_zeroed_aligned_and_disjoint, arena_memory_is_zeroed_again_after_a_reset,
           arena_memory_that_is_used_again_comes_as_it_was_left,
           a_sparse_arena_takes_the_pages_that_are_touched, arena_failure_is_sticky_and_small_requests_still_get_memory,
           vector_grows_and_keeps_its_elements, large_vector_outlives_its_arena, arena_text, map_finds_what_was_put,
