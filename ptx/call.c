@@ -23,6 +23,11 @@ bool pl_is_array(const pl_var *v)
     return v->unsized || v->size * 8 > (uint64_t)pl_word_bits[v->type] * (v->vec ? v->vec : 1);
 }
 
+static const char *register_kind(pl_parse *p, const char *article, uint16_t vec)
+{
+    return vec ? pl_arena_printf(p->arena, "%s .v%u register", article, vec) : pl_arena_printf(p->arena, "%s single register", article);
+}
+
 /* One argument or result against the variable it is bound to (ptxas 13.0: sizes, types and
  * alignments must agree). */
 static bool passes(pl_parse *p, const pl_draft *o, const pl_var *v, bool result)
@@ -51,9 +56,18 @@ static bool passes(pl_parse *p, const pl_draft *o, const pl_var *v, bool result)
     }
     if (v->unsized) return true;
     if (o->kind == PL_O_REG) {
+        if (o->reg->vec != v->vec) {
+            pl_report(p->diags, PL_E0211, o->at, "call", register_kind(p, "a", v->vec),
+                      pl_arena_printf(p->arena, "%s '%s'", register_kind(p, "the", o->reg->vec), o->reg->name));
+            return false;
+        }
         if (!pl_is_array(v) && agree(o->reg->type, v->type)) return true;
         pl_report(p->diags, PL_E0204, o->at, o->reg->name, pl_word_text[o->reg->type], "call",
                   pl_word_text[v->type]);
+        return false;
+    }
+    if (o->kind == PL_O_IMM && v->vec && v->vec * pl_word_bits[v->type] != 64) { /* as ptxas 13.0 has it */
+        pl_report(p->diags, PL_E0203, o->at, "call", register_kind(p, "a", v->vec), "a number");
         return false;
     }
     if (o->kind == PL_O_IMM && (pl_is_array(v) || v->type == W_pred)) {

@@ -299,7 +299,7 @@ static pl_var *make_var(pl_parse *p, pl_sym *s, bool formal, pl_loc at)
         d->bad = true;
         return NULL;
     }
-    if (d->vec && (opaque(d->type) || d->vec * pl_type_bits(d->type) > 128 || (d->space == PL_SP_PARAM && !p->ndims))) {
+    if (d->vec && (opaque(d->type) || d->type == W_pred || d->vec * pl_type_bits(d->type) > 128 || (d->space == PL_SP_PARAM && !p->ndims))) {
         pl_report(p->diags, PL_E0353, d->vec_at, d->vec, pl_word_text[d->type])->help =
             formal ? "declare the parameter as an array of bytes: .param .align 16 .b8 p[16]"
                    : NULL;

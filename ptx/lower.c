@@ -301,13 +301,27 @@ static void memory_shape(lower *c, pl_insn *i, const pl_stmt *s)
 
 /* ---- calls ---- */
 
-static uint16_t move_bytes(const pl_var *v)
+/* A register passes in parts: one move for each vector element, two for each element of 128 bits. */
+static uint32_t part_rows(pl_word type)
 {
-    return (uint16_t)(v->space == PL_SP_REG ? (pl_type_bits(v->type) > 32 ? 8 : 4) : v->size);
+    return row_count(type) > 2 ? 2 : row_count(type);
 }
 
-/* One argument or result on the caller's side. */
-static pl_prog_move caller_side(lower *c, const pl_operand *o, bool is_result)
+/* Moves that a formal parameter or result takes. */
+static uint32_t part_count(const pl_var *formal)
+{
+    if (!formal || formal->space != PL_SP_REG)
+        return 1;
+    return (formal->vec ? formal->vec : 1u) * row_count(formal->type) / part_rows(formal->type);
+}
+
+static uint16_t move_bytes(const pl_var *v)
+{
+    return (uint16_t)(v->space == PL_SP_REG ? 4 * part_rows(v->type) : v->size);
+}
+
+/* One part of an argument or result on the caller's side. */
+static pl_prog_move caller_side(lower *c, const pl_operand *o, uint32_t part, bool is_result)
 {
     pl_prog_move m = {0};
     uint32_t at;
@@ -315,10 +329,14 @@ static pl_prog_move caller_side(lower *c, const pl_operand *o, bool is_result)
         at = (uint32_t)o->var->offset + (uint32_t)o->imm;
         m.bytes = move_bytes(o->var);
     } else if (o->kind == PL_O_REG) {
-        at = reg_row(c, o);
         m.reg = true;
         m.pred = o->reg->type == W_pred;
-        m.bytes = (uint16_t)(type_width(o->reg->type) / 8);
+        m.bytes = (uint16_t)(4 * part_rows(o->reg->type));
+        at = reg_row(c, o) + part * part_rows(o->reg->type);
+    } else if (o->kind == PL_O_IMM && part) { /* ptxas passes the number in the first element, and 0 in the others */
+        at = immediate_row(c, 0, 64);
+        m.reg = true;
+        m.bytes = 8;
     } else {
         at = value_row(c, o, W_b64, NULL, true);
         m.reg = true;
@@ -331,11 +349,38 @@ static pl_prog_move caller_side(lower *c, const pl_operand *o, bool is_result)
     return m;
 }
 
+/* The declaration that a call is checked with, or NULL. */
+static const pl_func *signature(const pl_stmt *s)
+{
+    const pl_form *f = &pl_forms[s->what->form];
+    for (unsigned k = 0; k < f->noperands; k++) {
+        const pl_operand *o = &s->op[k];
+        if (o->kind == PL_O_FUNC)
+            return o->func;
+        if (o->kind == PL_O_TABLE && o->table->kind == PL_TAB_PROTO)
+            return o->table->proto;
+        if (o->kind == PL_O_TABLE && o->table->kind == PL_TAB_CALL && o->table->funcs.n)
+            return o->table->funcs.at[0];
+    }
+    return NULL;
+}
+
+/* The moves of all arguments or results on the caller's side; returns how many. */
+static uint32_t lower_moves(lower *c, const pl_operand *list, pl_var *const *formal, size_t formals, bool results)
+{
+    uint32_t first = (uint32_t)c->p->moves.n;
+    for (uint16_t e = 0; e < list->n; e++)
+        for (uint32_t part = 0; part < part_count(e < formals ? formal[e] : NULL); part++)
+            *pl_push(c->p->arena, &c->p->moves) = caller_side(c, &list->elem[e], part, results);
+    return (uint32_t)c->p->moves.n - first;
+}
+
 static void lower_call(lower *c, pl_insn *i, const pl_stmt *s)
 {
     const pl_form *f = &pl_forms[s->what->form];
     uint32_t pc = (uint32_t)(c->p->code.n - 1);
     pl_prog_call call = {.callee = UINT32_MAX};
+    const pl_func *callee = signature(s);
     for (unsigned k = 0; k < f->noperands; k++) {
         const pl_operand *o = &s->op[k];
         switch ((pl_okind)f->operand[k].kind) {
@@ -347,15 +392,11 @@ static void lower_call(lower *c, pl_insn *i, const pl_stmt *s)
             break;
         case PL_K_ARGS:
             call.first_arg = (uint32_t)c->p->moves.n;
-            call.nargs = o->n;
-            for (uint16_t e = 0; e < o->n; e++)
-                *pl_push(c->p->arena, &c->p->moves) = caller_side(c, &o->elem[e], false);
+            call.nargs = lower_moves(c, o, callee ? callee->params.at : NULL, callee ? callee->params.n : 0, false);
             break;
         case PL_K_RETS:
             call.first_ret = (uint32_t)c->p->moves.n;
-            call.nrets = o->n;
-            for (uint16_t e = 0; e < o->n; e++)
-                *pl_push(c->p->arena, &c->p->moves) = caller_side(c, &o->elem[e], true);
+            call.nrets = lower_moves(c, o, callee ? callee->rets.at : NULL, callee ? callee->rets.n : 0, true);
             break;
         default:
             break;
@@ -615,12 +656,12 @@ static void place_params(lower *c, const pl_func *f)
     c->out->param_bytes = (uint32_t)at;
 }
 
-static pl_prog_move callee_side(const lower *c, const pl_var *v, bool result)
+static pl_prog_move callee_side(const lower *c, const pl_var *v, uint32_t part, bool result)
 {
     pl_prog_move m = {.bytes = move_bytes(v)};
     uint32_t at = (uint32_t)v->offset;
     if (v->space == PL_SP_REG) {
-        at = c->reg_row[v->reg->id];
+        at = c->reg_row[v->reg->id] + part * part_rows(v->type);
         m.reg = true;
         m.pred = v->reg->type == W_pred;
     }
@@ -708,9 +749,11 @@ static void lower_function(lower *c, const pl_func *f, pl_prog_func *out)
     }
     out->count = (uint32_t)c->p->code.n - out->first;
     for (size_t k = 0; k < f->params.n && !f->entry; k++)
-        *pl_push(c->p->arena, &out->formal) = callee_side(c, f->params.at[k], false);
+        for (uint32_t part = 0; part < part_count(f->params.at[k]); part++)
+            *pl_push(c->p->arena, &out->formal) = callee_side(c, f->params.at[k], part, false);
     for (size_t k = 0; k < f->rets.n; k++)
-        *pl_push(c->p->arena, &out->result) = callee_side(c, f->rets.at[k], true);
+        for (uint32_t part = 0; part < part_count(f->rets.at[k]); part++)
+            *pl_push(c->p->arena, &out->result) = callee_side(c, f->rets.at[k], part, true);
     out->rows = c->rows;
     out->preds = c->preds;
 }

@@ -695,9 +695,9 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
     pl_parse *p = a->p;
     o->at = n->at;
     if (n->kind == PL_N_WRONG) return false;
-    if (n->kind == PL_N_NAME && !n->sel && n->sym->binding && n->sym->binding->kind == PL_B_REG &&
-        n->sym->binding->reg->vec == count) {
-        pl_reg *r = n->sym->binding->reg;
+    const pl_binding *whole = n->kind == PL_N_NAME && !n->sel ? pl_name_lookup(p, n->sym) : NULL;
+    if (whole && whole->kind == PL_B_REG && whole->reg->vec == count) {
+        pl_reg *r = whole->reg;
         o->kind = PL_O_VEC;
         o->n = (uint16_t)count;
         if (!type_fits(r->type, t, relaxed(a), fixed_type(a, s, t))) {
