@@ -235,6 +235,11 @@ const char *pl_diag_render(const pl_diags *d, const pl_diag *m, bool colour)
     const char *line;
     size_t len;
     if (f && find_line(f, m->at.line, &line, &len)) put_excerpt(&t, line, len, m->at, colour);
+    if (m->source) {
+        put_string(&t, "  at ");
+        put_user_string(&t, m->source);
+        put(&t, '\n');
+    }
     if (m->help) {
         put_string(&t, "  help: ");
         put_user_string(&t, m->help);

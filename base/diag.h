@@ -34,6 +34,7 @@ typedef struct pl_diag {
     pl_loc at;
     const char *text; /* the formatted message, without place and id */
     const char *help; /* what to write instead, or NULL */
+    const char *source; /* position in the source that the place was compiled from: "k.cu:12", or NULL */
 } pl_diag;
 
 /* The sources that diagnostics point into, and the diagnostics found so far. */

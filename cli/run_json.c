@@ -104,6 +104,7 @@ static json_t *diagnostics(run_report *r, const run_case *c)
         put(r, o, "file", text(m.file));
         put(r, o, "line", whole(m.line));
         put(r, o, "column", whole(m.column));
+        put(r, o, "source", text(m.source));
         put(r, o, "text", text(m.text));
         put(r, o, "help", text(m.help));
         if (json_array_append_new(list, o) != 0) r->ok = false;

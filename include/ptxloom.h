@@ -59,6 +59,7 @@ typedef struct pl_message {
     const char *file;
     uint32_t line, column;
     const char *text, *help; /* help may be NULL */
+    const char *source;      /* CUDA position of a place in PTX, through .loc: "k.cu:12 (inlined at k.cu:30)"; or NULL */
     const char *rendered;    /* the whole message with source line and caret */
 } pl_message;
 /* Message k (0-based) of those since the last pl_gpu_diag_clear; colour: with terminal colours in `rendered`. */
@@ -142,6 +143,7 @@ typedef struct pl_listing {
     const char *ptx_text; /* that line of the PTX, ptx_bytes long, or NULL */
     const char *src_file; /* from .loc, or NULL */
     uint32_t src_line;
+    char cuda[200];       /* that position with the calls that were inlined: "k.cu:12 (inlined at k.cu:30)"; or "" */
     const char *mnemonic, *syntax, *cls;
     uint32_t form;       /* row of the instruction table */
 } pl_listing;

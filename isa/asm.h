@@ -14,7 +14,7 @@
 #include "base/diag.h"
 #include "isa/program.h"
 
-enum { PL_ASM_FORMAT = 2 };
+enum { PL_ASM_FORMAT = 3 };
 
 /* Text of this kind, by its first words? */
 bool pl_asm_is(const char *text, size_t n);

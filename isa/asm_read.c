@@ -473,11 +473,11 @@ static bool read_class(reader *r, pl_insn *i)
 
 static bool read_line(reader *r)
 {
-    uint32_t v[4] = {0};
-    for (unsigned k = 0; k < 4 && (k == 0 || accept(r, ':')); k++)
+    uint32_t v[5] = {0};
+    for (unsigned k = 0; k < 5 && (k == 0 || accept(r, ':')); k++)
         if (!number32(r, &v[k]))
             return false;
-    r->place = (pl_prog_line){v[0], v[1], v[2], v[3]};
+    r->place = (pl_prog_line){v[0], v[1], v[2], v[3], v[4]};
     return true;
 }
 
@@ -730,12 +730,18 @@ static bool directive(reader *r)
         *pl_push(p->arena, &p->sources) = x;
         return good;
     }
+    if (is(from, n, ".inline")) {
+        pl_prog_inline x = {0};
+        bool good = fields(r, &pl_record_inlined, NULL, &x);
+        *pl_push(p->arena, &p->inlines) = x;
+        return good;
+    }
     if (is(from, n, ".file")) {
         *pl_push(p->arena, &p->files) = at_end(r) ? NULL : string(r);
         return !r->failed;
     }
     r->at = from;
-    return fail(r, "a program has .module, .source, .file, .var, .data, .reloc, .func and .text");
+    return fail(r, "a program has .module, .source, .file, .inline, .var, .data, .reloc, .func and .text");
 }
 
 static bool one_line(reader *r)

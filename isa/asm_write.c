@@ -263,8 +263,10 @@ static void put_rest(writer *w, const pl_insn *i, const pl_insn *made)
     size_t start = w->out.n;
     if (!w->any_line || memcmp(l, &w->line, sizeof *l) != 0) {
         put(&w->out, " line=%u:%u", l->ptx_line, l->ptx_column);
-        if (l->src_file || l->src_line)
+        if (l->src_file || l->src_line || l->inlined)
             put(&w->out, ":%u:%u", l->src_file, l->src_line);
+        if (l->inlined)
+            put(&w->out, ":%u", l->inlined);
         w->line = *l;
         w->any_line = true;
     }
@@ -436,6 +438,11 @@ pl_status pl_asm_write(const pl_program *p, char **out, size_t *n)
         put(t, ".file ");
         if (p->files.at[k])
             put_string(t, p->files.at[k]);
+        put(t, "\n");
+    }
+    for (size_t k = 0; k < p->inlines.n; k++) {
+        put(t, ".inline");
+        put_fields(t, &pl_record_inlined, &p->inlines.at[k]);
         put(t, "\n");
     }
     for (size_t k = 0; k < p->vars.n; k++)

@@ -306,10 +306,25 @@ static bool check_var(check *c, const pl_prog_var *v)
     return (v->align & (v->align - 1)) == 0 || bad(c, "an alignment is no power of two");
 }
 
+/* A call that was inlined names an earlier entry, so that following them ends. */
+static bool check_inlines(check *c)
+{
+    const pl_program *p = c->p;
+    for (size_t k = 0; k < p->inlines.n; k++)
+        if (p->inlines.at[k].inlined > k)
+            return bad(c, "an inlined call names a later one");
+    for (size_t k = 0; k < p->lines.n; k++)
+        if (p->lines.at[k].inlined > p->inlines.n)
+            return bad(c, "a line names an inlined call that does not exist");
+    return true;
+}
+
 static bool check_all(check *c)
 {
     const pl_program *p = c->p;
     uint32_t next = 0;
+    if (!check_inlines(c))
+        return false;
     for (size_t k = 0; k < p->sources.n; k++)
         if (k ? p->sources.at[k].lines_before < p->sources.at[k - 1].lines_before : p->sources.at[k].lines_before != 0)
             return bad(c, "its sources are out of order");

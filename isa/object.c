@@ -27,6 +27,7 @@ const pl_section_row pl_object_section[PL_S_COUNT] = {
     [PL_S_POOL] = {.name = ".ptxloom.pool", .type = SHT_PROGBITS, .align = 4, .extra = 4},
     [PL_S_VARS] = {.name = ".ptxloom.vars", .type = SHT_PROGBITS, .align = 4, .record = &pl_record_var, .extra = PL_VN_NUMBERS},
     [PL_S_LINES] = {.name = ".ptxloom.lines", .type = SHT_PROGBITS, .align = 4, .record = &pl_record_line},
+    [PL_S_INLINES] = {.name = ".ptxloom.inlines", .type = SHT_PROGBITS, .align = 4, .record = &pl_record_inlined},
     [PL_S_FILES] = {.name = ".ptxloom.files", .type = SHT_PROGBITS, .align = 4, .extra = 4},
     [PL_S_SOURCES] = {.name = ".ptxloom.sources", .type = SHT_PROGBITS, .align = 4, .record = &pl_record_source},
     [PL_S_PTX] = {.name = ".ptxloom.ptx", .type = SHT_PROGBITS, .align = 1},

@@ -9,7 +9,7 @@
 
 #include "isa/records.h"
 
-enum { PL_OBJECT_FORMAT = 2 }; /* counts up with every change of the layout or of what a field means */
+enum { PL_OBJECT_FORMAT = 3 }; /* counts up with every change of the layout or of what a field means */
 
 typedef enum pl_section {
     PL_S_NULL,
@@ -32,6 +32,7 @@ typedef enum pl_section {
     PL_S_POOL,
     PL_S_VARS,
     PL_S_LINES,
+    PL_S_INLINES,
     PL_S_FILES,
     PL_S_SOURCES,
     PL_S_PTX,

@@ -402,6 +402,7 @@ static bool read_program(reader *r)
     GET_TABLE(r, PL_S_CALLS, &p->calls);
     GET_TABLE(r, PL_S_MOVES, &p->moves);
     GET_TABLE(r, PL_S_LINES, &p->lines);
+    GET_TABLE(r, PL_S_INLINES, &p->inlines);
     p->pool.at = get_numbers(r, PL_S_POOL, &p->pool.n);
     p->pool.cap = p->pool.n;
     if (r->reported || !pl_arena_ok(p->arena))

@@ -284,6 +284,7 @@ static void put_tables(writer *w)
     put_records(w, PL_S_CALLS, p->calls.at, p->calls.n);
     put_records(w, PL_S_MOVES, p->moves.at, p->moves.n);
     put_all_records(w, PL_S_LINES, p->lines.at, p->lines.n);
+    put_records(w, PL_S_INLINES, p->inlines.at, p->inlines.n);
     put_records(w, PL_S_SOURCES, p->sources.at, p->sources.n);
     for (size_t k = 0; k < p->pool.n; k++)
         put_u32(&w->part[PL_S_POOL], p->pool.at[k]);

@@ -85,7 +85,13 @@ typedef struct pl_prog_var {
 typedef struct pl_prog_line {
     uint32_t ptx_line, ptx_column; /* in the program's text */
     uint32_t src_file, src_line; /* from .loc; 0: none */
+    uint32_t inlined;            /* 1 + index into program->inlines of the call that was inlined; 0: none */
 } pl_prog_line;
+
+/* A call that the compiler inlined (.loc ... inlined_at). `inlined` is that of the call itself; it names an earlier entry. */
+typedef struct pl_prog_inline {
+    uint32_t src_file, src_line, inlined;
+} pl_prog_inline;
 
 enum { PL_BANK_BYTES = 65536 };
 
@@ -115,6 +121,7 @@ typedef struct pl_program {
     struct { pl_prog_var *at; size_t n, cap; } vars;
     pl_bank bank;
     struct { pl_prog_line *at; size_t n, cap; } lines;
+    struct { pl_prog_inline *at; size_t n, cap; } inlines;
     struct { pl_prog_call *at; size_t n, cap; } calls;
     struct { pl_prog_move *at; size_t n, cap; } moves;
     struct { const char **at; size_t n, cap; } files; /* .file paths; the first entry is not used */

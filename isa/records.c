@@ -65,8 +65,12 @@ RECORD(call, pl_prog_call);
 
 static const pl_field line[] = {
     NUMBER(pl_prog_line, ptx_line), NUMBER(pl_prog_line, ptx_column), NUMBER(pl_prog_line, src_file), NUMBER(pl_prog_line, src_line),
+    NUMBER(pl_prog_line, inlined),
 };
 RECORD(line, pl_prog_line);
+
+static const pl_field inlined[] = {NUMBER(pl_prog_inline, src_file), NUMBER(pl_prog_inline, src_line), NUMBER(pl_prog_inline, inlined)};
+RECORD(inlined, pl_prog_inline);
 
 static const pl_field source[] = {TEXT(pl_prog_source, name), NUMBER(pl_prog_source, lines_before)};
 RECORD(source, pl_prog_source);

@@ -23,7 +23,7 @@ typedef struct pl_record {
 } pl_record;
 
 extern const pl_record pl_record_insn, pl_record_func, pl_record_var, pl_record_param, pl_record_row, pl_record_move, pl_record_call,
-    pl_record_line, pl_record_source;
+    pl_record_line, pl_record_inlined, pl_record_source;
 /* In the text form only: what symbols, relocations and the note hold in an object. */
 extern const pl_record pl_record_program, pl_record_place /* of a pl_prog_var */, pl_record_reloc;
 

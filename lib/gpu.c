@@ -72,6 +72,7 @@ pl_message pl_gpu_diag(pl_gpu *gpu, size_t k, bool colour)
                         .column = d->at.column,
                         .text = d->text,
                         .help = d->help,
+                        .source = d->source,
                         .rendered = pl_diag_render(&gpu->diags, d, colour)};
 }
 

@@ -7,6 +7,7 @@
 #include "emu/exec/async.h"
 #include "emu/exec/bind.h"
 #include "emu/exec/weak.h"
+#include "isa/position.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,27 +160,30 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* A failure of the emulated program as a message that points at the PTX. */
-static void report_fault(pl_module *m, const pl_grid *g)
+/* A message about an instruction of a thread, with its PTX and CUDA positions. */
+static pl_diag *report_at(pl_module *m, pl_diag_id id, const char *kernel, const pl_fault_info *f)
 {
     pl_gpu *gpu = m->gpu;
     const pl_program *p = m->program;
-    pl_loc at = pl_module_place(m, g->fault.pc < p->code.n ? p->code.at[g->fault.pc].line : UINT32_MAX);
+    uint32_t line = f->pc < p->code.n ? p->code.at[f->pc].line : UINT32_MAX;
+    char position[PL_POSITION_TEXT];
+    const char *text = pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", f->text, three(gpu, f->block), three(gpu, f->thread));
+    pl_diag *d = pl_report(&gpu->diags, id, pl_module_place(m, line), kernel, text);
+    if (pl_cuda_position(p, line, position, sizeof position)) d->source = pl_arena_strdup(gpu->messages, position);
+    return d;
+}
+
+/* A failure of the emulated program as a message that points at the PTX. */
+static void report_fault(pl_module *m, const pl_grid *g)
+{
     const pl_fault_info *f = &g->fault;
-    const char *text = pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", f->text,
-                                       three(gpu, f->block), three(gpu, f->thread));
-    pl_diag *d = pl_report(&gpu->diags, PL_E0418, at, f->kernel ? f->kernel : g->entry->name, text);
-    if (g->fault.error)
-        d->help = pl_arena_printf(gpu->messages, "a CUDA program would see %s", g->fault.error);
+    pl_diag *d = report_at(m, PL_E0418, f->kernel ? f->kernel : g->entry->name, f);
+    if (f->error) d->help = pl_arena_printf(m->gpu->messages, "a CUDA program would see %s", f->error);
 }
 
 static void report_doubt(pl_module *m, const pl_fault_info *f)
 {
-    pl_gpu *gpu = m->gpu;
-    const pl_program *p = m->program;
-    pl_loc at = pl_module_place(m, f->pc < p->code.n ? p->code.at[f->pc].line : UINT32_MAX);
-    pl_report(&gpu->diags, PL_W0432, at, f->kernel,
-              pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", f->text, three(gpu, f->block), three(gpu, f->thread)));
+    report_at(m, PL_W0432, f->kernel, f);
 }
 
 /* ---------------------------------------------------------------- the driver's side of a launch */

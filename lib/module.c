@@ -1,4 +1,5 @@
 /* module.c - a loaded module: its variables in device memory, and questions about it. lib/load.c loads. */
+#include "isa/position.h"
 #include "isa/resources.h"
 #include "lib/internal.h"
 #include "emu/sm/control.h"
@@ -248,6 +249,7 @@ pl_listing pl_module_listing(pl_module *m, uint32_t pc)
         l.ptx_file = s ? s->name : NULL;
         l.ptx_line = line->ptx_line - (s ? s->lines_before : 0);
         l.src_line = line->src_line;
+        pl_cuda_position(p, insn->line, l.cuda, sizeof l.cuda);
         if (line->src_file > 0 && line->src_file < p->files.n)
             l.src_file = p->files.at[line->src_file];
     }

@@ -131,6 +131,8 @@ static bool make_tables(pl_assembly *x, const pl_ast *ast)
         *pl_push(p->arena, &p->sources) = (pl_prog_source){x->o.source[k].name, x->o.source[k].lines_before};
     for (size_t k = 0; k < ast->files.n; k++)
         *pl_push(p->arena, &p->files) = ast->files.at[k];
+    for (size_t k = 0; k < ast->inlines.n; k++)
+        *pl_push(p->arena, &p->inlines) = ast->inlines.at[k];
     uint8_t *linked = pl_arena_array(x->scratch, uint8_t, ast->funcs.n + 1);
     if (!linked || !pl_place_shared(ast, p, x->scratch, &x->shared))
         return false;

@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "isa/form.h"
 #include "isa/insn.h" /* pl_space */
+#include "isa/program.h" /* pl_prog_inline */
 
 typedef enum pl_linkage { PL_LINK_NONE, PL_LINK_EXTERN, PL_LINK_VISIBLE, PL_LINK_WEAK, PL_LINK_COMMON } pl_linkage;
 
@@ -140,7 +141,8 @@ typedef struct pl_stmt {
         };
         const char *pragma; /* PL_S_PRAGMA */
         struct {
-            uint32_t src_file, src_line; /* PL_S_LOC: source line for what follows */
+            uint32_t src_file, src_line; /* PL_S_LOC: source line for what follows, */
+            uint32_t inlined;            /* and 1 + index into pl_ast.inlines of the call that was inlined; 0: none */
         };
     };
 } pl_stmt;
@@ -184,6 +186,7 @@ typedef struct pl_ast {
     uint16_t address_size; /* 32 or 64 */
     struct { pl_func **at; size_t n, cap; } funcs;
     struct { pl_var **at; size_t n, cap; } vars; /* module scope */
+    struct { pl_prog_inline *at; size_t n, cap; } inlines; /* calls that .loc names as inlined */
     struct { const char **at; size_t n, cap; } files; /* .file index -> path (index 0 unused) */
 } pl_ast;
 

@@ -287,7 +287,9 @@ typedef struct pl_parse {
     bool broken;        /* a syntax error was seen outside functions */
     bool begun;         /* something other than .version and .target was seen */
     bool debug_section; /* .debug_info or .debug_abbrev */
-    pl_map section_labels, locs; /* labels of .section; places that .loc has named */
+    pl_map section_labels, locs; /* labels of .section; positions that .loc has named */
+    pl_map inlines;              /* of ast->inlines: entry -> its number */
+    uint32_t inlined;            /* what the .loc being read says about inlining: 1 + index into ast->inlines, or 0 */
     pl_loc target_at;
     const char *section, *section_line_start; /* text of the .section being read */
     uint32_t section_line;

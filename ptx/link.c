@@ -244,19 +244,28 @@ static void join_targets(linker *l, pl_ast *const *module, size_t n)
     l->out->target = best->target;
 }
 
-static void renumber_files(pl_ast *a, uint32_t base)
+/* The module's files and inlined calls come behind those of the modules before it. */
+static void renumber_positions(pl_ast *a, uint32_t files, uint32_t inlines)
 {
-    for (size_t k = 0; base && k < a->funcs.n; k++)
+    for (size_t k = 0; files && k < a->funcs.n; k++)
         for (size_t s = 0; s < a->funcs.at[k]->body.n; s++) {
             pl_stmt *t = &a->funcs.at[k]->body.at[s];
-            if (t->kind == PL_S_LOC && t->src_file) t->src_file += base;
+            if (t->kind != PL_S_LOC) continue;
+            if (t->src_file) t->src_file += files;
+            if (t->inlined) t->inlined += inlines;
         }
+    for (size_t k = 0; k < a->inlines.n; k++) {
+        pl_prog_inline *i = &a->inlines.at[k];
+        if (i->src_file) i->src_file += files;
+        if (i->inlined) i->inlined += inlines;
+    }
 }
 
 static void join(linker *l, pl_ast *a)
 {
     pl_ast *out = l->out;
-    renumber_files(a, (uint32_t)out->files.n);
+    renumber_positions(a, (uint32_t)out->files.n, (uint32_t)out->inlines.n);
+    for (size_t k = 0; k < a->inlines.n; k++) *pl_push(l->arena, &out->inlines) = a->inlines.at[k];
     for (size_t k = 0; k < a->files.n; k++) *pl_push(l->arena, &out->files) = a->files.at[k];
     for (size_t k = 0; k < a->funcs.n; k++) {
         pl_func *f = a->funcs.at[k];
@@ -274,6 +283,8 @@ pl_status pl_ptx_link(pl_arena *arena, pl_diags *diags, pl_ast *const *module, s
     *out = l.out;
     *l.out = *module[0];
     l.out->files.at = NULL;
+    l.out->inlines.at = NULL;
+    l.out->inlines.n = l.out->inlines.cap = 0;
     l.out->funcs.at = NULL;
     l.out->vars.at = NULL;
     l.out->files.n = l.out->funcs.n = l.out->vars.n = l.out->files.cap = l.out->funcs.cap = l.out->vars.cap = 0;

@@ -37,7 +37,7 @@ typedef struct lower {
     struct { struct fixup { uint32_t pc, pool; const pl_label *label; } *at; size_t n, cap; } fixups;
     uint32_t line;       /* index of the current line row */
     uint32_t lines_before; /* in the program's text, in front of the function's module */
-    uint32_t src_file, src_line;
+    uint32_t src_file, src_line, inlined; /* what the latest .loc says */
     bool nounroll;       /* a pragma says so for the loop that starts here */
     bool unsupported;    /* it has a form that cannot be executed */
 } lower;
@@ -571,8 +571,9 @@ static void lower_stmt(lower *c, const pl_stmt *s)
     }
     const pl_prog_line *last = c->p->lines.n ? &c->p->lines.at[c->p->lines.n - 1] : NULL;
     uint32_t ptx_line = s->line + c->lines_before;
-    if (!last || last->ptx_line != ptx_line || last->src_line != c->src_line || last->src_file != c->src_file)
-        *pl_push(c->p->arena, &c->p->lines) = (pl_prog_line){ptx_line, s->column, c->src_file, c->src_line};
+    if (!last || last->ptx_line != ptx_line || last->src_line != c->src_line || last->src_file != c->src_file ||
+        last->inlined != c->inlined)
+        *pl_push(c->p->arena, &c->p->lines) = (pl_prog_line){ptx_line, s->column, c->src_file, c->src_line, c->inlined};
     c->line = (uint32_t)c->p->lines.n - 1;
     pl_insn i = {.form = s->what->form, .guard = PL_PT, .reconv = UINT32_MAX, .line = c->line, .more = (uint32_t)c->p->pool.n};
     for (int k = 0; k < PL_INLINE_OPERANDS; k++)
@@ -719,6 +720,7 @@ static void lower_function(lower *c, const pl_func *f, pl_prog_func *out)
         if (s->kind == PL_S_LOC) {
             c->src_file = s->src_file;
             c->src_line = s->src_line;
+            c->inlined = s->inlined;
         } else if (s->kind == PL_S_PRAGMA)
             c->nounroll |= strcmp(s->pragma, "nounroll") == 0;
         else if (s->kind == PL_S_INSN) {

@@ -295,6 +295,7 @@ static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32
     p->opcodes = pl_arena_array(names, pl_opcode, PL_OPCODES);
     pl_map_init(&p->section_labels, names);
     pl_map_init(&p->locs, names);
+    pl_map_init(&p->inlines, names);
     pl_node_new(p, PL_N_WRONG, (pl_loc){0});
     pl_names_begin(p);
     if (!o->own) memcpy(text, source->text, source->size);

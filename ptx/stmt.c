@@ -82,16 +82,33 @@ void pl_stmt_word(pl_parse *p, pl_sym *s, pl_loc at)
     p->word_at[p->nwords++] = at;
 }
 
-/* A place that .loc has named. */
+/* A position that .loc has named. */
 typedef struct place {
     uint32_t file, line, column;
+    uint32_t inlined; /* not part of the key: what the latest .loc with this position said */
 } place;
+
+enum { PLACE_KEY = offsetof(place, inlined) };
 
 static place *place_of(pl_parse *p, const pl_number *file, const pl_number *line, const pl_number *column)
 {
     place *x = pl_arena_new(p->names, place);
-    *x = (place){(uint32_t)file->bits, (uint32_t)line->bits, (uint32_t)column->bits};
+    *x = (place){(uint32_t)file->bits, (uint32_t)line->bits, (uint32_t)column->bits, 0};
     return x;
+}
+
+/* The call at a position, in the table of inlined calls: 1 + its index. */
+static uint32_t inlined_call(pl_parse *p, const place *at)
+{
+    pl_prog_inline *key = pl_arena_new(p->names, pl_prog_inline);
+    *key = (pl_prog_inline){at->file, at->line, at->inlined};
+    const uint32_t *known = pl_map_get(&p->inlines, (const char *)key, sizeof *key);
+    if (known) return *known;
+    uint32_t *number = pl_arena_new(p->names, uint32_t);
+    *pl_push(p->arena, &p->ast->inlines) = *key;
+    *number = (uint32_t)p->ast->inlines.n;
+    pl_map_put(&p->inlines, (const char *)key, sizeof *key, number);
+    return *number;
 }
 
 void pl_stmt_inlined(pl_parse *p, pl_sym *function_name, pl_loc function_name_at, pl_sym *name, pl_loc name_at, pl_sym *inlined_at,
@@ -100,7 +117,10 @@ void pl_stmt_inlined(pl_parse *p, pl_sym *function_name, pl_loc function_name_at
     pl_module_needs(p, function_name_at, "inlined_at", 72, "sm_10");
     if (strcmp(function_name->name, "function_name")) pl_report(p->diags, PL_E0380, function_name_at, "function_name is missing");
     if (strcmp(inlined_at->name, "inlined_at")) pl_report(p->diags, PL_E0380, inlined_at_at, "inlined_at is missing");
-    if (!pl_map_get(&p->locs, (const char *)place_of(p, file, line, column), sizeof(place)))
+    const place *call = pl_map_get(&p->locs, (const char *)place_of(p, file, line, column), PLACE_KEY);
+    if (call)
+        p->inlined = inlined_call(p, call);
+    else
         pl_report(p->diags, PL_E0380, at, "a line that no .loc has named yet stands");
     pl_loc_name *u = pl_arena_new(p->names, pl_loc_name);
     *u = (pl_loc_name){.name = name->name, .n = name->len, .at = name_at, .next = p->loc_names};
@@ -115,9 +135,11 @@ void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, cons
     for (size_t k = 0; k < sizeof number / sizeof *number; k++)
         if (number[k]->bits > UINT32_MAX) pl_report(p->diags, PL_E0316, at, (int)number[k]->len, number[k]->text, ".loc");
     place *x = place_of(p, file, line, column);
-    pl_map_put(&p->locs, (const char *)x, sizeof *x, x);
+    x->inlined = p->inlined;
+    pl_map_put(&p->locs, (const char *)x, PLACE_KEY, x);
     pl_stmt *s = pl_push(p->arena, &p->func->body);
-    *s = (pl_stmt){.kind = PL_S_LOC, .line = at.line, .column = at.column, .src_file = (uint32_t)file->bits, .src_line = (uint32_t)line->bits};
+    *s = (pl_stmt){.kind = PL_S_LOC, .line = at.line, .column = at.column, .src_file = (uint32_t)file->bits, .src_line = (uint32_t)line->bits, .inlined = p->inlined};
+    p->inlined = 0;
 }
 
 static bool can_skip(const pl_ospec *s)

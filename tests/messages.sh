@@ -281,6 +281,54 @@ one.ptx:8:1: error: kernel 'k' failed: store of 4 bytes at 0x10, a null pointer 
        | ^
   help: a CUDA program would see CUDA_ERROR_ILLEGAL_ADDRESS
 END
+# positions in CUDA source: of the instruction, and of the calls that were inlined
+cat >lines.ptx <<'END'
+.version 8.6
+.target sm_90
+.address_size 64
+.file 1 "/src/a.cu"
+.file 2 "/src/b.cuh"
+.visible .entry k(.param .u32 n) {
+.reg .pred %p<4>; .reg .b32 %r<2>; .reg .b64 %d<2>;
+.loc 1 9 3
+ld.param.u32 %r1, [n];
+mov.b64 %d1, 64;
+setp.eq.u32 %p1, %r1, 1;
+setp.eq.u32 %p2, %r1, 2;
+.loc 2 5 1, function_name $name, inlined_at 1 9 3
+@%p1 st.global.u32 [%d1], 1;
+.loc 2 7 1, function_name $name, inlined_at 2 5 1
+@%p2 st.global.u32 [%d1], 2;
+.loc 1 10 3
+st.global.u32 [%d1], 3;
+ret;
+}
+.section .debug_str {
+$name:
+.b8 102, 0
+}
+END
+"$loom" as lines.ptx -o lines.plo && "$loom" dis lines.plo --asm -o lines.pla && "$loom" as lines.pla -o again.plo
+cat >at <<'END'
+1 14 @%p1 st.global.u32 [%d1], 1;|b.cuh:5 (inlined at a.cu:9)
+2 16 @%p2 st.global.u32 [%d1], 2;|b.cuh:7 (inlined at b.cuh:5, a.cu:9)
+3 18 st.global.u32 [%d1], 3;|a.cu:10
+END
+while IFS='|' read -r text at; do
+    argument=${text%% *} text=${text#* }
+    line=${text%% *} text=${text#* }
+    column=1
+    case $text in @*) column=6 ;; esac
+    for module in lines.ptx again.plo; do
+        says 1 run $module -g 1 -b 1 u32:$argument --mode functional <<END
+lines.ptx:$line:$column: error: kernel 'k' failed: store of 4 bytes at 0x40, a null pointer (block 0,0,0, thread 0,0,0) [E0418]
+    $line | $text
+       | $(printf "%$((column - 1))s")^
+  at $at
+  help: a CUDA program would see CUDA_ERROR_ILLEGAL_ADDRESS
+END
+    done
+done <at
 "$loom" as one.ptx -o one.plo
 says 2 run one.plo -g 1 -b 32 u32:1 'u32[64]' --arch wave64 <<'END'
 one.plo: error: an object holds a program for warps of 32 lanes, and the machine 'wave64' has warps of 64 [E0615]

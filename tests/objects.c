@@ -292,7 +292,7 @@ static void wrong_text(const char *ptx)
         {"ret", "rett", "this is no instruction"},
         {"R1", "R1000000", "an instruction names a register outside its function's"},
         {".end", "", "labels, instructions and .end"},
-        {".ptxloom 2", ".ptxloom 7", "another version"},
+        {".ptxloom 3", ".ptxloom 7", "another version"},
     };
     const char *text = in_scratch("good.pla"), *broken = in_scratch("bad.pla");
     const char *const dis[] = {loom_path(), "dis", "--asm", ptx, "-o", text, NULL};
