@@ -85,18 +85,18 @@ static bool hash(parser *p, const char *s)
     return !problem;
 }
 
-/* [1,2,3] */
+/* [1,2,3]: commas alone separate, in the count and in the values. */
 static bool list(parser *p, const char *s, uint64_t *n)
 {
-    size_t len = strlen(s), commas = 0;
+    size_t len = strlen(s), most = len > 2;
     if (s[len - 1] != ']') return bad(p, s, len, "a list ends with ']'"), false;
-    for (size_t i = 0; i < len; i++) commas += s[i] == ',';
-    uint64_t *bits = pl_arena_array(p->c->more->arena, uint64_t, commas + 1);
+    for (size_t i = 0; i < len; i++) most += s[i] == ',';
+    uint64_t *bits = pl_arena_array(p->c->more->arena, uint64_t, most);
     if (!bits) return false;
     const char *end = s + len - 1;
-    *n = 0;
-    for (s++; s < end; s++) {
-        size_t width = strcspn(s, ",]");
+    for (*n = 0, s++; *n < most; s++) {
+        const char *comma = memchr(s, ',', (size_t)(end - s));
+        size_t width = (size_t)((comma ? comma : end) - s);
         if (!value(p, s, width, &bits[(*n)++])) return false;
         s += width;
     }

@@ -333,6 +333,7 @@ START_TEST(arguments_are_read)
                                        "out:u16[4]=hash:3",
                                        "out=a:b.npy:s8[2]=hash:9,-3,4",
                                        "u32[]=[1,2,3]",
+                                       "u32[]=[]",
                                        "f64[5]",
                                        "struct:u32[6]=7",
                                        "f32[4]=0f3f800000",
@@ -340,15 +341,16 @@ START_TEST(arguments_are_read)
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         ck_assert_msg(pl_case_add_arg(c, good[i]) == PL_OK, "%s: %s", good[i],
                       pl_gpu_diag(gpu, 0, false).rendered);
-    ck_assert_uint_eq(c->nargs, 11);
-    ck_assert(c->more->arg.at[10].resource != NULL);
+    ck_assert_uint_eq(c->nargs, 12);
+    ck_assert(c->more->arg.at[11].resource != NULL);
     ck_assert_uint_eq(c->more->arg.at[2].value, UINT64_MAX);
     ck_assert(c->arg[4].output && !c->arg[3].output);
     ck_assert_str_eq(c->arg[5].save, "a:b.npy");
     ck_assert_uint_eq(c->arg[6].count, 3);
-    ck_assert_uint_eq(c->arg[7].bytes, 40);
-    ck_assert(!c->arg[8].buffer);
-    ck_assert_uint_eq(c->more->arg.at[9].init.bits, 0x3f800000);
+    ck_assert_uint_eq(c->arg[7].count, 0);
+    ck_assert_uint_eq(c->arg[8].bytes, 40);
+    ck_assert(!c->arg[9].buffer);
+    ck_assert_uint_eq(c->more->arg.at[10].init.bits, 0x3f800000);
     pl_case_close(c);
     pl_gpu_close(gpu);
 }
@@ -375,6 +377,10 @@ static const struct {
     {"s32[4]=hash:1,5,5", "E0416", 17},
     {"u8[2]=[1,2,3]", "E0416", 7},
     {"u8[2]=[1,", "E0416", 7},
+    {"u8[]=[1]1]", "E0416", 7},
+    {"u8[]=[1,2]3]", "E0416", 9},
+    {"u8[]=[1,]", "E0416", 9},
+    {"u8[]=[,]", "E0416", 7},
     {"out:u32:1", "E0416", 5},
     {"out=x.npy", "E0416", 5},
     {"u8[4]=@", "E0416", 7},
