@@ -5,7 +5,10 @@
 #include "base/conf.h"
 #include "base/nearest.h"
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { SHORT_NAME = 128 }; /* most sections and keys together are shorter */
 
 static const struct {
     const char *word;
@@ -195,6 +198,19 @@ static void read_provenance(reader *r, span s, span whole, pl_conf_entry *e)
     pl_report(r->c->diags, PL_E0506, place(r, word), copy(r->c, word));
 }
 
+/* What entries are found by: no line holds a section and a key. */
+static const char *full_name(const pl_conf *c, const char *section, const char *key)
+{
+    return pl_arena_printf(c->arena, "%s\n%s", section, key);
+}
+
+static void add_entry(pl_conf *c, const pl_conf_entry *e)
+{
+    const char *full = full_name(c, e->section, e->key);
+    *pl_push(c->arena, &c->entry) = *e;
+    if (full) pl_map_put(&c->number, full, strlen(full), (void *)(uintptr_t)c->entry.n);
+}
+
 static void read_entry(reader *r, span s)
 {
     pl_conf *c = r->c;
@@ -227,7 +243,7 @@ static void read_entry(reader *r, span s)
     span kind = {s.at + s.n, 0};
     if (semicolon) kind = (span){semicolon + 1, (size_t)(s.at + s.n - (semicolon + 1))};
     read_provenance(r, kind, s, &e);
-    *pl_push(c->arena, &c->entry) = e;
+    add_entry(c, &e);
 }
 
 pl_status pl_conf_read(pl_arena *arena, pl_diags *diags, const char *name, const char *text, size_t size,
@@ -236,6 +252,7 @@ pl_status pl_conf_read(pl_arena *arena, pl_diags *diags, const char *name, const
     size_t errors_before = diags->errors;
     pl_conf *c = pl_arena_new(arena, pl_conf);
     *c = (pl_conf){.arena = arena, .diags = diags, .file = pl_diags_add_file(diags, name, text, size)};
+    pl_map_init(&c->number, arena);
     reader r = {.c = c};
     for (const char *p = text, *end = text + size; p < end;) {
         const char *newline = memchr(p, '\n', (size_t)(end - p));
@@ -264,11 +281,12 @@ static pl_conf_section *find_section(const pl_conf *c, const char *name)
 
 static pl_conf_entry *find_entry(const pl_conf *c, const char *section, const char *key)
 {
-    for (size_t i = 0; i < c->entry.n; i++) {
-        pl_conf_entry *e = &c->entry.at[i];
-        if (strcmp(e->key, key) == 0 && strcmp(e->section, section) == 0) return e;
-    }
-    return NULL;
+    char name[SHORT_NAME];
+    size_t n = strlen(section) + 1 + strlen(key);
+    const char *full = n < sizeof name ? name : full_name(c, section, key);
+    if (full == name) snprintf(name, sizeof name, "%s\n%s", section, key);
+    uintptr_t found = (uintptr_t)pl_map_get(&c->number, full, n);
+    return found ? &c->entry.at[found - 1] : NULL;
 }
 
 bool pl_conf_has_section(const pl_conf *c, const char *section)
@@ -287,7 +305,7 @@ void pl_conf_complete(pl_conf *c, const pl_conf *from)
         if (!find_section(c, from->section.at[i].name)) *pl_push(c->arena, &c->section) = from->section.at[i];
     for (size_t i = 0; i < from->entry.n; i++) {
         const pl_conf_entry *e = &from->entry.at[i];
-        if (!find_entry(c, e->section, e->key)) *pl_push(c->arena, &c->entry) = *e;
+        if (!find_entry(c, e->section, e->key)) add_entry(c, e);
     }
 }
 

@@ -16,6 +16,7 @@
 #define PL_BASE_CONF_H
 
 #include "base/diag.h"
+#include "base/map.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -99,6 +100,7 @@ typedef struct pl_conf {
         pl_conf_entry *at;
         size_t n, cap;
     } entry; /* in file order */
+    pl_map number; /* of an entry, from 1, by its section and key */
 } pl_conf;
 
 /* PL_OK, or PL_INVALID with diagnostics (then *out still holds what could be read), or PL_NOMEM. The text must live as

@@ -1,6 +1,7 @@
 /* object.c - what writer and reader of objects share: the sections, and the generation of the instruction table. */
 #include "isa/object.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "base/sha256.h"
@@ -58,7 +59,9 @@ static void add_text(pl_sha256 *s, const char *t)
     pl_sha256_add(s, t, strlen(t) + 1);
 }
 
-void pl_table_hash(char hex[65])
+static char table_hash[65];
+
+static void hash_table(void)
 {
     pl_sha256 s;
     pl_sha256_init(&s);
@@ -80,5 +83,13 @@ void pl_table_hash(char hex[65])
         for (unsigned n = 0; n < f->noperands; n++)
             add_number(&s, f->operand[n].kind);
     }
-    pl_sha256_hex(&s, hex);
+    pl_sha256_hex(&s, table_hash);
+}
+
+/* The table is constant, and so is its hash: it is computed once in a process. */
+void pl_table_hash(char hex[65])
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, hash_table);
+    memcpy(hex, table_hash, sizeof table_hash);
 }
