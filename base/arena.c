@@ -5,11 +5,14 @@
  * Pages of 2 MiB, where a block has room for one, save a fault for each 4 KiB: a tenth to a fifth of the time that checking takes. Smaller blocks
  * come with their pages at once, which takes less than as many faults: three hundredths of the time that assembling takes.
  * The reserve for the sticky failure of arena.h lies in the arena itself: after malloc has failed once, every
- * request that fits gets the same reserve, zeroed again, and the caller finds out at the end of its phase. */
+ * request that fits gets the same reserve, zeroed again, and the caller finds out at the end of its phase.
+ * In builds with the address sanitizer only what was handed out can be touched: the rest of a block is closed, as are the bytes behind
+ * each allocation, what a reset took back and the old copy of a vector that grew. */
 #ifdef __linux__
 #define _GNU_SOURCE /* mremap */
 #endif
 #include "base/arena.h"
+#include "base/poison.h"
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -31,7 +34,7 @@
 
 typedef struct block {
     struct block *next;
-    size_t size;  /* bytes after this head */
+    size_t size;  /* bytes after this head, or a few less */
     size_t pages; /* bytes that the system gave as pages, 0: it came from malloc */
     size_t dirty; /* of these, from the first on: may not be zero any more */
 } block;
@@ -107,6 +110,7 @@ static block *more_pages(block *b, size_t bytes)
     if (bigger == MAP_FAILED) return NULL;
     if (pages >= 2 * HUGE) madvise(bigger, pages, MADV_HUGEPAGE); /* what is added will be filled at least by half */
     bigger->pages = pages;
+    bigger->size = pages - sizeof *bigger;
     return bigger;
 }
 
@@ -151,6 +155,7 @@ static block *get_block(size_t bytes, bool huge)
 
 static void free_block(block *b)
 {
+    pl_open_memory(b + 1, b->size); /* the system may give the same pages to somebody else */
     if (b->pages)
         free_pages(b);
     else
@@ -189,6 +194,7 @@ void pl_arena_reset(pl_arena *a)
         next = b->next;
         b->next = a->spare;
         a->spare = b;
+        pl_close_memory(b + 1, b->size);
     }
     free_blocks(a->large);
     a->blocks = a->large = NULL;
@@ -252,6 +258,7 @@ static bool add_block(pl_arena *a, size_t at_least)
     a->free = (unsigned char *)(b + 1);
     a->end = a->free + b->size;
     a->clean = a->free + b->dirty;
+    pl_close_memory(a->free, b->size);
     return true;
 }
 
@@ -260,14 +267,17 @@ static void *take(pl_arena *a, size_t bytes, size_t align, size_t filled)
 {
     assert(align > 0 && align <= MAX_ALIGN && (align & (align - 1)) == 0);
     if (bytes > SIZE_MAX / 2) return fail(a, bytes);
+    if (align < PL_POISON_ALIGN) align = PL_POISON_ALIGN;
+    const size_t room = bytes + PL_RED_ZONE;
     size_t padding = a->free ? (size_t)(align_up(a->free, align) - a->free) : 0;
     if (!a->free || (size_t)(a->end - a->free) < padding ||
-        (size_t)(a->end - a->free) - padding < bytes) {
-        if (!add_block(a, bytes + align)) return fail(a, bytes);
+        (size_t)(a->end - a->free) - padding < room) {
+        if (!add_block(a, room + align)) return fail(a, bytes);
         padding = (size_t)(align_up(a->free, align) - a->free);
     }
     unsigned char *p = a->free + padding;
-    a->free = p + bytes;
+    a->free = p + room;
+    pl_open_memory(p, bytes);
     const unsigned char *dirty = p + bytes < a->clean ? p + bytes : a->clean;
     if (p + filled < dirty && !a->as_left) memset(p + filled, 0, (size_t)(dirty - (p + filled)));
     a->handed_out += bytes;
@@ -337,20 +347,32 @@ static void *vector_of(block *b)
     return align_up((unsigned char *)(b + 1), DEFAULT_ALIGN);
 }
 
+/* The vector of a block: no other byte of it may be touched. */
+static void *only_vector(block *b, size_t bytes)
+{
+    pl_close_memory(b + 1, b->size);
+    pl_open_memory(vector_of(b), bytes);
+    (void)bytes;
+    return vector_of(b);
+}
+
 /* A vector with a block of its own, which is zero behind what it holds. `at`: it has one already. */
 static void *large_vector(pl_arena *a, void *at, size_t used, size_t bytes)
 {
     const size_t room = sizeof(block) + DEFAULT_ALIGN + bytes;
     block **from = &a->large;
     while (*from && vector_of(*from) != at) from = &(*from)->next;
-    block *old = *from, *b = old && old->pages ? more_pages(old, room) : NULL;
+    block *old = *from;
+    if (old) pl_open_memory(old + 1, old->size);
+    block *b = old && old->pages ? more_pages(old, room) : NULL;
     a->handed_out += bytes;
     if (b) {
         *from = b;
-        return vector_of(b);
+        return only_vector(b, bytes);
     }
     b = get_block(room, !used && room >= HUGE); /* who knows from the start how much it will be */
     if (!b) return fail(a, SIZE_MAX);
+    b->size = (b->pages ? b->pages : room) - sizeof *b;
     if (used > 0) memcpy(vector_of(b), at, used);
     if (old) {
         *from = old->next;
@@ -358,7 +380,7 @@ static void *large_vector(pl_arena *a, void *at, size_t used, size_t bytes)
     }
     b->next = a->large;
     a->large = b;
-    return vector_of(b);
+    return only_vector(b, bytes);
 }
 
 bool pl_arena_give(pl_arena *to, pl_arena *from, const void *vector)
@@ -390,6 +412,7 @@ void *pl_vec_room_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem, s
         return fail(a, RESERVE);
     }
     if (*n > 0 && !large) memcpy(bigger, at, *n * elem);
+    if (*cap > 0 && !large) pl_close_memory(at, *cap * elem);
     *cap = wanted;
     return bigger;
 }
