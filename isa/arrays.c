@@ -637,7 +637,7 @@ static bool find(arrays *a)
     return any && kept_inside(a) && worth(a);
 }
 
-bool pl_pass_arrays(pl_ir *x)
+bool pl_pass_sroa(pl_ir *x)
 {
     const int64_t bytes = x->f->local_bytes;
     if (!bytes || bytes % WORD || bytes > MOST_BYTES)
@@ -677,5 +677,5 @@ bool pl_pass_arrays(pl_ir *x)
     pl_ir_sweep(x);
     x->f->local_bytes = 0;
     pl_arena_reset(x->tmp);
-    return pl_pass_webs(x) && pl_pass_fold(x);
+    return pl_pass_split_webs(x) && pl_pass_gvn(x);
 }

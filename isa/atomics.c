@@ -280,7 +280,7 @@ static bool add_up(pl_ir *x)
     return pl_ir_settle(x);
 }
 
-bool pl_pass_atomics(pl_ir *x)
+bool pl_pass_lower_atomics(pl_ir *x)
 {
     return reduce_all(x) && add_up(x) && make_loops(x);
 }

@@ -2,7 +2,7 @@
  *
  * The address of an element is the start of its variable and an offset that the variables of a kernel often have in common: rows of two tiles,
  * say. Where it is only used in accesses, the distance of the variable from the start of the block's memory goes into the access, and equal
- * offsets become one register (pl_pass_fold), as in the code of ptxas 13.0. */
+ * offsets become one register (pl_pass_gvn), as in the code of ptxas 13.0. */
 #include "isa/passes.h"
 
 /* What an access can hold; the rest of 24 bits is for variables. */
@@ -95,7 +95,7 @@ static uint32_t start_of_memory(pl_ir *x)
     return row;
 }
 
-bool pl_pass_bases(pl_ir *x)
+bool pl_pass_shared_base_reassoc(pl_ir *x)
 {
     bool any = false;
     for (size_t k = 0; k < x->f->init.n && !any; k++) {

@@ -360,7 +360,7 @@ static bool half_address(pl_ir *x)
     return pl_ir_settle(x);
 }
 
-bool pl_pass_returns(pl_ir *x)
+bool pl_pass_unify_returns(pl_ir *x)
 {
     uint32_t end = PL_IR_NONE;
     unsigned n = 0;
@@ -391,7 +391,7 @@ bool pl_pass_returns(pl_ir *x)
     return pl_ir_graph(x) && pl_ir_ok(x);
 }
 
-bool pl_pass_calls(pl_ir *x)
+bool pl_pass_lower_calls(pl_ir *x)
 {
     caller c = {.x = x};
     bool any = false;

@@ -231,7 +231,7 @@ static bool count_by(pl_ir *x, reading *n, uint32_t block, size_t at)
     return false;
 }
 
-bool pl_pass_choose(pl_ir *x)
+bool pl_pass_predicate_selects(pl_ir *x)
 {
     if (!pl_ir_ready(x))
         return false;

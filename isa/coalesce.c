@@ -377,7 +377,7 @@ static void advance(pl_ir *x)
     }
 }
 
-bool pl_pass_coalesce(pl_ir *x)
+bool pl_pass_copy_coalesce(pl_ir *x)
 {
     bool any = true;
     pl_ir_sweep(x);

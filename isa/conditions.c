@@ -119,9 +119,9 @@ static bool join(readers *r, uint32_t first, uint32_t second, uint32_t place)
     return true;
 }
 
-bool pl_pass_conditions(pl_ir *x)
+bool pl_pass_merge_branches(pl_ir *x)
 {
-    if (!pl_pass_merge(x) || !pl_ir_count(x))
+    if (!pl_pass_merge_blocks(x) || !pl_ir_count(x))
         return false;
     readers r = {.x = x, .preds = x->f->preds, .row = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4), .pred = pl_arena_array(x->tmp, uint32_t, 2 * (size_t)x->f->preds + 2 * x->b.n + 4)};
     if (!r.row || !r.pred)

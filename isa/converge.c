@@ -326,7 +326,7 @@ bool pl_reached_apart(pl_ir *x, const pl_varies *v, const uint8_t **apart, const
     return *fewer != NULL;
 }
 
-/* What pl_pass_clean has left of an exchange that nobody reads. */
+/* What pl_pass_dce has left of an exchange that nobody reads. */
 static bool only_meets(const pl_insn *i)
 {
     return i->cls == C_free && pl_insn_mnem(i) == M_bar && (pl_insn_effects(i) & PL_EF_CONVERGE);
@@ -867,7 +867,7 @@ static bool exchanges(const pl_insn *i)
 }
 
 /* In front of the scheduler: the version of the code for lanes that are apart is another block, so nothing moves past the branch to it. */
-bool pl_pass_meet(pl_ir *x)
+bool pl_pass_insert_warp_sync(pl_ir *x)
 {
     if (!pl_ir_any(x, exchanges))
         return true;
@@ -882,7 +882,7 @@ bool pl_pass_meet(pl_ir *x)
     return pl_ir_ok(x);
 }
 
-bool pl_pass_converge(pl_ir *x)
+bool pl_pass_insert_reconvergence(pl_ir *x)
 {
     pl_varies v;
     if (!begin(x, &v) || !precede_copies(x) || (x->f->entry && !combine_atomics(x, &v)))

@@ -228,7 +228,7 @@ static void divide(divider *d, uint32_t block, size_t k)
 }
 
 
-bool pl_pass_divide(pl_ir *x)
+bool pl_pass_lower_division(pl_ir *x)
 {
     divider d = {.x = x};
     if (!pl_ir_any(x, divides))
@@ -273,7 +273,7 @@ static bool all_the_same(const pl_ir *x, const pl_varies *v, const pl_insn *i)
     return same;
 }
 
-bool pl_pass_slow(pl_ir *x)
+bool pl_pass_insert_slow_paths(pl_ir *x)
 {
     pl_varies v;
     if (!pl_ir_any(x, pl_insn_is_exact))

@@ -767,7 +767,7 @@ static void only_meet(cleaner *c, pl_insn *i)
 }
 
 /* Backwards, so that a chain goes in one walk; loops around variables may need another. */
-bool pl_pass_clean(pl_ir *x)
+bool pl_pass_dce(pl_ir *x)
 {
     cleaner c = {.x = x};
     bool same = true;
@@ -813,7 +813,7 @@ bool pl_pass_clean(pl_ir *x)
     return pl_ir_ok(x);
 }
 
-bool pl_pass_fold(pl_ir *x)
+bool pl_pass_gvn(pl_ir *x)
 {
     for (unsigned round = 0; round < 4; round++) {
         fold f = {.x = x};
@@ -847,7 +847,7 @@ bool pl_pass_fold(pl_ir *x)
             pl_ir_same(x);
         if (round && !f.changed)
             break; /* cleaned already */
-        if (!pl_pass_clean(x))
+        if (!pl_pass_dce(x))
             return false;
         if (!f.changed)
             break;
@@ -882,10 +882,10 @@ static void read_number(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     h->any = true;
 }
 
-bool pl_pass_numbers(pl_ir *x)
+bool pl_pass_local_const_prop(pl_ir *x)
 {
     holds h = {.x = x, .number = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4), .block = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)};
-    if (!h.number || !h.block || !pl_pass_merge(x) || !pl_ir_ready(x))
+    if (!h.number || !h.block || !pl_pass_merge_blocks(x) || !pl_ir_ready(x))
         return false;
     for (uint32_t b = 0; b < x->b.n; b++) {
         h.now = b + 1;

@@ -36,7 +36,7 @@ static uint32_t part(pl_ir *x, uint32_t b, size_t at)
     return pl_ir_ok(x) ? rest : PL_IR_NONE;
 }
 
-bool pl_pass_guards(pl_ir *x)
+bool pl_pass_expand_predicated_memory(pl_ir *x)
 {
     const size_t blocks = x->b.n;
     for (size_t b = 0; b < blocks; b++)

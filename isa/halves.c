@@ -468,12 +468,12 @@ static bool walk(pl_ir *x, bool widths)
     return true;
 }
 
-bool pl_pass_halves(pl_ir *x)
+bool pl_pass_lower_int64(pl_ir *x)
 {
     return !pl_ir_any(x, is_halved) || walk(x, false);
 }
 
-bool pl_pass_widths(pl_ir *x)
+bool pl_pass_narrow_int64(pl_ir *x)
 {
     return walk(x, true);
 }
@@ -486,7 +486,7 @@ static bool moves_word(const pl_insn *i)
 }
 
 /* It is what the machine does: a load, and what makes the upper half, which may cost nothing; a store of the lower half. */
-bool pl_pass_words(pl_ir *x)
+bool pl_pass_split_subword_loads(pl_ir *x)
 {
     if (!pl_ir_any(x, moves_word))
         return true;

@@ -194,7 +194,7 @@ static void look(hoist *h, uint32_t arm)
     }
 }
 
-bool pl_pass_hoist(pl_ir *x)
+bool pl_pass_hoist_loads(pl_ir *x)
 {
     bool any = false;
     if (!pl_ir_any(x, pl_far_load))

@@ -45,8 +45,8 @@ enum {
     PL_IF_UNIFORM = 1 << 4,    /* bra.uni, or proved uniform */
     PL_IF_D64 = 1 << 5,        /* destination register is 64 bits wide (relaxed loads) */
     PL_IF_LOOP = 1 << 6,       /* backward branch */
-    PL_IF_ELSEWHERE = 1 << 7,  /* its result takes no register of a thread; known between pl_pass_uniform and pl_live_allocate */
-    PL_IF_HALF = 1 << 8        /* its result of 64 bits takes one register; known between pl_pass_widths and pl_live_allocate */
+    PL_IF_ELSEWHERE = 1 << 7,  /* its result takes no register of a thread; known between pl_pass_uniform_regs and pl_live_allocate */
+    PL_IF_HALF = 1 << 8        /* its result of 64 bits takes one register; known between pl_pass_narrow_int64 and pl_live_allocate */
 };
 
 /* What sel[] of an instruction with addresses holds. */

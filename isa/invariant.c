@@ -11,7 +11,7 @@
  *   is if it loads and the load does not need it; and WAIT for each such load. So one instruction moves out of a block of 195, 64-bit arithmetic of
  *   one instruction out of 95, and a pointer out of 61; two that make one value out of 395, and a load, with what its address needs, out of 2,395.
  * What is a number when all is known is none of it. Compares of the first block go too, when the bodies of short branches are
- * guarded (pl_pass_predicate), at most PREDICATES: with more all stay, for the loop needs a predicate for its own end. What divisions and matrix
+ * guarded (pl_pass_if_convert), at most PREDICATES: with more all stay, for the loop needs a predicate for its own end. What divisions and matrix
  * products are made of by then stays. */
 #include "isa/opt.h"
 #include "isa/passes.h"
@@ -381,12 +381,12 @@ static bool lift_all(pl_ir *x, bool compares)
     return pl_ir_settled(x, any);
 }
 
-bool pl_pass_invariants(pl_ir *x)
+bool pl_pass_licm(pl_ir *x)
 {
     return lift_all(x, false);
 }
 
-bool pl_pass_compares(pl_ir *x)
+bool pl_pass_licm_compares(pl_ir *x)
 {
     return lift_all(x, true);
 }

@@ -58,7 +58,7 @@ typedef struct pl_ir {
     /* pl_ir_count */
     pl_ir_row *row;
     pl_ir_row *pred_row;  /* the same for predicates */
-    bool parts;           /* pl_pass_converge: there are branches where lanes may part, ends of some lanes, slow paths */
+    bool parts;           /* pl_pass_insert_reconvergence: there are branches where lanes may part, ends of some lanes, slow paths */
     size_t row_room, pred_room;
     uint32_t described;   /* rows that have been */
     bool dead;            /* there may be removed instructions: pl_ir_remove */

@@ -149,7 +149,7 @@ static bool count_predicates(pl_ir *x, uint32_t *most)
     return true;
 }
 
-bool pl_pass_kept(pl_ir *x)
+bool pl_pass_count_callee_saved(pl_ir *x)
 {
     bool any = false;
     uint32_t predicates = 0;

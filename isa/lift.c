@@ -178,7 +178,7 @@ static bool lift_once(pl_ir *x)
     return pl_ir_settled(x, any) && any;
 }
 
-bool pl_pass_lift(pl_ir *x)
+bool pl_pass_licm_loads(pl_ir *x)
 {
     if (!pl_ir_any(x, pl_far_load))
         return true;

@@ -164,7 +164,7 @@ static void keep_short(const pl_ir *x, const pl_insn *i)
         w->cls = C_alu;
 }
 
-bool pl_pass_materialise(pl_ir *x)
+bool pl_pass_materialize_constants(pl_ir *x)
 {
     if (!pl_ir_ready(x))
         return false;

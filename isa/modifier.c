@@ -210,7 +210,7 @@ static bool converts_number(const pl_ir *x, const pl_insn *i)
            pl_type_kind(pl_operand_type(&pl_forms[i->form], 0, i->mods)) == 'f' && pl_type_kind(pl_operand_type(&pl_forms[i->form], 1, i->mods)) != 'f';
 }
 
-bool pl_pass_modifiers(pl_ir *x)
+bool pl_pass_fold_modifiers(pl_ir *x)
 {
     if (!pl_ir_ready(x))
         return false;

@@ -391,7 +391,7 @@ static pl_status tell_apart(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_
     pl_status st = pl_ir_open(&x, p, f, *fixed, a, tmp);
     if (st != PL_OK)
         return st;
-    if (!pl_pass_webs(&x) || !pl_ir_ok(&x))
+    if (!pl_pass_split_webs(&x) || !pl_ir_ok(&x))
         return PL_NOMEM;
     pl_arena_reset(tmp);
     return pl_ir_close(&x, fixed);
@@ -475,9 +475,9 @@ typedef bool pass(pl_ir *x);
 pl_status pl_optimise(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a, pl_arena *tmp)
 {
     static pass *const passes[] = {
-        pl_pass_returns, pl_pass_guards, pl_pass_words, pl_pass_wmma, pl_pass_numbers, pl_pass_rotate, pl_pass_webs, pl_pass_numbers, pl_pass_truths, pl_pass_fold, pl_pass_unroll, pl_pass_arrays, pl_pass_select, pl_pass_halves, pl_pass_conditions, pl_pass_invariants, pl_pass_predicate, pl_pass_webs, pl_pass_bases, pl_pass_reach, pl_pass_reload, pl_pass_fold,
-        pl_pass_select, pl_pass_halves, pl_pass_cuts, pl_pass_shorts, pl_pass_vector, pl_pass_divide, pl_pass_slow, pl_pass_atomics, pl_pass_choose, pl_pass_hoist, pl_pass_lift, pl_pass_compares, pl_pass_coalesce, pl_pass_materialise, pl_pass_tuples, pl_pass_modifiers, pl_pass_place,
-        pl_pass_uniform, pl_pass_widths, pl_pass_meet, pl_pass_scaled, pl_pass_schedule, pl_pass_converge, pl_pass_calls, pl_pass_kept, pl_pass_spill};
+        pl_pass_unify_returns, pl_pass_expand_predicated_memory, pl_pass_split_subword_loads, pl_pass_lower_wmma, pl_pass_local_const_prop, pl_pass_loop_rotate, pl_pass_split_webs, pl_pass_local_const_prop, pl_pass_opt_bool_roundtrip, pl_pass_gvn, pl_pass_loop_unroll, pl_pass_sroa, pl_pass_isel_combine, pl_pass_lower_int64, pl_pass_merge_branches, pl_pass_licm, pl_pass_if_convert, pl_pass_split_webs, pl_pass_shared_base_reassoc, pl_pass_address_reassoc, pl_pass_load_elim, pl_pass_gvn,
+        pl_pass_isel_combine, pl_pass_lower_int64, pl_pass_lower_int16_narrow, pl_pass_lower_int16_extend, pl_pass_vectorize_memory, pl_pass_lower_division, pl_pass_insert_slow_paths, pl_pass_lower_atomics, pl_pass_predicate_selects, pl_pass_hoist_loads, pl_pass_licm_loads, pl_pass_licm_compares, pl_pass_copy_coalesce, pl_pass_materialize_constants, pl_pass_vector_registers, pl_pass_fold_modifiers, pl_pass_place_constant_loads,
+        pl_pass_uniform_regs, pl_pass_narrow_int64, pl_pass_insert_warp_sync, pl_pass_lower_mufu, pl_pass_schedule, pl_pass_insert_reconvergence, pl_pass_lower_calls, pl_pass_count_callee_saved, pl_pass_spill};
     pl_ir x;
     if (!f->count)
         return PL_OK;

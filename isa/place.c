@@ -918,7 +918,7 @@ static bool setup(pl_ir *x, uint32_t block, uint16_t mnem)
     return pl_insn_make(i, mnem, 0, NULL, 0);
 }
 
-bool pl_pass_place(pl_ir *x)
+bool pl_pass_place_constant_loads(pl_ir *x)
 {
     place p = {.x = x};
     pl_ir_sweep(x);

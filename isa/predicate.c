@@ -867,7 +867,7 @@ static bool guard_arms(pl_ir *x, facts *a, uint32_t b)
     return true;
 }
 
-bool pl_pass_merge(pl_ir *x)
+bool pl_pass_merge_blocks(pl_ir *x)
 {
     pl_ir_sweep(x);
     if (!pl_ir_graph(x))
@@ -878,13 +878,13 @@ bool pl_pass_merge(pl_ir *x)
     return pl_ir_graph(x) && pl_ir_ok(x);
 }
 
-bool pl_pass_predicate(pl_ir *x)
+bool pl_pass_if_convert(pl_ir *x)
 {
     enum { ROUNDS = 32 };
     bool changed = true;
     for (unsigned round = 0; round < ROUNDS && changed; round++) {
         changed = false;
-        if (!pl_pass_merge(x) || !pl_ir_count(x))
+        if (!pl_pass_merge_blocks(x) || !pl_ir_count(x))
             return false;
         uint8_t *places_of = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
         if (!places_of)
@@ -904,5 +904,5 @@ bool pl_pass_predicate(pl_ir *x)
     }
     for (uint32_t j = 0; j < x->nrpo; j++)
         exits(x, x->rpo[j]);
-    return pl_pass_merge(x);
+    return pl_pass_merge_blocks(x);
 }

@@ -125,7 +125,7 @@ static bool is_far(const pl_insn *i)
     return too_far(i) != 0;
 }
 
-/* The nearest multiple of 2^24 is added to the address; equal sums become one register in pl_pass_fold (ptxas 13.0 for sm_90, 2026-11). */
+/* The nearest multiple of 2^24 is added to the address; equal sums become one register in pl_pass_gvn (ptxas 13.0 for sm_90, 2026-11). */
 static bool approach(pl_ir *x)
 {
     if (!pl_ir_any(x, is_far))
@@ -150,7 +150,7 @@ static bool approach(pl_ir *x)
     return pl_ir_settle(x);
 }
 
-bool pl_pass_reach(pl_ir *x)
+bool pl_pass_address_reassoc(pl_ir *x)
 {
     enum { MOST_SUMS = 64 };
     if (!approach(x) || !pl_ir_ready(x))

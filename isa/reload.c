@@ -213,7 +213,7 @@ static bool any_load(const pl_insn *i)
     return simple(i, M_ld);
 }
 
-bool pl_pass_reload(pl_ir *x)
+bool pl_pass_load_elim(pl_ir *x)
 {
     if (!pl_ir_any(x, any_load))
         return true;

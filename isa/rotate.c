@@ -159,7 +159,7 @@ static bool rotate(rotator *r, uint32_t head, uint32_t on)
     return true;
 }
 
-bool pl_pass_rotate(pl_ir *x)
+bool pl_pass_loop_rotate(pl_ir *x)
 {
     bool any = false;
     pl_ir_sweep(x);

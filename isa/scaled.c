@@ -96,7 +96,7 @@ static bool has_steps(const pl_insn *i)
     return (i->cls == C_mufu_scaled && m != M_rcp) || i->cls == C_mufu_trig;
 }
 
-bool pl_pass_scaled(pl_ir *x)
+bool pl_pass_lower_mufu(pl_ir *x)
 {
     if (!pl_ir_any(x, has_steps))
         return true;

@@ -1095,7 +1095,7 @@ static bool walk(pl_ir *x, chooser *c)
     return pl_ir_ok(x);
 }
 
-bool pl_pass_select(pl_ir *x)
+bool pl_pass_isel_combine(pl_ir *x)
 {
     for (unsigned round = 0; round < 2; round++) {
         if (!pl_ir_graph(x))
@@ -1115,7 +1115,7 @@ bool pl_pass_select(pl_ir *x)
             pl_ir_same(x);
             break; /* cleaned already: folding, or the round before, ended with that */
         }
-        if (!pl_pass_clean(x))
+        if (!pl_pass_dce(x))
             return false;
     }
     return true;

@@ -168,7 +168,7 @@ static bool any_short(const pl_insn *i)
     return is_short(i) || (i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_cvt && i->cls == C_cvt_int);
 }
 
-bool pl_pass_shorts(pl_ir *x)
+bool pl_pass_lower_int16_extend(pl_ir *x)
 {
     if (!pl_ir_any(x, any_short))
         return true;
@@ -194,7 +194,7 @@ bool pl_pass_shorts(pl_ir *x)
 }
 
 /* Before the walk above. */
-bool pl_pass_cuts(pl_ir *x)
+bool pl_pass_lower_int16_narrow(pl_ir *x)
 {
     if (!pl_ir_any(x, several))
         return true;

@@ -140,7 +140,7 @@ static void replace(const truth *t, pl_insn *i)
         }
 }
 
-bool pl_pass_truths(pl_ir *x)
+bool pl_pass_opt_bool_roundtrip(pl_ir *x)
 {
     if (!pl_ir_any(x, says_again))
         return true;

@@ -278,7 +278,7 @@ static bool written_vector(usher *u, const vector *v)
     return true;
 }
 
-bool pl_pass_tuples(pl_ir *x)
+bool pl_pass_vector_registers(pl_ir *x)
 {
     if (!pl_ir_ready(x))
         return false;

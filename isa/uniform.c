@@ -265,7 +265,7 @@ static bool allow_variables(chooser *c)
     return true;
 }
 
-bool pl_pass_uniform(pl_ir *x)
+bool pl_pass_uniform_regs(pl_ir *x)
 {
     chooser c = {.x = x};
     size_t insns = 0;

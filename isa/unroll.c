@@ -1308,7 +1308,7 @@ static bool unroll(pl_ir *x, counted *c, knowledge *known)
 /* Each loop without others inside. *any: there was one; *outer: one that stood in another is written out, which may be due now. */
 static bool unroll_loops(pl_ir *x, bool *any, bool *outer)
 {
-    if (!pl_pass_merge(x) || !pl_ir_ready(x))
+    if (!pl_pass_merge_blocks(x) || !pl_ir_ready(x))
         return false;
     size_t n = x->b.n;
     knowledge known = {0};
@@ -1335,7 +1335,7 @@ static bool unroll_loops(pl_ir *x, bool *any, bool *outer)
     return true;
 }
 
-bool pl_pass_unroll(pl_ir *x)
+bool pl_pass_loop_unroll(pl_ir *x)
 {
     enum { MOST_NESTED = 4 };
     bool any = true, outer = true;
@@ -1344,7 +1344,7 @@ bool pl_pass_unroll(pl_ir *x)
             return false;
         pl_arena_reset(x->tmp);
         /* what is the same in each round, now that it is written out */
-        if (any && (!pl_pass_webs(x) || !pl_pass_fold(x)))
+        if (any && (!pl_pass_split_webs(x) || !pl_pass_gvn(x)))
             return false;
         pl_arena_reset(x->tmp);
     }

@@ -357,7 +357,7 @@ static bool any_access(const pl_insn *i)
     return word_access(i, false) || word_access(i, true);
 }
 
-bool pl_pass_vector(pl_ir *x)
+bool pl_pass_vectorize_memory(pl_ir *x)
 {
     if (!pl_ir_any(x, any_access))
         return true;

@@ -392,7 +392,7 @@ static void connect(webs *w, uint32_t index)
     }
 }
 
-bool pl_pass_webs(pl_ir *x)
+bool pl_pass_split_webs(pl_ir *x)
 {
     webs w = {.x = x};
     if (!pl_ir_ready(x))

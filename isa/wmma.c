@@ -613,7 +613,7 @@ static bool expand(pl_ir *x, uint32_t block, size_t at, addresses *known)
     return pl_ir_ok(x);
 }
 
-bool pl_pass_wmma(pl_ir *x)
+bool pl_pass_lower_wmma(pl_ir *x)
 {
     if (!pl_ir_any(x, is_wmma))
         return true;
