@@ -81,6 +81,11 @@ int cli_next(cli_args *a, const cli_option *option, size_t n);
 void cli_help(const char *usage, const cli_option *option, size_t n);
 /* The value of -O: 0 or 2. */
 bool cli_opt_level(cli_args *a, int *level);
+/* What the pass options ask for: --skip-pass, --print-after, --verify-ir, --time-passes. PTXLOOM_VERIFY_IR=1 in the environment is
+ * --verify-ir. */
+typedef enum cli_pass_option { CLI_SKIP_PASS, CLI_PRINT_AFTER, CLI_VERIFY_IR, CLI_TIME_PASSES } cli_pass_option;
+void cli_pass_defaults(pl_pass_control *c);
+bool cli_pass_value(cli_args *a, cli_pass_option which, pl_pass_control *c);
 /* A number in lo..hi, or a report and false. */
 bool cli_number(cli_args *a, const char *option, uint64_t lo, uint64_t hi, uint64_t *out);
 /* A size: bytes after a number with K, M, G or T (powers of 1024); a plain number counts MiB. */

@@ -5,7 +5,7 @@
 
 enum { USUAL_BLOCK = 256 /* threads, when the kernel does not say */, USUAL_ERRORS = 100 };
 
-enum { O_VERBOSE, O_OPT, O_OUTPUT, O_JOBS, O_ARCH, O_MAX_ERRORS, O_COUNT };
+enum { O_VERBOSE, O_OPT, O_OUTPUT, O_JOBS, O_ARCH, O_MAX_ERRORS, O_SKIP_PASS, O_PRINT_AFTER, O_VERIFY_IR, O_TIME_PASSES, O_COUNT };
 static const cli_option option[O_COUNT] = {
     [O_VERBOSE] = {"verbose", 'v', NULL, "report registers, stack, shared and constant memory of every kernel"},
     [O_OPT] =
@@ -15,8 +15,13 @@ static const cli_option option[O_COUNT] = {
     [O_JOBS] = {"jobs", 'j', "N", "host threads; the program does not depend on them (default: as many as there are processors)"},
     [O_ARCH] = {"arch", 0, "MACHINE", "with -v: how many blocks fit a multiprocessor of this machine"},
     [O_MAX_ERRORS] = {"max-errors", 0, "N", "show so many errors (default 100; 0: all) and count the rest"},
+    [O_SKIP_PASS] = {"skip-pass", 0, "PASS,...", "leave out these passes; `ptxloom explain passes` lists them"},
+    [O_PRINT_AFTER] = {"print-after", 0, "PASS,...|all", "print each function after these passes"},
+    [O_VERIFY_IR] = {"verify-ir", 0, NULL, "check each function after each pass"},
+    [O_TIME_PASSES] = {"time-passes", 0, NULL, "print the time that each pass took"},
 };
-static const char usage[] = "ptxloom as K.ptx ... [-o K.plo] [-v] [-O0] [-j N] [--arch MACHINE] [--max-errors N]\n";
+static const char usage[] = "ptxloom as K.ptx ... [-o K.plo] [-v] [-O0] [-j N] [--arch MACHINE] [--max-errors N]\n"
+                            "ptxloom as K.ptx ... [--print-after PASS|all] [--skip-pass PASS] [--verify-ir] [--time-passes]\n";
 
 typedef struct request {
     const char **file;
@@ -25,6 +30,7 @@ typedef struct request {
     bool verbose;
     uint64_t max_errors, jobs;
     pl_load_options load;
+    pl_pass_control passes;
 } request;
 
 static bool read_option(cli_args *a, int k, request *r)
@@ -36,6 +42,10 @@ static bool read_option(cli_args *a, int k, request *r)
     case O_OPT: return cli_opt_level(a, &r->load.opt_level);
     case O_JOBS: return cli_number(a, "-j", 1, 256, &r->jobs);
     case O_MAX_ERRORS: return cli_number(a, "--max-errors", 0, UINT32_MAX, &r->max_errors);
+    case O_SKIP_PASS: return cli_pass_value(a, CLI_SKIP_PASS, &r->passes);
+    case O_PRINT_AFTER: return cli_pass_value(a, CLI_PRINT_AFTER, &r->passes);
+    case O_VERIFY_IR: return cli_pass_value(a, CLI_VERIFY_IR, &r->passes);
+    case O_TIME_PASSES: return cli_pass_value(a, CLI_TIME_PASSES, &r->passes);
     case CLI_OPERAND: r->file[r->nfiles++] = a->value; return true;
     default: return false;
     }
@@ -77,6 +87,7 @@ static int assemble(pl_gpu *gpu, const request *r)
     pl_module *m;
     pl_load_options load = r->load;
     load.threads = (int)r->jobs;
+    load.passes = &r->passes;
     pl_gpu_diag_limit(gpu, (size_t)r->max_errors);
     int status = cli_status(pl_module_load_files(gpu, r->file, r->nfiles, &load, &m));
     if (m && r->verbose) report(gpu, m);
@@ -102,6 +113,7 @@ int cmd_as(int argc, char **argv)
 {
     request r = {.load = {.opt_level = 2}, .max_errors = USUAL_ERRORS, .file = calloc((size_t)argc, sizeof *r.file)};
     pl_gpu *gpu;
+    cli_pass_defaults(&r.passes);
     if (!r.file || pl_gpu_open(&gpu, NULL) != PL_OK) {
         free(r.file);
         return CLI_SYSTEM;

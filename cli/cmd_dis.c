@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { O_OPT, O_KERNEL, O_ASM, O_OUTPUT, O_ARCH, O_COUNT };
+enum { O_OPT, O_KERNEL, O_ASM, O_OUTPUT, O_ARCH, O_SKIP_PASS, O_VERIFY_IR, O_COUNT };
 static const cli_option option[O_COUNT] = {
     [O_OPT] =
         {"opt", 'O', "0|2",
@@ -12,6 +12,8 @@ static const cli_option option[O_COUNT] = {
     [O_ASM] = {"asm", 0, NULL, "the whole program as text that `ptxloom as` and `run` read"},
     [O_OUTPUT] = {"output", 'o', "FILE", "write to this file"},
     [O_ARCH] = {"arch", 0, "MACHINE", "in front of each instruction what it says about time on this machine: scoreboards, stall count"},
+    [O_SKIP_PASS] = {"skip-pass", 0, "PASS,...", "leave out these passes; `ptxloom explain passes` lists them"},
+    [O_VERIFY_IR] = {"verify-ir", 0, NULL, "check each function after each pass"},
 };
 static const char usage[] = "ptxloom dis K.ptx ... | K.plo [-O0] [-k NAME] [--arch MACHINE]\n"
                             "ptxloom dis --asm K.ptx ... | K.plo [-o K.pla]\n";
@@ -22,6 +24,7 @@ typedef struct request {
     const char *kernel, *output, *arch;
     bool as_text;
     pl_load_options load;
+    pl_pass_control passes;
 } request;
 
 static bool read_option(cli_args *a, int k, request *r)
@@ -32,6 +35,8 @@ static bool read_option(cli_args *a, int k, request *r)
     case O_ASM: r->as_text = true; return true;
     case O_ARCH: r->arch = a->value; return true;
     case O_OPT: return cli_opt_level(a, &r->load.opt_level);
+    case O_SKIP_PASS: return cli_pass_value(a, CLI_SKIP_PASS, &r->passes);
+    case O_VERIFY_IR: return cli_pass_value(a, CLI_VERIFY_IR, &r->passes);
     case CLI_OPERAND: r->file[r->nfiles++] = a->value; return true;
     default: return false;
     }
@@ -161,6 +166,8 @@ int cmd_dis(int argc, char **argv)
 {
     request r = {.load = {.opt_level = 2}, .file = calloc((size_t)argc, sizeof *r.file)};
     pl_gpu *gpu;
+    cli_pass_defaults(&r.passes);
+    r.load.passes = &r.passes;
     if (!r.file || pl_gpu_open(&gpu, NULL) != PL_OK) {
         free(r.file);
         return CLI_SYSTEM;

@@ -46,6 +46,8 @@ enum option_id {
     O_JSON,
     O_SUMMARY,
     O_METRICS,
+    O_SKIP_PASS,
+    O_VERIFY_IR,
     O_COUNT
 };
 static const cli_option option[O_COUNT] = {
@@ -97,6 +99,8 @@ static const cli_option option[O_COUNT] = {
     [O_SUMMARY] = {"summary", 0, NULL, "print tables and bars; a line for each of several launches"},
     [O_METRICS] = {"metrics", 0, "NAME,...|all",
                    "print these metrics, under the names of nvprof or Nsight Compute"},
+    [O_SKIP_PASS] = {"skip-pass", 0, "PASS,...", "leave out these passes of the assembler; `ptxloom explain passes` lists them"},
+    [O_VERIFY_IR] = {"verify-ir", 0, NULL, "check each function after each pass of the assembler"},
 };
 static const char usage[] = "ptxloom run K.ptx ... | K.plo -g X[,Y[,Z]] -b X[,Y[,Z]] [OPTION ...] [ARG ...]\n"
                             "ptxloom run CASE.json ... [OPTION ...]\n\n"
@@ -110,6 +114,7 @@ typedef struct options {
     uint64_t seed, shared, stack, trace_limit, threads, timeout;
     bool has_shared, has_stack, async_late, async_timed, simt_stack, random, weak, cooperative, progress, json, summary, packed;
     int opt_level;
+    pl_pass_control passes;
     pl_mode mode;
     pl_trace_level trace_level;
     pl_trace_filter filter;
@@ -248,6 +253,8 @@ static bool read_option(cli_args *a, options *o, int k)
         o->mode = second ? PL_MODE_FUNCTIONAL : PL_MODE_TIMING;
         return true;
     case O_OPT: return cli_opt_level(a, &o->opt_level);
+    case O_SKIP_PASS: return cli_pass_value(a, CLI_SKIP_PASS, &o->passes);
+    case O_VERIFY_IR: return cli_pass_value(a, CLI_VERIFY_IR, &o->passes);
     case O_TRACE: o->trace = a->value; return true;
     case O_TRACE_LEVEL: return read_level(a, o);
     case O_TRACE_FORMAT:
@@ -352,7 +359,7 @@ static pl_status module_of(session *s, pl_case *c)
     s->module = NULL;
     free(s->module_paths);
     s->module_paths = paths;
-    const pl_load_options load = {.opt_level = s->o->opt_level};
+    const pl_load_options load = {.opt_level = s->o->opt_level, .passes = &s->o->passes};
     return pl_case_load(c, &load, &s->module);
 }
 
@@ -557,6 +564,7 @@ int cmd_run(int argc, char **argv)
                  .threads = 1};
     session s = {.o = &o};
     pl_gpu *early;
+    cli_pass_defaults(&o.passes);
     if (pl_gpu_open(&early, NULL) != PL_OK) return CLI_SYSTEM;
     char *command = join(argc, argv);
     o.operand = calloc((size_t)argc, sizeof *o.operand);

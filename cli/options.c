@@ -94,6 +94,28 @@ bool cli_opt_level(cli_args *a, int *level)
     return false;
 }
 
+static void print_text(void *to, const char *text, size_t n)
+{
+    fwrite(text, 1, n, to);
+}
+
+void cli_pass_defaults(pl_pass_control *c)
+{
+    const char *verify = getenv("PTXLOOM_VERIFY_IR");
+    *c = (pl_pass_control){.verify = verify && *verify && strcmp(verify, "0") != 0, .print = print_text, .to = stdout};
+}
+
+bool cli_pass_value(cli_args *a, cli_pass_option which, pl_pass_control *c)
+{
+    switch (which) {
+    case CLI_SKIP_PASS: c->skip = a->value; break;
+    case CLI_PRINT_AFTER: c->print_after = a->value; break;
+    case CLI_VERIFY_IR: c->verify = true; break;
+    case CLI_TIME_PASSES: c->time = true; break;
+    }
+    return true;
+}
+
 bool cli_number(cli_args *a, const char *option, uint64_t lo, uint64_t hi, uint64_t *out)
 {
     char *end, range[64];

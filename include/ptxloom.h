@@ -83,11 +83,22 @@ size_t pl_printable(const char *s, size_t n, char *as);
 /* Which of the compiled lane loops execute the program. All give the same results; a level that this build or this processor
  * lacks becomes the next lower one. */
 typedef enum pl_host { PL_HOST_BEST, PL_HOST_BASELINE, PL_HOST_AVX2, PL_HOST_AVX512 } pl_host;
+/* The passes of the assembler (pl_explain "passes" lists them): which are left out, and what is told about them. Names are separated by
+ * commas. With print_after or time one host thread assembles. */
+typedef struct pl_pass_control {
+    const char *skip;        /* passes that do not run; NULL: none. Some are required and cannot be named */
+    const char *print_after; /* each function is printed after each run of these; "all"; NULL: none */
+    bool verify;             /* check each function after each pass; a finding is the error E0014 */
+    bool time;               /* print a table of the time that each pass took */
+    void (*print)(void *to, const char *text, size_t n); /* takes what is printed */
+    void *to;
+} pl_pass_control;
 typedef struct pl_load_options {
     pl_host host;    /* vector instructions of the processor that runs ptxloom */
     int opt_level;   /* 0: one machine instruction per PTX instruction; 2: optimised */
     bool check_only; /* parse and check, do not assemble; *out stays NULL */
     int threads;     /* host threads that assemble; the program does not depend on them. 0: as many as there are processors */
+    const pl_pass_control *passes; /* NULL: all run, nothing is printed */
 } pl_load_options;
 /* Parses, checks and assembles PTX text. options may be NULL (opt_level 2). PL_INVALID: see the diagnostics. */
 pl_status pl_module_load(pl_gpu *gpu, const char *name, const char *text, size_t bytes, const pl_load_options *options, pl_module **out);

@@ -31,7 +31,7 @@ static bool bad(check *c, const char *why)
 
 /* ---- one instruction ---- */
 
-static bool check_words(check *c, const pl_insn *i)
+bool pl_insn_words_fit(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     for (unsigned k = 0; k < PL_MAX_MODS; k++) {
@@ -39,7 +39,7 @@ static bool check_words(check *c, const pl_insn *i)
         for (unsigned w = 0; !found && k < f->nslots && w < f->slot[k].n; w++)
             found = f->slot[k].word[w] == i->mods[k];
         if (!found)
-            return bad(c, "an instruction has a modifier that its form does not take");
+            return false;
     }
     return true;
 }
@@ -183,8 +183,8 @@ static bool check_insn(check *c, pl_insn *i)
     const unsigned known = PL_IF_GUARD_NEG | PL_IF_SYNC_POINT | PL_IF_MEM | PL_IF_CONTROL | PL_IF_UNIFORM | PL_IF_D64 | PL_IF_LOOP;
     if (i->form >= pl_nforms)
         return bad(c, "an instruction has no form");
-    if (!check_words(c, i))
-        return false;
+    if (!pl_insn_words_fit(i))
+        return bad(c, "an instruction has a modifier that its form does not take");
     pl_insn derived = *i;
     derived.flags = (uint16_t)(i->flags & ~PL_INSN_DERIVED);
     pl_insn_finish(&derived);

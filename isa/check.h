@@ -6,5 +6,7 @@
 
 /* Checks everything that running relies on. NULL, or what is wrong. */
 const char *pl_program_check(pl_program *p);
+/* True if each modifier is one that its slot of the form takes. */
+bool pl_insn_words_fit(const pl_insn *i);
 
 #endif

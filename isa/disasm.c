@@ -12,6 +12,7 @@
 typedef struct text {
     char *buf;
     size_t size, n;
+    const char *label; /* what stands before the number of a branch target */
 } text;
 
 static void put(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -102,11 +103,11 @@ static void put_operand(text *t, const pl_program *p, const pl_prog_func *fn, co
         return;
     }
     case PL_K_LABEL:
-        put(t, "@%u", i->target);
+        put(t, "%s%u", t->label, i->target);
         return;
     case PL_K_LABELS:
         for (unsigned e = 0; e < i->nmore; e++)
-            put(t, "%s@%u", e ? " " : "", p->pool.at[i->more + e]);
+            put(t, "%s%s%u", e ? " " : "", t->label, p->pool.at[i->more + e]);
         return;
     case PL_K_FUNC: {
         uint32_t callee = p->calls.at[i->target].callee;
@@ -150,14 +151,16 @@ static void put_operand(text *t, const pl_program *p, const pl_prog_func *fn, co
 
 size_t pl_disasm(const pl_program *p, uint32_t pc, char *buf, size_t size)
 {
-    text t = {buf, size, 0};
     if (size)
         buf[0] = 0;
-    if (pc >= p->code.n)
-        return 0;
-    const pl_insn *i = &p->code.at[pc];
+    return pc < p->code.n ? pl_disasm_insn(p, function_of(p, pc), &p->code.at[pc], "@", buf, size) : 0;
+}
+
+size_t pl_disasm_insn(const pl_program *p, const pl_prog_func *fn, const pl_insn *i, const char *label, char *buf,
+                      size_t size)
+{
+    text t = {buf, size, 0, label};
     const pl_form *f = &pl_forms[i->form];
-    const pl_prog_func *fn = function_of(p, pc);
     unsigned addresses = 0;
     if (i->guard != PL_PT) {
         put(&t, "@");

@@ -29,8 +29,9 @@ libptxloom_la_SOURCES += isa/cfg.c isa/cfg.h isa/operands.c isa/operands.h isa/l
 	isa/ir.c isa/ir.h isa/passes.h isa/truths.c isa/fold.c isa/select.c isa/guards.c isa/halves.c isa/shorts.c isa/place.c isa/converge.c isa/webs.c isa/vector.c isa/divide.c isa/arrays.c isa/atomics.c isa/wmma.c isa/materialise.c isa/tuples.c isa/schedule.c isa/predicate.c isa/weight.c isa/weight.h isa/bank.c isa/bank.h isa/conditions.c isa/choice.c isa/hoist.c isa/stored.h isa/invariant.c isa/lift.c isa/reload.c isa/bases.c isa/reach.c isa/unroll.c isa/rotate.c isa/coalesce.c isa/flow.c isa/flow.h isa/liveset.c isa/liveset.h isa/memorder.c isa/memorder.h isa/varies.c isa/varies.h isa/ends.c isa/ends.h isa/modifier.c isa/scaled.c isa/calls.c isa/kept.c isa/spill.c
 libptxloom_la_SOURCES += isa/part.c isa/part.h isa/position.c isa/position.h isa/tidy.c isa/tidy.h isa/object.c isa/object.h isa/object_layout.h isa/object_write.c isa/object_read.c isa/records.c isa/records.h isa/check.c isa/check.h isa/resources.c isa/resources.h \
 	isa/asm.h isa/asm_write.c isa/asm_read.c
+libptxloom_la_SOURCES += isa/passes.def isa/pass_manager.c isa/pass_manager.h isa/ir_print.c isa/ir_print.h isa/ir_verify.c isa/ir_verify.h
 
 BUILT_SOURCES += $(isa_generated)
 CLEANFILES += $(isa_generated) isa/gen.stamp $(isa_isagen)
 EXTRA_DIST += $(isa_tables) isa/isagen.c isa/README.md isa/classes.md
-unit_tests += tests/unit/test_liveset tests/unit/test_memorder tests/unit/test_colour tests/unit/test_opt tests/unit/test_examples
+unit_tests += tests/unit/test_liveset tests/unit/test_memorder tests/unit/test_colour tests/unit/test_opt tests/unit/test_passes tests/unit/test_examples

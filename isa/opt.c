@@ -465,30 +465,3 @@ pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
     }
     return any ? squeeze(&o, a) : PL_OK;
 }
-
-/* ---- everything else ---- */
-
-static_assert(!(PL_IF_NOTES & (PL_IF_ELSEWHERE | PL_IF_HALF)), "these notes are on an instruction at once");
-
-typedef bool pass(pl_ir *x);
-
-pl_status pl_optimise(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a, pl_arena *tmp)
-{
-    static pass *const passes[] = {
-        pl_pass_unify_returns, pl_pass_expand_predicated_memory, pl_pass_split_subword_loads, pl_pass_lower_wmma, pl_pass_local_const_prop, pl_pass_loop_rotate, pl_pass_split_webs, pl_pass_local_const_prop, pl_pass_opt_bool_roundtrip, pl_pass_gvn, pl_pass_loop_unroll, pl_pass_sroa, pl_pass_isel_combine, pl_pass_lower_int64, pl_pass_merge_branches, pl_pass_licm, pl_pass_if_convert, pl_pass_split_webs, pl_pass_shared_base_reassoc, pl_pass_address_reassoc, pl_pass_load_elim, pl_pass_gvn,
-        pl_pass_isel_combine, pl_pass_lower_int64, pl_pass_lower_int16_narrow, pl_pass_lower_int16_extend, pl_pass_vectorize_memory, pl_pass_lower_division, pl_pass_insert_slow_paths, pl_pass_lower_atomics, pl_pass_predicate_selects, pl_pass_hoist_loads, pl_pass_licm_loads, pl_pass_licm_compares, pl_pass_copy_coalesce, pl_pass_materialize_constants, pl_pass_vector_registers, pl_pass_fold_modifiers, pl_pass_place_constant_loads,
-        pl_pass_uniform_regs, pl_pass_narrow_int64, pl_pass_insert_warp_sync, pl_pass_lower_mufu, pl_pass_schedule, pl_pass_insert_reconvergence, pl_pass_lower_calls, pl_pass_count_callee_saved, pl_pass_spill};
-    pl_ir x;
-    if (!f->count)
-        return PL_OK;
-    pl_status st = pl_ir_open(&x, p, f, *fixed, a, tmp);
-    if (st != PL_OK)
-        return st;
-    for (size_t k = 0; k < sizeof passes / sizeof *passes; k++) {
-        pl_arena_reset(tmp);
-        if (!passes[k](&x) || !pl_ir_ok(&x))
-            return PL_NOMEM;
-    }
-    pl_arena_reset(tmp);
-    return pl_ir_close(&x, fixed);
-}

@@ -12,7 +12,5 @@ enum { PL_IF_NOUNROLL = 1 << 9, PL_IF_JOINED = 1 << 10, PL_IF_PART = 1 << 11, PL
 /* *fixed is the first row that is no register of the program, before and after; `tmp` may be reset on the way. */
 /* Multiply-add contraction only: the part of optimisation that changes results, done at every level as ptxas does. */
 pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *scratch, pl_arena *tmp);
-/* The passes of passes.h. */
-pl_status pl_optimise(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *scratch, pl_arena *tmp);
 
 #endif

@@ -3,71 +3,12 @@
 
 #include <string.h>
 
-#include "isa/cfg.h"
-#include "isa/live.h"
-#include "isa/opt.h"
-#include "isa/tidy.h"
 
 void pl_part_start(pl_program *part, const pl_program *before, pl_arena *arena, pl_plans *plans)
 {
     *part = *before;
     part->arena = arena;
     part->plans = plans;
-}
-
-/* Lanes that call different functions meet behind the call; in optimised code only where there is a meeting point (isa/calls.c). */
-static bool lanes_meet_behind(const pl_program *p, const pl_insn *call)
-{
-    return p->calls.at[call->target].callee == UINT32_MAX && (p->opt_level == 0 || pl_forms[call[1].form].mnem == M__bsync);
-}
-
-/* Lanes meet behind calls; backward branches are loops. */
-static void mark_calls(pl_program *p, const pl_prog_func *f)
-{
-    const uint32_t end = f->first + f->count;
-    for (uint32_t pc = f->first; pc < end; pc++) {
-        pl_insn *i = &p->code.at[pc];
-        const pl_form *fm = &pl_forms[i->form];
-        if ((fm->effects & PL_EF_CALL) && pc + 1 < end) {
-            i[1].flags |= PL_IF_SYNC_POINT;
-            i->reconv = lanes_meet_behind(p, i) ? pl_meeting_place(p, pc + 1, end) : UINT32_MAX;
-            if (i->reconv != UINT32_MAX)
-                p->code.at[i->reconv].flags |= PL_IF_SYNC_POINT;
-        }
-        if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 1 && i->target <= pc)
-            i->flags |= PL_IF_LOOP;
-    }
-}
-
-static void clear(pl_arena *a, bool large)
-{
-    if (large)
-        pl_arena_empty(a);
-    else
-        pl_arena_reset(a);
-}
-
-pl_status pl_part_finish(pl_program *part, pl_prog_func *f, uint32_t fixed, pl_arena *work, pl_arena *pass)
-{
-    bool large = f->count > PL_PART_LARGE;
-    pl_arena_reset(work);
-    pl_arena_reset(pass);
-    pl_status st = pl_opt_contract(part, f, &fixed, work, pass);
-    if (st == PL_OK && part->opt_level > 0)
-        st = pl_optimise(part, f, &fixed, work, pass);
-    clear(work, large && part->opt_level > 0); /* else what follows takes as much */
-    clear(pass, large);
-    if (st == PL_OK) {
-        mark_calls(part, f);
-        st = pl_cfg_reconverge(part, f, work);
-    }
-    pl_arena_reset(work);
-    if (st == PL_OK)
-        st = pl_live_allocate(part, f, fixed, work);
-    clear(work, large);
-    if (st == PL_OK)
-        pl_program_tidy(part);
-    return st;
 }
 
 /* A vector as it is, or behind what another one holds. */

@@ -11,11 +11,8 @@
 
 /* Makes *part an empty part that takes its memory from `arena`. before: the program while it has no code. */
 void pl_part_start(pl_program *part, const pl_program *before, pl_arena *arena, pl_plans *plans);
-/* Behind a function with more instructions working memory is given back, not kept for the next. */
+/* After a function with more instructions working memory is given back, not kept for the next. */
 enum { PL_PART_LARGE = 1 << 14 };
-/* From one machine instruction for each PTX instruction to what runs: passes, meeting points, register allocation. `work` and `pass` are
- * reset. fixed: the first row that register allocation leaves alone. */
-pl_status pl_part_finish(pl_program *part, pl_prog_func *f, uint32_t fixed, pl_arena *work, pl_arena *pass);
 /* Copies what a finished part holds to `arena`, where it waits until the functions before it are there. */
 void pl_part_keep(pl_program *part, pl_prog_func *f, pl_arena *arena);
 /* Puts a finished part behind the code that the program has. */

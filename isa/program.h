@@ -109,6 +109,7 @@ typedef struct pl_prog_source {
 } pl_prog_source;
 
 typedef struct pl_plans pl_plans; /* isa/operands.h */
+typedef struct pl_pass_options pl_pass_options; /* isa/pass_manager.h */
 
 typedef struct pl_program {
     pl_arena *arena; /* owned: closing it frees the program */
@@ -130,6 +131,7 @@ typedef struct pl_program {
     uint32_t lanes; /* while it is assembled: of a warp */
     bool linked_parts; /* while it is assembled: a function that is called by its address has branches with conditions (ptx/callgraph.h) */
     pl_plans *plans; /* while it is assembled, else NULL */
+    pl_pass_options *passes; /* while it is assembled: skips, dumps, checks; NULL: none */
     const char *text; /* the PTX, for messages and listings */
     size_t text_bytes;
 } pl_program;
@@ -143,6 +145,9 @@ static inline uint32_t pl_program_func_at(const pl_program *p, uint64_t address)
 
 /* "add.f32 R4, R2, R3": machine instruction `pc` as text, written to buf (always terminated). */
 size_t pl_disasm(const pl_program *p, uint32_t pc, char *buf, size_t size);
+/* The same of an instruction of function fn, wherever it is stored; `label` stands before the number of a branch target. */
+size_t pl_disasm_insn(const pl_program *p, const pl_prog_func *fn, const pl_insn *i, const char *label, char *buf,
+                      size_t size);
 
 /* Does the instruction have this modifier? */
 static inline bool pl_insn_has(const pl_insn *i, pl_word w)

@@ -6,6 +6,7 @@
 #include "lib/internal.h"
 #include "arch/machines.h"
 #include "base/map.h"
+#include "isa/pass_manager.h"
 #include "traces/trace.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -341,6 +342,50 @@ static const char *advice_rule(pl_gpu *gpu, const char *topic)
     return finish(&t);
 }
 
+static const char *const pass_kinds[] = {
+    [PL_PASS_CODE] = "runs on the instruction list",
+    [PL_PASS_IR] = "runs on the block graph at -O2",
+    [PL_PASS_LAUNCH] = "runs at launch, for the machine",
+    [PL_PASS_NESTED] = "runs inside other passes",
+};
+
+static const char *pass(pl_gpu *gpu, const char *topic)
+{
+    const pl_pass_id id = pl_pass_find(topic, strlen(topic));
+    if (id == PL_PASS_COUNT) return NULL;
+    const pl_pass_info *p = &pl_passes[id];
+    text t = {.arena = gpu->explanations};
+    put(&t, "%s - pass of the assembler, in %s\n\n", p->name, p->file);
+    paragraph(&t, p->summary, 2);
+    put(&t, "\n  %s", pass_kinds[p->kind]);
+    unsigned runs = 0;
+    for (uint32_t k = 0; k < pl_pass_pipeline_length; k++)
+        if (pl_pass_pipeline[k] == id) put(&t, "%s%u", runs++ ? " and " : ", as number ", k + 1);
+    if (runs) put(&t, " of %u", pl_pass_pipeline_length);
+    if (p->kind == PL_PASS_IR || p->kind == PL_PASS_CODE)
+        put(&t, "\n  see its result: ptxloom as K.ptx --print-after=%s", p->name);
+    put(&t, p->required ? "\n  it cannot be skipped\n" : "\n  leave it out: ptxloom as K.ptx --skip-pass=%s\n", p->name);
+    return finish(&t);
+}
+
+static const char *all_passes(pl_gpu *gpu, const char *topic)
+{
+    if (strcmp(topic, "passes") != 0) return NULL;
+    text t = {.arena = gpu->explanations};
+    put(&t, "passes of the assembler, in order; * cannot be skipped\n\n");
+    for (uint32_t k = 0; k < pl_pass_pipeline_length; k++) {
+        const pl_pass_info *p = &pl_passes[pl_pass_pipeline[k]];
+        put(&t, "%4u  %s%s\n", k + 1, p->name, p->required ? " *" : "");
+        paragraph(&t, p->summary, 10);
+    }
+    for (uint32_t k = 0; k < PL_PASS_COUNT; k++)
+        if (pl_passes[k].kind >= PL_PASS_LAUNCH) {
+            put(&t, "      %s (%s)\n", pl_passes[k].name, pass_kinds[pl_passes[k].kind]);
+            paragraph(&t, pl_passes[k].summary, 10);
+        }
+    return finish(&t);
+}
+
 /* The names of metrics that begin with the topic, at most `most`; NULL: none does. */
 static const char *longer_names(pl_gpu *gpu, const char *topic, unsigned most)
 {
@@ -375,7 +420,7 @@ static void unknown(pl_gpu *gpu, const char *topic)
 
 const char *pl_explain(pl_gpu *gpu, const char *topic)
 {
-    static const char *(*const table[])(pl_gpu *, const char *) = {diagnostic, metric, machine_key, instruction, named_query, advice_rule};
+    static const char *(*const table[])(pl_gpu *, const char *) = {diagnostic, metric, machine_key, instruction, named_query, advice_rule, pass, all_passes};
     if (!gpu->explanations && !(gpu->explanations = pl_arena_open())) return NULL;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const char *found = table[i](gpu, topic);

@@ -9,6 +9,7 @@
 #include "emu/sm/machine.h"
 #include "emu/sm/timing.h"
 #include "include/ptxloom.h"
+#include "isa/pass_manager.h"
 #include "lib/fill.h"
 
 struct pl_gpu {
@@ -55,6 +56,12 @@ struct pl_module {
     pl_pc_stat *pc_stat; /* of the latest launch, program->code.n entries; owned */
     pl_arena *results;   /* counters and texts of the latest launch; owned */
 };
+
+/* ---- passes.c ---- */
+/* What the options ask of the passes. False: reported. control may be NULL. */
+bool pl_passes_begin(pl_gpu *gpu, const pl_pass_control *control, pl_pass_options *out);
+/* Prints the times; reports what the verifier found. Returns the status of the load. */
+pl_status pl_passes_end(pl_gpu *gpu, const pl_pass_control *control, pl_pass_options *o, pl_status st);
 
 /* ---- gpu.c ---- */
 /* The number of a source text in gpu->diags. *file and *epoch remember it until the diagnostics are

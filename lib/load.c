@@ -4,6 +4,7 @@
 #include "emu/exec/bind.h"
 #include "isa/asm.h"
 #include "isa/object.h"
+#include "isa/pass_manager.h"
 #include "lib/internal.h"
 #include "ptx/assemble.h"
 #include "ptx/ast.h"
@@ -92,7 +93,8 @@ static uint32_t lanes_of(const pl_module *m)
     return m->gpu->machine ? m->gpu->machine->sm.lanes : PL_LANES;
 }
 
-static pl_assembly *begin_assembly(pl_module *m, const char *text, size_t bytes, const pl_load_options *options)
+static pl_assembly *begin_assembly(pl_module *m, const char *text, size_t bytes, const pl_load_options *options,
+                                   pl_pass_options *passes)
 {
     size_t n = m->source.n;
     pl_lower_source *source = pl_arena_array(m->arena, pl_lower_source, n);
@@ -100,7 +102,7 @@ static pl_assembly *begin_assembly(pl_module *m, const char *text, size_t bytes,
         source[k] = (pl_lower_source){m->source.at[k].name, m->source.at[k].file, m->source.at[k].lines_before};
     const pl_assemble_options o = {
         .opt_level = options ? options->opt_level : 2, .text = text, .text_bytes = bytes, .source = source, .sources = n,
-        .threads = threads_for(bytes, options), .lanes = lanes_of(m)};
+        .threads = passes && (passes->print || passes->time) ? 1 : threads_for(bytes, options), .lanes = lanes_of(m), .passes = passes};
     return source ? pl_assembly_open(&o) : NULL;
 }
 
@@ -114,14 +116,14 @@ static bool is_provided(const char *name)
     return pl_system_find(name) != 0;
 }
 
-static pl_status load_ptx(pl_module *m, input *in, size_t n, const pl_load_options *options)
+static pl_status assemble_ptx(pl_module *m, input *in, size_t n, const pl_load_options *options, pl_pass_options *passes)
 {
     size_t bytes = 0;
     char *text = join_texts(m, in, n, &bytes);
     pl_ast **ast = pl_arena_array(m->arena, pl_ast *, n), *whole = NULL;
     if (!text || !ast || !pl_arena_ok(m->arena)) return PL_NOMEM;
     const bool check_only = options && options->check_only;
-    pl_assembly *assembly = check_only ? NULL : begin_assembly(m, text, bytes, options);
+    pl_assembly *assembly = check_only ? NULL : begin_assembly(m, text, bytes, options, passes);
     if (!assembly && !check_only) return PL_NOMEM;
     const pl_parse_options parse = {
         .lanes = lanes_of(m), .own = n == 1 ? text : NULL, .ready = n == 1 && assembly ? function_ready : NULL, .ctx = assembly};
@@ -135,6 +137,15 @@ static pl_status load_ptx(pl_module *m, input *in, size_t n, const pl_load_optio
     if (st == PL_OK && assembly) st = pl_assembly_finish(assembly, whole, &m->program);
     pl_assembly_close(assembly);
     return st;
+}
+
+static pl_status load_ptx(pl_module *m, input *in, size_t n, const pl_load_options *options)
+{
+    pl_pass_options passes;
+    const pl_pass_control *control = options ? options->passes : NULL;
+    if (!pl_passes_begin(m->gpu, control, &passes)) return PL_INVALID;
+    pl_status st = assemble_ptx(m, in, n, options, &passes);
+    return pl_passes_end(m->gpu, control, &passes, st);
 }
 
 static pl_status load_object(pl_module *m, const input *in, size_t n, size_t object)

@@ -14,6 +14,7 @@
 
 #include "isa/operands.h"
 #include "isa/part.h"
+#include "isa/pass_manager.h"
 #include "isa/resources.h"
 #include "ptx/callgraph.h"
 #include "ptx/variables.h"
@@ -51,7 +52,7 @@ struct pl_assembly {
     pl_lower_module m;
     worker *worker;          /* the first is the caller's thread */
     uint32_t workers, threads; /* that there are, may be */
-    _Atomic bool failed;     /* out of memory */
+    _Atomic pl_status failed; /* PL_OK, or why no more functions are taken */
     _Atomic bool unsupported; /* some function has a form that cannot be executed */
     pthread_mutex_t lock;    /* of all below, and of the program once all jobs are known */
     pthread_cond_t more;     /* there is something to take, or never will be */
@@ -82,7 +83,7 @@ static void report_unsupported(const pl_ast *ast)
 static pl_program empty_program(const pl_assemble_options *o, const pl_ast *ast, pl_arena *arena)
 {
     return (pl_program){.arena = arena, .ptx = ast->ptx, .sm = ast->sm, .sm_suffix = ast->sm_suffix, .target = ast->target,
-                        .opt_level = o->opt_level, .lanes = o->lanes, .text = o->text, .text_bytes = o->text_bytes};
+                        .opt_level = o->opt_level, .lanes = o->lanes, .text = o->text, .text_bytes = o->text_bytes, .passes = o->passes};
 }
 
 static pl_prog_func declared(const pl_func *f)
@@ -203,7 +204,7 @@ static bool deliver(pl_assembly *x, job *j, pl_program *part)
     return good;
 }
 
-static bool assemble(pl_assembly *x, worker *w, job *j)
+static pl_status assemble(pl_assembly *x, worker *w, job *j)
 {
     pl_program part;
     uint32_t fixed;
@@ -214,10 +215,13 @@ static bool assemble(pl_assembly *x, worker *w, job *j)
     if (j->out.count > PL_PART_LARGE)
         pl_arena_empty(w->scratch);
     if (!pl_arena_ok(w->part) || !pl_arena_ok(w->scratch))
-        return false;
+        return PL_NOMEM;
     if (!supported)
         x->unsupported = true;
-    return x->unsupported || (pl_part_finish(&part, &j->out, fixed, w->work, w->pass) == PL_OK && deliver(x, j, &part));
+    if (x->unsupported)
+        return PL_OK;
+    const pl_status st = pl_run_passes(&part, &j->out, fixed, w->work, w->pass);
+    return st != PL_OK ? st : deliver(x, j, &part) ? PL_OK : PL_NOMEM;
 }
 
 /* ---- threads ---- */
@@ -240,9 +244,11 @@ static job *take(pl_assembly *x)
 static void *work(void *ctx)
 {
     worker *w = ctx;
-    for (job *j; (j = take(w->x)) != NULL;)
-        if (!assemble(w->x, w, j))
-            w->x->failed = true;
+    for (job *j; (j = take(w->x)) != NULL;) {
+        const pl_status st = assemble(w->x, w, j);
+        if (st != PL_OK)
+            w->x->failed = st;
+    }
     return NULL;
 }
 
@@ -313,7 +319,7 @@ void pl_assembly_close(pl_assembly *x)
     if (!x)
         return;
     pthread_mutex_lock(&x->lock);
-    x->failed = true;
+    x->failed = PL_INTERRUPTED;
     pthread_cond_broadcast(&x->more);
     pthread_mutex_unlock(&x->lock);
     dismiss_all(x);
@@ -456,8 +462,8 @@ static pl_status assemble_functions(pl_assembly *x, const pl_ast *ast)
         ;
     work(&x->worker[0]);
     dismiss_all(x);
-    if (x->failed)
-        return PL_NOMEM;
+    if (x->failed != PL_OK)
+        return x->failed;
     if (x->unsupported)
         report_unsupported(ast);
     return x->unsupported ? PL_UNSUPPORTED : pl_program_resources(x->p);

@@ -13,6 +13,7 @@ typedef struct pl_assemble_options {
     size_t text_bytes;
     const pl_lower_source *source; /* the modules, in the order of the text; kept by reference */
     size_t sources;
+    pl_pass_options *passes; /* kept by reference; may be NULL */
     uint32_t threads; /* host threads that share the functions; the program does not depend on them. 0: one */
 } pl_assemble_options;
 

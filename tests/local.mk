@@ -14,7 +14,7 @@ libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c test
 # The long ones first, so that they overlap with the rest.
 data_tests = tests/suite_timing tests/suite_functional tests/suite_random tests/suite_wide tests/unseen_timing tests/unseen_functional tests/fuzz/fuzz tests/statements tests/vectors tests/programs tests/forms/forms \
 	tests/docs tests/report tests/looking tests/browser
-data_tests += tests/halves tests/policies tests/objects tests/linear tests/fuzz/objects tests/fuzz/litmus tests/threads tests/labs
+data_tests += tests/pass_tests tests/halves tests/policies tests/objects tests/linear tests/fuzz/objects tests/fuzz/litmus tests/threads tests/labs
 check_PROGRAMS += $(data_tests) tests/ptxcheck
 tests_suite_timing_SOURCES = tests/suite.c
 tests_suite_timing_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"timing"'
@@ -43,6 +43,8 @@ tests_forms_forms_LDADD = libpl_harness.la libptxloom.la
 tests_vectors_LDADD = libpl_harness.la libptxloom.la
 tests_policies_SOURCES = tests/policies.c
 tests_policies_LDADD = libpl_harness.la libptxloom.la
+tests_pass_tests_SOURCES = tests/pass_tests.c
+tests_pass_tests_LDADD = libpl_harness.la
 tests_halves_SOURCES = tests/halves.c
 tests_halves_LDADD = libpl_harness.la libptxloom.la
 tests_programs_SOURCES = tests/programs.c tests/programs.h
@@ -75,8 +77,8 @@ tests_probes_parting_LDADD = libpl_probe.la libpl_harness.la libptxloom.la
 tests_probes_async_LDADD = libpl_probe.la libpl_harness.la libptxloom.la
 
 # Programs report in TAP, so that every single test is counted; libcheck does so when CK_TAP_LOG_FILE_NAME is set.
-AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)' abs_srcdir='$(abs_srcdir)' CK_TAP_LOG_FILE_NAME=-; \
-	export srcdir abs_srcdir CK_TAP_LOG_FILE_NAME;
+AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)' abs_srcdir='$(abs_srcdir)' CK_TAP_LOG_FILE_NAME=- PTXLOOM_VERIFY_IR=1; \
+	export srcdir abs_srcdir CK_TAP_LOG_FILE_NAME PTXLOOM_VERIFY_IR;
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 TEST_EXTENSIONS = .ptx
 PTX_LOG_COMPILER = tests/ptxcheck
@@ -144,7 +146,7 @@ weak-suite: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT)
 .PHONY: weak-suite suite-levels schedules accuracy accuracy-update accuracy-mufu bench fuzz docs-update
 
 noinst_HEADERS += tests/unit/unit.h
-EXTRA_DIST += labs tests/data tests/ptx tests/advice tests/litmus examples tests/isagen $(script_tests) tests/scratch.sh tests/unit/num_sums.c
+EXTRA_DIST += labs tests/passes tests/compare_builds.sh tests/data tests/ptx tests/advice tests/litmus examples tests/isagen $(script_tests) tests/scratch.sh tests/unit/num_sums.c
 # Run by hand, once; doc/numerics.md points to it.
 EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu tools/ptxas
 

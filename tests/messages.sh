@@ -124,6 +124,14 @@ says 2 run one.ptx --check memory <<'END'
 error: '--check' is not available in this version of ptxloom [E0011]
 END
 
+says 2 as one.ptx --skip-pass=licn <<'END'
+error: no pass is called 'licn' [E0012]
+  help: did you mean 'licm'?
+END
+says 2 as one.ptx --skip-pass=gvn,spill <<'END'
+error: the pass 'spill' cannot be skipped [E0013]
+END
+
 # --- launches
 
 says 2 run one.ptx -k nix -g 1 -b 32 u32:1 'u32[4]' <<'END'

@@ -1,0 +1,98 @@
+/* passes.c - pl_pass_control, in names, becomes pl_pass_options, in sets. */
+#include "lib/internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const pl_loc no_place = {.file = UINT32_MAX};
+
+static bool unknown_pass(pl_gpu *gpu, const char *name, size_t n)
+{
+    const char *names[PL_PASS_COUNT], *word = pl_arena_strndup(gpu->messages, name, n);
+    for (int k = 0; k < PL_PASS_COUNT; k++) names[k] = pl_passes[k].name;
+    const char *near = word ? pl_nearest(word, names, PL_PASS_COUNT) : NULL;
+    pl_diag *d = pl_report(&gpu->diags, PL_E0012, no_place, word ? word : "?");
+    d->help = near ? pl_arena_printf(gpu->messages, "did you mean '%s'?", near) : pl_diag_explanation(PL_E0012);
+    return false;
+}
+
+/* A list of names becomes a set. */
+static bool read_names(pl_gpu *gpu, const char *list, uint64_t *set)
+{
+    *set = 0;
+    for (const char *s = list; s && *s; s += *s == ',') {
+        const size_t n = strcspn(s, ",");
+        const pl_pass_id id = pl_pass_find(s, n);
+        if (id == PL_PASS_COUNT) return unknown_pass(gpu, s, n);
+        *set |= (uint64_t)1 << id;
+        s += n;
+    }
+    return true;
+}
+
+static bool may_skip(pl_gpu *gpu, uint64_t set)
+{
+    for (int k = 0; k < PL_PASS_COUNT; k++)
+        if ((set >> k & 1) && pl_passes[k].required) {
+            pl_report(&gpu->diags, PL_E0013, no_place, pl_passes[k].name);
+            return false;
+        }
+    return true;
+}
+
+bool pl_passes_begin(pl_gpu *gpu, const pl_pass_control *control, pl_pass_options *out)
+{
+    static const pl_pass_control none;
+    const pl_pass_control *c = control ? control : &none;
+    *out = (pl_pass_options){.verify = c->verify, .to = c->to, .failed = ATOMIC_FLAG_INIT};
+#ifdef PL_VERIFY_IR
+    out->verify = true;
+#endif
+    if (!read_names(gpu, c->skip, &out->skip) || !may_skip(gpu, out->skip)) return false;
+    if (c->print_after && c->print && strcmp(c->print_after, "all") == 0)
+        out->print_after = ~(uint64_t)0;
+    else if (c->print && !read_names(gpu, c->print_after, &out->print_after))
+        return false;
+    if (out->print_after) out->print = c->print;
+    if (c->time && c->print && !(out->time = calloc(PL_PASS_COUNT, sizeof *out->time))) {
+        pl_gpu_no_memory(gpu, "while loading a module");
+        return false;
+    }
+    return true;
+}
+
+static int slower(const void *a, const void *b)
+{
+    const pl_pass_time *const *x = a, *const *y = b;
+    return (*x)->ns > (*y)->ns ? -1 : (*x)->ns < (*y)->ns;
+}
+
+/* The passes that ran, slowest first. */
+static void print_times(pl_gpu *gpu, const pl_pass_control *c, const pl_pass_time *time)
+{
+    const pl_pass_time *order[PL_PASS_COUNT];
+    uint64_t all = 0;
+    size_t n = 0;
+    for (int k = 0; k < PL_PASS_COUNT; k++) {
+        all += time[k].ns;
+        if (time[k].runs) order[n++] = &time[k];
+    }
+    qsort(order, n, sizeof *order, slower);
+    const char *text = pl_arena_printf(gpu->messages, "%-28s %8s %12s %7s\n", "pass", "runs", "ms", "share");
+    for (size_t k = 0; k <= n && text; k++) {
+        c->print(c->to, text, strlen(text));
+        if (k < n)
+            text = pl_arena_printf(gpu->messages, "%-28s %8u %12.3f %6.1f%%\n", pl_passes[order[k] - time].name, order[k]->runs,
+                                   (double)order[k]->ns * 1e-6, all ? 100.0 * (double)order[k]->ns / (double)all : 0.0);
+    }
+}
+
+pl_status pl_passes_end(pl_gpu *gpu, const pl_pass_control *control, pl_pass_options *o, pl_status st)
+{
+    if (o->finding[0]) {
+        const char *what = pl_arena_strdup(gpu->messages, o->finding);
+        pl_report(&gpu->diags, PL_E0014, no_place, what ? what : "?");
+    }
+    if (o->time && st == PL_OK) print_times(gpu, control, o->time);
+    free(o->time);
+    return st;
+}

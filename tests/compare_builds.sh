@@ -1,0 +1,35 @@
+#!/bin/sh
+# compare_builds.sh - does another build make the same machine programs?
+#
+#   tests/compare_builds.sh OLD/ptxloom NEW/ptxloom
+#
+# Assembles every recorded kernel and every test kernel at -O0 and -O2 with both and compares the listings byte for byte. Prints the
+# files that differ; exit status 1 if any does. For changes that must not change what is assembled.
+set -u
+top=$(cd "$(dirname "$0")/.." && pwd)
+old=$1
+new=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+count=0
+differ=0
+compare() {
+    for level in -O0 -O2; do
+        "$old" dis "$1" $level >"$work/old" 2>&1
+        "$new" dis "$1" $level >"$work/new" 2>&1
+        count=$((count + 1))
+        if ! cmp -s "$work/old" "$work/new"; then
+            differ=$((differ + 1))
+            echo "differs at $level: $2"
+        fi
+    done
+}
+for f in $(find "$top/tests/data" "$top/tests/ptx/exec" "$top/examples" "$top/labs" -name '*.ptx' | sort); do
+    compare "$f" "${f#"$top"/}"
+done
+for f in $(find "$top/tests/data" -name '*.ptx.xz' | sort); do
+    xz -dc "$f" >"$work/kernel.ptx"
+    compare "$work/kernel.ptx" "${f#"$top"/}"
+done
+echo "$count listings, $differ differ"
+[ "$differ" -eq 0 ]
