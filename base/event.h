@@ -47,6 +47,8 @@ typedef struct pl_inst_event {
     uint32_t warp;      /* in its block */
     uint32_t pc;        /* index of the machine instruction in the program */
     uint64_t mask;      /* lanes that executed it */
+    uint32_t weight;    /* hardware instructions that it stands for: their sum over the launch is inst_executed */
+    uint8_t active;     /* active lanes, also those whose guard is false; 0 counts as those of mask */
     uint16_t sm;        /* 0 in functional mode */
     uint8_t subcore;
     uint8_t stall;      /* pl_stall: main reason for waiting before this issue */
@@ -110,7 +112,8 @@ typedef struct pl_pc_stat {
     uint64_t lanes;       /* sum of active lanes over issues */
     uint64_t stall[PL_STALL_COUNT]; /* cycles by reason, timing mode */
     uint64_t requests, sectors, wavefronts, conflicts; /* memory instructions */
-    uint64_t l1_hits, l2_hits, dram; /* sectors by the level that served them */
+    uint64_t l1_hits;     /* sectors of loads that L1 had, or had asked for */
+    uint64_t from_l2, from_dram; /* sectors that came from L2 and from DRAM; one that waits for a fill on its way comes from DRAM */
     uint64_t branches, divergent;    /* branch instructions: executed, and with lanes parting */
     uint64_t latency;     /* sum of latencies */
 } pl_pc_stat;

@@ -231,16 +231,24 @@ typedef struct pl_launch {
     bool dependent;          /* it may start before the launch in front of it has ended (programmatic dependent launch, griddepcontrol) */
 } pl_launch;
 
+/* Where a launch failed. */
+typedef struct pl_fault_place {
+    uint32_t pc; /* of the machine instruction; pl_module_listing tells its lines */
+    uint32_t block[3], thread[3];
+    uint64_t address; /* that it asked for, or 0 */
+} pl_fault_place;
+
 typedef struct pl_result {
     pl_status status;       /* PL_OK, PL_FAULT, PL_INTERRUPTED ... */
-    uint64_t cycles;        /* 0 in functional mode */
+    uint64_t cycles;        /* 0 in functional mode; without PL_OK: until it stopped, as all counts */
     uint64_t inst_executed, thread_inst_executed;
     double wall_seconds;    /* emulation alone */
     const char *error;      /* CUDA's error name of a fault, or NULL */
     const char *error_text;
+    const pl_fault_place *fault; /* or NULL */
     const pl_pc_stat *pc_stat; /* by pc; valid until the next launch of this module */
     size_t npc;
-    const pl_counter *counter; /* valid until the next launch */
+    const pl_counter *counter; /* valid until the next launch; none without PL_OK: rates of part of a launch mean nothing */
     size_t ncounters;
     uint32_t registers, static_shared, dynamic_shared, local_bytes;
     double theoretical_occupancy; /* 0..1, timing mode */
@@ -395,6 +403,7 @@ int64_t pl_trace_partner(struct sqlite3 *a, int64_t launch, struct sqlite3 *b);
 typedef struct pl_line_cost {
     uint32_t line;
     uint64_t issues, stall_cycles, sectors, conflicts;
+    const char *cuda; /* where it was compiled from: "k.cu:12"; or NULL */
 } pl_line_cost;
 /* Calls `line` for every PTX line that ran in either launch, in their order; equal lines of the two are one call. */
 pl_status pl_trace_diff(pl_gpu *gpu, struct sqlite3 *a, int64_t launch_a, struct sqlite3 *b, int64_t launch_b,

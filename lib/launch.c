@@ -173,6 +173,17 @@ static pl_diag *report_at(pl_module *m, pl_diag_id id, const char *kernel, const
     return d;
 }
 
+static const pl_fault_place *fault_place(pl_module *m, const pl_fault_info *f)
+{
+    pl_fault_place *p = pl_arena_new(m->results, pl_fault_place);
+    if (!p) return NULL;
+    p->pc = f->pc;
+    p->address = f->address;
+    memcpy(p->block, f->block, sizeof p->block);
+    memcpy(p->thread, f->thread, sizeof p->thread);
+    return p;
+}
+
 /* A failure of the emulated program as a message that points at the PTX. */
 static void report_fault(pl_module *m, const pl_grid *g)
 {
@@ -411,6 +422,7 @@ static pl_status run(course *x, pl_grid *g, size_t n)
     system->launchable = NULL;
     system->ctx = NULL;
     x->out->wall_seconds = seconds() - start;
+    if (st != PL_OK || head->fault.set) x->out->ncounters = 0;
     for (const pl_grid *k = g; k < g + n; k++)
         if (k->doubt.set) report_doubt(m, &k->doubt);
     if (head->fault.set) {
@@ -418,6 +430,7 @@ static pl_status run(course *x, pl_grid *g, size_t n)
         report_fault(m, head);
         x->out->error = pl_arena_strdup(m->results, head->fault.error ? head->fault.error : "");
         x->out->error_text = pl_arena_strdup(m->results, head->fault.text);
+        x->out->fault = fault_place(m, &head->fault);
     } else if (st == PL_INTERRUPTED) {
         pl_report(&m->gpu->diags, PL_E0420, (pl_loc){.file = UINT32_MAX},
                   "before the kernel had finished");

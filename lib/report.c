@@ -85,7 +85,8 @@ static pl_line_cost cost(const pl_tracedb_line_sum *s)
                           .issues = s->issues,
                           .stall_cycles = s->stall_cycles,
                           .sectors = s->sectors,
-                          .conflicts = s->conflicts};
+                          .conflicts = s->conflicts,
+                          .cuda = s->cuda};
 }
 
 pl_status pl_trace_diff(pl_gpu *gpu, struct sqlite3 *a, int64_t launch_a, struct sqlite3 *b,

@@ -113,6 +113,7 @@ static void describe_insn(void *ctx, uint32_t pc, pl_tracedb_insn *out)
                              .ptx_line = l->text_line,
                              .src_file = l->src_file,
                              .src_line = l->src_line,
+                             .cuda = l->cuda[0] ? l->cuda : NULL,
                              .form = l->form,
                              .mnemonic = l->mnemonic,
                              .syntax = l->syntax,
@@ -185,7 +186,17 @@ pl_status pl_trace_end(pl_trace *t, const pl_result *r)
     const char *error = pl_tracedb_error(t->db);
     if (error || !t->begun) return failed(t, PL_IO, t->path);
     char *text = printed(t);
+    const pl_fault_place *p = r->fault;
+    pl_tracedb_fault fault = {.pc = UINT32_MAX};
+    if (p) {
+        fault.pc = p->pc;
+        fault.address = p->address;
+        memcpy(fault.block, p->block, sizeof fault.block);
+        memcpy(fault.thread, p->thread, sizeof fault.thread);
+    }
     const pl_tracedb_result d = {.status = status_word(r->status),
+                                 .complete = r->status == PL_OK,
+                                 .fault = p ? &fault : NULL,
                                  .error = r->error,
                                  .error_text = r->error_text,
                                  .cycles = r->cycles,

@@ -34,7 +34,7 @@ equal 'and in a packed trace' "$(ask m.db 'SELECT sum(latency * (id % 1000)) FRO
 equal 'also when a filter leaves instructions out' "$(ask m.db 'SELECT sum(latency) FROM inst WHERE sm BETWEEN 3 AND 4')" "$("$loom" run "$matmul" \
     --trace f.db --trace-level inst --trace-sm 3:4 >f.txt; ask f.db 'SELECT sum(latency) FROM inst')"
 equal 'every request has its row' 1 "$(ask m.db "SELECT sum(requests) = (SELECT count(*) FROM mem) FROM pc_stat")"
-equal 'the numbers of a trace agree' 1,1,1,1 "$("$loom" query m.db --csv checks | sed -n 2p | tr -d '\r' | cut -d , -f 3-)"
+equal 'the numbers of a trace agree' 1,1,1,1,1,1 "$("$loom" query m.db --csv checks | sed -n 2p | tr -d '\r' | cut -d , -f 3-)"
 equal 'the class of an instruction is that of its variant' 'ld st' "$(ask m.db "SELECT group_concat(class, ' ')
     FROM (SELECT DISTINCT f.class FROM pc_stat s JOIN instruction i USING (module, pc) JOIN isa_form f ON f.id = i.form
     WHERE i.space = 'shared' ORDER BY 1)")"
@@ -46,7 +46,7 @@ equal 'with units and origins' 132,chosen "$(ask m.db "SELECT value, 'chosen' FR
 # --- a launch of several grids: its figures are their sums
 
 "$loom" run "$root/tests/ptx/exec/programs/cdp.ptx" -k kernel -g 1 -b 4 'u32[1024]=hash:1' 'u32[256]' s32:1024 --trace d.db --trace-level mem >d.txt
-equal 'launches from the device count in every number' 1,1,1,1 "$("$loom" query d.db --csv checks | sed -n 2p | tr -d '\r' | cut -d , -f 3-)"
+equal 'launches from the device count in every number' 1,1,1,1,1,1 "$("$loom" query d.db --csv checks | sed -n 2p | tr -d '\r' | cut -d , -f 3-)"
 equal 'and in the metrics' 1 "$(ask d.db "SELECT (SELECT value FROM counter WHERE name = 'smsp__inst_executed.sum') = inst_executed AND inst_executed =
     (SELECT sum(issues) FROM pc_stat) AND cycles = (SELECT value FROM counter WHERE name = 'gpc__cycles_elapsed.max') AS same FROM kernel")"
 equal 'blocks of all grids have numbers of their own' 1 "$(ask d.db "SELECT count(DISTINCT block) =
@@ -61,7 +61,7 @@ for k in 1 3; do
 done
 equal 'and no others' 10 "$(ask h.db "SELECT count(*) FROM event")"
 "$loom" run "$root/examples/overlap.json" --trace o.db --trace-level mem >o.txt
-equal 'kernels that overlap: the numbers agree' 1,1,1,1 "$("$loom" query o.db --csv checks | sed -n 2p | tr -d '\r' | cut -d , -f 3-)"
+equal 'kernels that overlap: the numbers agree' 1,1,1,1,1,1 "$("$loom" query o.db --csv checks | sed -n 2p | tr -d '\r' | cut -d , -f 3-)"
 equal 'blocks of the second start before those of the first have ended' 1 "$(ask o.db "SELECT
     min(cycle) FILTER (WHERE block >= 4) < max(cycle) FILTER (WHERE block < 4) AS early FROM inst")"
 

@@ -22,6 +22,7 @@ typedef struct side {
 static void free_side(side *s)
 {
     for (size_t i = 0; i < s->n; i++) free(s->text[i]);
+    for (size_t i = 0; i < s->n; i++) free((char *)s->sum[i].cuda);
     free(s->text);
     free(s->sum);
 }
@@ -60,7 +61,7 @@ static pl_status read_side(sqlite3 *db, int64_t kernel, side *out)
 {
     static const char sql[] =
         "SELECT i.ptx_line, coalesce(l.text, i.text), sum(s.issues), sum(s.stall_cycles), "
-        "sum(s.sectors), sum(s.conflicts) "
+        "sum(s.sectors), sum(s.conflicts), i.cuda "
         "FROM pc_stat s JOIN instruction i ON i.module = s.module AND i.pc = s.pc "
         "LEFT JOIN source_line l ON l.source = i.ptx_source AND l.line = i.ptx_line "
         "WHERE s.kernel = ? AND i.ptx_line > 0 GROUP BY i.ptx_line ORDER BY i.ptx_line";
@@ -74,8 +75,12 @@ static pl_status read_side(sqlite3 *db, int64_t kernel, side *out)
         memory = (out->n < out->cap || grow(out)) &&
                  (out->text[out->n] = tidy(text ? text : "")) != NULL;
         if (!memory) break;
+        const char *cuda = (const char *)sqlite3_column_text(s, 6);
+        char *copy = cuda ? strdup(cuda) : NULL;
+        memory = copy || !cuda;
         out->sum[out->n++] =
-            (pl_tracedb_line_sum){.line = (uint32_t)sqlite3_column_int64(s, 0),
+            (pl_tracedb_line_sum){.cuda = copy,
+                                  .line = (uint32_t)sqlite3_column_int64(s, 0),
                                   .issues = (uint64_t)sqlite3_column_int64(s, 2),
                                   .stall_cycles = (uint64_t)sqlite3_column_int64(s, 3),
                                   .sectors = (uint64_t)sqlite3_column_int64(s, 4),
@@ -92,8 +97,14 @@ static bool emit(pl_tracedb_diff_lines *out, const side *a, size_t i, const side
     *d = (pl_tracedb_diff_line){.text = strdup(i != SIZE_MAX ? a->text[i] : b->text[j])};
     if (i != SIZE_MAX) d->side[0] = a->sum[i];
     if (j != SIZE_MAX) d->side[1] = b->sum[j];
+    bool good = d->text != NULL;
+    for (int k = 0; k < 2; k++) {
+        const char *cuda = d->side[k].cuda;
+        d->side[k].cuda = cuda ? strdup(cuda) : NULL;
+        good = good && (!cuda || d->side[k].cuda);
+    }
     out->n++;
-    return d->text != NULL;
+    return good;
 }
 
 /* Pairs the lines from..na of a with from..nb of b: common[i][j] is the length of the longest
@@ -161,7 +172,10 @@ pl_status pl_tracedb_diff(sqlite3 *da, int64_t ka, sqlite3 *db, int64_t kb,
 
 void pl_tracedb_diff_free(pl_tracedb_diff_lines *d)
 {
-    for (size_t i = 0; i < d->n; i++) free(d->line[i].text);
+    for (size_t i = 0; i < d->n; i++) {
+        free(d->line[i].text);
+        for (int k = 0; k < 2; k++) free((char *)d->line[i].side[k].cuda);
+    }
     free(d->line);
     *d = (pl_tracedb_diff_lines){0};
 }

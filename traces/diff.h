@@ -13,6 +13,7 @@ struct sqlite3;
 typedef struct pl_tracedb_line_sum {
     uint32_t line;
     uint64_t issues, stall_cycles, sectors, conflicts;
+    const char *cuda; /* where it was compiled from, or NULL; of a diff: owned by it */
 } pl_tracedb_line_sum;
 
 typedef struct pl_tracedb_diff_line {

@@ -159,7 +159,11 @@ END {
     for (i = 1; i <= rules; i++)
         text("SELECT kernel, share, " literal(rule[i]) ", line, advice, evidence, " literal(rule_check[i]) ", " literal(rule_of[i]) " FROM (\n" \
             rule_sql[i] ")" (i < rules ? " UNION ALL" : ")") "\n")
-    text("SELECT kernel, round(100 * share, 1) AS \"share %\", rule, line, advice, evidence, \"check\", \"of\" FROM r WHERE share > 0.02\n" \
+    text("SELECT r.kernel, round(100 * share, 1) AS \"share %\", rule, line, replace(advice, at, place) AS advice, replace(evidence, at, place) AS evidence,\n" \
+        "       \"check\", \"of\", cuda\n" \
+        "FROM (SELECT r.*, coalesce('line ' || line, 'no line') AS at, coalesce(cuda || ', PTX line ' || line, 'line ' || line, 'no line') AS place\n" \
+        "      FROM (SELECT r.*, (SELECT i.cuda FROM instruction i JOIN k ON k.module = i.module WHERE k.id = r.kernel AND i.ptx_line = line AND i.cuda IS NOT NULL\n" \
+        "                         ORDER BY i.pc LIMIT 1) AS cuda FROM r) r) r WHERE share > 0.02\n" \
         "ORDER BY kernel, share DESC, rule, line LIMIT coalesce(:limit, 40);\n")
     print ";\n"
     printf "const pl_tracedb_metric pl_tracedb_metrics[] = {\n"
@@ -170,7 +174,7 @@ END {
     all = "CREATE VIEW \"metric\" AS -- every metric of every launch\n"
     for (i = 1; i <= metrics; i++) {
         printf "    {%s\",", quoted(name[i])
-        text("CREATE VIEW \"" name[i] "\" AS -- " meaning[i] " [" unit[i] "]\nSELECT k.id AS kernel, " formula[i] " AS value FROM kernel k\n")
+        text("CREATE VIEW \"" name[i] "\" AS -- " meaning[i] " [" unit[i] "]\nSELECT k.id AS kernel, " (formula[i] == "NULL" ? "NULL" : "iif(k.status = 'ok', " formula[i] ", NULL)") " AS value FROM kernel k\n")
         print "},"
         all = all "SELECT kernel, " literal(name[i]) " AS name, value FROM \"" name[i] "\" WHERE value IS NOT NULL UNION ALL\n"
     }

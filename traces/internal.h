@@ -44,7 +44,7 @@ typedef struct pl_tracedb_choice {
 /* Sums of one warp while its launch runs; written to warp and block at the end of the launch. */
 typedef struct pl_tracedb_warp {
     uint64_t first_cycle, last_cycle, first_seq, last_seq;
-    uint64_t executed, lanes, stall_cycles;
+    uint64_t executed, inst_executed, lanes, stall_cycles;
     uint64_t barrier_cycle;
     uint32_t barrier_pc; /* of the barrier it arrived at last ... */
     bool at_barrier;     /* ... and has not left yet */
@@ -124,6 +124,7 @@ struct pl_tracedb {
     pl_map modules, sources, lines,
         forms; /* by digest, by name, by "source:line", by "row:class": what the file holds */
     int64_t next_source;
+    bool views_known; /* this connection has loaded the views of metrics */
     bool packed;
     pl_packer *packer; /* packed: ... */
     pl_packed_block **bucket[2]; /* by stream and multiprocessor: the block in the making, or NULL */

@@ -161,12 +161,13 @@ static void add_insn(pl_tracedb *t, statements *s, const source_file *ptx, uint3
     sqlite3_bind_int64(s->insn, 5, form_of(t, s, i));
     bind_place(s->insn, 6, ptx, i->ptx_line <= ptx->nlines ? i->ptx_line : 0);
     bind_place(s->insn, 8, cuda, i->src_line);
-    pl_tracedb_text(s->insn, 10, a.kind);
-    pl_tracedb_text(s->insn, 11, a.space);
+    pl_tracedb_text(s->insn, 10, located ? i->cuda : NULL);
+    pl_tracedb_text(s->insn, 11, a.kind);
+    pl_tracedb_text(s->insn, 12, a.space);
     if (a.bytes)
-        sqlite3_bind_int64(s->insn, 12, a.bytes);
+        sqlite3_bind_int64(s->insn, 13, a.bytes);
     else
-        sqlite3_bind_null(s->insn, 12);
+        sqlite3_bind_null(s->insn, 13);
     pl_tracedb_step(t, s->insn);
 }
 
@@ -231,7 +232,7 @@ bool pl_tracedb_listing(pl_tracedb *t, const pl_tracedb_kernel *k)
         .line = pl_tracedb_prepare(t, "INSERT INTO source_line VALUES (?, ?, ?)"),
         .form = pl_tracedb_prepare(t, "INSERT INTO isa_form VALUES (?, ?, ?, ?, ?, ?)"),
         .insn = pl_tracedb_prepare(
-            t, "INSERT INTO instruction VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+            t, "INSERT INTO instruction VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
     };
     if (t->status == PL_OK) add_module(t, &s, k, digest, m);
     sqlite3_finalize(s.source);

@@ -9,3 +9,29 @@ CREATE TEMP TABLE unit_time (
     kernel INTEGER NOT NULL, component TEXT NOT NULL, unit INTEGER NOT NULL, name TEXT NOT NULL, cycle INTEGER NOT NULL,
     cycles INTEGER NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (kernel, component, name, unit, cycle)
 ) WITHOUT ROWID;
+
+-- from 2
+CREATE TEMP VIEW instruction AS SELECT module, pc, function, text, form, ptx_source, ptx_line, src_source, src_line,
+    (SELECT replace(f.name, rtrim(f.name, replace(f.name, '/', '')), '') || ':' || src_line FROM main.source f WHERE f.id = src_source) AS cuda,
+    access, space, bytes FROM main.instruction;
+CREATE TEMP VIEW inst AS SELECT id, kernel, cycle, sm, subcore, block, warp, pc, mask, lanes, NULL AS weight, stall, stall_cycles, latency FROM main.inst;
+CREATE TEMP VIEW pc_stat AS SELECT kernel, pc, module, issues, executed, lanes, stall_cycles, requests, sectors, wavefronts, conflicts, l1_hits,
+    l2_hits AS from_l2, dram AS from_dram, branches, divergent, latency FROM main.pc_stat;
+CREATE TEMP VIEW access AS SELECT kernel, space, kind, executed, requests, sectors, wavefronts, conflicts, l1_hits, l2_hits AS from_l2,
+    dram AS from_dram, bytes FROM main.access;
+CREATE TEMP VIEW block AS SELECT kernel, block, x, y, z, sm, first_cycle, last_cycle, warps, executed AS inst_executed FROM main.block;
+CREATE TEMP VIEW warp AS SELECT kernel, block, warp, subcore, first_cycle, last_cycle, first_inst, last_inst, executed AS inst_executed, executed, lanes,
+    stall_cycles FROM main.warp;
+CREATE TEMP TABLE fault (
+    id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL, error TEXT NOT NULL, text TEXT NOT NULL, block_x INTEGER NOT NULL, block_y INTEGER NOT NULL,
+    block_z INTEGER NOT NULL, thread_x INTEGER NOT NULL, thread_y INTEGER NOT NULL, thread_z INTEGER NOT NULL, pc INTEGER, ptx_line INTEGER,
+    src_file TEXT, src_line INTEGER, cuda TEXT, address INTEGER);
+CREATE TEMP VIEW listing AS
+SELECT k.id AS kernel, k.entry, i.pc, i.function, i.text, i.ptx_line, p.text AS ptx, f.name AS src_file, i.src_line,
+       c.text AS src, i.cuda, s.issues, s.executed, s.lanes, s.stall_cycles, s.requests, s.sectors, s.wavefronts, s.conflicts
+FROM kernel k
+JOIN instruction i ON i.module = k.module
+LEFT JOIN pc_stat s ON s.kernel = k.id AND s.pc = i.pc
+LEFT JOIN source_line p ON p.source = i.ptx_source AND p.line = i.ptx_line
+LEFT JOIN source f ON f.id = i.src_source
+LEFT JOIN source_line c ON c.source = i.src_source AND c.line = i.src_line;

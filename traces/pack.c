@@ -22,7 +22,7 @@ static const uint8_t inst_predictions[PL_PI_COUNT][2] = {
     [PL_PI_CYCLE] = {PL_PRED_PREVIOUS}, [PL_PI_ID] = {PL_PRED_PREVIOUS},
     [PL_PI_MASK] = {PL_PRED_WARP},      [PL_PI_STALL] = {PL_PRED_INSN},
     [PL_PI_WAITED] = {PL_PRED_WAITED, PL_PRED_INSN},
-    [PL_PI_LATENCY] = {PL_PRED_INSN},
+    [PL_PI_LATENCY] = {PL_PRED_INSN},   [PL_PI_WEIGHT] = {PL_PRED_INSN},
 };
 static const uint8_t mem_predictions[PL_PM_COUNT][2] = {
     [PL_PM_WARP] = {PL_PRED_NONE},       [PL_PM_PC] = {PL_PRED_NEXT_PC},
@@ -322,6 +322,7 @@ static void turn(pl_packer *p, const pl_packed_block *b)
             c[PL_PI_STALL][i] = e->stall;
             c[PL_PI_WAITED][i] = e->waited;
             c[PL_PI_LATENCY][i] = e->latency;
+            c[PL_PI_WEIGHT][i] = e->weight;
         }
     } else {
         for (uint32_t i = 0; i < b->n; i++) {

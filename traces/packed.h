@@ -33,7 +33,7 @@ enum { PL_PACKED_ROWS = 2048, PL_PACKED_INSNS = 512, PL_PACKED_LANES = PL_LANES,
 /* Columns of the two streams. The first three must be read before those that are predicted from them. ACCESS holds
  * what rarely differs between the accesses of one instruction: PL_ACCESS. */
 #define PL_PACKED_INST(X)                                                                          \
-    X(WARP) X(PC) X(CYCLE) X(ID) X(MASK) X(STALL) X(WAITED) X(LATENCY)
+    X(WARP) X(PC) X(CYCLE) X(ID) X(MASK) X(STALL) X(WAITED) X(LATENCY) X(WEIGHT)
 #define PL_PACKED_MEM(X)                                                                           \
     X(WARP) X(PC) X(CYCLE) X(ID) X(INST) X(MASK) X(ACCESS) X(ADDRESS) X(STRIDE) X(SECTORS)         \
     X(WAVEFRONTS) X(LEVEL) X(LATENCY)
@@ -86,7 +86,7 @@ typedef struct pl_packed_warp {
 /* Events as they wait for their block to be full. */
 typedef struct pl_packed_inst {
     uint64_t id, cycle, mask;
-    uint32_t pc, waited, latency;
+    uint32_t pc, waited, latency, weight;
     uint16_t warp; /* number in the block's list of warps */
     uint8_t stall;
 } pl_packed_inst;

@@ -233,6 +233,7 @@ void pl_tracedb_packed_inst(pl_tracedb *t, const pl_inst_event *e)
                                            .mask = e->mask,
                                            .waited = e->stall_cycles,
                                            .latency = e->latency,
+                                           .weight = e->weight,
                                            .warp = warp_number(t, b, e->block, e->warp, e->subcore),
                                            .stall = e->stall};
     if (e->latency == PL_LATENCY_LATER) add_late(t, b, b->n - 1);

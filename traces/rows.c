@@ -14,7 +14,7 @@ bool pl_tracedb_rows_open(pl_tracedb *t)
         if (!pl_tracedb_packed_open(t)) return false;
     } else {
     t->add_inst =
-        pl_tracedb_prepare(t, "INSERT INTO inst VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        pl_tracedb_prepare(t, "INSERT INTO inst VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     t->add_mem = pl_tracedb_prepare(
         t, "INSERT INTO mem VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     }
@@ -134,6 +134,7 @@ static void count_warp(pl_tracedb *t, const pl_inst_event *e, unsigned lanes)
     if (e->seq < w->first_seq) w->first_seq = e->seq;
     if (e->seq > w->last_seq) w->last_seq = e->seq;
     w->executed++;
+    w->inst_executed += e->weight;
     w->lanes += lanes;
     w->stall_cycles += e->stall_cycles;
     if (w->at_barrier) {
@@ -160,9 +161,10 @@ static void write_inst(pl_tracedb *t, const pl_inst_event *e)
     sqlite3_bind_int64(s, 8, e->pc);
     sqlite3_bind_int64(s, 9, (int64_t)e->mask);
     sqlite3_bind_int64(s, 10, lanes_in(e->mask));
-    sqlite3_bind_int64(s, 11, e->stall);
-    sqlite3_bind_int64(s, 12, e->stall_cycles);
-    sqlite3_bind_int64(s, 13, e->latency);
+    sqlite3_bind_int64(s, 11, e->weight);
+    sqlite3_bind_int64(s, 12, e->stall);
+    sqlite3_bind_int64(s, 13, e->stall_cycles);
+    sqlite3_bind_int64(s, 14, e->latency);
     if (pl_tracedb_step(t, s)) t->inst_rows++;
 }
 
@@ -243,8 +245,8 @@ static void on_inst(void *ctx, const pl_inst_event *e)
     count_warp(t, e, lanes);
     if (t->timing) {
         pl_tracedb_window *w = window_of(t, e->cycle);
-        w->sum[PL_SERIES_inst_executed]++;
-        w->sum[PL_SERIES_thread_inst_executed] += lanes;
+        w->sum[PL_SERIES_inst_executed] += e->weight;
+        w->sum[PL_SERIES_thread_inst_executed] += (uint64_t)e->weight * (e->active ? e->active : lanes);
         w->sum[PL_SERIES_stall_cycles] += e->stall_cycles;
     }
     if (!wanted(t, e->sm, e->block, e->warp, e->pc, e->cycle)) return;
@@ -421,7 +423,7 @@ static void write_warps(pl_tracedb *t, const pl_tracedb_grid *g)
     sqlite3_stmt *b =
         pl_tracedb_prepare(t, "INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     sqlite3_stmt *s =
-        pl_tracedb_prepare(t, "INSERT INTO warp VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        pl_tracedb_prepare(t, "INSERT INTO warp VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for (uint64_t first = g->first_warp; b && s && first < last; first += g->warps) {
         uint64_t linear = (first - g->first_warp) / g->warps, block = g->first_block + linear, begin = UINT64_MAX, end = 0, executed = 0,
                  ran = 0, sm = 0;
@@ -437,6 +439,7 @@ static void write_warps(pl_tracedb *t, const pl_tracedb_grid *g)
                                        w->last_cycle,
                                        (uint64_t)t->first_inst + w->first_seq,
                                        (uint64_t)t->first_inst + w->last_seq,
+                                       w->inst_executed,
                                        w->executed,
                                        w->lanes,
                                        w->stall_cycles};
@@ -445,7 +448,7 @@ static void write_warps(pl_tracedb *t, const pl_tracedb_grid *g)
             pl_tracedb_step(t, s);
             if (w->first_cycle < begin) begin = w->first_cycle;
             if (w->last_cycle > end) end = w->last_cycle;
-            executed += w->executed;
+            executed += w->inst_executed;
             sm = w->sm;
             ran++;
         }

@@ -11,6 +11,7 @@ CREATE TABLE inst ( -- one executed warp instruction
     pc          INTEGER NOT NULL,
     mask        INTEGER NOT NULL, -- lanes that executed it: bit 0 is lane 0
     lanes       INTEGER NOT NULL, -- number of them
+    weight      INTEGER NOT NULL, -- hardware instructions that it stands for: their sum is kernel.inst_executed
     stall       INTEGER NOT NULL REFERENCES stall_reason (id), -- main reason for waiting before this issue
     stall_cycles INTEGER NOT NULL,
     latency     INTEGER NOT NULL, -- cycles to the result; 0: it has none, or unknown

@@ -1,4 +1,4 @@
--- schema.sql - the tables of a ptxloom trace, schema version 2. ptxloom-trace(5) draws and explains them.
+-- schema.sql - the tables of a ptxloom trace, schema version 3. ptxloom-trace(5) draws and explains them.
 --
 -- Read in this order: run and machine say who computed and on what; module, source_line and instruction are the program;
 -- kernel is one launch of it; everything else belongs to a launch. Statistics (pc_stat, stall, counter) are always there.
@@ -76,6 +76,7 @@ CREATE TABLE instruction (
     ptx_line    INTEGER,
     src_source  INTEGER REFERENCES source (id), -- CUDA file and line, through .loc
     src_line    INTEGER,
+    cuda        TEXT,    -- that position in words: k.cu:12, or k.cu:12 (inlined at k.cu:30)
     access      TEXT,    -- load, store, atomic, reduction, prefetch, async; NULL: does not touch memory
     space       TEXT,    -- as written: global, shared, local, const, param, generic
     bytes       INTEGER, -- a lane moves; NULL: not fixed by the instruction
@@ -101,11 +102,11 @@ CREATE TABLE kernel ( -- one launch
     registers   INTEGER NOT NULL, -- a thread
     static_shared INTEGER NOT NULL, dynamic_shared INTEGER NOT NULL, -- bytes a block
     local_bytes INTEGER NOT NULL, -- a thread
-    status      TEXT,             -- ok, fault, ...
+    status      TEXT,             -- ok; fault, interrupted, ...: did not complete, has no metrics, and counts go until it stopped
     error       TEXT, error_text TEXT,
-    cycles      INTEGER,          -- launch to last effect; NULL in functional mode
+    cycles      INTEGER,          -- launch to last effect; NULL in functional mode, and when the launch did not complete
     duration_us REAL,             -- cycles at the machine's clock
-    inst_executed INTEGER,        -- warp instructions = sum(issues) of pc_stat
+    inst_executed INTEGER,        -- warp instructions = sum(issues) of pc_stat = sum(weight) of inst; until it stopped
     thread_inst_executed INTEGER, -- the same counted by active lanes, also those whose guard is false
     theoretical_occupancy REAL,   -- 0..1
     wall_seconds REAL,            -- of the emulation
@@ -127,9 +128,9 @@ CREATE TABLE pc_stat ( -- one row per machine instruction that ran
     sectors     INTEGER NOT NULL, -- of 32 bytes
     wavefronts  INTEGER NOT NULL, -- passes through L1 or shared memory
     conflicts   INTEGER NOT NULL, -- passes beyond the unavoidable ones
-    l1_hits     INTEGER NOT NULL, -- sectors served by L1 ...
-    l2_hits     INTEGER NOT NULL, -- ... by L2 ...
-    dram        INTEGER NOT NULL, -- ... by DRAM
+    l1_hits     INTEGER NOT NULL, -- sectors of loads that L1 had, or had asked for
+    from_l2     INTEGER NOT NULL, -- sectors that came from L2 ...
+    from_dram   INTEGER NOT NULL, -- ... from DRAM, one that waits for another's fill included (to L2 that is a hit)
     branches    INTEGER NOT NULL, divergent INTEGER NOT NULL,
     latency     INTEGER NOT NULL, -- sum
     PRIMARY KEY (kernel, pc),
@@ -163,7 +164,7 @@ CREATE TABLE access ( -- pc_stat over the memory instructions of a launch, by st
     space       TEXT NOT NULL, -- generic addresses count as global
     kind        TEXT NOT NULL,
     executed    INTEGER NOT NULL, requests INTEGER NOT NULL, sectors INTEGER NOT NULL, wavefronts INTEGER NOT NULL,
-    conflicts   INTEGER NOT NULL, l1_hits INTEGER NOT NULL, l2_hits INTEGER NOT NULL, dram INTEGER NOT NULL,
+    conflicts   INTEGER NOT NULL, l1_hits INTEGER NOT NULL, from_l2 INTEGER NOT NULL, from_dram INTEGER NOT NULL,
     bytes       INTEGER, -- asked for by lanes; NULL: some instruction does not fix its size
     PRIMARY KEY (kernel, space, kind)
 ) WITHOUT ROWID;
@@ -213,7 +214,7 @@ CREATE TABLE block ( -- a thread block that ran
     first_cycle INTEGER NOT NULL, -- first issue of any of its warps
     last_cycle  INTEGER NOT NULL, -- last issue
     warps       INTEGER NOT NULL,
-    executed    INTEGER NOT NULL, -- warp instructions
+    inst_executed INTEGER NOT NULL, -- warp instructions; their sum is that of the launch
     PRIMARY KEY (kernel, block)
 ) WITHOUT ROWID;
 
@@ -225,8 +226,9 @@ CREATE TABLE warp ( -- a warp that ran
     first_cycle INTEGER NOT NULL,
     last_cycle  INTEGER NOT NULL,
     first_inst  INTEGER NOT NULL, last_inst INTEGER NOT NULL, -- its rows in inst lie between these
-    executed    INTEGER NOT NULL,
-    lanes       INTEGER NOT NULL, -- active lanes, summed over its instructions
+    inst_executed INTEGER NOT NULL, -- warp instructions; their sum is that of the launch
+    executed    INTEGER NOT NULL, -- rows of inst
+    lanes       INTEGER NOT NULL, -- lanes that executed, summed over those rows
     stall_cycles INTEGER NOT NULL,
     PRIMARY KEY (kernel, block, warp),
     FOREIGN KEY (kernel, block) REFERENCES block (kernel, block)
@@ -249,6 +251,20 @@ CREATE TABLE event ( -- what happened once: faults, printed lines, the size limi
     kernel      INTEGER NOT NULL REFERENCES kernel (id),
     kind        TEXT NOT NULL, -- fault, print, dropped
     text        TEXT
+);
+
+CREATE TABLE fault ( -- where a launch failed
+    id          INTEGER PRIMARY KEY,
+    kernel      INTEGER NOT NULL REFERENCES kernel (id),
+    error       TEXT NOT NULL,    -- CUDA's error name
+    text        TEXT NOT NULL,
+    block_x     INTEGER NOT NULL, block_y  INTEGER NOT NULL, block_z  INTEGER NOT NULL, -- %ctaid
+    thread_x    INTEGER NOT NULL, thread_y INTEGER NOT NULL, thread_z INTEGER NOT NULL, -- %tid
+    pc          INTEGER,          -- machine instruction; NULL: none
+    ptx_line    INTEGER,
+    src_file    TEXT, src_line INTEGER, -- CUDA file and line, through .loc
+    cuda        TEXT,             -- that position in words, with the calls that were inlined
+    address     INTEGER           -- that it asked for; NULL: the fault is about none
 );
 
 CREATE TABLE metric_info ( -- the metrics that have a view of their own
@@ -276,7 +292,7 @@ CREATE TABLE query ( -- for `ptxloom query FILE NAME`, or by hand: SELECT sql FR
 
 CREATE VIEW listing AS -- the program of each launch with what every instruction cost
 SELECT k.id AS kernel, k.entry, i.pc, i.function, i.text, i.ptx_line, p.text AS ptx, f.name AS src_file, i.src_line,
-       c.text AS src, s.issues, s.executed, s.lanes, s.stall_cycles, s.requests, s.sectors, s.wavefronts, s.conflicts
+       c.text AS src, i.cuda, s.issues, s.executed, s.lanes, s.stall_cycles, s.requests, s.sectors, s.wavefronts, s.conflicts
 FROM kernel k
 JOIN instruction i ON i.module = k.module
 LEFT JOIN pc_stat s ON s.kernel = k.id AND s.pc = i.pc

@@ -25,7 +25,7 @@
 
 enum {
     PL_TRACEDB_SCHEMA =
-        2, /* PRAGMA user_version of the files written; raised by every change of schema.sql */
+        3, /* PRAGMA user_version of the files written; raised by every change of schema.sql */
     PL_TRACEDB_APPLICATION =
         0x504c5452 /* "PLTR": PRAGMA application_id, so that other SQLite files are refused */
 };
@@ -88,6 +88,7 @@ typedef struct pl_tracedb_insn {
     uint32_t ptx_line;    /* from 1; 0: none */
     const char *src_file; /* through .loc, or NULL */
     uint32_t src_line;
+    const char *cuda; /* that position in words, with the calls that were inlined; or NULL */
     uint32_t form; /* row of the instruction table */
     const char *mnemonic, *syntax, *cls;
     uint32_t effects; /* pl_effect_bits of isa/form.h */
@@ -112,9 +113,18 @@ typedef struct pl_tracedb_kernel {
     void *ctx;
 } pl_tracedb_kernel;
 
+/* Where a launch failed. */
+typedef struct pl_tracedb_fault {
+    uint32_t pc; /* UINT32_MAX: no instruction */
+    uint32_t block[3], thread[3];
+    uint64_t address;
+} pl_tracedb_fault;
+
 typedef struct pl_tracedb_result {
     const char *status;             /* "ok", "fault", ... */
+    bool complete;                  /* it ran to its end: else it has no cycles and no metrics */
     const char *error, *error_text; /* or NULL */
+    const pl_tracedb_fault *fault;  /* or NULL */
     uint64_t cycles, inst_executed, thread_inst_executed;
     double wall_seconds, theoretical_occupancy;
     uint32_t registers, static_shared, dynamic_shared, local_bytes;

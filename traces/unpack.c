@@ -62,6 +62,10 @@ static bool read_frame(pl_unpacker *u)
         at += n;
         u->end[c] = at;
     }
+    if (u->stream == PL_PACKED_INST_STREAM && at == end) { /* of schema 2, whose rows have no weight */
+        u->offsets_at = u->offsets_end = end;
+        return true;
+    }
     if (!get(&at, end, &n) || n != (uint64_t)(end - at)) return false;
     u->offsets_at = at;
     u->offsets_end = end;
@@ -203,8 +207,10 @@ const uint64_t *pl_unpack_column(pl_unpacker *u, unsigned column, const char **w
     for (unsigned c = PL_PI_WARP; c <= PL_PI_CYCLE && c < column; c++)
         if (!pl_unpack_column(u, c, why)) return NULL;
     const uint8_t *at = u->at[column], *end = u->end[column];
-    uint64_t *v = malloc(u->n * sizeof *v);
+    const bool absent = u->stream == PL_PACKED_INST_STREAM && column == PL_PI_WEIGHT && at == end;
+    uint64_t *v = calloc(u->n, sizeof *v);
     if (!v) return NULL;
+    if (absent) return u->column[column] = v;
     bool good = at < end;
     unsigned how = good ? *at++ : 0;
     good = good && get_numbers(at, end, v, u->n) && predict(u, (pl_prediction)how, v) &&

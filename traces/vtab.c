@@ -39,6 +39,7 @@ static const sql_column inst_columns[] = {
     {"pc", "INTEGER", S_FIELD, F_PC},
     {"mask", "INTEGER", S_COLUMN, PL_PI_MASK},
     {"lanes", "INTEGER", S_LANES, PL_PI_MASK},
+    {"weight", "INTEGER", S_COLUMN, PL_PI_WEIGHT},
     {"stall", "INTEGER", S_COLUMN, PL_PI_STALL},
     {"stall_cycles", "INTEGER", S_COLUMN, PL_PI_WAITED},
     {"latency", "INTEGER", S_COLUMN, PL_PI_LATENCY},

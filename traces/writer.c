@@ -173,9 +173,7 @@ static bool write_lanes(pl_tracedb *t)
 
 static bool write_views(pl_tracedb *t)
 {
-    if (pl_tracedb_put_views(t->db, false) != SQLITE_OK) return database_failed(t);
-    /* Metrics of a trace in memory are asked for through this connection. */
-    return t->part || pl_tracedb_exec(t, "PRAGMA writable_schema = RESET");
+    return pl_tracedb_put_views(t->db, false) == SQLITE_OK || database_failed(t);
 }
 
 static bool write_run(pl_tracedb *t, const pl_tracedb_options *o)
@@ -373,8 +371,8 @@ static void write_statistics(pl_tracedb *t, const pl_tracedb_result *r)
                                    p->wavefronts,
                                    p->conflicts,
                                    p->l1_hits,
-                                   p->l2_hits,
-                                   p->dram,
+                                   p->from_l2,
+                                   p->from_dram,
                                    p->branches,
                                    p->divergent,
                                    p->latency};
@@ -412,8 +410,8 @@ static void write_statistics(pl_tracedb *t, const pl_tracedb_result *r)
         " WHERE s.kernel = ? GROUP BY r.id",
         "INSERT INTO access SELECT s.kernel, iif(i.space = 'generic', 'global', i.space), "
         "i.access, sum(s.executed), sum(s.requests),"
-        " sum(s.sectors), sum(s.wavefronts), sum(s.conflicts), sum(s.l1_hits), sum(s.l2_hits), "
-        "sum(s.dram),"
+        " sum(s.sectors), sum(s.wavefronts), sum(s.conflicts), sum(s.l1_hits), sum(s.from_l2), "
+        "sum(s.from_dram),"
         " iif(count(i.bytes) = count(*), sum(s.lanes * s.executed / s.issues * i.bytes), NULL)"
         " FROM pc_stat s JOIN instruction i ON i.module = s.module AND i.pc = s.pc"
         " WHERE s.kernel = ? AND i.access IS NOT NULL AND s.issues > 0 GROUP BY 2, 3"};
@@ -435,9 +433,30 @@ static void write_event(pl_tracedb *t, const char *kind, const char *text)
     pl_tracedb_step(t, t->add_event);
 }
 
+static void write_fault(pl_tracedb *t, const pl_tracedb_result *r)
+{
+    const pl_tracedb_fault *f = r->fault;
+    sqlite3_stmt *s = pl_tracedb_prepare(
+        t, "INSERT INTO fault SELECT NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, i.pc, i.ptx_line, f.name, i.src_line, i.cuda, ?10 "
+           "FROM (SELECT 1) LEFT JOIN instruction i ON i.module = ?11 AND i.pc = ?12 LEFT JOIN source f ON f.id = i.src_source");
+    if (!s) return;
+    sqlite3_bind_int64(s, 1, t->kernel);
+    pl_tracedb_text(s, 2, r->error);
+    pl_tracedb_text(s, 3, r->error_text ? r->error_text : r->error);
+    for (int i = 0; i < 3; i++) sqlite3_bind_int64(s, 4 + i, f->block[i]);
+    for (int i = 0; i < 3; i++) sqlite3_bind_int64(s, 7 + i, f->thread[i]);
+    const bool accessed = f->address || (r->error && strstr(r->error, "ADDRESS"));
+    if (accessed) sqlite3_bind_int64(s, 10, (int64_t)f->address);
+    sqlite3_bind_int64(s, 11, t->module);
+    sqlite3_bind_int64(s, 12, f->pc);
+    pl_tracedb_step(t, s);
+    sqlite3_finalize(s);
+}
+
 static void write_events(pl_tracedb *t, const pl_tracedb_result *r)
 {
     if (r->error) write_event(t, "fault", r->error_text ? r->error_text : r->error);
+    if (r->error && r->fault) write_fault(t, r);
     for (const char *p = r->printed; p && *p;) {
         size_t n = strcspn(p, "\n");
         char *line = sqlite3_mprintf("%.*s", (int)n, p);
@@ -470,11 +489,11 @@ pl_status pl_tracedb_end(pl_tracedb *t, const pl_tracedb_result *r)
         pl_tracedb_text(s, 1, r->status);
         pl_tracedb_text(s, 2, r->error);
         pl_tracedb_text(s, 3, r->error_text);
-        if (t->timing) {
+        if (t->timing && r->complete) {
             sqlite3_bind_int64(s, 4, (int64_t)r->cycles);
             if (t->clock_mhz > 0) sqlite3_bind_double(s, 5, (double)r->cycles / t->clock_mhz);
-            sqlite3_bind_double(s, 8, r->theoretical_occupancy);
         }
+        if (t->timing) sqlite3_bind_double(s, 8, r->theoretical_occupancy);
         sqlite3_bind_int64(s, 6, (int64_t)r->inst_executed);
         sqlite3_bind_int64(s, 7, (int64_t)r->thread_inst_executed);
         sqlite3_bind_double(s, 9, r->wall_seconds);
@@ -573,6 +592,7 @@ uint64_t pl_tracedb_dropped(const pl_tracedb *t)
 bool pl_tracedb_metric_value(pl_tracedb *t, const pl_tracedb_metric *m, double *value)
 {
     bool known = false;
+    if (!t->views_known) t->views_known = pl_tracedb_exec(t, "PRAGMA writable_schema = RESET"); /* texts.c */
     char *sql = sqlite3_mprintf("SELECT value FROM \"%w\" WHERE kernel = %lld", m->name, (long long)t->kernel);
     sqlite3_stmt *s = sql ? pl_tracedb_prepare(t, sql) : NULL;
     if (s && sqlite3_step(s) == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL) {

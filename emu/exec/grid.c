@@ -11,6 +11,7 @@
 
 enum {
     TURN = 1 << 16,     /* instructions of a warp's turn */
+    PROGRESS_TURNS = 64, /* turns of blocks between two reports of progress */
     IDLE_ROUNDS = 3,    /* turns of a block without an instruction before the next block starts */
     SPIN_ROUNDS = 1 << 13, /* turns in which all that run do is look: then nothing else will happen. PL_IDLE_STEP times as many when
                             * they look at a clock as well */
@@ -74,7 +75,7 @@ static pl_warp_state run_traced(pl_warp *w, uint64_t limit)
         s = pl_warp_step(w, fx);
         uint64_t seq = g->seq++;
         if (sink && sink->inst) {
-            pl_inst_event e = {.seq = seq, .cycle = w->clock, .block = (uint32_t)w->cta->number, .warp = w->index, .pc = pc, .mask = mask};
+            pl_inst_event e = {.seq = seq, .cycle = w->clock, .block = (uint32_t)w->cta->number, .warp = w->index, .pc = pc, .mask = mask, .weight = 1};
             sink->inst(sink->ctx, &e);
         }
         for (unsigned h = 0; h < w->halves && i->flags & PL_IF_MEM; h++)
@@ -170,6 +171,7 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
     uint64_t looking = 0; /* turns in a row in which nobody did anything but poll */
     pl_status st = PL_OK;
     bool more = true; /* another block should start */
+    uint64_t total = 0, turns = 0; /* instructions and turns so far */
     while (left) {
         pl_grid *from = pl_grid_startable(g);
         if (more && from && n + cluster_blocks(from) <= most_blocks(from)) {
@@ -190,6 +192,9 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
         pl_cta *c = live[at];
         bool paused, started_all = !from || n + cluster_blocks(from) > most_blocks(from), alone = cluster_blocks(c->grid) == 1;
         uint64_t before = left, advances = g->advances, executed = turn(c, &paused);
+        total += executed;
+        if (g->progress && ++turns % PROGRESS_TURNS == 0)
+            g->progress(g->progress_ctx, blocks - pl_grid_left(g), blocks, total);
         if (g->fault.set)
             break;
         if (c->done == c->nwarps) {
@@ -200,7 +205,7 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
             more = n < mates;
             idle = 0;
             if (g->progress)
-                g->progress(g->progress_ctx, blocks - pl_grid_left(g), blocks, g->executed);
+                g->progress(g->progress_ctx, blocks - pl_grid_left(g), blocks, total);
         } else if (executed && !paused && alone) {
             idle = 0; /* it gets on: the same block again */
         } else {

@@ -321,14 +321,16 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
     const double code = (double)(all->code_read * m->launch.code_reads), misses = 2 * (double)all->code_read;
     const double launches = (double)all->grids, reads = (double)x->read_sectors + code + m->launch.l2_reads * launches;
     /* Which half owns a line is not known: a store goes on to another half as often as there are others. */
-    const double near = (double)(x->write_sectors - x->far_writes), others = near * (1 - 1.0 / m->mem.partitions);
+    const double near = (double)(x->write_sectors - x->far_writes), others = rint(near * (1 - 1.0 / m->mem.partitions));
     const double writes = near + others + m->launch.l2_writes * launches;
-    const double named = reads + writes + (double)(x->atomic_sectors + x->reduce_sectors), far = (double)(x->far_sectors - x->far_writes) + others + code / 3;
+    const double named = reads + writes + (double)(x->atomic_sectors + x->reduce_sectors), far = (double)(x->far_sectors - x->far_writes) + others + rint(code / 3);
     const double pairs = (double)m->sm.count * m->mem.slices * launches;
     double told = m->launch.l2_told * (named - far);
     if (told > 2 * pairs) told = 2 * pairs;
+    told = 2 * rint(told / 2);
     const double own = m->launch.l2_requests * launches, looked_up = own + told / 2;
-    add(out, "l2", "lts__t_requests.sum", "request", (double)x->requests + looked_up + code / (double)(m->l1.line / m->l1.sector));
+    const double found = (double)x->hit_sectors + looked_up + (code > misses ? code - misses : 0), missed = (double)x->miss_sectors + misses;
+    add(out, "l2", "lts__t_requests.sum", "request", (double)x->requests + looked_up + rint(code / (double)(m->l1.line / m->l1.sector)));
     add(out, "l2", "lts__t_sectors_op_read.sum", "sector", reads);
     add(out, "l2", "lts__t_sectors_op_write.sum", "sector", writes);
     add(out, "l2", "lts__t_sectors_op_atom.sum", "sector", (double)x->atomic_sectors);
@@ -337,15 +339,17 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
     add(out, "l2", "lts__t_requests_srcunit_tex.sum", "request", (double)x->data_requests);
     add(out, "l2", "lts__t_sectors_srcunit_tex.sum", "sector", (double)x->data_sectors);
     add(out, "l2", "lts__t_sectors_srcunit_tex_lookup_hit.sum", "sector", (double)x->data_hits);
+    add(out, "l2", "ptxloom__l2_sectors_other.sum", "sector", named + own + told - (double)x->data_sectors);
     add(out, "l2", "lts__t_sectors_srcunit_ltcfabric.sum", "sector", far + told / 2);
     add(out, "l2", "lts__t_sectors_srcnode_gpc.sum", "sector", named - far + told / 2);
-    add(out, "l2", "lts__t_sectors_lookup_hit.sum", "sector", (double)x->hit_sectors + looked_up + (code > misses ? code - misses : 0));
-    add(out, "l2", "lts__t_sectors_lookup_miss.sum", "sector", (double)x->miss_sectors + misses);
-    add(out, "l2", "lts__t_sector_hit_rate.pct", "%", 100 * ratio((double)x->hit_sectors, (double)(x->hit_sectors + x->miss_sectors)));
+    add(out, "l2", "lts__t_sectors_lookup_hit.sum", "sector", found);
+    add(out, "l2", "lts__t_sectors_lookup_miss.sum", "sector", missed);
+    add(out, "l2", "lts__t_sector_hit_rate.pct", "%", 100 * ratio(found, found + missed));
     add(out, "l2", "lts__d_sectors_fill_device.sum", "sector", (double)(x->fills + all->code_read));
 
     const double dram_read = (double)(all->dram_read + all->code_read);
     add(out, "dram", "dram__sectors_read.sum", "sector", dram_read);
+    add(out, "dram", "ptxloom__dram_sectors_code.sum", "sector", (double)all->code_read);
     add(out, "dram", "dram__sectors_write.sum", "sector", (double)all->dram_written);
     add(out, "dram", "dram__bytes_read.sum", "B", dram_read * sector);
     add(out, "dram", "dram__bytes_write.sum", "B", (double)all->dram_written * sector);

@@ -20,7 +20,8 @@
 
 enum {
     SHOWN = 64,           /* blocks that an explanation may name */
-    CHECK_EVERY = 1 << 16 /* cycles between two looks whether all warps spin for nothing */
+    CHECK_EVERY = 1 << 16, /* cycles between two looks whether all warps spin for nothing */
+    PROGRESS_WINDOWS = 256 /* windows between two reports of progress */
 };
 
 /* A grid of the row. */
@@ -555,11 +556,19 @@ static uint32_t ended_grids(const gpu *x)
     return n;
 }
 
+/* Instructions so far. */
+static uint64_t issued(const gpu *x)
+{
+    uint64_t n = 0;
+    for (uint32_t k = 0; k < x->m->sm.count; k++) n += x->sm[k].stat.inst;
+    return n;
+}
+
 static pl_status run(gpu *x)
 {
     pl_grid *g = x->g;
     const uint64_t window = x->m->mem.xbar_latency;
-    uint64_t reported = 0, until = 0, check = CHECK_EVERY;
+    uint64_t reported = 0, until = 0, check = CHECK_EVERY, windows = 0;
     x->now = x->m->launch.start / window * window;
     for (;;) {
         x->before = until;
@@ -573,9 +582,9 @@ static pl_status run(gpu *x)
         if (!retire(x)) return PL_NOMEM;
         if (ended_grids(x) > ended && x->nparts > 1) poll(x, until); /* others waited for it */
         if (g->cancel && *g->cancel) return PL_INTERRUPTED;
-        if (g->progress && x->done > reported) {
+        if (g->progress && (x->done > reported || ++windows % PROGRESS_WINDOWS == 0)) {
             reported = x->done;
-            g->progress(g->progress_ctx, x->blocks - pl_grid_left(g), x->blocks, g->executed);
+            g->progress(g->progress_ctx, x->blocks - pl_grid_left(g), x->blocks, issued(x));
         }
         if (pl_grid_left(g) == 0) return PL_OK;
         uint64_t next = next_event(x);
@@ -707,7 +716,7 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
         if (x.last_retired > end) end = x.last_retired;
         end += m->launch.end + (uint64_t)(m->launch.end_each * busy); /* what its blocks have written is waited for, if there is anything or not */
         uint64_t effect = pl_memsys_stats(x.mem)->last_effect;
-        g->cycles = effect > end ? effect : end;
+        g->cycles = st != PL_OK ? x.now : effect > end ? effect : end;
         pl_totals_add(totals, g, &x.part[0].occupancy, x.sm, x.mem, g->cycles);
         pl_counters(out, totals);
     }

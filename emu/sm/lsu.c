@@ -894,6 +894,12 @@ static void bulk(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t
     s->bulk_free = x.start;
     k->remaining = load ? x.sent + 1 : 1; /* a copy out is complete soon after its last line has left */
     pl_token_done(s, slot, load ? x.start : x.start + s->m->async.bulk_store_end);
+    pl_pc_stat *st = stat_of(s, pc);
+    if (st) {
+        st->requests++;
+        st->sectors += x.sectors_sent;
+        st->wavefronts += x.sent;
+    }
     emit(s, t, pc, now, seq, x.sectors_sent, x.sent, PL_LV_L2, 0, slot);
 }
 
@@ -920,7 +926,13 @@ static void mbarrier(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
     queue_mio(s, c, start);
     if (wait) pl_lsu_passed(s, t, d, start);
     else pl_sm_result(t, d, start + s->m->sync.mbarrier, PL_SB_SHORT);
-    if (s->fx.mask) emit(s, t, pc, now, seq, 0, 1, PL_LV_SHARED, s->m->sync.mbarrier, PL_NO_TOKEN);
+    if (!s->fx.mask) return;
+    pl_pc_stat *st = stat_of(s, pc);
+    if (st) {
+        st->requests++;
+        st->wavefronts++;
+    }
+    emit(s, t, pc, now, seq, 0, 1, PL_LV_SHARED, s->m->sync.mbarrier, PL_NO_TOKEN);
 }
 
 /* --- entry points --- */
@@ -1013,7 +1025,7 @@ void pl_lsu_reply(pl_sm *s, const pl_mem_reply *r, uint64_t now)
     case PL_CL_L1: {
         const pl_l1_miss *miss = &s->l1.miss[r->token];
         pl_pc_stat *st = miss->waiters == PL_NO_LINE ? NULL : stat_of(s, s->token[s->l1.waiter[miss->waiters].token].pc);
-        if (st) *(r->level == PL_LV_DRAM ? &st->dram : &st->l2_hits) += n;
+        if (st) *(r->level == PL_LV_DRAM ? &st->from_dram : &st->from_l2) += n;
         pl_l1_fill(&s->l1, r->token, filled, &f);
         break;
     }

@@ -600,8 +600,8 @@ static uint32_t result_after(const pl_sm *s, uint64_t now, uint64_t latency)
     return (uint32_t)(at > now ? at - now : latency);
 }
 
-static void emit(const pl_sm *s, const pl_twarp *t, uint32_t pc, pl_lanes mask, uint64_t now, uint64_t seq, uint8_t stall,
-                 uint64_t stall_cycles, uint64_t latency)
+static void emit(const pl_sm *s, const pl_twarp *t, uint32_t pc, pl_lanes mask, uint32_t active, uint32_t weight, uint64_t now, uint64_t seq,
+                 uint8_t stall, uint64_t stall_cycles, uint64_t latency)
 {
     const pl_sink *sink = s->g->sink;
     if (!sink || !sink->inst) return;
@@ -611,6 +611,8 @@ static void emit(const pl_sm *s, const pl_twarp *t, uint32_t pc, pl_lanes mask, 
                        .warp = t->w->index,
                        .pc = pc,
                        .mask = mask,
+                       .weight = weight,
+                       .active = (uint8_t)active,
                        .sm = (uint16_t)s->id,
                        .subcore = (uint8_t)(pl_warp_index(s, t) % s->nsub),
                        .stall = stall,
@@ -676,6 +678,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         issue_release(s, c, t, now);
         return;
     }
+    const uint32_t fences = t->released ? d->releases : 0; /* issued by issue_release for this instruction */
     t->released = false;
     const pl_price *p = d->price;
     pl_warp *w = t->w;
@@ -811,7 +814,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     s->stat.const_requests += d->counted.ldc;
     s->stat.lsu += (uint64_t)(int64_t)d->counted.lsu;
     s->stat.branches += p->branches;
-    if (st) st->branches += p->branches;
+    if (st) st->branches += d->counted.targets; /* leaving the kernel is none */
     if (d->slow) { /* the lanes that do not need it wait for the others */
         t->hold = now + p->latency;
         t->hold_why = PL_STALL_BRANCH;
@@ -924,7 +927,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     }
     if (s->lands && w->async && w->async->n) wait_to_land(s, t, now);
     if (st) st->latency += latency;
-    emit(s, t, pc, mask, now, seq, main_why, waited, latency);
+    emit(s, t, pc, mask, active, issues + fences, now, seq, main_why, waited, latency);
     if (!try_again(s, t, d, pc, mask, now)) advance(s, t, now);
 }
 

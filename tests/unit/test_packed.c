@@ -63,6 +63,7 @@ static void fill_inst(uint32_t n, bool wild)
                              .mask = wild ? (uint32_t)any(32) : UINT32_MAX,
                              .waited = (uint32_t)any(wild ? 32 : 3),
                              .latency = (uint32_t)any(wild ? 32 : 0),
+                             .weight = (uint32_t)any(wild ? 32 : 2),
                              .warp = (uint16_t)(next_random() % block->nwarps),
                              .stall = (uint8_t)any(wild ? 8 : 1)};
     }
@@ -126,6 +127,7 @@ START_TEST(instructions_come_back)
             ck_assert_uint_eq(column(&u, PL_PI_MASK)[i], e->mask);
             ck_assert_uint_eq(column(&u, PL_PI_WAITED)[i], e->waited);
             ck_assert_uint_eq(column(&u, PL_PI_LATENCY)[i], e->latency);
+            ck_assert_uint_eq(column(&u, PL_PI_WEIGHT)[i], e->weight);
             ck_assert_uint_eq(column(&u, PL_PI_STALL)[i], e->stall);
             ck_assert_mem_eq(&u.warp[column(&u, PL_PI_WARP)[i]], &block->warp[e->warp], sizeof(pl_packed_warp));
             if (e->cycle < first) first = e->cycle;

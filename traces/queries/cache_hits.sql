@@ -1,5 +1,5 @@
 -- Hit rates of each instruction that moved sectors
 SELECT s.kernel, s.pc, i.text, s.sectors, round(100.0 * s.l1_hits / s.sectors, 1) AS "L1 %",
-       round(100.0 * s.l2_hits / nullif(s.sectors - s.l1_hits, 0), 1) AS "L2 %", s.dram, i.ptx_line
+       s.from_l2, s.from_dram, i.ptx_line, i.cuda
 FROM pc_stat s JOIN instruction i ON i.module = s.module AND i.pc = s.pc
-WHERE s.sectors > 0 AND (:kernel IS NULL OR s.kernel = :kernel) ORDER BY s.dram DESC, s.sectors DESC LIMIT coalesce(:limit, 20);
+WHERE s.sectors > 0 AND (:kernel IS NULL OR s.kernel = :kernel) ORDER BY s.from_dram DESC, s.sectors DESC LIMIT coalesce(:limit, 20);

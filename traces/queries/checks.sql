@@ -8,5 +8,9 @@ SELECT k.id AS kernel, k.name, (SELECT coalesce(sum(issues), 0) FROM pc_stat WHE
            AS "executed = rows of inst",
        CASE WHEN k.first_inst IS NULL OR k.dropped OR k.filtered THEN 1
             ELSE (SELECT sum(executed) FROM warp WHERE kernel = k.id) = (SELECT count(*) FROM inst WHERE kernel = k.id) END
-           AS "warps = rows of inst"
+           AS "warps = rows of inst",
+       CASE WHEN k.first_inst IS NULL OR k.dropped OR k.filtered THEN 1
+            ELSE (SELECT sum(weight) FROM inst WHERE kernel = k.id) = k.inst_executed END AS "weight of inst = inst_executed",
+       CASE WHEN k.first_inst IS NULL THEN 1
+            ELSE (SELECT sum(inst_executed) FROM warp WHERE kernel = k.id) = k.inst_executed END AS "warps = inst_executed"
 FROM kernel k WHERE :kernel IS NULL OR k.id = :kernel ORDER BY k.id;

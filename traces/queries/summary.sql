@@ -1,5 +1,5 @@
 -- One line per launch: speed, occupancy and how well memory was used
-SELECT k.id AS kernel, k.name, k.cycles, k.inst_executed,
+SELECT k.id AS kernel, k.name, k.status, k.cycles, k.inst_executed,
        round((SELECT value FROM ipc WHERE kernel = k.id), 3) AS ipc,
        round((SELECT value FROM achieved_occupancy WHERE kernel = k.id), 3) AS achieved_occupancy,
        round((SELECT value FROM warp_execution_efficiency WHERE kernel = k.id), 1) AS "lanes %",

@@ -1,4 +1,4 @@
 -- How far apart the warps of one block end: uneven work before a barrier or the end (needs --trace-level inst)
 SELECT kernel, block, count(*) AS warps, min(last_cycle) AS first_end, max(last_cycle) AS last_end, max(last_cycle) - min(last_cycle) AS spread,
-       min(executed) AS min_executed, max(executed) AS max_executed
+       min(inst_executed) AS min_inst_executed, max(inst_executed) AS max_inst_executed
 FROM warp WHERE :kernel IS NULL OR kernel = :kernel GROUP BY kernel, block ORDER BY spread DESC LIMIT coalesce(:limit, 20);

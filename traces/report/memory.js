@@ -34,21 +34,20 @@ panel({
             if (name === 'shared') s += link(left + 170, y, 460, shy + 55, waves * 128, `${short(waves)} passes`, text('shared memory', rows.map(r => `${r.kind}: ${format(r.wavefronts)} passes, ${format(r.conflicts)} of them conflicts`)));
             else s += link(left + 170, y, 460, l1y + 55, sectors * 32, bytes(sectors * 32), text(name + ' traffic', rows.map(r => `${r.kind}: ${format(r.sectors)} sectors of 32 bytes`)));
         });
-        s += box(690, 40, 110, 230, 'L2', [`hits ${rate(v.l2_hits, v.l2_sectors)}`, `${short(v.l2_sectors || 0)} sectors`, '', `read ${short(v.l2_read || 0)}`, `written ${short(v.l2_write || 0)}`, `atomic ${short((v.l2_atom || 0) + (v.l2_red || 0))}`]);
+        s += box(690, 40, 110, 230, 'L2', [`hits ${rate(v.l2_hits, v.l2_sectors)}`, `${short(v.l2_sectors || 0)} for L1`, `${short(v.l2_other || 0)} other`, `read ${short(v.l2_read || 0)}`, `written ${short(v.l2_write || 0)}`, `atomic ${short((v.l2_atom || 0) + (v.l2_red || 0))}`]);
         s += link(690, 75, 580, 75, (v.l1_from_l2 || 0) * 32, bytes((v.l1_from_l2 || 0) * 32), text('L2 to L1', [`${format(v.l1_from_l2)} sectors read (levels.l1_from_l2)`]));
         s += link(580, 120, 690, 120, (v.l1_to_l2 || 0) * 32, bytes((v.l1_to_l2 || 0) * 32), text('L1 to L2', [`${format(v.l1_to_l2)} sectors written (levels.l1_to_l2)`]));
-        const rest = (v.l2_read || 0) - (v.l1_from_l2 || 0);
         s += box(880, 40, 90, 230, 'DRAM', ['read', bytes(v.dram_read || 0), '', 'written', bytes(v.dram_write || 0)]);
         s += link(880, 100, 800, 100, v.dram_read || 0, bytes(v.dram_read || 0), text('DRAM to L2', [`${format(v.dram_read)} bytes read (levels.dram_read)`]));
         s += link(800, 200, 880, 200, v.dram_write || 0, bytes(v.dram_write || 0), text('L2 to DRAM', [`${format(v.dram_write)} bytes written (levels.dram_write)`]));
         const n = (value, c, t) => num(value, {q: 'levels', c}, t);
         body.innerHTML = svg(W, H, 'Memory chart: kernel, state spaces, L1 and shared memory, L2, DRAM', s) +
-            `<p class="note">L1 load hits ${n(v.l1_load_hits, 'l1_load_hits')} of ${n(v.l1_load_sectors, 'l1_load_sectors')} sectors; L2 hits ${n(v.l2_hits, 'l2_hits')} of ${n(v.l2_sectors, 'l2_sectors')}; DRAM read ${
-                n(v.dram_read, 'dram_read', bytes(v.dram_read))}, written ${n(v.dram_write, 'dram_write', bytes(v.dram_write))}.${rest > 0 ? ` ${format(rest)} sectors that L2 read were not for L1: instructions and constants.` : ''}</p>` +
+            `<p class="note">L1 load hits ${n(v.l1_load_hits, 'l1_load_hits')} of ${n(v.l1_load_sectors, 'l1_load_sectors')} sectors; L2 hits ${n(v.l2_hits, 'l2_hits')} of ${n(v.l2_sectors, 'l2_sectors')} sectors for L1, and ${n(v.l2_other, 'l2_other')} other sectors at L2: code, constants, between the halves of L2, the launch itself; DRAM read ${
+                n(v.dram_read, 'dram_read', bytes(v.dram_read))}, written ${n(v.dram_write, 'dram_write', bytes(v.dram_write))}.</p>` +
             (spaces.includes('shared') && other > 0 ? `<p class="note">${format(other)} passes through shared memory moved no data of loads and stores: shuffles, barriers, special registers that differ by lane, operands of tensor instructions.</p>` : '') +
             '<p class="note">From L1, L2, DRAM: where the sectors of an access came from. A sector counts as from DRAM for everyone who waits until it arrives, so that these can be more than DRAM read.</p>' +
             grid(L.traffic, [['space', r => esc(r.space)], ['kind', r => esc(r.kind)], ...[['executed', 'instructions'], ['requests', 'requests'], ['sectors', 'sectors'], ['sectors_per_request', 'sectors a request'], ['wavefronts', 'passes'],
-                ['conflicts', 'conflicts'], ['efficiency', 'used bytes %'], ['l1_hits', 'from L1'], ['l2_hits', 'from L2'], ['dram', 'from DRAM']].map(c => [c[1], r => num(r[c[0]], {q: 'traffic', c: c[0]}), 'r'])], 'Traffic by state space and kind');
+                ['conflicts', 'conflicts'], ['efficiency', 'used bytes %'], ['l1_hits', 'from L1'], ['from_l2', 'from L2'], ['from_dram', 'from DRAM']].map(c => [c[1], r => num(r[c[0]], {q: 'traffic', c: c[0]}), 'r'])], 'Traffic by state space and kind');
     },
 });
 

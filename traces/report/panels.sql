@@ -36,8 +36,8 @@ tensor AS (SELECT sum(s.executed * CAST(substr(v.value, instr(v.value, 'tensor:'
 l AS (SELECT sum(sectors) FILTER (WHERE space IN ('global', 'local')) AS sectors, sum(wavefronts) FILTER (WHERE space = 'shared') AS passes
     FROM access WHERE kernel = :kernel),
 u(place, side, unit, used, peak, measure, about) AS (
-    SELECT 1, 'compute', 'issue slots', (SELECT value FROM c WHERE name = 'smsp__issue_active.sum'), k.cycles * k.sms * k.subcores,
-           'instructions', 'one instruction a cycle and scheduler' FROM k
+    SELECT 1, 'compute', 'issue slots, elapsed', (SELECT value FROM c WHERE name = 'smsp__issue_active.sum'), k.cycles * k.sms * k.subcores,
+           'instructions', 'one instruction a cycle and scheduler, idle schedulers included' FROM k
     UNION ALL SELECT p.place, 'compute', p.unit, (SELECT value FROM c WHERE name = p.counter),
            k.cycles * k.sms * iif(p.per_sm, 1, k.subcores) / (SELECT value FROM v WHERE section = p.op AND key = 'interval'),
            'instructions', p.about FROM pipe p, k
@@ -128,7 +128,7 @@ SELECT i.pc, i.function, i.text, i.ptx_line, i.src_source, i.src_line, f.mnemoni
        coalesce(s.issues, 0) AS issues, coalesce(s.executed, 0) AS executed, coalesce(s.lanes, 0) AS lanes,
        coalesce(s.stall_cycles, 0) AS stall_cycles, coalesce(s.requests, 0) AS requests, coalesce(s.sectors, 0) AS sectors,
        coalesce(s.wavefronts, 0) AS wavefronts, coalesce(s.conflicts, 0) AS conflicts, coalesce(s.l1_hits, 0) AS l1_hits,
-       coalesce(s.l2_hits, 0) AS l2_hits, coalesce(s.dram, 0) AS dram, coalesce(s.branches, 0) AS branches,
+       coalesce(s.from_l2, 0) AS from_l2, coalesce(s.from_dram, 0) AS from_dram, coalesce(s.branches, 0) AS branches,
        coalesce(s.divergent, 0) AS divergent, coalesce(s.latency, 0) AS latency
 FROM kernel k JOIN instruction i ON i.module = k.module JOIN isa_form f ON f.id = i.form
 LEFT JOIN pc_stat s ON s.kernel = k.id AND s.pc = i.pc
@@ -152,7 +152,7 @@ UNION ALL SELECT l.source, l.line, l.text FROM source_line l
 WHERE l.source IN (SELECT src_source FROM i WHERE src_source IS NOT NULL) ORDER BY 1, 2
 
 -- traffic | Memory instructions by state space and kind: requests, sectors, passes and where sectors were served
-SELECT space, kind, executed, requests, sectors, wavefronts, conflicts, bytes, l1_hits, l2_hits, dram,
+SELECT space, kind, executed, requests, sectors, wavefronts, conflicts, bytes, l1_hits, from_l2, from_dram,
        round(1.0 * sectors / nullif(requests, 0), 2) AS sectors_per_request, round(100.0 * bytes / nullif(sectors * 32.0, 0), 1) AS efficiency
 FROM access WHERE kernel = :kernel ORDER BY space, kind
 
@@ -163,8 +163,9 @@ SELECT (SELECT value FROM c WHERE name = 'l1tex__m_xbar2l1tex_read_sectors.sum')
        (SELECT value FROM c WHERE name = 'l1tex__t_sector_hit_rate.pct') AS l1_hit_rate,
        (SELECT value FROM c WHERE name = 'l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum') AS l1_load_sectors,
        (SELECT value FROM c WHERE name = 'l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum') AS l1_load_hits,
-       (SELECT value FROM c WHERE name = 'lts__t_sectors.sum') AS l2_sectors,
-       (SELECT value FROM c WHERE name = 'lts__t_sectors_lookup_hit.sum') AS l2_hits,
+       (SELECT value FROM c WHERE name = 'lts__t_sectors_srcunit_tex.sum') AS l2_sectors, -- for L1
+       (SELECT value FROM c WHERE name = 'lts__t_sectors_srcunit_tex_lookup_hit.sum') AS l2_hits,
+       (SELECT value FROM c WHERE name = 'ptxloom__l2_sectors_other.sum') AS l2_other,
        (SELECT value FROM c WHERE name = 'lts__t_sectors_op_read.sum') AS l2_read,
        (SELECT value FROM c WHERE name = 'lts__t_sectors_op_write.sum') AS l2_write,
        (SELECT value FROM c WHERE name = 'lts__t_sectors_op_atom.sum') AS l2_atom,

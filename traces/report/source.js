@@ -8,7 +8,7 @@ const MEASURES = [
     ['idle', 'idle lanes', 'lanes that were off when the instruction issued'],
     ['divergent', 'diverged', 'branches after which lanes went different ways'],
     ['latency', 'latency', 'cycles to the result, summed'],
-    ['dram', 'from DRAM', 'sectors that DRAM served'],
+    ['from_dram', 'from DRAM', 'sectors that DRAM served'],
 ];
 
 // Colours the parts of a line of PTX or of the machine program.
@@ -30,7 +30,7 @@ const source = {
         const out = new Map();
         for (const r of L.program) {
             if (r[key] === null || !keep(r)) continue;
-            const s = out.get(r[key]) || {issues: 0, executed: 0, lanes: 0, stall_cycles: 0, sectors: 0, conflicts: 0, divergent: 0, latency: 0, dram: 0, requests: 0};
+            const s = out.get(r[key]) || {issues: 0, executed: 0, lanes: 0, stall_cycles: 0, sectors: 0, conflicts: 0, divergent: 0, latency: 0, from_dram: 0, requests: 0};
             for (const k in s) s[k] += r[k];
             out.set(r[key], s);
         }
@@ -123,7 +123,7 @@ const source = {
         for (const w of L.waits) if (pcs.has(w.pc)) waits.set(w.reason, (waits.get(w.reason) || 0) + w.cycles);
         const sum = k => mine.reduce((s, r) => s + r[k], 0), total = [...waits.values()].reduce((a, b) => a + b, 0);
         const facts = [['issues', 'issues'], ['executed', 'executed'], ['stall_cycles', 'stall cycles'], ['requests', 'requests'], ['sectors', 'sectors'], ['wavefronts', 'passes'],
-            ['conflicts', 'conflicts'], ['l1_hits', 'L1 sectors'], ['l2_hits', 'L2 sectors'], ['dram', 'DRAM sectors'], ['branches', 'branches'], ['divergent', 'diverged']].filter(x => sum(x[0]) > 0);
+            ['conflicts', 'conflicts'], ['l1_hits', 'L1 sectors'], ['from_l2', 'sectors from L2'], ['from_dram', 'sectors from DRAM'], ['branches', 'branches'], ['divergent', 'diverged']].filter(x => sum(x[0]) > 0);
         $('#line', this.body).innerHTML = !mine.length ? 'No machine instruction comes from this line.' :
             `<p><strong>${kind === 'pc' ? 'pc' : 'line'} ${key}</strong> ${mine.slice(0, 3).map(r => `<code>${esc(r.text)}</code>`).join(' ')}${mine.length > 3 ? ` and ${mine.length - 3} more` : ''}</p>
             <p>${facts.map(x => `${x[1]} ${num(sum(x[0]), {q: 'program', c: x[0]})}`).join(' · ')} · lanes ${num(sum('lanes') / Math.max(1, sum('issues')), {q: 'program', c: 'lanes', about: 'active lanes for each issue'})}</p>

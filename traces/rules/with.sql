@@ -11,7 +11,7 @@ i AS (SELECT s.*, i.text, i.ptx_source, i.ptx_line, i.space, i.access, i.bytes, 
              (SELECT sum(t.cycles) FROM stall_sum t WHERE t.kernel = s.kernel AND t.reason <> 'selected') AS all_stalls, k.inst_executed
       FROM k JOIN pc_stat s ON s.kernel = k.id JOIN instruction i ON i.module = s.module AND i.pc = s.pc WHERE s.issues > 0),
 l AS (SELECT kernel, ptx_line AS line, iif(space = 'generic', 'global', space) AS space, access, max(bytes) AS bytes, sum(requests) AS requests, sum(sectors) AS sectors,
-             sum(wavefronts) AS wavefronts, sum(conflicts) AS conflicts, sum(l2_hits + dram) AS beyond_l1, sum(active * requests) AS lanes,
+             sum(wavefronts) AS wavefronts, sum(conflicts) AS conflicts, sum(from_l2 + from_dram) AS beyond_l1, sum(active * requests) AS lanes,
              sum(least * requests) AS needed, min(bytes) > 0 AS sized, max(all_sectors) AS all_sectors, max(all_passes) AS all_passes,
              (SELECT sum(a.requests) FROM access a WHERE a.kernel = i.kernel) AS all_requests
       FROM i WHERE access IS NOT NULL AND requests > 0 GROUP BY kernel, ptx_line, space, access),
