@@ -15,7 +15,7 @@ static const cli_option option[O_COUNT] = {
 
 typedef struct line {
     char *text; /* owned */
-    pl_line_cost side[2];
+    pl_line_cost side[2]; /* their cuda is owned */
     size_t order;
 } line;
 
@@ -69,16 +69,22 @@ static void keep_line(void *ctx, const char *text, const pl_line_cost *a, const 
         c->line = more;
         c->cap = cap;
     }
-    char *copy = strdup(text);
-    if (copy)
-        c->line[c->n] = (line){.text = copy, .side = {*a, *b}, .order = c->n}, c->n++;
-    else
-        c->failed = true;
+    line *x = &c->line[c->n++];
+    *x = (line){.text = strdup(text), .side = {*a, *b}, .order = c->n - 1};
+    c->failed |= !x->text;
+    for (int k = 0; k < 2; k++) {
+        const char *cuda = x->side[k].cuda;
+        x->side[k].cuda = cuda ? strdup(cuda) : NULL;
+        c->failed |= cuda && !x->side[k].cuda;
+    }
 }
 
 static void drop_lines(comparison *c)
 {
-    for (size_t i = 0; i < c->n; i++) free(c->line[i].text);
+    for (size_t i = 0; i < c->n; i++) {
+        free(c->line[i].text);
+        for (int k = 0; k < 2; k++) free((char *)c->line[i].side[k].cuda);
+    }
     c->n = 0;
 }
 
@@ -139,25 +145,72 @@ static void print_head(const comparison *c, const launch *a, const launch *b)
                : 0.0);
 }
 
+/* Widths of the columns of the table: those of numbers, of their changes, and of the PTX. */
+typedef struct layout {
+    int value, change, text;
+    bool below; /* the PTX stands on a line of its own */
+} layout;
+
+static int digits(uint64_t n)
+{
+    int k = 1;
+    while (n >= 10) n /= 10, k++;
+    return k;
+}
+
+/* On a terminal numbers get what they need, and the PTX what is left. */
+static layout lay_out(const comparison *c, size_t n)
+{
+    enum { LINES = 13, PAIRS = 3, LEAST = 16 };
+    const int width = cli_width(stdout);
+    layout l = {.value = 9, .change = 10, .text = 1000};
+    if (width == 0) return l;
+    l.value = 7;
+    l.change = 1;
+    for (size_t i = 0; i < n; i++) {
+        const pl_line_cost *a = &c->line[i].side[0], *b = &c->line[i].side[1];
+        const uint64_t was[PAIRS] = {a->issues, a->stall_cycles, a->sectors}, now[PAIRS] = {b->issues, b->stall_cycles, b->sectors};
+        for (int k = 0; k < PAIRS; k++) {
+            int change = was[k] == now[k] ? 0 : 1 + digits(was[k] > now[k] ? was[k] - now[k] : now[k] - was[k]);
+            if (digits(now[k]) > l.value) l.value = digits(now[k]);
+            if (change > l.change) l.change = change;
+        }
+    }
+    l.text = width - LINES - PAIRS * (l.value + l.change + 3) - 2;
+    l.below = l.text < LEAST;
+    if (l.below) l.text = width - 4;
+    return l;
+}
+
 /* "1234 +56": the value now and by how much it differs. */
-static void print_pair(uint64_t was, uint64_t now)
+static void print_pair(const layout *l, uint64_t was, uint64_t now)
 {
     char delta[32] = "";
     if (now != was) snprintf(delta, sizeof delta, "%+" PRId64, (int64_t)now - (int64_t)was);
-    printf("  %9" PRIu64 " %-10s", now, delta);
+    printf("  %*" PRIu64 " %-*s", l->value, now, l->change, delta);
+}
+
+/* The line, and where it was compiled from. */
+static void print_text(const layout *l, const line *x)
+{
+    const char *cuda = x->side[1].cuda ? x->side[1].cuda : x->side[0].cuda;
+    int after = cuda ? (int)strlen(cuda) + 2 : 0, room = l->text > after + 12 ? l->text - after : l->text;
+    if (l->below) printf("\n  ");
+    printf("  %.*s", room, x->text);
+    if (cuda) printf(room < l->text ? "  %s" : "\n    %s", cuda);
+    putchar('\n');
 }
 
 static void print_table(const comparison *c, size_t n)
 {
     size_t changed = 0;
-    int width = query_terminal_width();
     for (size_t i = 0; i < c->n; i++) changed += differs(&c->line[i]);
     printf("  %zu of %zu lines differ%s\n", changed, c->n,
            n < changed ? "; the largest changes:" : "");
     if (n == 0) return;
-    printf("\n  %5s %5s  %9s %-10s  %9s %-10s  %9s %-10s  %s\n", "was", "now", "issues", "",
-           "stalls", "", "sectors", "", "PTX");
-    int room = width > 96 ? width - 85 : width ? 12 : 1000;
+    const layout l = lay_out(c, n);
+    printf("\n  %5s %5s  %*s %-*s  %*s %-*s  %*s %-*s%s\n", "was", "now", l.value, "issues", l.change, "", l.value, "stalls", l.change, "",
+           l.value, "sectors", l.change, "", l.below ? "" : "  PTX");
     for (size_t i = 0; i < n; i++) {
         const line *x = &c->line[i];
         for (int k = 0; k < 2; k++) {
@@ -166,10 +219,10 @@ static void print_table(const comparison *c, size_t n)
             else
                 printf("%s    -", k ? " " : "  ");
         }
-        print_pair(x->side[0].issues, x->side[1].issues);
-        print_pair(x->side[0].stall_cycles, x->side[1].stall_cycles);
-        print_pair(x->side[0].sectors, x->side[1].sectors);
-        printf("  %.*s\n", room, x->text);
+        print_pair(&l, x->side[0].issues, x->side[1].issues);
+        print_pair(&l, x->side[0].stall_cycles, x->side[1].stall_cycles);
+        print_pair(&l, x->side[0].sectors, x->side[1].sectors);
+        print_text(&l, x);
     }
 }
 
@@ -189,8 +242,15 @@ static void json_launch(const char *key, const launch *l, const char *path)
 static void json_side(const char *key, const pl_line_cost *s)
 {
     printf(", \"%s\": ", key);
+    if (s->line && s->cuda) {
+        printf("{\"source\": ");
+        query_json_text(stdout, s->cuda);
+        printf(", ");
+    } else if (s->line) {
+        putchar('{');
+    }
     if (s->line)
-        printf("{\"line\": %" PRIu32 ", \"issues\": %" PRIu64 ", \"stall_cycles\": %" PRIu64
+        printf("\"line\": %" PRIu32 ", \"issues\": %" PRIu64 ", \"stall_cycles\": %" PRIu64
                ", \"warp_cycles\": %" PRIu64 ", \"sectors\": %" PRIu64 ", \"conflicts\": %" PRIu64
                "}",
                s->line, s->issues, s->stall_cycles, cost(s), s->sectors, s->conflicts);

@@ -1,5 +1,6 @@
 /* cmd_dis.c - `ptxloom dis`: lists a machine program beside the PTX it came from, or as text that assembles again. */
 #include "cli/cli.h"
+#include "cli/terminal.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,23 +79,31 @@ static void control(FILE *out, pl_module *m, uint32_t pc)
     fprintf(out, "B%s:R%c:W%c:S%02u  ", waits, c.frees < 0 ? '-' : '0' + c.frees, c.scoreboard < 0 ? '-' : '0' + c.scoreboard, c.stall);
 }
 
-/* The PTX of an instruction as a comment; several: with the name of its file. */
-static void ptx_line(FILE *out, const pl_listing *l, bool several)
+/* The PTX of an instruction as a comment of at most `room` columns; several: with the name of its file. */
+static void ptx_line(FILE *out, const pl_listing *l, bool several, size_t room)
 {
+    char number[16];
+    size_t name = several ? strlen(l->ptx_file) + 1 : 0, n = l->ptx_bytes;
+    size_t before = 3 + name + (size_t)snprintf(number, sizeof number, "%u: ", l->ptx_line);
+    if (before > room) return;
+    if (n > room - before) n = room - before;
     fputs("// ", out);
     if (several) {
         cli_print(out, l->ptx_file, strlen(l->ptx_file));
         putc(':', out);
     }
-    fprintf(out, "%u: ", l->ptx_line);
-    cli_print(out, l->ptx_text, l->ptx_bytes);
+    fputs(number, out);
+    cli_print(out, l->ptx_text, n);
 }
 
 static void listing(FILE *out, pl_module *m, const char *only, bool timed)
 {
     const char *function = NULL, *file = NULL;
     uint32_t line = 0;
+    enum { PC = 8, CONTROL = 16, INSTRUCTION = 56, LEAST = 24 };
     bool several = pl_module_source_count(m) > 1;
+    const int width = cli_width(out), before = PC + (timed ? CONTROL : 0), room = width ? width - before : 1 << 20;
+    const int pad = room / 2 > INSTRUCTION ? INSTRUCTION : room / 2 < LEAST ? LEAST : room / 2; /* for the instruction, on a narrow terminal half of it */
     size_t n = pl_module_code_size(m);
     for (uint32_t pc = 0; pc < n; pc++) {
         pl_listing l = pl_module_listing(m, pc);
@@ -106,9 +115,9 @@ static void listing(FILE *out, pl_module *m, const char *only, bool timed)
         }
         fprintf(out, "%6u  ", pc);
         if (timed) control(out, m, pc);
-        fprintf(out, "%-56s ", l.text);
-        if ((l.ptx_line != line || l.ptx_file != file) && l.ptx_text)
-            ptx_line(out, &l, several);
+        int used = fprintf(out, "%-*.*s ", pad, room, l.text);
+        if ((l.ptx_line != line || l.ptx_file != file) && l.ptx_text && used < room)
+            ptx_line(out, &l, several, (size_t)(room - used));
         putc('\n', out);
         line = l.ptx_line;
         file = l.ptx_file;

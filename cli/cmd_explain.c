@@ -1,6 +1,7 @@
 /* cmd_explain.c - `ptxloom explain`: what is known about an instruction, a diagnostic, a key of a
  * machine file, a metric, a query or a rule. */
 #include "cli/cli.h"
+#include "cli/terminal.h"
 
 enum { O_UNSUPPORTED, O_COUNT };
 static const cli_option option[O_COUNT] = {
@@ -28,7 +29,7 @@ int cmd_explain(int argc, char **argv)
                                                 : NULL;
         if (text) {
             if (shown) putchar('\n');
-            fputs(text, stdout);
+            cli_put_wrapped(stdout, text, cli_width(stdout), -1);
         } else {
             status = CLI_INPUT;
         }

@@ -8,8 +8,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 enum { O_CSV, O_JSON, O_NDJSON, O_LIST, O_ADVISE, O_COUNT };
 static const cli_option option[O_COUNT] = {
@@ -19,15 +17,6 @@ static const cli_option option[O_COUNT] = {
     [O_LIST] = {"list", 0, NULL, "list the named queries of the trace"},
     [O_ADVISE] = {"advise", 0, NULL, "say what costs time, with evidence and what to try"},
 };
-
-int query_terminal_width(void)
-{
-    struct winsize w;
-    const char *columns = getenv("COLUMNS");
-    if (!isatty(STDOUT_FILENO)) return 0;
-    if (columns && atoi(columns) > 0) return atoi(columns);
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
-}
 
 static int report(query_request *q, const char *code, const char *a, const char *b, const char *help)
 {
@@ -136,7 +125,7 @@ static void bind_parameters(query_request *q, sqlite3_stmt *s)
 
 /* What rules found: a sentence, its share of the launch, the evidence and what to try. Columns as the query advice has
  * them. SQLite's result code. */
-static int print_advice(sqlite3_stmt *s)
+static int print_advice(sqlite3_stmt *s, int width)
 {
     enum { KERNEL, SHARE, RULE, PTX_LINE, ADVICE, EVIDENCE, CHECK, OF };
     int code, findings = 0;
@@ -146,12 +135,12 @@ static int print_advice(sqlite3_stmt *s)
             kernel = sqlite3_column_int64(s, KERNEL);
             printf("%skernel %lld\n", findings ? "\n" : "", (long long)kernel);
         }
-        printf("  %s (%s)\n    %.1f %% of %s: %s\n    try: %s\n",
-               (const char *)sqlite3_column_text(s, ADVICE),
-               (const char *)sqlite3_column_text(s, RULE), sqlite3_column_double(s, SHARE),
-               (const char *)sqlite3_column_text(s, OF),
-               (const char *)sqlite3_column_text(s, EVIDENCE),
-               (const char *)sqlite3_column_text(s, CHECK));
+        char *text = sqlite3_mprintf("  %s (%s)\n    %.1f %% of %s: %s\n    try: %s\n", sqlite3_column_text(s, ADVICE),
+                                     sqlite3_column_text(s, RULE), sqlite3_column_double(s, SHARE), sqlite3_column_text(s, OF),
+                                     sqlite3_column_text(s, EVIDENCE), sqlite3_column_text(s, CHECK));
+        if (!text) return SQLITE_NOMEM;
+        cli_put_wrapped(stdout, text, width, -1);
+        sqlite3_free(text);
         findings++;
     }
     if (code == SQLITE_DONE && !findings) puts("no rule found anything");
@@ -181,7 +170,7 @@ static int run_sql(query_request *q, const char *all)
         if (sqlite3_column_count(s)) {
             if (printed++ && q->format == QUERY_TABLE) putchar('\n');
             code = q->advise && q->format == QUERY_TABLE
-                       ? print_advice(s)
+                       ? print_advice(s, q->width)
                        : query_print(stdout, s, q->format, q->width);
         } else {
             code = sqlite3_step(s);
@@ -315,7 +304,7 @@ static int parse(query_request *q, cli_args *a)
 
 int cmd_query(int argc, char **argv)
 {
-    query_request q = {.format = QUERY_TABLE, .width = query_terminal_width()};
+    query_request q = {.format = QUERY_TABLE, .width = cli_width(stdout)};
     if (pl_gpu_open(&q.gpu, NULL) != PL_OK) return CLI_SYSTEM;
     cli_args a = {.gpu = q.gpu, .argc = argc, .argv = argv, .at = 1};
     q.parameter = calloc((size_t)argc + 1, sizeof *q.parameter);

@@ -134,6 +134,7 @@ typedef struct session {
     run_style style;
     struct timespec launched, shown; /* when the launch began, and progress was last drawn */
     bool drawn, interrupted;
+    bool terminal; /* standard error is one */
     int status;
 } session;
 
@@ -188,8 +189,8 @@ static const char *duration(double seconds, char buf[32])
 static void progress(void *ctx, uint64_t done, uint64_t blocks, uint64_t instructions)
 {
     session *s = ctx;
-    bool terminal = isatty(STDERR_FILENO);
-    if (seconds_since(&s->shown) < (terminal ? 0.2 : 5.0)) return;
+    bool terminal = s->terminal;
+    if (seconds_since(&s->shown) < (terminal ? 0.2 : 1.0)) return;
     clock_gettime(CLOCK_MONOTONIC, &s->shown);
     s->drawn = terminal;
     double elapsed = seconds_since(&s->launched), millions = (double)instructions * 1e-6;
@@ -396,7 +397,7 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
                    .seed = o->seed,
                    .cancel = (const volatile int *)&stop_flag,
                    .progress_ctx = s};
-    if (o->progress || (isatty(STDERR_FILENO) && !o->json)) l.progress = progress;
+    if (o->progress || (s->terminal && !o->json)) l.progress = progress;
     pl_status st = module_of(s, c);
     if (st != PL_OK) return st;
     r->module = s->module;
@@ -562,7 +563,7 @@ int cmd_run(int argc, char **argv)
                  .opt_level = 2,
                  .trace_level = PL_TRACE_INST,
                  .threads = 1};
-    session s = {.o = &o};
+    session s = {.o = &o, .terminal = isatty(STDERR_FILENO)};
     pl_gpu *early;
     cli_pass_defaults(&o.passes);
     if (pl_gpu_open(&early, NULL) != PL_OK) return CLI_SYSTEM;

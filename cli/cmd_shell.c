@@ -145,7 +145,7 @@ static void print_sql(shell *s, const char *sql, const char *word)
     sqlite3_stmt *t = NULL;
     if (sqlite3_prepare_v2(s->q.db, sql, -1, &t, NULL) == SQLITE_OK) {
         sqlite3_bind_text(t, 1, pattern, -1, SQLITE_STATIC);
-        query_print(stdout, t, s->q.format, query_terminal_width());
+        query_print(stdout, t, s->q.format, cli_width(stdout));
     }
     sqlite3_finalize(t);
     sqlite3_free(pattern);
@@ -305,7 +305,7 @@ static void run(shell *s)
 int cmd_shell(int argc, char **argv)
 {
     static const char usage[] = "ptxloom shell F.db\n";
-    shell s = {.q = {.format = QUERY_TABLE, .width = query_terminal_width()},
+    shell s = {.q = {.format = QUERY_TABLE, .width = cli_width(stdout)},
                .terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)};
     if (pl_gpu_open(&s.q.gpu, NULL) != PL_OK) return CLI_SYSTEM;
     cli_args a = {.gpu = s.q.gpu, .argc = argc, .argv = argv, .at = 1};

@@ -1,5 +1,6 @@
 /* main.c - the ptxloom command: finds the subcommand and calls it. */
 #include "cli/cli.h"
+#include "cli/terminal.h"
 #include <string.h>
 
 static const struct {
@@ -30,8 +31,12 @@ enum { COMMANDS = sizeof command / sizeof *command };
 static void help(void)
 {
     printf("ptxloom %s - a PTX assembler and GPU emulator\n\n", PTXLOOM_VERSION);
-    for (int i = 0; i < COMMANDS; i++)
-        printf("  ptxloom %-58s %s\n", command[i].usage, command[i].about);
+    const int width = cli_width(stdout);
+    for (int i = 0; i < COMMANDS; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "  ptxloom %-58s %s\n", command[i].usage, command[i].about);
+        cli_put_wrapped(stdout, line, width, 12);
+    }
     printf("\n'ptxloom COMMAND --help' lists the options of a command. Manual page: ptxloom(1).\n");
 }
 

@@ -1,5 +1,6 @@
 /* options.c - reads command lines, and prints the help that belongs to them. */
 #include "cli/cli.h"
+#include "cli/terminal.h"
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -72,7 +73,10 @@ int cli_next(cli_args *a, const cli_option *option, size_t n)
 
 void cli_help(const char *usage, const cli_option *option, size_t n)
 {
-    printf("%s\n", usage);
+    enum { LEFT = 37 };
+    const int width = cli_width(stdout);
+    cli_put_wrapped(stdout, usage, width, -1);
+    putchar('\n');
     for (size_t i = 0; i < n; i++) {
         char left[64];
         if (!option[i].help) continue;
@@ -82,7 +86,9 @@ void cli_help(const char *usage, const cli_option *option, size_t n)
                          option[i].letter ? ", " : "  ", option[i].name);
         if (option[i].takes)
             snprintf(left + used, sizeof left - (size_t)used, " %s", option[i].takes);
-        printf("  %-34s %s\n", left, option[i].help);
+        char line[512];
+        snprintf(line, sizeof line, "  %-34s %s\n", left, option[i].help);
+        cli_put_wrapped(stdout, line, width, LEFT);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/query_out.h"
+#include "cli/terminal.h"
 
 typedef struct query_request {
     pl_gpu *gpu; /* takes the messages */
@@ -20,7 +21,5 @@ typedef struct query_request {
 /* Answers q->what: SQL, the name of a query, table or view, or "-" for SQL from standard input.
  * Returns an exit status; messages are in q->gpu or already shown. */
 int query_run(query_request *q);
-/* Columns of the terminal that standard output is, 0: it is none. */
-int query_terminal_width(void);
 
 #endif

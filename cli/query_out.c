@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLE = 1000, NARROWEST = 8, NUMBER = 40 };
+enum { SAMPLE = 1000, NARROWEST = 8, NUMBER = 40, HANG = 4 };
 
 /* The shortest decimal that reads back as v. */
 static void exact(double v, char *buf, size_t size)
@@ -53,11 +53,30 @@ typedef struct table {
     FILE *f;
     sqlite3_stmt *s;
     int ncolumns, rows;
+    bool *left_out;  /* the column is not printed */
+    bool *new_line;  /* a row that does not fit the terminal goes on with this column on a line of its own */
     int *width;
     bool *text;  /* left-aligned: some cell holds text */
     bool cut;    /* cells have to fit their columns */
     char **kept; /* cells of the first rows, row by row */
 } table;
+
+/* The last column that is printed. */
+static int last_column(const table *t)
+{
+    int c = t->ncolumns - 1;
+    while (c > 0 && t->left_out[c]) c--;
+    return c;
+}
+
+/* What stands in front of a column. */
+static void put_gap(const table *t, int c)
+{
+    if (t->new_line[c])
+        fprintf(t->f, "\n%*s", HANG, "");
+    else if (c)
+        fputs("  ", t->f);
+}
 
 /* Prints the cell in its column; controls become blanks, and what does not fit ends in an ellipsis.
  */
@@ -66,7 +85,7 @@ static void put_cell(const table *t, int c, const char *text)
     int width = t->width[c], length = columns(text),
         room = t->cut && length > width ? width - 1 : length;
     int blanks = width > length ? width - length : 0;
-    if (c) fputs("  ", t->f);
+    put_gap(t, c);
     if (!t->text[c]) fprintf(t->f, "%*s", blanks, "");
     for (int n = 0; *text; text++) {
         n += (*text & 0xc0) != 0x80;
@@ -74,40 +93,59 @@ static void put_cell(const table *t, int c, const char *text)
         putc((unsigned char)*text < ' ' ? ' ' : *text, t->f);
     }
     if (room < length) fputs("\xe2\x80\xa6", t->f);
-    if (t->text[c] && c + 1 < t->ncolumns) fprintf(t->f, "%*s", blanks, "");
+    if (t->text[c] && c < last_column(t)) fprintf(t->f, "%*s", blanks, "");
 }
 
-/* Takes columns away from the widest text until a row fits the terminal, or nothing more can be
- * taken. */
+/* Takes columns away from the widest text until a row fits the terminal. What still does not fit goes on in further lines. */
 static void fit(table *t, int terminal)
 {
     for (;;) {
-        int total = 2 * (t->ncolumns - 1), widest = -1;
+        int total = -2, widest = -1;
         for (int c = 0; c < t->ncolumns; c++) {
-            total += t->width[c];
-            if (t->text[c] && t->width[c] > NARROWEST &&
-                (widest < 0 || t->width[c] > t->width[widest]))
-                widest = c;
+            if (t->left_out[c]) continue;
+            total += t->width[c] + 2;
+            if (t->text[c] && t->width[c] > NARROWEST && (widest < 0 || t->width[c] > t->width[widest])) widest = c;
         }
-        if (total <= terminal || widest < 0) return;
+        if (total <= terminal) return;
+        if (widest < 0) break;
         t->width[widest]--;
         t->cut = true;
     }
+    int column = 0;
+    for (int c = 0; c < t->ncolumns; c++) {
+        if (t->left_out[c]) continue;
+        int gap = c ? 2 : 0;
+        t->new_line[c] = column > 0 && column + gap + t->width[c] > terminal;
+        column = t->new_line[c] ? HANG + t->width[c] : column + gap + t->width[c];
+    }
+}
+
+/* The column cuda says nothing when the PTX has no .loc. */
+static void leave_out(table *t)
+{
+    for (int c = 1; c < t->ncolumns; c++)
+        t->left_out[c] = strcmp(sqlite3_column_name(t->s, c), "cuda") == 0 && !t->text[c];
+}
+
+static void put_row(const table *t, const char *const *cell_of)
+{
+    for (int c = 0; c < t->ncolumns; c++)
+        if (!t->left_out[c]) put_cell(t, c, cell_of[c]);
+    putc('\n', t->f);
 }
 
 static void put_head(const table *t)
 {
-    for (int c = 0; c < t->ncolumns; c++) put_cell(t, c, sqlite3_column_name(t->s, c));
+    for (int c = 0; c < t->ncolumns; c++)
+        if (!t->left_out[c]) put_cell(t, c, sqlite3_column_name(t->s, c));
     putc('\n', t->f);
     for (int c = 0; c < t->ncolumns; c++) {
-        if (c) fputs("  ", t->f);
+        if (t->left_out[c]) continue;
+        put_gap(t, c);
         for (int i = 0; i < t->width[c]; i++) putc('-', t->f);
     }
     putc('\n', t->f);
-    for (int r = 0; r < t->rows; r++) {
-        for (int c = 0; c < t->ncolumns; c++) put_cell(t, c, t->kept[r * t->ncolumns + c]);
-        putc('\n', t->f);
-    }
+    for (int r = 0; r < t->rows; r++) put_row(t, (const char *const *)&t->kept[r * t->ncolumns]);
 }
 
 /* Keeps the current row; false when memory is exhausted. */
@@ -133,8 +171,10 @@ static int print_table(FILE *f, sqlite3_stmt *s, int terminal)
     table t = {.f = f, .s = s, .ncolumns = n};
     t.width = calloc((size_t)n, sizeof *t.width);
     t.text = calloc((size_t)n, sizeof *t.text);
+    t.left_out = calloc((size_t)n, sizeof *t.left_out);
+    t.new_line = calloc((size_t)n, sizeof *t.new_line);
     t.kept = calloc((size_t)n * SAMPLE, sizeof *t.kept);
-    if (t.width && t.text && t.kept) {
+    if (t.width && t.text && t.kept && t.left_out && t.new_line) {
         for (int c = 0; c < n; c++) t.width[c] = columns(sqlite3_column_name(s, c));
         while ((code = sqlite3_step(s)) == SQLITE_ROW && t.rows < SAMPLE - 1) {
             if (keep_row(&t)) continue;
@@ -142,17 +182,21 @@ static int print_table(FILE *f, sqlite3_stmt *s, int terminal)
             break;
         }
         if (code == SQLITE_ROW || code == SQLITE_DONE) {
+            if (code == SQLITE_DONE) leave_out(&t);
             if (terminal) fit(&t, terminal);
             put_head(&t);
         }
         for (; code == SQLITE_ROW; code = sqlite3_step(s)) {
             char number[NUMBER];
-            for (int c = 0; c < n; c++) put_cell(&t, c, cell(s, c, number));
+            for (int c = 0; c < n; c++) /* none is left out */
+                put_cell(&t, c, cell(s, c, number));
             putc('\n', f);
         }
     }
     for (int i = 0; t.kept && i < n * SAMPLE; i++) free(t.kept[i]);
     free(t.kept);
+    free(t.left_out);
+    free(t.new_line);
     free(t.text);
     free(t.width);
     return code;

@@ -4,11 +4,19 @@
  * Everything comes from the result itself, so that no trace is needed; a trace of the same launch
  * holds the same numbers. */
 #include "cli/run.h"
+#include "cli/terminal.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR = 44, REASONS = 6, LINES = 6, TEXT = 44 };
+enum { BAR = 44, REASONS = 6, LINES = 6, TEXT = 44, LEAST = 8, BEFORE = 36 /* columns in front of bars and PTX */ };
+
+/* Columns for a bar or a line of PTX. */
+static int room(int most)
+{
+    int width = cli_width(stdout);
+    return width == 0 || width - BEFORE > most ? most : width - BEFORE < LEAST ? LEAST : width - BEFORE;
+}
 
 /* Nsight Compute's words for the reasons, by pl_stall. */
 static const char *const reason_word[] = {
@@ -32,7 +40,7 @@ static void bar(double percent)
     const char *locale = NULL;
     for (int i = 0; i < 3 && (!locale || !*locale); i++) locale = getenv(variable[i]);
     bool utf8 = locale && (strstr(locale, "UTF-8") || strstr(locale, "utf8"));
-    double length = percent < 0 ? 0 : percent > 100 ? BAR : percent / 100 * BAR;
+    double most = room(BAR), length = percent < 0 ? 0 : percent > 100 ? most : percent / 100 * most;
     int whole = (int)length, part = (int)((length - whole) * 8);
     if (length > 0) fputs("  ", stdout);
     for (int i = 0; i < whole; i++) fputs(utf8 ? "\xe2\x96\x88" : "#", stdout);
@@ -62,12 +70,12 @@ static void units(const run_case *c)
 {
     const pl_result *r = &c->result;
     if (c->mode != PL_MODE_TIMING) return;
-    share_of(c, "issue slots in use", "smsp__issue_active.avg.pct_of_peak_sustained_active");
+    share_of(c, "issue slots, active", "smsp__issue_active.avg.pct_of_peak_sustained_active");
     share("occupancy, possible", 100 * r->theoretical_occupancy);
     share_of(c, "occupancy, achieved", "sm__warps_active.avg.pct_of_peak_sustained_active");
     hits(c, "L1 hits of loads", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
          "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");
-    hits(c, "L2 hits", "lts__t_sectors_lookup_hit.sum", "lts__t_sectors.sum");
+    hits(c, "L2 hits", "lts__t_sectors_srcunit_tex_lookup_hit.sum", "lts__t_sectors_srcunit_tex.sum");
     share_of(c, "DRAM busy", "dram__throughput.avg.pct_of_peak_sustained_elapsed");
 }
 
@@ -99,6 +107,7 @@ static void reasons(const run_case *c)
 typedef struct line_cost {
     uint32_t line, bytes;
     const char *text; /* in the module */
+    char cuda[64];    /* where it was compiled from, or "" */
     uint64_t issues, stalls;
 } line_cost;
 
@@ -128,6 +137,7 @@ static line_cost *line_costs(const run_case *c, size_t *n)
         line_cost *x = &list[found++];
         *x = (line_cost){
             .line = l.ptx_line, .text = l.ptx_text, .bytes = l.ptx_bytes, .issues = s->issues};
+        snprintf(x->cuda, sizeof x->cuda, "%.*s", (int)sizeof x->cuda - 1, l.cuda);
         for (int i = PL_STALL_NONE + 1; i < PL_STALL_COUNT; i++) x->stalls += s->stall[i];
     }
     if (!list) return NULL;
@@ -154,8 +164,10 @@ static void lines(const run_case *c)
         char a[32], b[32], text[TEXT + 1];
         uint32_t from = 0, length = 0;
         const line_cost *x = &list[i];
+        const int after = x->cuda[0] ? (int)strlen(x->cuda) + 2 : 0, all = room(TEXT + after);
+        const uint32_t most = all - after >= LEAST ? (uint32_t)(all - after) : (uint32_t)all;
         while (from < x->bytes && (x->text[from] == ' ' || x->text[from] == '\t')) from++;
-        for (; from + length < x->bytes && length < TEXT; length++) {
+        for (; from + length < x->bytes && length < most && length < TEXT; length++) {
             char ch = x->text[from + length];
             if (ch == '/' && from + length + 1 < x->bytes && x->text[from + length + 1] == '/')
                 break;
@@ -163,8 +175,10 @@ static void lines(const run_case *c)
         }
         while (length && text[length - 1] == ' ') length--;
         text[length] = '\0';
-        printf("  %6" PRIu32 " %11s %13s  %s\n", x->line, run_grouped(x->issues, a),
+        printf("  %6" PRIu32 " %11s %13s  %s", x->line, run_grouped(x->issues, a),
                run_grouped(x->stalls, b), text);
+        if (after) printf(all - after >= LEAST ? "  %s" : "\n    %s", x->cuda);
+        putchar('\n');
     }
     free(list);
 }
@@ -179,11 +193,13 @@ void run_summary(const run_case *c, const run_style *style)
     printf("  %u x %u x %u blocks of %u x %u x %u threads, %u registers, %u bytes shared\n",
            c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], r->registers,
            r->static_shared + r->dynamic_shared);
-    if (c->mode == PL_MODE_TIMING) printf("  %-22s %s\n", "cycles", run_grouped(r->cycles, a));
+    bool complete = c->status == PL_OK;
+    if (!complete) printf("  the launch did not complete: counts until it stopped, and no rates\n");
+    if (c->mode == PL_MODE_TIMING) printf("  %-22s %s\n", complete ? "cycles" : "cycles until then", run_grouped(r->cycles, a));
     double each = r->inst_executed ? (double)r->thread_inst_executed / (double)r->inst_executed : 0;
-    printf("  %-22s %s   (%.1f lanes each)\n\n", "instructions", run_grouped(r->inst_executed, a),
+    printf("  %-22s %s   (%.1f lanes each)\n\n", complete ? "instructions" : "instructions until then", run_grouped(r->inst_executed, a),
            each);
-    units(c);
+    if (complete) units(c);
     reasons(c);
     lines(c);
 }
@@ -193,7 +209,7 @@ void run_summary(const run_case *c, const run_style *style)
 void run_summary_line(const run_case *c)
 {
     char name[256], a[32] = "-", b[32] = "-", ipc[16] = "-", occupancy[16] = "-";
-    bool timed = c->launched && c->mode == PL_MODE_TIMING;
+    bool timed = c->launched && c->mode == PL_MODE_TIMING && c->status == PL_OK;
     double achieved = run_counter(c, "sm__warps_active.avg.pct_of_peak_sustained_active");
     if (timed) run_grouped(c->result.cycles, a);
     if (c->launched) run_grouped(c->result.inst_executed, b);

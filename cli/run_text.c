@@ -1,7 +1,9 @@
 /* run_text.c - the results of `ptxloom run` for people: outputs first, then what the launch cost,
  * then where to look further. */
 #include "cli/run.h"
+#include "cli/terminal.h"
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,15 +11,19 @@ enum { SHOWN_ELEMENTS = 8 };
 
 static void output(const run_case *c, size_t k)
 {
+    enum { REST = 4 + 26 }; /* columns of the ellipsis and the checksum */
     const pl_case_arg *a = &c->launch->arg[k];
+    const int width = cli_width(stdout);
     char hex[65], element[64];
-    printf("  argument %-2zu %s[%" PRIu64 "] =", k + 1, a->type, a->count);
-    for (uint64_t i = 0; i < a->count && i < SHOWN_ELEMENTS; i++) {
+    uint64_t i = 0;
+    int column = printf("  argument %-2zu %s[%" PRIu64 "] =", k + 1, a->type, a->count);
+    for (; i < a->count && i < SHOWN_ELEMENTS; i++) {
         pl_case_element(c->launch, k, i, element, sizeof element);
-        printf(" %s", element);
+        if (width && i && column + 1 + (int)strlen(element) > width - REST) break;
+        column += printf(" %s", element);
     }
     pl_case_sha256(c->launch, k, hex);
-    printf("%s   sha256 %.16s\n", a->count > SHOWN_ELEMENTS ? " ..." : "", hex);
+    printf("%s   sha256 %.16s\n", a->count > i ? " ..." : "", hex);
     if (a->save && c->status == PL_OK) {
         fputs("              saved as ", stdout);
         cli_print(stdout, a->save, strlen(a->save));
@@ -53,35 +59,64 @@ static void hit_rate(const run_case *c, const char *label, const char *hits, con
         printf("  %-22s %5.1f %% of %s sectors\n", label, 100 * h / n, run_grouped((uint64_t)n, text));
 }
 
+/* A row of what a launch cost: on a narrow terminal it goes on below its value. */
+static void row(const char *label, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void row(const char *label, const char *format, ...)
+{
+    enum { LEFT = 25 };
+    char value[256], line[320];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(value, sizeof value, format, ap);
+    va_end(ap);
+    snprintf(line, sizeof line, "  %-22s %s\n", label, value);
+    cli_put_wrapped(stdout, line, cli_width(stdout), LEFT);
+}
+
+/* A launch that did not complete: how far it came. Rates of a part of it would mean nothing. */
+static void incomplete(const run_case *c)
+{
+    const pl_result *r = &c->result;
+    char a[32], b[32], cycles[48] = "";
+    if (c->mode == PL_MODE_TIMING) snprintf(cycles, sizeof cycles, "%s cycles, ", run_grouped(r->cycles, a));
+    row("stopped after", "%s%s instructions (%s thread instructions)", cycles, run_grouped(r->inst_executed, a),
+           run_grouped(r->thread_inst_executed, b));
+}
+
 static void cost(const run_case *c)
 {
     const pl_result *r = &c->result;
-    char a[32], b[32];
-    if (c->mode == PL_MODE_TIMING) {
-        printf("  %-22s %s\n", "cycles", run_grouped(r->cycles, a));
+    char a[32], b[32], d[32];
+    if (c->status != PL_OK) {
+        incomplete(c);
+    } else if (c->mode == PL_MODE_TIMING) {
+        row("cycles", "%s", run_grouped(r->cycles, a));
         double ipc = r->cycles ? (double)r->inst_executed / (double)r->cycles : 0;
-        printf("  %-22s %s   (%s thread instructions; %.2f a cycle on the whole GPU)\n",
-               "instructions", run_grouped(r->inst_executed, a), run_grouped(r->thread_inst_executed, b),
+        row("instructions", "%s   (%s thread instructions; %.2f a cycle on the whole GPU)", run_grouped(r->inst_executed, a), run_grouped(r->thread_inst_executed, b),
                ipc);
         double achieved = run_counter(c, "sm__warps_active.avg.pct_of_peak_sustained_active");
-        printf("  %-22s %.0f %% possible", "occupancy", 100 * r->theoretical_occupancy);
-        if (achieved >= 0) printf(", %.0f %% achieved", achieved);
-        printf("\n");
+        char part[32] = "";
+        if (achieved >= 0) snprintf(part, sizeof part, ", %.0f %% achieved", achieved);
+        row("occupancy", "%.0f %% possible%s", 100 * r->theoretical_occupancy, part);
         hit_rate(c, "L1 hits", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
                  "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");
-        hit_rate(c, "L2 hits", "lts__t_sectors_lookup_hit.sum", "lts__t_sectors.sum");
+        hit_rate(c, "L2 hits", "lts__t_sectors_srcunit_tex_lookup_hit.sum", "lts__t_sectors_srcunit_tex.sum");
+        double other = run_counter(c, "ptxloom__l2_sectors_other.sum"), code = run_counter(c, "ptxloom__dram_sectors_code.sum");
+        if (other > 0)
+            row("L2, other", "%s sectors: code, constants, between the halves of L2, the launch itself",
+                run_grouped((uint64_t)other, a));
         double in = run_counter(c, "dram__sectors_read.sum"),
                out = run_counter(c, "dram__sectors_write.sum");
         if (in >= 0 && out >= 0)
-            printf("  %-22s %s bytes read, %s written\n", "DRAM", run_grouped((uint64_t)in * 32, a),
-                   run_grouped((uint64_t)out * 32, b));
+            row("DRAM", code > 0 ? "%s bytes read (%s of them code), %s written" : "%s bytes read%.0s, %s written", run_grouped((uint64_t)in * 32, a),
+                run_grouped(code > 0 ? (uint64_t)code * 32 : 0, d), run_grouped((uint64_t)out * 32, b));
     } else {
-        printf("  %-22s %s   (%s thread instructions)\n", "instructions",
+        row("instructions", "%s   (%s thread instructions)",
                run_grouped(r->inst_executed, a), run_grouped(r->thread_inst_executed, b));
     }
-    printf("  %-22s %u registers, %u bytes shared, %u bytes local\n", "a thread / a block",
+    row("a thread / a block", "%u registers, %u bytes shared, %u bytes local",
            r->registers, r->static_shared + r->dynamic_shared, r->local_bytes);
-    printf("  %-22s %.3f s\n", "emulated in", r->wall_seconds);
+    row("emulated in", "%.3f s", r->wall_seconds);
 }
 
 /* What --metrics asks for. */

@@ -82,7 +82,7 @@ AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)' abs_srcdir='$(abs_srcdir)' CK_TAP_LOG_
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 TEST_EXTENSIONS = .ptx
 PTX_LOG_COMPILER = tests/ptxcheck
-script_tests = tests/compilers.sh tests/isagen.sh tests/adding.sh tests/pages.sh tests/traces.sh tests/advice.sh tests/format.sh tests/differences.sh tests/messages.sh tests/examples.sh tests/litmus.sh tests/wave.sh
+script_tests = tests/compilers.sh tests/isagen.sh tests/adding.sh tests/pages.sh tests/traces.sh tests/numbers.sh tests/advice.sh tests/format.sh tests/differences.sh tests/messages.sh tests/examples.sh tests/litmus.sh tests/wave.sh
 TESTS = $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 
 # Figures rather than verdicts, and the long version of the fuzzer.
@@ -121,7 +121,7 @@ fuzz: ptxloom$(EXEEXT) tests/fuzz/fuzz$(EXEEXT) tests/fuzz/objects$(EXEEXT) test
 
 # Brings the sessions that the documentation shows up to date, in the source tree. Read the difference before committing it.
 docs-update: ptxloom$(EXEEXT) tests/docs$(EXEEXT)
-	$(AM_TESTS_ENVIRONMENT) for page in $(srcdir)/README.md $(srcdir)/doc/*.md; do \
+	$(AM_TESTS_ENVIRONMENT) for page in $$(tests/docs --list); do \
 	  tests/docs --update $$page >docs-update.tmp && { cmp -s docs-update.tmp $$page || cp docs-update.tmp $$page; }; \
 	done; rm -f docs-update.tmp
 # The suite at both optimisation levels in both modes; and in functional mode under a hundred random schedules.

@@ -1,0 +1,66 @@
+/* terminal.c - text that fits the terminal it is printed on; elsewhere lines have their full length. */
+#include "cli/terminal.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { NARROWEST = 20 };
+
+int cli_width(FILE *f)
+{
+    struct winsize w;
+    const char *columns = getenv("COLUMNS");
+    int n = 0;
+    if (!isatty(fileno(f))) return 0;
+    if (columns && atoi(columns) > 0)
+        n = atoi(columns);
+    else if (ioctl(fileno(f), TIOCGWINSZ, &w) == 0)
+        n = w.ws_col;
+    return n > 0 && n < NARROWEST ? NARROWEST : n;
+}
+
+/* Columns of n bytes of UTF-8 text: bytes that do not continue a character. */
+static int columns_of(const char *s, size_t n)
+{
+    int columns = 0;
+    for (size_t i = 0; i < n; i++) columns += (s[i] & 0xc0) != 0x80;
+    return columns;
+}
+
+/* One line, broken at blanks. */
+static void put_line(FILE *f, const char *line, size_t n, int width, int hang)
+{
+    size_t indent = 0;
+    int column = 0;
+    while (indent < n && line[indent] == ' ') indent++;
+    if (hang < 0) hang = (int)indent;
+    if (hang > width / 2) hang = width / 4;
+    for (size_t at = 0; at < n;) {
+        size_t blanks = at, word, end;
+        while (blanks < n && line[blanks] == ' ') blanks++;
+        for (end = word = blanks; end < n && line[end] != ' ';) end++;
+        int gap = (int)(blanks - at), length = columns_of(line + word, end - word);
+        if (column > hang && column + gap + length > width) {
+            fprintf(f, "\n%*s", hang, "");
+            column = hang;
+            gap = 0;
+        }
+        fprintf(f, "%*s%.*s", gap, "", (int)(end - word), line + word);
+        column += gap + length;
+        at = end;
+    }
+}
+
+void cli_put_wrapped(FILE *f, const char *text, int width, int hang)
+{
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        if (width == 0 || columns_of(text, n) <= width)
+            fwrite(text, 1, n, f);
+        else
+            put_line(f, text, n, width, hang);
+        text += n;
+        if (*text) putc(*text++, f);
+    }
+}
