@@ -5,15 +5,18 @@
  * line for anything. A command whose last line is "[exit 2]" must end with that status, any other with 0.
  * In a block that begins with ```console figures, numbers and the width of columns may be others than shown: it shows what the
  * model says today, and `--update` brings it up to date.
- * All sessions of a page share one scratch folder, which has the tree's examples/ in it and ptxloom in its path.
+ * All sessions of a page share one scratch folder, which has the tree's examples/ and labs/ in it and ptxloom in its path.
  *
- *     tests/docs              checks README.md, doc/ and labs/, as `make check` does
+ *     tests/docs              checks every Markdown file of the source tree, as `make check` does
+ *     tests/docs --list       prints their names
  *     tests/docs --update F   prints page F with the outputs as they are now (sessions with "..." stay) */
+#define _GNU_SOURCE /* FTW_ACTIONRETVAL */
 #include "tests/harness.h"
-#include <glob.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define COMMAND_SECONDS 300
@@ -201,7 +204,7 @@ static char *prepare(void)
     setenv("PATH", command, 1);
     setenv("SRC", root, 1);
     shell_folder = folder;
-    snprintf(command, sizeof command, "cp -r \"$SRC/examples\" . && chmod -R u+w examples");
+    snprintf(command, sizeof command, "cp -r \"$SRC/examples\" \"$SRC/labs\" . && chmod -R u+w examples labs");
     run_result r = run_shell(command);
     if (r.status != 0) { /* --update must not take this for the page */
         fprintf(stderr, "cannot copy examples: %s\n", r.out);
@@ -222,12 +225,45 @@ static page read_and_run(const char *name, bool update)
     return g;
 }
 
+/* The Markdown files of the source tree. Hidden folders and build trees are none of it. */
+typedef struct pages {
+    char **at;
+    size_t n, cap;
+} pages;
+
+static pages found;
+
+static int keep_page(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+    (void)st;
+    const char *name = path + where->base, *end = strrchr(name, '.');
+    char status[4200];
+    if (type == FTW_D && where->level > 0) {
+        snprintf(status, sizeof status, "%s/config.status", path);
+        return name[0] == '.' || access(status, F_OK) == 0 ? FTW_SKIP_SUBTREE : FTW_CONTINUE;
+    }
+    if (type != FTW_F || !end || strcmp(end, ".md") != 0) return FTW_CONTINUE;
+    if (found.n == found.cap) {
+        found.cap = found.cap ? 2 * found.cap : 64;
+        found.at = realloc(found.at, found.cap * sizeof *found.at);
+    }
+    char *copy = found.at ? strdup(path) : NULL;
+    if (!copy) exit(EXIT_FAILURE);
+    found.at[found.n++] = copy;
+    return FTW_CONTINUE;
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+static void find_pages(void)
+{
+    const char *root = getenv("abs_srcdir");
+    if (nftw(root ? root : ".", keep_page, 16, FTW_PHYS | FTW_ACTIONRETVAL) != 0) exit(EXIT_FAILURE);
+    qsort(found.at, found.n, sizeof *found.at, by_name);
+}
+
 int main(int argc, char **argv)
 {
-    static const char *const pattern[] = {"/README.md", "/doc/*.md", "/labs/*/README.md"};
-    const char *root = getenv("abs_srcdir");
-    glob_t pages = {0};
-    char full[4096];
     if (argc == 3 && strcmp(argv[1], "--update") == 0) {
         page g = read_and_run(argv[2], true);
         fwrite(g.rewritten.at, 1, g.rewritten.n, stdout);
@@ -235,17 +271,21 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     int sessions = 0;
-    for (size_t i = 0; i < sizeof pattern / sizeof *pattern; i++) {
-        snprintf(full, sizeof full, "%s%s", root ? root : ".", pattern[i]);
-        glob(full, i > 0 ? GLOB_APPEND : 0, NULL, &pages);
-    }
-    for (size_t i = 0; i < pages.gl_pathc; i++) {
-        page g = read_and_run(pages.gl_pathv[i], false);
+    bool labs = false;
+    find_pages();
+    for (size_t i = 0; i < found.n; i++) {
+        if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+            puts(found.at[i]);
+            continue;
+        }
+        page g = read_and_run(found.at[i], false);
         const char *base = strrchr(g.name, '/');
         sessions += g.sessions;
+        labs |= g.sessions > 0 && strstr(g.name, "labs/README.md");
         if (g.sessions > 0) tap(g.failed == 0, "%d commands of %s do what the page shows", g.sessions, base ? base + 1 : g.name);
     }
-    tap(sessions > 0, "the documentation shows %d commands", sessions);
-    globfree(&pages);
+    if (argc > 1) return EXIT_SUCCESS;
+    tap(sessions > 0, "the documentation shows %d commands in %zu files", sessions, found.n);
+    tap(labs, "the commands of labs/README.md are among them");
     return tap_done();
 }
