@@ -772,8 +772,7 @@ bool pl_pass_dce(pl_ir *x)
     cleaner c = {.x = x};
     bool same = true;
     pl_ir_sweep(x);
-    if (!pl_ir_count(x))
-        return false;
+    if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
     do {
         c.again = false;
         for (c.block = (uint32_t)x->b.n; c.block-- > 0;) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/carried.h"
 #include "isa/opt.h"
 #include "isa/plan.h"
 #include "isa/tidy.h"
@@ -373,16 +374,21 @@ uint32_t pl_ir_common_dominator(const pl_ir *x, uint32_t a, uint32_t b)
 /* The natural loop of each head, inner heads first, so that a block keeps the innermost one. `outer` is, by head, the loop around it. */
 static void loops(pl_ir *x, uint32_t *stack, uint32_t *outer)
 {
+    x->loops = x->irreducible = false;
     for (uint32_t j = 0; j < x->nrpo; j++)
         outer[x->rpo[j]] = PL_IR_NONE;
     for (uint32_t j = x->nrpo; j-- > 0;) {
         uint32_t head = x->rpo[j], depth = 0;
         pl_irb *h = &x->b.at[head];
-        for (uint32_t e = 0; e < h->npred; e++)
-            if (pl_ir_dominates(x, head, x->preds[h->pred + e])) {
+        for (uint32_t e = 0; e < h->npred; e++) {
+            const uint32_t from = x->preds[h->pred + e];
+            if (pl_ir_dominates(x, head, from)) {
                 h->latches++;
-                stack[depth++] = x->preds[h->pred + e];
+                stack[depth++] = from;
             }
+            x->loops |= x->b.at[from].order >= j;
+            x->irreducible |= x->b.at[from].order >= j && !pl_ir_dominates(x, head, from);
+        }
         while (depth) {
             uint32_t q = stack[--depth], from = q;
             if (x->b.at[q].loop == PL_IR_NONE) {
@@ -501,15 +507,37 @@ bool pl_ir_graph(pl_ir *x)
 typedef struct counting {
     pl_ir *x;
     uint32_t block, at;
+    bool cycles; /* the block is reachable, and there are loops */
+    pl_early early;
 } counting;
+
+/* Is the register written on every path to this read, as far as it is known to be written? Where it
+ * is not, and that is its only write, pl_find_carried looks closer. */
+static inline bool is_written(const counting *c, const pl_ir_row *r)
+{
+    if (r->defs != 1 || r->block == PL_IR_NONE) return r->defs != 0;
+    const pl_insn *w = &c->x->b.at[r->block].code.at[r->at];
+    if (!pl_ir_dominates(c->x, r->block, c->block)) return false;
+    if (w->guard == PL_PT) return true;
+    const pl_insn *i = &c->x->b.at[c->block].code.at[c->at];
+    const pl_ir_row *guard = &c->x->pred_row[w->guard];
+    return r->block == c->block && i->guard == w->guard &&
+           !((i->flags ^ w->flags) & PL_IF_GUARD_NEG) &&
+           (guard->block != c->block || guard->at < r->at);
+}
 
 static inline void count_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     counting *c = ctx;
-    pl_ir_row *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row;
-    r->uses++;
-    for (unsigned k = 1; k < rows; k++)
+    const bool pred = (use & PL_USE_PRED) != 0;
+    pl_ir_row *r = (pred ? c->x->pred_row : c->x->row) + *row;
+    for (unsigned k = 0; k < rows; k++) {
         r[k].uses++;
+        if (c->cycles && !r[k].early && !is_written(c, &r[k])) {
+            *pl_push(c->x->tmp, &c->early) = (pl_early_row){*row + k, pred};
+            r[k].early = (uint32_t)c->early.n;
+        }
+    }
 }
 
 static inline void count_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -594,15 +622,18 @@ static void find_places(pl_ir *x)
     }
 }
 
-static void count_all(pl_ir *x)
+static bool count_all(pl_ir *x)
 {
     counting c = {.x = x};
     for (; c.block < x->b.n; c.block++) {
         const pl_irb *b = &x->b.at[c.block];
+        c.cycles = x->loops && b->order != PL_IR_NONE;
         for (c.at = 0; c.at < b->code.n; c.at++)
             if (b->code.at[c.at].form != PL_IR_DEAD)
                 pl_insn_reads_writes(x->p, &b->code.at[c.at], count_read, count_write, &c);
     }
+    interface(x, pin, x);
+    return pl_find_carried(x, &c.early);
 }
 
 static bool count(pl_ir *x, bool places)
@@ -624,10 +655,8 @@ static bool count(pl_ir *x, bool places)
     for (uint32_t r = 0; r < f->preds; r++)
         x->pred_row[r] = (pl_ir_row){.block = PL_IR_NONE};
     x->pred_row[PL_PT].defs = x->pred_row[PL_PF].defs = 1;
-    count_all(x);
-    interface(x, pin, x);
     x->displaced = false;
-    return true;
+    return count_all(x);
 }
 
 bool pl_ir_count(pl_ir *x)

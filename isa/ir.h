@@ -1,9 +1,15 @@
 /* ir.h - a function as a graph of blocks, the form in which the optimising passes change it.
  *
- * pl_ir_open copies the code range of a function into blocks, passes edit the blocks, pl_ir_close writes them back. Inside, the target
- * of a branch (and each entry of a brx.idx table) is a block number, and leaving a block at its end is explicit (`next`). Rows keep
- * their meaning: a row that is written once is a value, one that is written several times is a variable. Rows filled when the frame
- * starts (constants, addresses, special registers) are values that are there everywhere. */
+ * pl_ir_open copies the code range of a function into blocks, passes edit the blocks, pl_ir_close
+ * writes them back. Inside, the target of a branch (and each entry of a brx.idx table) is a block
+ * number, and leaving a block at its end is explicit (`next`). Rows keep their meaning: a row that
+ * is written once is a value, one that is written several times is a variable. Rows filled when the
+ * frame starts (constants, addresses, special registers) are values that are there everywhere.
+ *
+ * A register without a value holds anything, but one thing in a thread until it is written. A row
+ * that is written once, in a loop, is a variable if it may be read in a later iteration than it was
+ * written in: what its write depends on may have changed meanwhile. pl_ir_count finds these
+ * (`carried`) and counts what the register held at first as a write of its own. */
 #ifndef PL_ISA_IR_H
 #define PL_ISA_IR_H
 
@@ -33,9 +39,11 @@ typedef struct pl_ir_row {
     uint32_t defs, uses;  /* instructions and interface that write, read it */
     uint32_t block, at;   /* of the last write */
     uint32_t init;        /* PL_ROW_INIT: index in f->init */
+    uint32_t early;       /* number in a pl_early list (carried.h), plus one */
     uint8_t kind;         /* pl_row_kind */
     uint8_t rows;         /* width of the last write */
     bool pinned;          /* parameter or result of a function: not renamed */
+    bool carried;         /* it is written once, and read in a later iteration too; `defs` is 2 */
 } pl_ir_row;
 
 typedef struct pl_ir {
@@ -51,6 +59,8 @@ typedef struct pl_ir {
     uint32_t most_live;   /* registers that live at once and those that instructions need while they run, as pl_pass_schedule left the blocks */
     /* pl_ir_graph */
     uint32_t *preds;
+    bool loops;           /* there are loops */
+    bool irreducible;     /* there are cycles with several entries, which `loop` does not show */
     uint32_t *rpo, nrpo;  /* reachable blocks in reverse postorder */
     uint32_t *stack, *edge; /* its working memory */
     size_t edge_room, block_room;
@@ -259,6 +269,12 @@ static inline uint32_t pl_ir_out_of_loops(const pl_ir *x, uint32_t block)
             break;
     }
     return block;
+}
+
+/* May a block be executed several times in one call of the function? */
+static inline bool pl_ir_in_cycle(const pl_ir *x, uint32_t block)
+{
+    return x->b.at[block].loop != PL_IR_NONE || x->irreducible;
 }
 
 /* Does it go on outside of the loop that it stands in, on some way? */

@@ -207,6 +207,9 @@ static bool follow(pl_varies *v, pl_ir *x)
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++, left += WALKS)
             pl_insn_uses_here(x->p, &x->b.at[x->rpo[j]].code.at[k], counts, &s);
+    for (uint32_t r = 0; r < x->f->rows; r++) /* what they held at first */
+        s.writes[r] += x->row[r].carried;
+    for (uint32_t r = 0; r < x->f->preds; r++) s.writes[x->f->rows + r] += x->pred_row[r].carried;
     s.whole = false;
     for (bool more = true; more;) {
         more = false;
