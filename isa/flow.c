@@ -11,32 +11,67 @@ static inline void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         f->of[*row + k] = UINT32_MAX;
 }
 
-static inline void locate(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline const pl_insn *visited(const pl_flow *f)
+{
+    return &f->x->b.at[f->block].code.at[f->at];
+}
+
+/* The first touch of a value, or one in another block than the first. Does the block with the first
+ * touch touch it again? */
+static inline bool touched_again(pl_flow *f, pl_flow_value *v, uint32_t born)
+{
+    if (v->block == f->block) return true;
+    if (v->block == UINT32_MAX) {
+        v->block = f->block;
+        v->born = born;
+    } else
+        v->block = UINT32_MAX - 1;
+    return false;
+}
+
+static inline void locate_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     pl_flow *f = ctx;
-    uint32_t k = pl_flow_of(f, *row, use);
+    const uint32_t k = pl_flow_of(f, *row, use);
+    (void)rows;
     if (!k)
         return;
     pl_flow_value *v = &f->v[k - 1];
-    if (v->block == UINT32_MAX) {
-        v->block = f->block;
-        v->born = (use & PL_USE_READ) || rows != v->rows ? UINT32_MAX : f->at;
-    } else if (v->block != f->block)
-        v->block = UINT32_MAX - 1;
-    v->writes += (use & PL_USE_WRITE) != 0;
-    if ((use & PL_USE_WRITE) && (f->x->b.at[f->block].code.at[f->at].flags & PL_IF_ELSEWHERE))
+    if (touched_again(f, v, UINT32_MAX) && v->born != UINT32_MAX && v->first.guard != PL_PT &&
+        pl_ir_in_cycle(f->x, f->block) &&
+        !pl_partial_same(&v->first, visited(f), f->set[v->first.guard]))
+        v->born = UINT32_MAX;
+}
+
+static inline void locate_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    pl_flow *f = ctx;
+    const pl_insn *i = visited(f);
+    if (use & PL_USE_PRED) f->set[*row] = f->position;
+    const uint32_t k = pl_flow_of(f, *row, use);
+    if (!k) return;
+    pl_flow_value *v = &f->v[k - 1];
+    const bool whole = rows == v->rows;
+    if (!touched_again(f, v, whole ? f->at : UINT32_MAX))
+        v->first = pl_partial_write(i, f->position);
+    else if (whole && (i->guard == PL_PT || pl_partial_rest(&v->first, i, f->set[v->first.guard])))
+        v->first.guard = PL_PT; /* of all lanes now */
+    v->writes++;
+    if (i->flags & PL_IF_ELSEWHERE)
         v->weight = 0;
-    else if ((use & PL_USE_WRITE) && (f->x->b.at[f->block].code.at[f->at].flags & PL_IF_HALF))
+    else if (i->flags & PL_IF_HALF)
         v->weight = 1;
 }
 
 bool pl_flow_values(pl_flow *f, pl_ir *x, bool truths)
 {
     const uint32_t rows = x->f->rows, preds = truths ? x->f->preds : 0;
-    *f = (pl_flow){.x = x, .of = pl_arena_array(x->tmp, uint32_t, rows + 4), .v = pl_arena_array(x->tmp, pl_flow_value, (size_t)rows + preds + 1),
-                   .truth_of = truths ? pl_arena_array(x->tmp, uint32_t, preds + 1) : NULL};
-    if (!f->of || !f->v || (truths && !f->truth_of))
-        return false;
+    *f = (pl_flow){.x = x,
+                   .of = pl_arena_array(x->tmp, uint32_t, rows + 4),
+                   .v = pl_arena_array(x->tmp, pl_flow_value, (size_t)rows + preds + 1),
+                   .truth_of = truths ? pl_arena_array(x->tmp, uint32_t, preds + 1) : NULL,
+                   .set = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1)};
+    if (!f->of || !f->v || (truths && !f->truth_of) || !f->set) return false;
     for (size_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
             pl_plan own;
@@ -61,8 +96,11 @@ bool pl_flow_values(pl_flow *f, pl_ir *x, bool truths)
         f->truth_of[p] = ++f->n;
     }
     for (f->block = 0; f->block < x->b.n; f->block++)
-        for (f->at = 0; f->at < x->b.at[f->block].code.n; f->at++)
-            pl_insn_uses_here(x->p, &x->b.at[f->block].code.at[f->at], locate, f);
+        for (f->at = 0; f->at < x->b.at[f->block].code.n; f->at++) {
+            f->position++;
+            pl_insn_reads_writes(x->p, &x->b.at[f->block].code.at[f->at], locate_read, locate_write,
+                                 f);
+        }
     return true;
 }
 

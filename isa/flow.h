@@ -1,13 +1,18 @@
-/* flow.h - which values of a block graph are live where. For passes; memory comes from the pass's arena.
+/* flow.h - which values of a block graph are live where. For passes; memory comes from the pass's
+ * arena.
  *
- * A value is a group of consecutive rows that instructions use together (a 64-bit register is two). A guarded write keeps the lanes that
- * the guard excludes, so it starts the value anew only where nothing has touched it before.
+ * A value is a group of consecutive rows that instructions use together (a 64-bit register is two).
+ * A guarded write keeps the lanes that the guard excludes. It starts the value anew only if no
+ * other block touches the value, and no instruction in front of it; in a loop the lanes that the
+ * guard excludes must not read it either, since they would read what an earlier iteration wrote.
  *
- * A pass goes to the end of a block (pl_flow_end) and walks backwards from there, saying which values begin and cease to be live; the next
- * pl_flow_end takes that back. From block to block only the differences are worked through, so that no set of values is ever written down. */
+ * A pass goes to the end of a block (pl_flow_end) and walks backwards from there, saying which
+ * values begin and cease to be live; the next pl_flow_end takes that back. From block to block only
+ * the differences are worked through, so that no set of values is ever written down. */
 #ifndef PL_ISA_FLOW_H
 #define PL_ISA_FLOW_H
 
+#include "isa/carried.h"
 #include "isa/ir.h"
 #include "isa/liveset.h"
 
@@ -15,6 +20,7 @@ typedef struct pl_flow_value {
     uint32_t row, rows;
     uint32_t block;  /* the only block that touches it; else none that exists */
     uint32_t born;   /* position of the write that starts it there; UINT32_MAX: it starts with a read */
+    pl_partial first; /* while pl_flow_values looks at the block: that write */
     uint32_t writes;
     uint32_t weight; /* registers of a thread that it takes: its rows, or none */
     uint32_t across; /* number among those that may live from block to block; UINT32_MAX: it lives in one */
@@ -37,6 +43,8 @@ typedef struct pl_flow {
     pl_flow_value *v;
     uint32_t block, at; /* instruction that is being visited */
     bool guarded;
+    uint32_t *set;           /* by predicate: position of its last write, from 1 on */
+    uint32_t position;       /* of the instruction */
     uint32_t weight, truths; /* registers, and predicates, that the values live here take */
     uint32_t marks;     /* calls of pl_flow_mark */
     /* pl_flow_live */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "isa/carried.h"
 #include "isa/cfg.h"
 #include "isa/colour.h"
 #include "isa/ir.h"
@@ -111,6 +112,7 @@ typedef struct unit {
     uint32_t block;       /* the only block that touches it; UINT32_MAX: several do */
     uint32_t same;        /* unit in whose register it is: its own, unless it is a part or an extension of another's value */
     uint32_t born;        /* position of the write that starts a unit of one block; UINT32_MAX: it starts with a read */
+    pl_partial first;     /* while its block is looked at: that write */
     uint8_t writes;       /* up to 2 */
     bool used;
     bool late;            /* the instruction that reads it last does so some time after it has issued */
@@ -137,6 +139,8 @@ typedef struct live {
     uint32_t *across;   /* by unit: its number among these */
     uint32_t *across_unit; /* and by that number the unit */
     uint32_t *seen;     /* by that number: last block that touches it, plus one */
+    bool *cycle;        /* by block: it may be executed several times */
+    uint32_t *set;      /* by predicate: position of its last write, from 1 on */
     bool *out;          /* by touch: live at the end of the block */
     uint32_t *until;    /* by unit: position behind its last read, seen from here; 0: it is not live */
     pl_colour *colour;
@@ -172,30 +176,52 @@ static const ref *refs_end(const live *l, uint32_t at)
     return l->refs.n ? l->refs.at + l->ref[at + 1] : NULL;
 }
 
-/* Where is it touched, and how first? */
-static void locate(live *l, unit *u, bool write)
+/* Where is it touched, and how first? False: its block touches it again. */
+static bool locate(live *l, unit *u, bool write)
 {
-    if (!u->used) {
-        u->used = true;
-        u->block = l->block;
-        u->born = write ? l->at : UINT32_MAX;
-    } else if (u->block != l->block)
-        u->block = UINT32_MAX;
+    if (u->used && u->block == l->block) return false;
+    u->block = u->used ? UINT32_MAX : l->block;
+    u->born = !u->used && write ? l->at : UINT32_MAX;
+    u->used = true;
+    return true;
+}
+
+static void locate_read(live *l, unit *u, const pl_insn *i)
+{
+    if (!locate(l, u, false) && u->born != UINT32_MAX && u->first.guard != PL_PT &&
+        l->cycle[l->block] && !pl_partial_same(&u->first, i, l->set[u->first.guard]))
+        u->born = UINT32_MAX; /* written in an earlier iteration */
+}
+
+static void locate_write(live *l, unit *u, const pl_insn *i, bool whole)
+{
+    if (locate(l, u, whole))
+        u->first = pl_partial_write(i, l->at + 1);
+    else if (whole && u->born != UINT32_MAX &&
+             (i->guard == PL_PT || pl_partial_rest(&u->first, i, l->set[u->first.guard])))
+        u->first.guard = PL_PT; /* of all lanes now */
+}
+
+static void note_set(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    live *l = ctx;
+    (void)rows;
+    if (use & PL_USE_PRED) l->set[*row] = l->at + 1;
 }
 
 /* Reads come before writes within one instruction. */
-static void locate_all(live *l, const pl_insn *i)
+static void locate_all(live *l, pl_insn *i)
 {
     const bool elsewhere = pl_forms[i->form].mnem == M__umov || (i->flags & PL_IF_ELSEWHERE);
     const ref *first = refs_of(l, l->at), *end = refs_end(l, l->at);
     for (const ref *r = first; r < end; r++)
-        if (r->use & PL_USE_READ)
-            locate(l, &l->u[r->unit], false);
+        if (r->use & PL_USE_READ) locate_read(l, &l->u[r->unit], i);
+    pl_insn_writes_here(l->p, i, note_set, l);
     for (const ref *r = first; r < end; r++) {
         unit *u = &l->u[r->unit];
         if (!(r->use & PL_USE_WRITE))
             continue;
-        locate(l, u, r->rows == u->rows);
+        locate_write(l, u, i, r->rows == u->rows);
         if (u->writes < 2)
             u->writes++;
         u->elsewhere |= elsewhere;
@@ -203,8 +229,8 @@ static void locate_all(live *l, const pl_insn *i)
     }
 }
 
-/* Does this write start the value anew? Under a guard it does when nothing before it, in the only block that knows the unit, has
- * written or read it: other lanes hold nothing worth keeping. */
+/* Does this write start the value anew? Under a guard it does when nothing before it, in the only
+ * block that knows the unit, has written or read it, and no other lanes read what they hold. */
 static inline bool starts(const live *l, const ref *r)
 {
     const unit *u = &l->u[r->unit];
@@ -323,6 +349,23 @@ static inline void renumber(void *ctx, uint32_t *row, unsigned rows, unsigned us
     else {
         const unit *u = &l->u[l->unit_of[*row]];
         *row = u->to + (*row - u->row);
+    }
+}
+
+/* Every cycle goes back in the code at least once. A block between such a jump and its target
+ * counts. */
+static void find_cycles(live *l)
+{
+    const pl_cfg *g = &l->g;
+    uint32_t *until = pl_arena_array(l->a, uint32_t, g->n + 1), end = 0;
+    l->cycle = pl_arena_array(l->a, bool, g->n + 1);
+    if (!until || !l->cycle) return;
+    for (uint32_t b = 0; b < g->n; b++)
+        for (uint32_t k = g->pred_start[b]; k < g->pred_start[b + 1]; k++)
+            until[b] = g->pred[k] >= b && g->pred[k] + 1 > until[b] ? g->pred[k] + 1 : until[b];
+    for (uint32_t b = 0; b < g->n; b++) {
+        end = until[b] > end ? until[b] : end;
+        l->cycle[b] = b < end;
     }
 }
 
@@ -729,6 +772,8 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
         return PL_NOMEM;
     make_units(&l, a);
     l.sets.a = a;
+    l.set = pl_arena_array(a, uint32_t, f->preds + 1);
+    find_cycles(&l);
     l.until = pl_arena_array(a, uint32_t, l.n + 1);
     l.colour = pl_colour_new(a, l.n + TEMPORARIES);
     if (!pl_arena_ok(a))
