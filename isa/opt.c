@@ -14,6 +14,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "isa/carried.h"
 #include "isa/passes.h"
 #include "isa/plan.h"
 
@@ -34,6 +35,7 @@ typedef struct opt {
     uint8_t *dead;      /* by instruction, relative to f->first */
     uint8_t *leader;    /* the same: is it a branch target? */
     bool *number;       /* by row: filled when the frame starts, with a number or an address */
+    bool *carried;      /* by row: its only write may be in an earlier iteration than a read */
     uint32_t *region;   /* by instruction: number of the basic block that contraction stays in */
     uint32_t at;
 } opt;
@@ -171,11 +173,16 @@ static void check_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     w->hit |= w->a - *row < rows || w->b - *row < rows || *row - w->a < w->rows || *row - w->b < w->rows;
 }
 
-/* Do the factors still have their values at `use`? Yes when they are written once, or when straight-line code lies between. */
+static bool is_value(const opt *o, uint32_t row)
+{
+    return o->r[row].defs == 1 && !o->carried[row];
+}
+
+/* Do the factors still have their values at `use`? Yes when they are values, or when straight-line
+ * code lies between. */
 static bool unchanged(const opt *o, const pl_insn *def, uint32_t use)
 {
-    if (o->r[def->op[1]].defs == 1 && o->r[def->op[2]].defs == 1)
-        return true;
+    if (is_value(o, def->op[1]) && is_value(o, def->op[2])) return true;
     uint32_t at = (uint32_t)(def - o->p->code.at);
     writes w = {def->op[1], def->op[2], plain_type(def) == W_f64 ? 2 : 1, false};
     for (uint32_t pc = at + 1; pc <= use && !w.hit; pc++) {
@@ -264,7 +271,7 @@ static term term_of(opt *o, const pl_insn *i, unsigned k, uint32_t at)
 {
     const term plain = {i->op[k], NULL};
     const row_info *r = &o->r[i->op[k]];
-    if (r->defs != 1 || r->uses != 1 || r->def < o->f->first || r->def >= at)
+    if (!is_value(o, i->op[k]) || r->uses != 1 || r->def < o->f->first || r->def >= at)
         return plain;
     pl_insn *d = &o->p->code.at[r->def];
     const bool sign = pl_forms[d->form].mnem == M_neg && d->op[0] == i->op[k] && d->guard == PL_PT && d->op[1] != UINT32_MAX;
@@ -280,7 +287,8 @@ static pl_insn *product_of(opt *o, const pl_insn *i, uint32_t row, uint32_t at)
     pl_insn *d = &o->p->code.at[r->def];
     if (d->op[0] != row || !product(d) || plain_type(d) != plain_type(i) || pl_insn_has(d, W_ftz) != pl_insn_has(i, W_ftz))
         return NULL;
-    if (o->region[r->def - o->f->first] != o->region[at - o->f->first] && !in_bank(o, d->op[1]) && !in_bank(o, d->op[2]))
+    if (o->region[r->def - o->f->first] != o->region[at - o->f->first] &&
+        (o->carried[row] || (!in_bank(o, d->op[1]) && !in_bank(o, d->op[2]))))
         return NULL;
     return unchanged(o, d, at) ? d : NULL;
 }
@@ -407,16 +415,14 @@ pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
     opt o = {.p = p, .f = f};
     if (!may_contract(p, f))
         return PL_OK;
-    if (!analyse(&o, a))
-        return PL_NOMEM;
+    if (!analyse(&o, a) || !pl_carried_rows(p, f, a, &o.carried)) return PL_NOMEM;
     find_products(&o);
     if (reuses(&o)) {
         pl_status st = tell_apart(p, f, fixed, a, tmp);
         if (st != PL_OK)
             return st;
         o = (opt){.p = p, .f = f};
-        if (!analyse(&o, a))
-            return PL_NOMEM;
+        if (!analyse(&o, a) || !pl_carried_rows(p, f, a, &o.carried)) return PL_NOMEM;
     }
     if (!number_regions(&o, a))
         return PL_NOMEM;
