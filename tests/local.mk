@@ -138,12 +138,16 @@ schedules: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT)
 	  nice tests/suite_functional --schedule random:$$s >schedules.tmp || { echo "seed $$s:"; grep '^not' schedules.tmp; exit 1; }; \
 	  n=`expr $$n + 1`; \
 	done; echo "$$n schedules, every race-free case with the recorded bytes"; rm -f schedules.tmp
+# Random programs compute the same at -O0 and at -O2: 20 kernels for each seed of a range. PROFILE is an option of generate.py.
+PROFILE = partial
+levels: tests/programs$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) seeds='$(SEEDS)'; nice tests/programs '$(PROFILE)' $${seeds:-1 50}
 # Kernels without races leave the same bytes with weak consistency, in any order.
 weak-suite: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) for s in 1 2 3; do \
 	  tests/suite_functional --schedule random:$$s --consistency weak >weak-suite.tmp || { grep '^not' weak-suite.tmp; exit 1; }; \
 	done; echo "weak consistency, every race-free case with the recorded bytes"; rm -f weak-suite.tmp
-.PHONY: weak-suite suite-levels schedules accuracy accuracy-update accuracy-mufu bench fuzz docs-update
+.PHONY: weak-suite suite-levels schedules levels accuracy accuracy-update accuracy-mufu bench fuzz docs-update
 
 noinst_HEADERS += tests/unit/unit.h
 EXTRA_DIST += labs tests/passes tests/compare_builds.sh tests/data tests/ptx tests/advice tests/litmus examples tests/isagen $(script_tests) tests/scratch.sh tests/unit/num_sums.c

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""generate.py SEED COUNT [joined] - writes a module of COUNT random kernels k0, k1, ... to compare with hardware (record.c, tests/programs.c).
+"""generate.py SEED COUNT [joined|partial] - writes a module of COUNT random kernels k0, k1, ... to compare with hardware (record.c, tests/programs.c).
 
 A kernel runs with 2 blocks of 64 threads and the parameters (u64 in, u64 out). Each thread reads its registers from its 256 bytes
 of `in`, does random things with them (arithmetic of all types, divergent branches, loops and switches, calls, recursion, memory of
 its own in every space, atomics, warp-wide and block-wide exchange where all threads meet) and writes all of them back to its 512
 bytes of `out`; 32 bytes behind those of all threads are sums that every thread adds to.
+
+Programs of the profile `partial` have registers without a value at the start (class Partial): conditional definitions, early exits and
+loops, where no result depends on an undefined value.
 
 A line of TEMPLATES is an instruction; {name} draws an operand or a word, see WORDS and Kernel.draw. What may differ between two
 correct assemblers is left out: uninitialised registers, races, and guards on two instructions whose guards ptxas 13.0 forgets."""
@@ -508,12 +511,21 @@ class Kernel:
                 self.simple()
             size -= 1
 
-    def text(self, size):
+    def declarations(self):
+        return []
+
+    def start(self):
+        return []
+
+    def body(self, size):
         self.block(size)
+
+    def text(self, size):
+        self.body(size)
         out = [".visible .entry %s(.param .u64 in, .param .u64 out) {" % self.name,
                "    .reg .b32 %r<12>, %ra, %rb, %rs, %rl, %rx, %rx0, %td, %c<5>;", "    .reg .b64 %rd<6>, %rda, %rk, %rdg, %rdi, %rdo, %rdt;",
                "    .reg .f32 %f<8>;", "    .reg .f64 %fd<4>;", "    .reg .b16 %h<6>;", "    .reg .pred %p<5>, %q;",
-               "    .shared .align 16 .b8 own[4096];", "    .shared .align 16 .b8 all[256];", "    .local .align 16 .b8 here[128];",
+               *self.declarations(), "    .shared .align 16 .b8 own[4096];", "    .shared .align 16 .b8 all[256];", "    .local .align 16 .b8 here[128];",
                "    binary: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b32 _);",
                "    mov.u32 %td, %tid.x; mov.u32 %rs, own; mad.lo.u32 %rs, %td, 64, %rs; mov.u32 %rl, here; mov.u32 %rx0, all; mad.lo.u32 %rx, %td, 4, %rx0;",
                "    mov.u32 %ra, %ctaid.x; mad.lo.u32 %td, %ra, 64, %td; ld.param.u64 %rdi, [in]; ld.param.u64 %rdo, [out]; add.u64 %rdt, %rdo, 65536;",
@@ -525,6 +537,7 @@ class Kernel:
         out += ["    st.shared.u32 [%%rs+%d], %%r%d;" % (4 * i, i % 12) for i in range(16)]
         out += ["    st.local.v2.u64 [%%rl+%d], {%%rd%d, %%rd%d};" % (16 * i, i % 6, (i + 1) % 6) for i in range(8)]
         out += ["    st.global.v2.u64 [%%rdg+%d], {%%rd%d, %%rd%d};" % (16 * i, i % 6, (i + 1) % 6) for i in range(16)]
+        out += self.start()
         out += self.lines
         for c, (line, start, step) in SAVE.items():
             out += ["    " + line.format(i=i, k=start + step * i) for i in range(SIZES[c])]
@@ -535,14 +548,453 @@ class Kernel:
         return "\n".join(out)
 
 
+# A definition of register {x} by its class, and a use of its value.
+DEFINE = {"r": ["mov.b32 {x}, {r}", "mov.u32 {x}, {I}", "add.u32 {x}, {r}, {R}", "ld.shared.u32 {x}, [%rs+{word}]", "selp.b32 {x}, {r}, {r}, {p}",
+                "mad.lo.u32 {x}, {r}, {r}, {r}", "cvt.rni.s32.f32 {x}, {f}", "ld.global.u32 {x}, [%rdg+{word}]", "min.u32 {x}, {r}, {R}"],
+          "d": ["mov.b64 {x}, {d}", "mul.wide.u32 {x}, {r}, {R}", "add.u64 {x}, {d}, {D}", "mov.b64 {x}, {{{r}, {r}}}", "cvt.u64.u32 {x}, {r}",
+                "ld.local.u64 {x}, [%rl+{pair}]"],
+          "f": ["mov.f32 {x}, {f}", "add.rn.f32 {x}, {f}, {F}", "ld.shared.f32 {x}, [%rs+{word}]", "fma.rn.f32 {x}, {f}, {f}, {f}", "cvt.rn.f32.u32 {x}, {r}",
+                "mov.b32 {x}, {r}"],
+          "p": ["setp.{eq}.s32 {x}, {r}, {R}", "and.pred {x}, {p}, {p}", "not.pred {x}, {p}", "setp.{lo}.u32 {x}, {r}, {R}"],
+          "h": ["mov.b16 {x}, {h}", "add.u16 {x}, {h}, {h}", "cvt.u16.u32 {x}, {r}"]}
+USE = {"r": ["xor.b32 {r}, {r}, {x}", "add.u32 {r}, {x}, {R}", "mov.b32 {r}, {x}", "mad.lo.u32 {r}, {x}, {r}, {r}", "setp.{eq}.s32 {p}, {x}, {R}",
+             "st.shared.u32 [%rs+{word}], {x}", "mov.b64 {d}, {{{x}, {r}}}", "cvt.rn.f32.s32 {f}, {x}", "st.global.u32 [%rdg+{word}], {x}"],
+       "d": ["xor.b64 {d}, {d}, {x}", "mov.b64 {{{r}, {r}}}, {x}", "cvt.u32.u64 {r}, {x}", "st.local.u64 [%rl+{pair}], {x}", "add.u64 {d}, {x}, {D}"],
+       "f": ["add.rn.f32 {f}, {f}, {x}", "mov.b32 {r}, {x}", "fma.rn.f32 {f}, {x}, {f}, {f}", "st.shared.f32 [%rs+{word}], {x}"],
+       "p": ["selp.b32 {r}, {r}, {r}, {x}", "xor.pred {p}, {p}, {x}", "setp.{eq}.or.s32 {p}, {r}, {R}, {x}"],
+       "h": ["add.u16 {h}, {h}, {x}", "cvt.u32.u16 {r}, {x}", "mov.b32 {r}, {{{x}, {h}}}"]}
+# Reads of {x} that do not depend on it where {k} is false.
+MASKED = {"r": ["selp.b32 {r}, {x}, {r}, {k}", "selp.b32 %ra, -1, 0, {k}; and.b32 %ra, {x}, %ra; add.u32 {r}, {r}, %ra",
+                "selp.u32 %ra, 1, 0, {k}; mul.lo.u32 %ra, {x}, %ra; xor.b32 {r}, {r}, %ra"],
+          "d": ["selp.b64 {d}, {x}, {d}, {k}"], "f": ["selp.f32 {f}, {x}, {f}, {k}"], "p": ["and.pred {p}, {x}, {k}", "not.pred %w, {k}; or.pred {p}, {x}, %w"],
+          "h": ["selp.b16 {h}, {x}, {h}, {k}"]}
+# Registers without a value at the start that the whole kernel shares; a flag says whether each is defined.
+SHARED_LATE = ["r", "r", "r", "d", "d", "f", "f", "p", "p", "h"]
+TYPES = {"r": "b32", "d": "b64", "f": "f32", "p": "pred", "h": "b16"}
+
+
+class Partial(Kernel):
+    """A kernel with registers that have no value at the start. Each read of one is under a condition that says that it is defined, or where every
+    path has defined it. Half of the kernels end threads early; these exchange values only through shared memory and barriers."""
+
+    def __init__(self, random_, name):
+        super().__init__(random_, name, False)
+        self.exits = random_.random() < .5
+        self.known = []                                   # registers that are defined here: (class, name)
+        self.free, self.made = [], {c: 0 for c in TYPES}  # registers of constructs
+        self.late = [(c, "%%u%s%d" % (c, i), random_.random() < .5) for i, c in enumerate(SHARED_LATE)]  # the last: its flag counts
+
+    def declarations(self):
+        out = ["    .reg .%s %s;" % (TYPES[c], ", ".join(n for k, n, _ in self.late if k == c)) for c in TYPES]
+        out += ["    .reg .%s %%x%s<%d>;" % (TYPES[c], c, n) for c, n in self.made.items() if n]
+        return out + ["    .reg .pred %%k<%d>, %%w;" % len(self.late), "    .reg .b32 %%n<%d>;" % len(self.late)]
+
+    def start(self):
+        out = ["    mov.u32 %%n%d, 0;" % i if counts else "    setp.ne.u32 %%k%d, %%td, %%td;" % i for i, (_, _, counts) in enumerate(self.late)]
+        return out + ["    st.shared.u32 [%rx], %r0; bar.sync 0;"]
+
+    def draw(self, name, used):
+        mine = [n for c, n in self.known if c == name and (used is None or n not in used)]
+        if mine and self.random.random() < .3:
+            n = self.random.choice(mine)
+            if used is not None:
+                used.add(n)
+            return n
+        return super().draw(name, used)
+
+    def fresh(self, c):
+        free = [n for k, n in self.free if k == c]
+        if free and self.random.random() < .4:
+            n = self.random.choice(free)
+            self.free.remove((c, n))
+            return n
+        self.made[c] += 1
+        return "%%x%s%d" % (c, self.made[c] - 1)
+
+    def some(self):
+        """Registers for a construct."""
+        return [(c, self.fresh(c)) for c in (self.random.choice("rrrddffph") for _ in range(self.random.choice([1, 1, 2])))]
+
+    def give(self, registers):
+        self.free += registers
+
+    def with_x(self, templates, c, x, guard="", k=""):
+        for part in self.fill(self.random.choice(templates[c]).replace("{x}", x).replace("{k}", k)).split("; "):
+            self.put(guard + part)
+
+    def define(self, registers, guard=""):
+        for c, x in registers:
+            self.with_x(DEFINE, c, x, guard)
+
+    def use(self, registers, guard=""):
+        for c, x in registers:
+            for _ in range(self.random.choice([0, 1, 1, 2])):
+                self.with_x(USE, c, x, guard)
+
+    def used_if(self, registers, k, size):
+        """Uses where predicate k is true: a branch, guards or selections."""
+        how = self.random.randrange(3)
+        if how == 0:
+            self.labels += 1
+            n = self.labels
+            self.put("@!%s bra $F%d" % (k, n))
+            self.with_known(registers, size)
+            self.use(registers)
+            self.label("$F%d:" % n)
+        elif how == 1:
+            self.use(registers, "@%s " % k)
+        else:
+            for c, x in registers:
+                self.with_x(MASKED, c, x, k=k)
+
+    def with_known(self, registers, size):
+        before, together = list(self.known), self.together
+        self.known += registers
+        self.together = False
+        self.block(size)
+        self.known, self.together = before, together
+
+    def plain(self, size, registers=()):
+        """Code within a loop or behind a branch of a construct; mostly a straight line."""
+        if self.random.random() < .5:
+            self.with_known(list(registers), size)
+            return
+        before = list(self.known)
+        self.known += registers
+        for _ in range(self.random.randrange(0, 3)):
+            self.simple()
+        self.known = before
+
+    def set_flag(self, i, guard=""):
+        if self.late[i][2]:
+            self.put("%sadd.u32 %%n%d, %%n%d, 1" % (guard, i, i))
+        else:
+            self.put("%ssetp.eq.u32 %%k%d, %%td, %%td" % (guard, i))
+
+    def late_define(self):
+        pick = self.random
+        i = pick.randrange(len(self.late))
+        c, x, counts = self.late[i]
+        how = pick.randrange(4)
+        if how == 0:
+            self.define([(c, x)])
+            self.set_flag(i)
+        elif how == 1:
+            q = self.fill("@{not}{p} ")
+            at = len(self.lines)
+            self.define([(c, x)], q)
+            # what it writes may be the guard
+            if any(re.match(r"\s*@\S+ \S+ %s\b" % re.escape(q.strip(" @!")), line) for line in self.lines[at:]):
+                del self.lines[at:]
+                return
+            self.set_flag(i, q)
+        elif how == 2:
+            self.labels += 1
+            n = self.labels
+            self.put(self.fill("setp.{eq}.s32 %%q, {r}, {R}; @%%q bra $F%d" % n))
+            self.plain(2)
+            self.define([(c, x)])
+            self.set_flag(i)
+            self.label("$F%d:" % n)
+        else:
+            self.put(self.flag(i))
+            k = "%q" if counts else "%%k%d" % i
+            self.with_x(USE, c, x, "@%s " % k)
+
+    def flag(self, i):
+        return "setp.ne.u32 %%q, %%n%d, 0" % i if self.late[i][2] else "mov.pred %%q, %%k%d" % i
+
+    def late_use(self, i=None):
+        i = self.random.randrange(len(self.late)) if i is None else i
+        c, x, counts = self.late[i]
+        if counts:
+            self.put(self.flag(i))
+        self.used_if([(c, x)], "%q" if counts else "%%k%d" % i, 3)
+
+    def leave(self):
+        """Some threads store a register and end."""
+        self.labels += 1
+        n = self.labels
+        end = self.random.choice(["exit", "ret"])
+        self.put(self.fill(self.random.choice(["and.b32 %ra, {r}, 15; setp.ne.u32 %q, %ra, {offset}", "and.b32 %ra, %td, 31; setp.ne.u32 %q, %ra, {lane}",
+                                               "setp.ne.u32 %q, %td, {lane}", "setp.{feq}.or.f32 %q, {f}, {F}, {p}"])))
+        if self.random.random() < .3:
+            self.put("@!%%q %s" % end)
+            return
+        self.put("@%%q bra $F%d" % n)
+        self.put(self.fill("st.global.u32 [%%rdo+%d], {r}" % (4 * self.random.randrange(12))))
+        self.put(end)
+        self.label("$F%d:" % n)
+
+    def counted(self, body, up=False):
+        """A loop that is done once at least; body(counter) is in it."""
+        self.depth += 1
+        self.labels += 1
+        n, count, pick = self.labels, "%%c%d" % self.depth, self.random
+        limit = None
+        if up:
+            limit = str(pick.randrange(1, 9))
+            self.put("mov.u32 %s, 0" % count)
+        elif pick.random() < .5:
+            self.put("mov.u32 %s, %d" % (count, pick.randrange(1, 9)))
+        else:
+            self.put(self.fill("and.b32 %s, {r}, 3; add.u32 %s, %s, 1" % (count, count, count)))
+        self.label("$L%d:" % n)
+        body(count, n)
+        if up:
+            self.put("add.u32 %s, %s, 1; setp.lt.u32 %%q, %s, %s; @%%q bra $L%d" % (count, count, count, limit, n))
+        else:
+            self.put("sub.u32 %s, %s, 1; setp.ne.u32 %%q, %s, 0; @%%q bra $L%d" % (count, count, count, n))
+        self.label("$E%d:" % n)
+        self.depth -= 1
+
+    def least(self, size, registers):
+        """What belongs to the least of several numbers."""
+        m, c, q = self.fresh("r"), self.fresh("r"), self.fresh("p")
+        inner = self.depth < 2 and self.random.random() < .3
+
+        def body(_, n):
+            if inner and not body.inside:
+                body.inside = True
+                self.counted(body)
+                return
+            self.plain(size // 3)
+            self.put(self.fill("and.b32 %s, {r}, 0x7fffffff" % c))
+            if self.random.random() < .5:
+                self.labels += 1
+                self.put("setp.ge.u32 %s, %s, %s; @%s bra $F%d" % (q, c, m, q, self.labels))
+                label = "$F%d:" % self.labels
+                self.define(registers)
+                self.put("mov.u32 %s, %s" % (m, c))
+                self.plain(size // 3, registers)
+                self.label(label)
+            else:
+                self.put("setp.lt.u32 %s, %s, %s" % (q, c, m))
+                self.define(registers, "@%s " % q)
+                self.put("@%s mov.u32 %s, %s" % (q, m, c))
+            self.plain(size // 3, self.random.choice([registers, []]))
+            if self.random.random() < .2:
+                self.put(self.fill("@{p} bra $E%d" % n))
+        body.inside = False
+        self.put("mov.u32 %s, -1" % m)
+        self.counted(body)
+        self.give([("r", m), ("r", c), ("p", q)])
+
+    def first(self, size, registers):
+        """Defined by the first iteration."""
+        def body(count, n):
+            self.labels += 1
+            if self.random.random() < .5:
+                label = "$F%d:" % self.labels
+                self.put("setp.ne.u32 %%q, %s, 0; @%%q bra $F%d" % (count, self.labels))
+                self.plain(size // 3)
+                self.define(registers)
+                self.label(label)
+            else:
+                self.put("setp.eq.u32 %%q, %s, 0" % count)
+                self.define(registers, "@%q ")
+            self.plain(size // 2, registers)
+            self.use(registers)
+            if self.random.random() < .2:
+                self.put(self.fill("@{p} bra $E%d" % n))
+        self.counted(body, True)
+
+    def previous(self, size, registers):
+        """What the iteration before defined, at its end."""
+        def body(count, n):
+            self.plain(size // 3)
+            self.put("setp.ne.u32 %%q, %s, 0" % count)
+            self.used_if(registers, "%q", size // 3)
+            self.plain(size // 3)
+            self.define(registers)
+            if self.random.random() < .2:
+                self.put(self.fill("@{p} bra $E%d" % n))
+        self.counted(body, True)
+
+    def toggled(self, size, registers):
+        """Defined in iterations with an even number, used in the others, or after them."""
+        k = self.fresh("p")
+
+        def body(count, _):
+            self.plain(size // 3)
+            self.put("and.b32 %%ra, %s, 1; setp.eq.u32 %s, %%ra, 0" % (count, k))
+            self.labels += 1
+            label = "$F%d" % self.labels
+            self.put("@%s bra %s_" % (k, label))
+            self.plain(size // 3, registers)
+            self.use(registers)
+            self.put("bra %s" % label)
+            self.label(label + "_:")
+            self.define(registers)
+            self.label(label + ":")
+        self.counted(body, True)
+        self.give([("p", k)])
+
+    def found(self, size, registers):
+        """A search: the loop ends where something is found. Not known to be defined behind it."""
+        k, q = self.fresh("p"), self.fresh("p")
+
+        def body(_, n):
+            self.plain(size // 3)
+            self.put(self.fill("setp.{eq}.s32 %s, {r}, {R}" % q))
+            self.labels += 1
+            self.put("@%s bra $F%d" % (q, self.labels))
+            label = "$F%d:" % self.labels
+            self.plain(size // 3)
+            self.define(registers)
+            self.put("setp.eq.u32 %s, %%td, %%td" % k)
+            self.put("bra $E%d" % n)
+            self.label(label)
+            self.plain(size // 3)
+        self.put("setp.ne.u32 %s, %%td, %%td" % k)
+        self.counted(body)
+        for _ in range(self.random.randrange(1, 3)):
+            self.used_if(registers, k, size // 3)
+        self.give([("p", k), ("p", q)])
+
+    def sticky(self, size, registers):
+        """Defined under a condition within a loop, and used once it has been."""
+        k, q = self.fresh("p"), self.fresh("p")
+        straight = self.random.random() < .5
+
+        def middle():
+            if straight:
+                for _ in range(self.random.randrange(0, 3)):
+                    self.simple()
+            else:
+                self.plain(size // 3)
+
+        def body(_, n):
+            middle()
+            before = self.random.random() < .5
+            if before:
+                self.used_if(registers, k, size // 3)
+            self.put(self.fill("setp.{eq}.s32 %s, {r}, {R}" % q))
+            if straight:
+                self.define(registers, "@%s " % q)
+                self.put("or.pred %s, %s, %s" % (k, k, q))
+            else:
+                self.labels += 1
+                label = "$F%d:" % self.labels
+                self.put("@!%s bra $F%d" % (q, self.labels))
+                self.define(registers)
+                self.put("setp.eq.u32 %s, %%td, %%td" % k)
+                self.label(label)
+            middle()
+            if not before or self.random.random() < .5:
+                self.used_if(registers, k, size // 3)
+        self.put("setp.ne.u32 %s, %%td, %%td" % k)
+        self.counted(body)
+        self.used_if(registers, k, size // 3)
+        self.give([("p", k), ("p", q)])
+
+    def no_trip(self, size, registers):
+        """Defined in a loop that may have no iterations."""
+        k = self.fresh("p")
+        self.depth += 1
+        self.labels += 1
+        n, count = self.labels, "%%c%d" % self.depth
+        self.put(self.fill("and.b32 %s, {r}, 3; setp.ne.u32 %s, %s, 0" % (count, k, count)))
+        self.label("$L%d: setp.eq.u32 %%q, %s, 0; @%%q bra $E%d;" % (n, count, n))
+        self.plain(size // 2)
+        self.define(registers)
+        self.plain(size // 2, registers)
+        self.put("sub.u32 %s, %s, 1; bra $L%d" % (count, count, n))
+        self.label("$E%d:" % n)
+        self.depth -= 1
+        self.used_if(registers, k, size // 3)
+        self.give([("p", k)])
+
+    def same(self, size, registers):
+        """Defined and used under the same condition."""
+        k = self.fresh("p")
+        self.put(self.fill("setp.{eq}.s32 %s, {r}, {R}" % k))
+        self.used_if([], k, size // 3)
+        self.define(registers, "@%s " % k)
+        self.plain(size // 3)
+        self.used_if(registers, k, size // 3)
+        self.give([("p", k)])
+
+    def arms(self, size, registers):
+        """Defined by both arms of a branch, or by the one that does not end the thread."""
+        self.labels += 1
+        n = self.labels
+        ends = self.exits and self.random.random() < .4
+        if ends:
+            self.put(self.fill("and.b32 %%ra, {r}, 7; setp.eq.u32 %%q, %%ra, {offset}; @%%q bra $T%d" % n))
+        else:
+            self.put(self.fill("setp.{eq}.s32 %%q, {r}, {R}; @%%q bra $T%d" % n))
+        self.plain(size // 3)
+        self.define(registers)
+        self.put("bra $E%d" % n)
+        self.label("$T%d:" % n)
+        self.plain(size // 3)
+        if ends:
+            self.put(self.fill("st.global.u32 [%%rdo+%d], {r}" % (4 * self.random.randrange(12))))
+            self.put(self.random.choice(["exit", "ret"]))
+        else:
+            self.define(registers)
+        self.label("$E%d:" % n)
+
+    ALWAYS = ["least", "least", "first", "arms"]  # behind these the registers are defined
+    MAYBE = ["previous", "toggled", "found", "sticky", "sticky", "no_trip", "same"]
+
+    def construct(self, size):
+        name = self.random.choice(self.ALWAYS + self.MAYBE)
+        registers, together = self.some(), self.together
+        self.together = False
+        getattr(self, name)(size, registers)
+        if name in self.ALWAYS:
+            self.use(registers)
+            if self.random.random() < .5:
+                self.plain(4, registers)
+        self.together = together
+        self.give(registers)
+
+    def block(self, size):
+        pick = self.random
+        while size > 0:
+            kind = pick.random()
+            if kind < .20 and self.depth < 3 and size > 3:
+                inside = pick.randrange(3, min(size, 16) + 1)
+                self.construct(inside)
+                size -= inside
+            elif kind < .32:
+                self.late_define()
+            elif kind < .44:
+                self.late_use()
+            elif kind < .47 and self.exits:
+                self.leave()
+            elif kind < .52 and self.together:
+                self.put(self.fill(TOGETHER[-1] if self.exits else pick.choice(TOGETHER)))
+            elif kind < .58:
+                self.put(self.fill(pick.choice(MEMORY)))
+            elif kind < .59:
+                self.put(self.fill(pick.choice(CALLS)))
+            elif kind < .68 and self.depth < 3 and size > 4:
+                inside = pick.randrange(2, min(size, 12))
+                self.branching(inside)
+                size -= inside + 1
+            else:
+                self.simple()
+            size -= 1
+
+    def body(self, size):
+        self.block(size)
+        for i in range(len(self.late)):
+            self.late_use(i)
+
+
 def main():
-    seed, count, joined = int(sys.argv[1]), int(sys.argv[2]), "joined" in sys.argv[3:]
+    seed, count, profile = int(sys.argv[1]), int(sys.argv[2]), "".join(sys.argv[3:])
     pick = random.Random(seed)
-    print(HEAD % (seed, "%d%s" % (count, " joined" if joined else ""), ", ".join(str(pick.getrandbits(32)) for _ in range(64))))
+    print(HEAD % (seed, "%d%s" % (count, " " + profile if profile else ""), ", ".join(str(pick.getrandbits(32)) for _ in range(64))))
     for i in range(count):
         pick = random.Random("%d %d" % (seed, i))
-        kernel = Kernel(pick, "k%d" % i, joined)
-        print(kernel.text(pick.choice([15, 40, 80, 150])))
+        if profile == "partial":
+            print(Partial(pick, "k%d" % i).text(pick.choice([10, 20, 40, 60])))
+        else:
+            print(Kernel(pick, "k%d" % i, profile == "joined").text(pick.choice([15, 40, 80, 150])))
 
 
 main()
