@@ -1,5 +1,5 @@
-/* carried.c - registers that are written once, in a loop, and read in a later iteration; see
- * carried.h and ir.h.
+/* carried.c - registers that are written once and may be read before that, or in a later iteration of
+ * a loop than they were written in; see carried.h and ir.h.
  *
  *     loop { if (x < least) { least = x; best = v; } }  use(best)
  *
@@ -48,6 +48,19 @@ static bool same_guard(const carried *c, const pl_ir_row *r)
                                      : pl_ir_dominates(x, guard->block, r->block));
 }
 
+static void carry(pl_ir_row *r)
+{
+    r->carried = true;
+    r->defs++;
+}
+
+/* Does the instruction stand in front of the only write? Then it may read the register before that. */
+static bool stands_before(const carried *c, const pl_ir_row *r)
+{
+    const pl_irb *here = &c->x->b.at[c->block], *there = &c->x->b.at[r->block];
+    return here == there ? (uint32_t)(c->i - here->code.at) <= r->at : here->order < there->order;
+}
+
 static void decide(carried *c, uint32_t thing, bool reads)
 {
     c->seen[thing] = c->block + 1;
@@ -57,17 +70,18 @@ static void decide(carried *c, uint32_t thing, bool reads)
 /* The number in the sets of what is asked about and not decided in this block, plus one. */
 static uint32_t open_thing(const carried *c, const pl_ir_row *r)
 {
-    const uint32_t t = r->early ? c->thing[r->early - 1] : 0;
+    const uint32_t t = r->early && !r->carried ? c->thing[r->early - 1] : 0;
     return t && c->seen[t - 1] != c->block + 1 ? t : 0;
 }
 
 static void reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     carried *c = ctx;
-    const pl_ir_row *first = &(use & PL_USE_PRED ? c->x->pred_row : c->x->row)[*row];
+    pl_ir_row *first = &(use & PL_USE_PRED ? c->x->pred_row : c->x->row)[*row];
     for (unsigned k = 0; k < rows; k++) {
         const uint32_t t = open_thing(c, first + k);
-        if (!t) continue;
+        if (t && stands_before(c, first + k)) carry(first + k);
+        if (!t || first[k].carried) continue;
         const bool partly = c->written[t - 1] == c->block + 1;
         if (partly ? !pl_partial_same(&c->write[t - 1], c->i, c->set[c->write[t - 1].guard])
                    : !same_guard(c, first + k))
@@ -91,7 +105,7 @@ static void writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if (use & PL_USE_PRED) c->set[*row] = c->at;
 }
 
-/* Only rows with one write, in a loop, are asked about. */
+/* Only rows with one write are asked about. */
 static bool number(carried *c, const pl_early *early)
 {
     pl_ir *x = c->x;
@@ -100,8 +114,7 @@ static bool number(carried *c, const pl_early *early)
     if (!c->thing || !c->row) return false;
     for (uint32_t k = 0; k < early->n; k++) {
         const pl_ir_row *r = row_of(x, &early->at[k]);
-        if (r->defs != 1 || r->block == PL_IR_NONE || x->b.at[r->block].order == PL_IR_NONE ||
-            !pl_ir_in_cycle(x, r->block))
+        if (r->defs != 1 || r->block == PL_IR_NONE || x->b.at[r->block].order == PL_IR_NONE)
             continue;
         c->row[c->sets.things] = k;
         c->thing[k] = ++c->sets.things;
@@ -140,12 +153,6 @@ static uint32_t *find_latches(const pl_ir *x)
             if (pl_ir_dominates(x, pl_ir_successor(x, x->rpo[j], s), x->rpo[j]))
                 latch[pl_ir_successor(x, x->rpo[j], s)] = x->rpo[j];
     return latch;
-}
-
-static void carry(pl_ir_row *r)
-{
-    r->carried = true;
-    r->defs++;
 }
 
 bool pl_find_carried(pl_ir *x, const pl_early *early)

@@ -507,7 +507,7 @@ bool pl_ir_graph(pl_ir *x)
 typedef struct counting {
     pl_ir *x;
     uint32_t block, at;
-    bool cycles; /* the block is reachable, and there are loops */
+    bool reachable, guarded; /* the block; the instruction */
     pl_early early;
 } counting;
 
@@ -516,9 +516,9 @@ typedef struct counting {
 static inline bool is_written(const counting *c, const pl_ir_row *r)
 {
     if (r->defs != 1 || r->block == PL_IR_NONE) return r->defs != 0;
-    const pl_insn *w = &c->x->b.at[r->block].code.at[r->at];
     if (!pl_ir_dominates(c->x, r->block, c->block)) return false;
-    if (w->guard == PL_PT) return true;
+    if (!r->guarded || !c->x->loops) return true;
+    const pl_insn *w = &c->x->b.at[r->block].code.at[r->at];
     const pl_insn *i = &c->x->b.at[c->block].code.at[c->at];
     const pl_ir_row *guard = &c->x->pred_row[w->guard];
     return r->block == c->block && i->guard == w->guard &&
@@ -533,7 +533,7 @@ static inline void count_read(void *ctx, uint32_t *row, unsigned rows, unsigned 
     pl_ir_row *r = (pred ? c->x->pred_row : c->x->row) + *row;
     for (unsigned k = 0; k < rows; k++) {
         r[k].uses++;
-        if (c->cycles && !r[k].early && !is_written(c, &r[k])) {
+        if (c->reachable && !r[k].early && !is_written(c, &r[k])) {
             *pl_push(c->x->tmp, &c->early) = (pl_early_row){*row + k, pred};
             r[k].early = (uint32_t)c->early.n;
         }
@@ -549,6 +549,7 @@ static inline void count_write(void *ctx, uint32_t *row, unsigned rows, unsigned
         r->block = c->block;
         r->at = c->at;
         r->rows = (uint8_t)rows;
+        r->guarded = c->guarded;
         if (r == last)
             return;
     }
@@ -627,10 +628,12 @@ static bool count_all(pl_ir *x)
     counting c = {.x = x};
     for (; c.block < x->b.n; c.block++) {
         const pl_irb *b = &x->b.at[c.block];
-        c.cycles = x->loops && b->order != PL_IR_NONE;
-        for (c.at = 0; c.at < b->code.n; c.at++)
+        c.reachable = b->order != PL_IR_NONE;
+        for (c.at = 0; c.at < b->code.n; c.at++) {
+            c.guarded = b->code.at[c.at].guard != PL_PT;
             if (b->code.at[c.at].form != PL_IR_DEAD)
                 pl_insn_reads_writes(x->p, &b->code.at[c.at], count_read, count_write, &c);
+        }
     }
     interface(x, pin, x);
     return pl_find_carried(x, &c.early);

@@ -6,10 +6,10 @@
  * is written once is a value, one that is written several times is a variable. Rows filled when the
  * frame starts (constants, addresses, special registers) are values that are there everywhere.
  *
- * A register without a value holds anything, but one thing in a thread until it is written. A row
- * that is written once, in a loop, is a variable if it may be read in a later iteration than it was
- * written in: what its write depends on may have changed meanwhile. pl_ir_count finds these
- * (`carried`) and counts what the register held at first as a write of its own. */
+ * A register without a value holds anything, but one thing in a thread until it is written. So a
+ * row that is written once is a variable if it may be read before, or in a later iteration of a loop
+ * than it was written in: what its write depends on may have changed meanwhile. pl_ir_count finds
+ * these (`carried`) and counts what the register held at first as a write of its own. */
 #ifndef PL_ISA_IR_H
 #define PL_ISA_IR_H
 
@@ -43,7 +43,8 @@ typedef struct pl_ir_row {
     uint8_t kind;         /* pl_row_kind */
     uint8_t rows;         /* width of the last write */
     bool pinned;          /* parameter or result of a function: not renamed */
-    bool carried;         /* it is written once, and read in a later iteration too; `defs` is 2 */
+    bool guarded;         /* the last write is under a guard */
+    bool carried;         /* it is written once, and read before or in a later iteration; `defs` is 2 */
 } pl_ir_row;
 
 typedef struct pl_ir {
@@ -68,7 +69,7 @@ typedef struct pl_ir {
     /* pl_ir_count */
     pl_ir_row *row;
     pl_ir_row *pred_row;  /* the same for predicates */
-    bool parts;           /* pl_pass_insert_reconvergence: there are branches where lanes may part, ends of some lanes, slow paths */
+    bool parts;           /* pl_pass_converge: there are branches where lanes may part, ends of some lanes, slow paths */
     size_t row_room, pred_room;
     uint32_t described;   /* rows that have been */
     bool dead;            /* there may be removed instructions: pl_ir_remove */
