@@ -6,3 +6,4 @@ dist_doc_DATA += doc/labs.md doc/objects.md doc/assembler.md doc/textures-and-te
 dist_doc_DATA += doc/report.md doc/report.svg
 dist_doc_DATA += doc/probes.md
 dist_doc_DATA += doc/memory-consistency.md
+dist_doc_DATA += doc/glossary.md

@@ -3,6 +3,7 @@
  *
  * Everything shown comes from the tables themselves (isa/ptx.isa, base/diag.def, the key tables of
  * emu/sm, traces/metrics.list), so it cannot disagree with what the program does. */
+#include "lib/glossary.h"
 #include "lib/internal.h"
 #include "arch/machines.h"
 #include "base/map.h"
@@ -386,6 +387,29 @@ static const char *all_passes(pl_gpu *gpu, const char *topic)
     return finish(&t);
 }
 
+/* The topic in the letters and blanks of the glossary: "bank_conflict", "Bank conflicts" are "bank conflict". */
+static bool is_term(const char *term, const char *topic)
+{
+    const size_t n = strlen(term);
+    for (size_t k = 0; k < n; k++) {
+        const char a = term[k] == '-' ? ' ' : (char)tolower((unsigned char)term[k]);
+        const char b = topic[k] == '_' || topic[k] == '-' ? ' ' : (char)tolower((unsigned char)topic[k]);
+        if (a != b) return false;
+    }
+    return topic[n] == '\0' || (topic[n] == 's' && topic[n + 1] == '\0');
+}
+
+static const char *glossary(pl_gpu *gpu, const char *topic)
+{
+    const pl_glossary_entry *e = pl_glossary;
+    while (e->term && !is_term(e->term, topic)) e++;
+    if (!e->term) return NULL;
+    text t = {.arena = gpu->explanations};
+    put(&t, "%s - term of the glossary\n\n", e->term);
+    paragraph(&t, e->meaning, 2);
+    return finish(&t);
+}
+
 /* The names of metrics that begin with the topic, at most `most`; NULL: none does. */
 static const char *longer_names(pl_gpu *gpu, const char *topic, unsigned most)
 {
@@ -405,11 +429,13 @@ static void unknown(pl_gpu *gpu, const char *topic)
     size_t n = 0, cap = pl_nmnems, first = strcspn(topic, ".");
     for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++) cap++;
     for (const pl_tracedb_query *q = pl_tracedb_queries; q->name; q++) cap++;
+    for (const pl_glossary_entry *e = pl_glossary; e->term; e++) cap++;
     const char **name = pl_arena_array(gpu->messages, const char *, cap + 1);
     if (!name) return;
     for (unsigned i = 0; i < pl_nmnems; i++) name[n++] = pl_mnems[i].name;
     for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++) name[n++] = m->name;
     for (const pl_tracedb_query *q = pl_tracedb_queries; q->name; q++) name[n++] = q->name;
+    for (const pl_glossary_entry *e = pl_glossary; e->term; e++) name[n++] = e->term;
     const char *longer = longer_names(gpu, topic, 4), *near = longer ? NULL : pl_nearest(topic, name, n);
     if (!near && !longer) near = pl_nearest(pl_arena_strndup(gpu->messages, topic, first), name, pl_nmnems);
     pl_diag *d = pl_report(&gpu->diags, PL_E0008, (pl_loc){.file = UINT32_MAX}, topic);
@@ -420,7 +446,11 @@ static void unknown(pl_gpu *gpu, const char *topic)
 
 const char *pl_explain(pl_gpu *gpu, const char *topic)
 {
+<<<<<<< HEAD
     static const char *(*const table[])(pl_gpu *, const char *) = {diagnostic, metric, machine_key, instruction, named_query, advice_rule, pass, all_passes};
+=======
+    static const char *(*const table[])(pl_gpu *, const char *) = {diagnostic, metric, machine_key, instruction, named_query, advice_rule, glossary};
+>>>>>>> ee65f4e (doc: add a glossary that 'ptxloom explain' reads, CONTRIBUTING and CHANGELOG)
     if (!gpu->explanations && !(gpu->explanations = pl_arena_open())) return NULL;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const char *found = table[i](gpu, topic);

@@ -8,4 +8,12 @@ libptxloom_la_SOURCES += lib/internal.h lib/gpu.c lib/memory.c lib/resource.c li
 	lib/trace.c lib/report.c lib/explain.c lib/passes.c \
 	lib/element.c lib/element.h lib/fill.c lib/fill.h lib/npy.c lib/npy.h \
 	lib/case.c lib/launchfile.c lib/launchfile.h lib/launchresource.c lib/argument.c
-unit_tests += tests/unit/test_launch tests/unit/test_constants
+unit_tests += tests/unit/test_launch tests/unit/test_constants tests/unit/test_glossary
+
+libptxloom_la_SOURCES += lib/glossary.h
+nodist_libptxloom_la_SOURCES += lib/gen_glossary.c
+lib/gen_glossary.c: $(srcdir)/doc/glossary.md $(srcdir)/lib/glossary.awk
+	$(AM_V_GEN)$(MKDIR_P) lib && $(AWK) -f $(srcdir)/lib/glossary.awk $(srcdir)/doc/glossary.md >$@.tmp && mv $@.tmp $@
+BUILT_SOURCES += lib/gen_glossary.c
+CLEANFILES += lib/gen_glossary.c
+EXTRA_DIST += lib/glossary.awk
