@@ -446,11 +446,7 @@ static void unknown(pl_gpu *gpu, const char *topic)
 
 const char *pl_explain(pl_gpu *gpu, const char *topic)
 {
-<<<<<<< HEAD
-    static const char *(*const table[])(pl_gpu *, const char *) = {diagnostic, metric, machine_key, instruction, named_query, advice_rule, pass, all_passes};
-=======
-    static const char *(*const table[])(pl_gpu *, const char *) = {diagnostic, metric, machine_key, instruction, named_query, advice_rule, glossary};
->>>>>>> ee65f4e (doc: add a glossary that 'ptxloom explain' reads, CONTRIBUTING and CHANGELOG)
+    static const char *(*const table[])(pl_gpu *, const char *) = {diagnostic, metric, machine_key, instruction, named_query, advice_rule, pass, all_passes, glossary};
     if (!gpu->explanations && !(gpu->explanations = pl_arena_open())) return NULL;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const char *found = table[i](gpu, topic);
