@@ -4,7 +4,8 @@
  * modifier goes into a sum without one if each of its readers is such a sum in the same basic block, and none of them has something better to
  * take over: a product that nobody else reads. A block also ends where the machine's does: at the slow path of a quotient or root, at a fence, at
  * a guarded instruction that does more than compute. Sums are looked at from the first to the last; of two products a sum takes the one with fewer readers, else the first, and
- * the other one is an addend then, which goes into no sum behind. div.approx ends in such a product.
+ * the other one is an addend then, which goes into no sum behind. div.approx, div.full and rcp.approx without .ftz end in such a product;
+ * no other instruction that ptxas expands does.
  * It changes results in the last bit, so it is done at every optimisation level.
  *
  * It works on rows as lower.c numbers them: before allocation nearly every row is written once, which makes it simple. Where a register that
@@ -135,7 +136,7 @@ static pl_word plain_type(const pl_insn *i)
 {
     static const uint16_t types[] = {W_f32, W_f64, W_f16, W_f16x2, W_bf16, W_bf16x2};
     const pl_form *f = &pl_forms[i->form];
-    if (f->noperands != 3 || pl_type_kind(pl_insn_type(i)) != 'f' || pl_insn_rounds(i))
+    if (f->noperands > 3 || pl_type_kind(pl_insn_type(i)) != 'f' || pl_insn_rounds(i))
         return W_none;
     pl_word found = W_none;
     for (unsigned t = 0; t < sizeof types / sizeof *types; t++)
@@ -147,21 +148,29 @@ static pl_word plain_type(const pl_insn *i)
     return found;
 }
 
-/* A multiplication; or div.approx, whose last step is one. */
+/* Is the last step of an approximate quotient or reciprocal a multiplication? */
+static bool ends_in_product(const pl_insn *i)
+{
+    switch (pl_forms[i->form].mnem) {
+    case M_div: return pl_insn_has(i, W_approx) || pl_insn_has(i, W_full);
+    case M_rcp: return pl_insn_has(i, W_approx) && !pl_insn_has(i, W_ftz);
+    default: return false;
+    }
+}
+
 static bool product(const pl_insn *i)
 {
-    uint16_t m = pl_forms[i->form].mnem;
-    return (m == M_mul || (m == M_div && pl_insn_has(i, W_approx))) && plain_type(i) && !pl_insn_has(i, W_sat) && i->guard == PL_PT;
+    return (pl_forms[i->form].mnem == M_mul || ends_in_product(i)) && plain_type(i) && !pl_insn_has(i, W_sat) && i->guard == PL_PT;
 }
 
 static bool sum(const pl_insn *i)
 {
     uint16_t m = pl_forms[i->form].mnem;
-    return (m == M_add || m == M_sub) && plain_type(i);
+    return (m == M_add || m == M_sub) && pl_forms[i->form].noperands == 3 && plain_type(i);
 }
 
 typedef struct writes {
-    uint32_t a, b, rows; /* rows of the product's factors, and their width */
+    uint32_t a, b, rows; /* rows of the product's operands, and their width; of a reciprocal's operand twice */
     bool hit;
 } writes;
 
@@ -182,9 +191,10 @@ static bool is_value(const opt *o, uint32_t row)
  * code lies between. */
 static bool unchanged(const opt *o, const pl_insn *def, uint32_t use)
 {
-    if (is_value(o, def->op[1]) && is_value(o, def->op[2])) return true;
+    const uint32_t second = def->op[pl_forms[def->form].noperands - 1];
+    if (is_value(o, def->op[1]) && is_value(o, second)) return true;
     uint32_t at = (uint32_t)(def - o->p->code.at);
-    writes w = {def->op[1], def->op[2], plain_type(def) == W_f64 ? 2 : 1, false};
+    writes w = {def->op[1], second, plain_type(def) == W_f64 ? 2 : 1, false};
     for (uint32_t pc = at + 1; pc <= use && !w.hit; pc++) {
         pl_insn *i = &o->p->code.at[pc];
         if (o->leader[pc - o->f->first] || (pl_forms[i->form].effects & (PL_EF_BRANCH | PL_EF_CALL)))
@@ -239,8 +249,8 @@ static bool number_regions(opt *o, pl_arena *a)
     return true;
 }
 
-/* Is it a number, a parameter or another word of the constant bank, or such a one with its sign changed? It takes no register. */
-static bool in_bank(const opt *o, uint32_t row)
+/* Is it a number or such a one with its sign changed; or, if `bank`, a parameter or another word of the constant bank? It takes no register. */
+static bool takes_no_register(const opt *o, uint32_t row, bool bank)
 {
     enum { STEPS = 8 };
     for (unsigned steps = 0; steps < STEPS; steps++) {
@@ -253,7 +263,7 @@ static bool in_bank(const opt *o, uint32_t row)
         const uint16_t m = pl_forms[d->form].mnem;
         const unsigned space = d->sel[PL_M_SPACE];
         if (m == M_ld)
-            return d->guard == PL_PT && (space == PL_SP_CONST || (space == PL_SP_PARAM && o->f->entry)) && (d->op[1] == UINT32_MAX || o->number[d->op[1]]);
+            return bank && d->guard == PL_PT && (space == PL_SP_CONST || (space == PL_SP_PARAM && o->f->entry)) && (d->op[1] == UINT32_MAX || o->number[d->op[1]]);
         if ((m != M_mov && m != M_neg) || d->guard != PL_PT || pl_forms[d->form].noperands != 2 || pl_operand_count(&pl_forms[d->form], 1, d->mods))
             return false;
         row = d->op[1];
@@ -278,6 +288,17 @@ static term term_of(opt *o, const pl_insn *i, unsigned k, uint32_t at)
     return sign && pl_insn_has(d, plain_type(i)) && pl_insn_has(d, W_ftz) == pl_insn_has(i, W_ftz) ? (term){d->op[1], d} : plain;
 }
 
+/* Does a factor of the last multiplication take no register? Those of quotients are computed: only the dividend of div.approx.ftz is one itself,
+ * and ptxas knows the reciprocal of a number. */
+static bool free_factor(const opt *o, const pl_insn *d)
+{
+    switch (pl_forms[d->form].mnem) {
+    case M_mul: return takes_no_register(o, d->op[1], true) || takes_no_register(o, d->op[2], true);
+    case M_div: return (pl_insn_has(d, W_approx) && pl_insn_has(d, W_ftz) && takes_no_register(o, d->op[1], true)) || takes_no_register(o, d->op[2], false);
+    default: return false;
+    }
+}
+
 /* The product that is this term of a sum, or NULL. In another block only if it keeps one register alive, as its factors would. */
 static pl_insn *product_of(opt *o, const pl_insn *i, uint32_t row, uint32_t at)
 {
@@ -288,24 +309,26 @@ static pl_insn *product_of(opt *o, const pl_insn *i, uint32_t row, uint32_t at)
     if (d->op[0] != row || !product(d) || plain_type(d) != plain_type(i) || pl_insn_has(d, W_ftz) != pl_insn_has(i, W_ftz))
         return NULL;
     if (o->region[r->def - o->f->first] != o->region[at - o->f->first] &&
-        (o->carried[row] || (!in_bank(o, d->op[1]) && !in_bank(o, d->op[2]))))
+        (o->carried[row] || !free_factor(o, d)))
         return NULL;
     return unchanged(o, d, at) ? d : NULL;
 }
 
-/* The fused form of this mnemonic and type, with the modifiers of the sum. */
-static bool fuse(pl_insn *i, const char *mnemonic, pl_word type)
+/* The sum becomes the fused form of this mnemonic: its own type and modifiers, and of product d .approx or .full. */
+static bool fuse(pl_insn *i, const pl_insn *d, const char *mnemonic)
 {
+    const pl_word type = plain_type(i);
     int m = pl_mnem_find(mnemonic, strlen(mnemonic));
     for (unsigned n = 0; m >= 0 && n < pl_mnems[m].count; n++) {
         const pl_form *f = &pl_forms[pl_mnems[m].first + n];
         uint16_t mods[PL_MAX_MODS] = {0};
-        bool typed = false, ok = f->noperands == 4 && !f->unsupported;
+        bool typed = false, ok = f->noperands == pl_forms[d->form].noperands + 1 && !f->unsupported;
         bool need_ftz = pl_insn_has(i, W_ftz), need_sat = pl_insn_has(i, W_sat);
         for (unsigned k = 0; k < f->nslots && ok; k++) {
             const pl_slot *s = &f->slot[k];
             for (unsigned w = 0; w < s->n; w++) {
-                if (s->word[w] == type || s->word[w] == W_rn || (s->word[w] == W_ftz && need_ftz) || (s->word[w] == W_sat && need_sat))
+                if (s->word[w] == type || s->word[w] == W_rn || (s->word[w] == W_ftz && need_ftz) || (s->word[w] == W_sat && need_sat) ||
+                    ((s->word[w] == W_approx || s->word[w] == W_full) && pl_insn_has(d, (pl_word)s->word[w])))
                     mods[k] = s->word[w];
                 typed |= s->word[w] == type && s->type;
             }
@@ -405,6 +428,15 @@ static pl_status tell_apart(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_
     return pl_ir_close(&x, fixed);
 }
 
+/* product + c, product - c, c - product */
+static const char *const *fused_name(const pl_insn *d)
+{
+    static const char *const product[] = {"fma", "~fms", "~fnma"}, *const quotient[] = {"~divadd", "~divsub", "~divrsub"},
+                      *const reciprocal[] = {"~rcpadd", "~rcpsub", "~rcprsub"};
+    const uint16_t m = pl_forms[d->form].mnem;
+    return m == M_div ? quotient : m == M_rcp ? reciprocal : product;
+}
+
 static uint32_t readers(const row_info *r)
 {
     return r->uses - r->idle;
@@ -430,9 +462,11 @@ pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
     const uint32_t end = f->first + f->count;
     for (uint32_t at = f->first; at < end; at++) {
         const pl_insn *i = &p->code.at[at];
-        if (!sum(i) || i->op[1] == i->op[2] || !readers(&o.r[i->op[0]]))
+        if (!sum(i) || !readers(&o.r[i->op[0]]))
             continue;
         const term t[2] = {term_of(&o, i, 1, at), term_of(&o, i, 2, at)};
+        if (t[0].row == t[1].row) /* a value with itself, or with its negative */
+            continue;
         row_info *r[2] = {&o.r[t[0].row], &o.r[t[1].row]};
         bool is[2] = {product_of(&o, i, t[0].row, at) != NULL, product_of(&o, i, t[1].row, at) != NULL};
         for (unsigned k = 0; k < 2; k++) {
@@ -443,9 +477,11 @@ pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
     bool any = false;
     for (uint32_t at = f->first; at < end; at++) {
         pl_insn *i = &p->code.at[at], *d[2] = {NULL, NULL};
-        if (!sum(i) || i->op[1] == i->op[2] || !readers(&o.r[i->op[0]]))
+        if (!sum(i) || !readers(&o.r[i->op[0]]))
             continue;
         const term t[2] = {term_of(&o, i, 1, at), term_of(&o, i, 2, at)};
+        if (t[0].row == t[1].row) /* a value with itself, or with its negative */
+            continue;
         row_info *r[2] = {&o.r[t[0].row], &o.r[t[1].row]};
         for (unsigned k = 0; k < 2; k++)
             if (r[k]->sums == readers(r[k]) && !r[k]->kept)
@@ -453,16 +489,15 @@ pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
         const unsigned k = d[1] && (!d[0] || readers(r[1]) < readers(r[0]));
         if (!d[k])
             continue;
-        bool sub = pl_forms[i->form].mnem == M_sub, division = pl_forms[d[k]->form].mnem == M_div;
+        const unsigned kind = pl_forms[i->form].mnem != M_sub ? 0 : 1 + k, last = pl_forms[d[k]->form].noperands;
         uint32_t other = i->op[2 - k];
-        const char *name = division ? (!sub ? "~divadd" : !k ? "~divsub" : "~divrsub") : (!sub ? "fma" : !k ? "~fms" : "~fnma");
-        if (!fuse(i, name, plain_type(i)))
+        if (!fuse(i, d[k], fused_name(d[k])[kind]))
             continue;
         if (t[k].sign) /* of a factor now */
             t[k].sign->op[1] = d[k]->op[1];
         i->op[1] = t[k].sign ? t[k].sign->op[0] : d[k]->op[1];
         i->op[2] = d[k]->op[2];
-        i->op[3] = other;
+        i->op[last] = other;
         r[!k]->kept = true;
         o.dead[(uint32_t)(d[k] - p->code.at) - f->first] = ++r[k]->fused == r[k]->uses;
         if (r[k]->fused == readers(r[k]))

@@ -156,15 +156,6 @@ MUFU_INLINE uint32_t f32_div_approx(uint32_t a, uint32_t b, bool ftz)
     return mufu_fmul(mufu_fmul(a, s), mufu_rcp(mufu_fmul(b, s)));
 }
 
-/* a / b + c: ptxas fuses the last multiplication of div.approx with an add that follows it (H200, 2026-11: __fdividef in
- * h200/suite f32_special matches only so). */
-MUFU_INLINE uint32_t f32_div_approx_add(uint32_t a, uint32_t b, uint32_t c, bool ftz)
-{
-    if (ftz) return f32_fma(a, mufu_rcp(b), c, PL_RN, true, false);
-    uint32_t s = blend32(mufu_is_small(b), MUFU_2_24, PL_F32_ONE);
-    return f32_fma(mufu_fmul(a, s), mufu_rcp(mufu_fmul(b, s)), c, PL_RN, false, false);
-}
-
 /* The full range: a divisor above 2^126 is scaled too, by 1/4. */
 MUFU_INLINE uint32_t f32_div_full(uint32_t a, uint32_t b, bool ftz)
 {
@@ -172,6 +163,30 @@ MUFU_INLINE uint32_t f32_div_full(uint32_t a, uint32_t b, bool ftz)
     if (ftz) return mufu_fmul_ftz(mufu_fmul_ftz(a, s), mufu_rcp(mufu_fmul_ftz(b, s)));
     s = blend32(mufu_is_small(b), MUFU_2_24, s);
     return mufu_fmul(mufu_fmul(a, s), mufu_rcp(mufu_fmul(b, s)));
+}
+
+/* ptxas fuses the last multiplication of a quotient or reciprocal with an addition that reads it (isa/opt.c): a / b + c, 1 / a + c. H200,
+ * 2026-11: __fdividef in h200/suite f32_special matches only so. */
+MUFU_INLINE uint32_t f32_div_approx_add(uint32_t a, uint32_t b, uint32_t c, bool ftz, bool sat)
+{
+    if (ftz) return f32_fma(a, mufu_rcp(b), c, PL_RN, true, sat);
+    uint32_t s = blend32(mufu_is_small(b), MUFU_2_24, PL_F32_ONE);
+    return f32_fma(mufu_fmul(a, s), mufu_rcp(mufu_fmul(b, s)), c, PL_RN, false, sat);
+}
+
+MUFU_INLINE uint32_t f32_div_full_add(uint32_t a, uint32_t b, uint32_t c, bool ftz, bool sat)
+{
+    uint32_t s = blend32(mufu_is_large(b), MUFU_2_M2, PL_F32_ONE);
+    if (ftz) return f32_fma(mufu_fmul_ftz(a, s), mufu_rcp(mufu_fmul_ftz(b, s)), c, PL_RN, true, sat);
+    s = blend32(mufu_is_small(b), MUFU_2_24, s);
+    return f32_fma(mufu_fmul(a, s), mufu_rcp(mufu_fmul(b, s)), c, PL_RN, false, sat);
+}
+
+MUFU_INLINE uint32_t f32_rcp_approx_add(uint32_t a, uint32_t c, bool sat)
+{
+    uint32_t s =
+        blend32(mufu_is_large(a), MUFU_2_M2, blend32(mufu_is_small(a), MUFU_2_24, PL_F32_ONE));
+    return f32_fma(mufu_rcp(mufu_fmul(a, s)), s, c, PL_RN, false, sat);
 }
 
 /* ---- f64 ------------------------------------------------------------------------------------- */
