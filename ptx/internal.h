@@ -283,6 +283,7 @@ typedef struct pl_parse {
     uint32_t seen_perf;
 
     /* the module */
+    const char *newer; /* the version of the module, if it is later than those that are known; or NULL */
     bool seen_version, seen_target, seen_address_size, seen_texmode;
     bool broken;        /* a syntax error was seen outside functions */
     bool begun;         /* something other than .version and .target was seen */

@@ -37,23 +37,46 @@ static const struct target {
     {"sm_120f", 88}, {"sm_121", 88},  {"sm_121a", 88}, {"sm_121f", 88},
 };
 
+#define NEWEST versions[sizeof versions / sizeof *versions - 1]
+
+/* 91 of "9.1"; 0 when the text is no version: one digit behind the dot, at most two in front of it. */
+static unsigned version_number(const char *text, size_t n)
+{
+    const char *digits = "0123456789";
+    size_t before = strspn(text, digits);
+    if (n < 3 || *text == '0' || before > 2 || before + 2 != n || text[before] != '.' || !memchr(digits, text[n - 1], 10)) return 0;
+    return (unsigned)strtoul(text, NULL, 10) * 10 + (unsigned)(text[n - 1] - '0');
+}
+
 void pl_module_version(pl_parse *p, const pl_number *n, pl_loc at)
 {
-    const char *dot = memchr(n->text, '.', n->len);
-    if (p->version_at.line) pl_report(p->diags, PL_E0311, at, ".version");
+    const unsigned version = version_number(n->text, n->len);
+    if (p->version_at.line) {
+        pl_report(p->diags, PL_E0311, at, ".version");
+    } else if (version > NEWEST) {
+        p->newer = pl_arena_strndup(p->arena, n->text, n->len);
+        pl_report(p->diags, PL_W0319, at, p->newer, NEWEST / 10u, NEWEST % 10u);
+    }
     p->seen_version = true;
     p->version_at = at;
-    if (dot) {
-        unsigned major = (unsigned)strtoul(n->text, NULL, 10),
-                 minor = (unsigned)strtoul(dot + 1, NULL, 10);
-        for (size_t k = 0; k < sizeof versions / sizeof *versions; k++)
-            if (versions[k] == major * 10 + minor && minor < 10 && !memchr(n->text, 'e', n->len)) {
-                p->ast->ptx = versions[k];
-                return;
-            }
+    p->ast->ptx = NEWEST;
+    for (size_t k = 0; k < sizeof versions / sizeof *versions; k++)
+        if (versions[k] == version) p->ast->ptx = versions[k];
+    if (p->ast->ptx != version && version < NEWEST) pl_report(p->diags, PL_E0312, at, (int)n->len, n->text);
+}
+
+/* The first error of a module of a later version may be something that the version brought. Messages from number `from` on are the module's. */
+static void blame_version(pl_parse *p, size_t from)
+{
+    pl_diag *first = NULL;
+    for (size_t k = from; k < p->diags->list.n; k++) {
+        pl_diag *d = &p->diags->list.at[k];
+        if (d->severity == PL_ERROR && (!first || d->at.line < first->at.line || (d->at.line == first->at.line && d->at.column < first->at.column)))
+            first = d;
     }
-    pl_report(p->diags, PL_E0312, at, (int)n->len, n->text);
-    p->ast->ptx = versions[sizeof versions / sizeof *versions - 1];
+    if (!first) return;
+    first->help = pl_arena_printf(p->arena, "%s%sthe module has .version %s, which is newer than ptxloom knows (%u.%u)", first->help ? first->help : "",
+                                  first->help ? "; " : "", p->newer, NEWEST / 10u, NEWEST % 10u);
 }
 
 /* "sm_90a", "compute_90a", "sm_090a": the entry of the table. */
@@ -81,7 +104,7 @@ void pl_module_target(pl_parse *p, pl_sym *s, pl_loc at)
     if (!p->seen_version) {
         if (!p->broken) pl_report(p->diags, PL_E0310, at, ".target", ".version");
         p->seen_version = true;
-        a->ptx = versions[sizeof versions / sizeof *versions - 1];
+        a->ptx = NEWEST;
     }
     if (!strcmp(s->name, "texmode_independent") || !strcmp(s->name, "texmode_unified")) {
         if (p->seen_texmode && a->texmode_independent != (s->name[8] == 'i'))
@@ -145,7 +168,7 @@ bool pl_module_started(pl_parse *p, pl_loc at)
     if (p->seen_target) return true;
     if (!p->broken) pl_report(p->diags, PL_E0310, at, "this", p->seen_version ? ".target" : ".version");
     p->seen_version = p->seen_target = true;
-    if (!p->ast->ptx) p->ast->ptx = versions[sizeof versions / sizeof *versions - 1];
+    if (!p->ast->ptx) p->ast->ptx = NEWEST;
     if (!p->ast->target) p->ast->target = "sm_90a";
     p->ast->sm = 90;
     p->ast->sm_suffix = 'a';
@@ -272,7 +295,7 @@ void pl_module_end(pl_parse *p)
 static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32_t file, const pl_parse_options *o, pl_ast **out)
 {
     const struct pl_diag_file *source = &diags->file.at[file];
-    size_t errors = diags->errors;
+    size_t errors = diags->errors, said = diags->list.n;
     pl_parse *p = pl_arena_new(names, pl_parse);
     pl_ast *ast = pl_arena_new(arena, pl_ast);
     char *text = o->own ? o->own : pl_arena_alloc(names, source->size + 2);
@@ -308,6 +331,7 @@ static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32
     pl_ptx_yylex_destroy(scanner);
     if (rc == 2 && !p->max_depth_reported) return PL_NOMEM;
     if (rc == 0 || p->seen_version) pl_module_end(p);
+    if (p->newer) blame_version(p, said);
     *out = ast;
     if (!pl_parse_ok(p)) return PL_NOMEM;
     return diags->errors > errors ? PL_INVALID : PL_OK;
