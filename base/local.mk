@@ -4,6 +4,7 @@ libptxloom_la_SOURCES += \
 	base/arena.c base/arena.h base/poison.h \
 	base/conf.c base/conf.h \
 	base/diag.c base/diag.def base/diag.h \
+	base/file.c base/file.h \
 	base/json_out.c base/json_out.h \
 	base/map.c base/map.h \
 	base/nearest.c base/nearest.h \

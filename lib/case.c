@@ -1,6 +1,7 @@
 /* case.c - a launch with its arguments: made by launchfile.c or argument.c, turned here into
  * buffers and parameter bytes. */
 #include "lib/internal.h"
+#include "base/file.h"
 #include "base/sha256.h"
 #include "lib/npy.h"
 #include <errno.h>
@@ -270,9 +271,9 @@ static pl_status open_init(pl_case *c, size_t k, FILE **out, uint64_t *count, ui
 {
     const pl_arg_more *a = &c->more->arg.at[k];
     const char *path = a->init.path;
-    FILE *f = fopen(path, "rb");
+    FILE *f = pl_file_open(path);
     if (!f) {
-        pl_report(&c->more->gpu->diags, PL_E0001, pl_case_arg_at(c, k), path, strerror(errno));
+        pl_report(&c->more->gpu->diags, PL_E0001, pl_case_arg_at(c, k), path, pl_file_error(errno));
         return PL_INVALID;
     }
     uint64_t start = a->init.offset, available = UINT64_MAX;

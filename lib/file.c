@@ -1,9 +1,12 @@
 /* file.c - reading whole files. */
 #include "lib/internal.h"
+#include "base/file.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { FIRST_BLOCK = 65536, ZEROS = 2 /* behind the text, for who reads on (pl_ptx_parse) */ };
 
@@ -28,6 +31,13 @@ static bool read_all(FILE *f, char **text, size_t *bytes)
     return true;
 }
 
+/* A device other than a terminal: some have no end. */
+static bool is_device(FILE *f)
+{
+    struct stat st;
+    return fstat(fileno(f), &st) == 0 && (S_ISBLK(st.st_mode) || (S_ISCHR(st.st_mode) && !isatty(fileno(f))));
+}
+
 pl_status pl_file_read(pl_gpu *gpu, const char *path, char **text, size_t *bytes)
 {
     const pl_loc nowhere = {.file = UINT32_MAX};
@@ -37,6 +47,11 @@ pl_status pl_file_read(pl_gpu *gpu, const char *path, char **text, size_t *bytes
         pl_report(&gpu->diags, PL_E0001, nowhere, path, strerror(why));
         /* A wrong name is the user's mistake, anything else the system's. */
         return why == ENOENT || why == ENOTDIR || why == EACCES ? PL_INVALID : PL_IO;
+    }
+    if (is_device(f)) {
+        fclose(f);
+        pl_report(&gpu->diags, PL_E0001, nowhere, path, pl_file_error(EINVAL));
+        return PL_INVALID;
     }
     errno = 0;
     bool ok = read_all(f, text, bytes);

@@ -4,10 +4,13 @@
  * from the root (args, 2, init, lo), and pl_lf_locate() walks the text along that path to find the place.
  */
 #include "lib/launchfile.h"
+#include "base/file.h"
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---------------------------------------------------------------- places */
 
@@ -469,6 +472,15 @@ static const char *name_from_path(pl_case *c)
     return pl_arena_strndup(c->more->arena, base, n);
 }
 
+/* Reading a pipe that nobody writes to would not end. */
+static bool ordinary(const pl_lf_reader *r, const pl_lf_place *at, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) return true; /* reading it tells */
+    pl_report(&r->gpu->diags, PL_E0001, pl_lf_locate(r, at, false), path, pl_file_error(EINVAL));
+    return false;
+}
+
 /* "k.ptx", or ["main.ptx", "helpers.ptx"]: files to be linked. */
 static bool modules(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
 {
@@ -479,7 +491,7 @@ static bool modules(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
     if (!json_is_array(v)) {
         path = pl_lf_string(r, at, v);
         c->ptx = path ? pl_case_path(c, path) : NULL;
-        return path != NULL;
+        return c->ptx && ordinary(r, at, c->ptx);
     }
     if (json_array_size(v) == 0) return pl_lf_wrong_type(r, at, "the path of a module, or a list of paths");
     json_array_foreach(v, i, x)
@@ -487,10 +499,12 @@ static bool modules(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
         const pl_lf_place element_at = {at, NULL, i};
         path = pl_lf_string(r, &element_at, x);
         if (!path) return false;
+        path = pl_case_path(c, path);
+        if (!path || !ordinary(r, &element_at, path)) return false;
         if (i == 0)
-            c->ptx = pl_case_path(c, path);
+            c->ptx = path;
         else
-            pl_case_add_file(c, pl_case_path(c, path));
+            pl_case_add_file(c, path);
     }
     return true;
 }

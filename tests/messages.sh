@@ -125,6 +125,21 @@ END
 says 2 check . <<'END'
 error: '.' is a folder, not a file [E0009]
 END
+mkfifo pipe # nobody writes to it
+says 2 check /dev/zero <<'END'
+error: cannot read '/dev/zero': it is not an ordinary file [E0001]
+END
+says 2 run one.ptx -g 1 -b 1 u32:1 'u32[8]=@pipe' <<'END'
+argument 2:1:1: error: cannot read 'pipe': it is not an ordinary file [E0001]
+     1 | u32[8]=@pipe
+       | ^~~~~~~~~~~~
+END
+echo '{"ptx": ["one.ptx", "pipe"], "grid": [1], "block": [1], "args": []}' >pipe.json
+says 2 run pipe.json <<'END'
+pipe.json:1:21: error: cannot read 'pipe': it is not an ordinary file [E0001]
+     1 | {"ptx": ["one.ptx", "pipe"], "grid": [1], "block": [1], "args": []}
+       |                     ^~~~~~
+END
 says 2 as one.ptx -o nowhere/x.plo <<'END'
 error: cannot write 'nowhere/x.plo': No such file or directory [E0002]
 END

@@ -20,6 +20,23 @@ ask() { "$loom" query "$1" --csv "$2" 2>&1 | sed -n 2p; }
 
 matmul=$root/examples/matmul.json
 
+# --- what .file names
+
+mkfifo pipe
+for file in pipe .; do
+    cat >named.ptx <<END
+.version 8.6
+.target sm_90
+.address_size 64
+.file 1 "$file"
+.visible .entry k() { .reg .b32 %r; .loc 1 3 1
+ mov.u32 %r, %clock; ret; }
+END
+    "$loom" run named.ptx -g 1 -b 1 --trace named.db >named.txt
+    equal "a source that is no ordinary file ($file) has no text" "$file 3 none" \
+        "$(ask named.db "SELECT s.name || ' ' || l.line || ' ' || coalesce(l.text, 'none') FROM source s JOIN source_line l ON l.source = s.id WHERE s.name = '$file'")"
+done
+
 # --- what the rows say
 
 "$loom" run "$matmul" --trace m.db --trace-level mem >m.txt

@@ -4,6 +4,7 @@
  * A module is named by its content, so a kernel launched a thousand times has its listing once.
  * CUDA lines are known through .loc; their text is read from the file when it is still there, as
  * named or beside the working folder, and is NULL otherwise. */
+#include "base/file.h"
 #include "base/sha256.h"
 #include "isa/form.h"
 #include "traces/internal.h"
@@ -80,7 +81,7 @@ static void add_line(pl_tracedb *t, statements *s, const source_file *f, uint32_
 
 static void read_text(pl_tracedb *t, source_file *f, const char *path)
 {
-    FILE *in = fopen(path, "rb");
+    FILE *in = pl_file_open(path);
     if (!in) return;
     char *text = malloc(MAX_SOURCE_BYTES);
     if (text) {
