@@ -331,7 +331,7 @@ static bool read_moves(reader *r, bool results, uint32_t *first, uint32_t *n)
             return false;
         m.reg = kind != 'M';
         m.pred = kind == 'P';
-        m.bytes = (uint16_t)bytes;
+        m.bytes = bytes;
         if (results)
             m.to = at;
         else

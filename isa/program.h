@@ -36,7 +36,7 @@ typedef struct pl_prog_param {
 /* Copy of call arguments or results between frames, in bytes of local memory relative to the two frames' bases, or by register. */
 typedef struct pl_prog_move {
     uint32_t from, to; /* offsets in the caller's and callee's frames, or rows when reg */
-    uint16_t bytes;
+    uint32_t bytes;
     bool reg, pred;
 } pl_prog_move;
 

@@ -20,6 +20,7 @@ enum {
     MAX_BLOCK_Z = 64,
     MAX_GRID_YZ = 65535,
     MAX_CLUSTER = 16,
+    MAX_LOCAL = 512 << 10, /* of a thread */
     DEFAULT_STACK = 1024,
     LAUNCH_BUFFERS = 16 << 20, /* parameters of launches from the device that have not run */
     WORKSPACE = 4096           /* of a cooperative launch */
@@ -129,6 +130,9 @@ static pl_status check_resources(pl_gpu *gpu, const pl_launch *l, shape *s)
                       pl_arena_printf(gpu->messages, "a block of %s has at most %" PRIu64,
                                       machine->name, machine->shared.per_block));
     s->shared = (uint32_t)shared;
+    if (s->f->local_bytes > MAX_LOCAL)
+        return refuse(gpu, pl_arena_printf(gpu->messages, "%" PRIu32 " bytes of local memory", s->f->local_bytes),
+                      pl_arena_printf(gpu->messages, "a thread has at most %d", MAX_LOCAL));
     s->occupancy = pl_occupy(machine, s->threads, s->f->registers, shared, s->f->barriers);
     if (s->occupancy.blocks == 0)
         return refuse(gpu,

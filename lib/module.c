@@ -47,9 +47,7 @@ static void initialise_variables(pl_module *m)
         uint8_t *to = pl_memory_at(&m->gpu->memory, generic_address(p, v), v->size);
         if (!to) continue;
         if (v->init)
-            memcpy(to, v->init, v->size);
-        else
-            memset(to, 0, v->size);
+            memcpy(to, v->init, v->size); /* else it is zero, as all new memory: pages of it come when they are touched */
         for (size_t k = 0; k < v->reloc.n; k++) {
             const pl_prog_reloc *r = &v->reloc.at[k];
             uint64_t value = (symbol_address(p, r) + (uint64_t)r->addend) >> r->shift;

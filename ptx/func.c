@@ -4,6 +4,7 @@
  * A function may be declared several times and defined once. Its pl_func is made by the first of
  * these and stays the same object, because calls already point at it. */
 #include "ptx/internal.h"
+#include "ptx/variables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -164,6 +165,31 @@ static void check_param_space(pl_parse *p)
     if (f->entry && size > most) pl_report(p->diags, PL_E0382, f->at, f->name, (unsigned long long)size, most);
 }
 
+/* Local variables have addresses below PL_LOCAL_SIZE (emu/exec/memory.h); a thread of a GPU has less. Objects have frames of up to 2^28 bytes (isa/check.c). */
+enum { MOST_LOCAL = 1 << 24, MOST_ARGUMENTS = 1 << 27 };
+
+static uint64_t place_behind(uint64_t at, const pl_var *v)
+{
+    return pl_align_up(at, v->align) + v->size;
+}
+
+static void check_frame(pl_parse *p)
+{
+    const pl_func *f = p->func;
+    uint64_t local = 0, arguments = 0;
+    for (size_t k = 0; k < f->vars.n && local <= MOST_LOCAL && arguments <= MOST_ARGUMENTS; k++) {
+        const pl_var *v = f->vars.at[k];
+        if (v->space == PL_SP_LOCAL)
+            local = place_behind(local, v);
+        else if (v->space == PL_SP_PARAM)
+            arguments = place_behind(arguments, v);
+    }
+    for (size_t k = 0; k < f->params.n && !f->entry && arguments <= MOST_ARGUMENTS; k++) arguments = place_behind(arguments, f->params.at[k]);
+    for (size_t k = 0; k < f->rets.n && arguments <= MOST_ARGUMENTS; k++) arguments = place_behind(arguments, f->rets.at[k]);
+    if (local > MOST_LOCAL) pl_report(p->diags, PL_E0392, f->at, f->name, (unsigned long long)local, "local variables", MOST_LOCAL);
+    if (arguments > MOST_ARGUMENTS) pl_report(p->diags, PL_E0392, f->at, f->name, (unsigned long long)arguments, "parameters", MOST_ARGUMENTS);
+}
+
 void pl_func_body(pl_parse *p, pl_loc at)
 {
     (void)at;
@@ -188,6 +214,7 @@ void pl_func_end(pl_parse *p, pl_loc at)
 {
     pl_func *f = p->func;
     (void)at;
+    if (f) check_frame(p);
     leave(p);
     if (p->ready && f && p->diags->errors == p->errors && pl_parse_ok(p)) p->ready(p->ready_ctx, p->ast, f);
 }

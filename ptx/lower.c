@@ -246,6 +246,12 @@ static void use_label(lower *c, uint32_t pc, uint32_t pool, const pl_label *l)
     *pl_push(c->scratch, &c->fixups) = (struct fixup){.pc = pc, .pool = pool, .label = l};
 }
 
+/* A byte offset behind a place; it wraps, as addresses do. */
+static int64_t behind(uint64_t at, int64_t offset)
+{
+    return (int64_t)(at + (uint64_t)offset);
+}
+
 /* Address operand: base row, offset, whether the register is 32 bits wide, and the space for a variable's own address. */
 typedef struct place {
     uint32_t row;
@@ -260,13 +266,13 @@ static place address(lower *c, const pl_operand *o, unsigned which)
     const pl_var *v = pl_operand_var(o);
     if (v && in_frame(c, v)) {
         r.row = constant_row(c, (constant){.width = 64, .reloc = PL_RELOC_FRAME});
-        r.offset += (int64_t)v->offset;
+        r.offset = behind(v->offset, r.offset);
         r.space = PL_SP_LOCAL;
     } else if (v && v->space == PL_SP_PARAM) {
-        r.offset += (int64_t)v->offset;
+        r.offset = behind(v->offset, r.offset);
         r.space = PL_SP_PARAM;
     } else if (v && v->space == PL_SP_SHARED && which == 0) { /* pl_addresses adds the start of shared memory */
-        r.offset += (int64_t)shared_offset(c, v);
+        r.offset = behind(shared_offset(c, v), r.offset);
         r.space = PL_SP_SHARED;
     } else if (v && v->space == PL_SP_SHARED) {
         r.row = address_row(c, v, 0, 32);
@@ -315,9 +321,9 @@ static uint32_t part_count(const pl_var *formal)
     return (formal->vec ? formal->vec : 1u) * row_count(formal->type) / part_rows(formal->type);
 }
 
-static uint16_t move_bytes(const pl_var *v)
+static uint32_t move_bytes(const pl_var *v)
 {
-    return (uint16_t)(v->space == PL_SP_REG ? 4 * part_rows(v->type) : v->size);
+    return v->space == PL_SP_REG ? 4 * part_rows(v->type) : (uint32_t)v->size;
 }
 
 /* One part of an argument or result on the caller's side. */
@@ -331,7 +337,7 @@ static pl_prog_move caller_side(lower *c, const pl_operand *o, uint32_t part, bo
     } else if (o->kind == PL_O_REG) {
         m.reg = true;
         m.pred = o->reg->type == W_pred;
-        m.bytes = (uint16_t)(4 * part_rows(o->reg->type));
+        m.bytes = 4 * part_rows(o->reg->type);
         at = reg_row(c, o) + part * part_rows(o->reg->type);
     } else if (o->kind == PL_O_IMM && part) { /* ptxas passes the number in the first element, and 0 in the others */
         at = immediate_row(c, 0, 64);
@@ -551,7 +557,7 @@ static bool lower_sparse_store(lower *c, const pl_stmt *s)
         if (data->elem[k].kind == PL_O_SINK)
             continue;
         memcpy(op, s->op, f->noperands * sizeof *op);
-        op[0].imm += k * (type_width(pl_operand_type(f, 1, what.mods)) / 8);
+        op[0].imm = behind(k * (type_width(pl_operand_type(f, 1, what.mods)) / 8), op[0].imm);
         op[1] = data->elem[k];
         what.mods[f->operand[1].vslot] = W_none;
         one.what = &what;

@@ -1,9 +1,11 @@
 /* memory.c - the allocations that make up global memory. See memory.h. */
+#define _DEFAULT_SOURCE /* MAP_NORESERVE */
 #include "emu/exec/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 void pl_memory_init(pl_memory *m)
 {
@@ -11,10 +13,31 @@ void pl_memory_init(pl_memory *m)
     m->next = PL_GLOBAL_BASE;
 }
 
+enum {
+    SLACK = 64,       /* bytes more than asked for: lane loops may read a whole vector at the last element */
+    MAPPED = 64 << 20 /* from this size on the host gives a page when it is touched, and reserves nothing before */
+};
+
+static uint8_t *zeroed(uint64_t size)
+{
+    if (size < MAPPED)
+        return calloc(1, (size_t)size + SLACK);
+    void *bytes = mmap(NULL, (size_t)size + SLACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+static void give_back(const pl_alloc *a)
+{
+    if (a->size < MAPPED)
+        free(a->bytes);
+    else
+        munmap(a->bytes, (size_t)a->size + SLACK);
+}
+
 void pl_memory_free(pl_memory *m)
 {
     for (size_t k = 0; k < m->n; k++)
-        free(m->alloc[k].bytes);
+        give_back(&m->alloc[k]);
     free(m->alloc);
     memset(m, 0, sizeof *m);
 }
@@ -31,8 +54,7 @@ uint64_t pl_memory_alloc(pl_memory *m, uint64_t size, const char *name)
     }
     if (size > (uint64_t)1 << 44)
         return 0;
-    /* 64 bytes more than asked for: lane loops may read a whole vector at the last element */
-    uint8_t *bytes = calloc(1, (size_t)size + 64);
+    uint8_t *bytes = zeroed(size);
     if (!bytes)
         return 0;
     uint64_t address = m->next;
@@ -63,7 +85,7 @@ pl_status pl_memory_release(pl_memory *m, uint64_t address)
     f->address = address;
     f->size = m->alloc[k - 1].size;
     snprintf(f->name, sizeof f->name, "%s", m->alloc[k - 1].name ? m->alloc[k - 1].name : "an allocation");
-    free(m->alloc[k - 1].bytes);
+    give_back(&m->alloc[k - 1]);
     memmove(&m->alloc[k - 1], &m->alloc[k], (m->n - k) * sizeof *m->alloc);
     m->n--;
     return PL_OK;

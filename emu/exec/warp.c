@@ -8,6 +8,7 @@
  *
  * Read next: cta.c (barriers between warps), op_control.c (the instructions that call the functions below). */
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -606,9 +607,12 @@ static uint16_t new_node(pl_warp *w, uint32_t *row, uint32_t *pred)
 
 bool pl_warp_local(pl_warp *w, uint32_t bytes, uint32_t aside)
 {
-    if (bytes - aside > w->grid->stack_limit || bytes / 64 > w->grid->stack_limit) { /* no depth without an end, even of functions that save nothing */
-        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_ADDRESS", "stack overflow: %u bytes of local memory needed, the limit is %u", bytes - aside,
-                 w->grid->stack_limit);
+    enum { ASIDE = 64 }; /* no depth without an end, even of functions that save nothing: `aside` counts a 64th */
+    const uint32_t limit = w->grid->stack_limit;
+    const bool deep = bytes - aside > limit;
+    if (deep || bytes / ASIDE > limit) {
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_ADDRESS", "stack overflow: %u bytes of %s needed, the limit is %" PRIu64,
+                 deep ? bytes - aside : bytes, deep ? "local memory" : "parameters and local memory", deep ? (uint64_t)limit : (uint64_t)limit * ASIDE + ASIDE - 1);
         return false;
     }
     if (bytes <= w->local_bytes)
@@ -706,7 +710,7 @@ static void copy_moves(pl_warp *w, const pl_prog_move *from, const pl_prog_move 
     uint32_t *file = w->file + (size_t)w->half * w->file_rows * PL_LANES, *preds = w->predfile + (size_t)w->half * w->pred_rows;
     uint8_t *local = w->local ? w->local + (size_t)pl_first_lane(w) * w->local_bytes : NULL;
     for (uint32_t k = 0; k < n; k++) {
-        uint16_t bytes = from[k].bytes < to[k].bytes ? from[k].bytes : to[k].bytes;
+        uint32_t bytes = from[k].bytes < to[k].bytes ? from[k].bytes : to[k].bytes;
         if (from[k].pred || to[k].pred) {
             uint32_t *d = &preds[b->pred + to[k].to], s = preds[a->pred + from[k].from];
             *d = (*d & ~lanes) | (s & lanes);
