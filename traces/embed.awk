@@ -75,7 +75,16 @@ FILENAME ~ /^traces\/[a-z]*\.sql$/ {
         printf "const char pl_tracedb_%s[] =", substr(FILENAME, 8, length(FILENAME) - 11)
         open_text = 1
     }
-    line($0)
+    if (FILENAME ~ /schema\.sql$/ && /^CREATE VIEW /) {
+        joined[++views] = $3
+        in_view = 1
+    }
+    if (in_view) {
+        joined_sql[views] = joined_sql[views] $0 "\n"
+        if (/;$/) in_view = 0
+    } else {
+        line($0)
+    }
     next
 }
 
@@ -171,6 +180,12 @@ END {
         printf "    {%s\", %s\", %s\",\n     %s\",\n     %s\"},\n", quoted(name[i]), quoted(group[i]), quoted(unit[i]),
             quoted(meaning[i]), quoted(formula[i])
     printf "    {0, 0, 0, 0, 0},\n};\n\nconst pl_tracedb_view pl_tracedb_views[] = {\n"
+    for (i = 1; i <= views; i++) {
+        sub(/;\n$/, "\n", joined_sql[i])
+        printf "    {\"%s\",", joined[i]
+        text(joined_sql[i])
+        print "},"
+    }
     all = "CREATE VIEW \"metric\" AS -- every metric of every launch\n"
     for (i = 1; i <= metrics; i++) {
         printf "    {%s\",", quoted(name[i])

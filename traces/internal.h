@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "traces/open.h"
 #include "traces/trace.h"
 #include "traces/vtab.h"
 #include <sqlite3.h>

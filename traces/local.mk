@@ -4,7 +4,7 @@
 # traces/gen_sql.c. Adding a metric is adding a line, adding a query is adding a file.
 # To add a file: libptxloom_la_SOURCES += traces/NAME.c traces/NAME.h
 # To add a unit test: unit_tests += tests/unit/test_NAME
-libptxloom_la_SOURCES += traces/trace.h traces/internal.h traces/writer.c traces/empty.c traces/texts.c traces/connect.c traces/listing.c traces/opcode.c traces/rows.c traces/units.c traces/filter.c \
+libptxloom_la_SOURCES += traces/trace.h traces/internal.h traces/writer.c traces/empty.c traces/texts.c traces/open.h traces/open.c traces/connect.c traces/listing.c traces/opcode.c traces/rows.c traces/units.c traces/filter.c \
 	traces/packrows.c traces/packed.h traces/pack.c traces/unpack.c traces/vtab.h traces/vtab.c
 nodist_libptxloom_la_SOURCES += traces/gen_sql.c traces/gen_template.c
 
@@ -17,13 +17,13 @@ traces/gen_sql.c: $(srcdir)/traces/schema.sql $(srcdir)/traces/rows.sql $(srcdir
 
 # An empty trace, which every new one begins as a copy of. A program of the build machine makes it; where that is another one, whose
 # SQLite we do not know, traces make their tables themselves.
-traces_template_sources = traces/maketemplate.c traces/empty.c traces/texts.c
+traces_template_sources = traces/maketemplate.c traces/empty.c traces/texts.c traces/open.c
 if PL_CROSS
 traces/gen_template.c: traces/gen_sql.c
 	$(AM_V_GEN)printf '#include "traces/internal.h"\nconst unsigned char pl_tracedb_template[1];\nconst size_t pl_tracedb_template_bytes = 0;\n' >$@
 else
 traces_maketemplate = traces/maketemplate$(BUILD_EXEEXT)
-$(traces_maketemplate): $(addprefix $(srcdir)/,$(traces_template_sources)) $(srcdir)/traces/internal.h traces/gen_sql.c
+$(traces_maketemplate): $(addprefix $(srcdir)/,$(traces_template_sources)) $(srcdir)/traces/internal.h $(srcdir)/traces/open.h traces/gen_sql.c
 	$(AM_V_CC)$(CC_FOR_BUILD) -std=c17 -O1 -g -D_XOPEN_SOURCE=700 -I$(srcdir) $(SQLITE_CFLAGS) -o $@ \
 		$(addprefix $(srcdir)/,$(traces_template_sources)) traces/gen_sql.c $(SQLITE_LIBS)
 traces/gen_template.c: $(traces_maketemplate)

@@ -13,7 +13,7 @@ static int make(const char *path)
     char sql[160];
     snprintf(sql, sizeof sql, "PRAGMA page_size = %d; PRAGMA application_id = %d; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF",
              PL_TRACEDB_SMALL_PAGE, PL_TRACEDB_APPLICATION);
-    int code = sqlite3_open(path, &db);
+    int code = pl_tracedb_open_file(path, PL_TRACEDB_CREATE, &db);
     if (code == SQLITE_OK) code = sqlite3_exec(db, sql, NULL, NULL, NULL);
     if (code == SQLITE_OK) code = pl_tracedb_fill(db);
     if (code != SQLITE_OK) fprintf(stderr, "%s: %s\n", path, sqlite3_errmsg(db));

@@ -26,12 +26,3 @@ CREATE TEMP TABLE fault (
     id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL, error TEXT NOT NULL, text TEXT NOT NULL, block_x INTEGER NOT NULL, block_y INTEGER NOT NULL,
     block_z INTEGER NOT NULL, thread_x INTEGER NOT NULL, thread_y INTEGER NOT NULL, thread_z INTEGER NOT NULL, pc INTEGER, ptx_line INTEGER,
     src_file TEXT, src_line INTEGER, cuda TEXT, address INTEGER);
-CREATE TEMP VIEW listing AS
-SELECT k.id AS kernel, k.entry, i.pc, i.function, i.text, i.ptx_line, p.text AS ptx, f.name AS src_file, i.src_line,
-       c.text AS src, i.cuda, s.issues, s.executed, s.lanes, s.stall_cycles, s.requests, s.sectors, s.wavefronts, s.conflicts
-FROM kernel k
-JOIN instruction i ON i.module = k.module
-LEFT JOIN pc_stat s ON s.kernel = k.id AND s.pc = i.pc
-LEFT JOIN source_line p ON p.source = i.ptx_source AND p.line = i.ptx_line
-LEFT JOIN source f ON f.id = i.src_source
-LEFT JOIN source_line c ON c.source = i.src_source AND c.line = i.src_line;

@@ -95,6 +95,7 @@ typedef struct table {
     const sql_column *column;
     int ncolumns;
     bool known; /* the directory was read */
+    bool busy;  /* packed_block or packed_data is being read: these must not lead back here */
     entry *entry;
     size_t nentries;
     double rows;
@@ -122,6 +123,20 @@ static int failed(table *t, const char *why, sqlite3_int64 block)
     sqlite3_free(t->base.zErrMsg);
     t->base.zErrMsg = sqlite3_mprintf("%s (packed_block %lld)", why, block);
     return SQLITE_CORRUPT;
+}
+
+/* Whether packed_block and packed_data are tables. A view could read inst or mem, and so itself, without end. */
+static int check_tables(table *t)
+{
+    static const char *const name[] = {"packed_block", "packed_data"};
+    for (int i = 0; i < 2; i++) {
+        int code = sqlite3_table_column_metadata(t->db, t->schema, name[i], NULL, NULL, NULL, NULL, NULL, NULL);
+        if (code == SQLITE_OK) continue;
+        sqlite3_free(t->base.zErrMsg);
+        t->base.zErrMsg = sqlite3_mprintf("the trace has no table %s", name[i]);
+        return code == SQLITE_NOMEM ? code : SQLITE_CORRUPT;
+    }
+    return SQLITE_OK;
 }
 
 /* ---------------------------------------------------------------- tables */
@@ -179,13 +194,11 @@ static int connect_table(sqlite3 *db, void *ctx, int argc, const char *const *ar
     return code;
 }
 
-/* Reads the directory of blocks, once. */
-static int read_directory(table *t)
+static int read_entries(table *t)
 {
     static const char columns[] = "id, rows, kernel, kernel, sm, sm, first_id, last_id, first_inst, last_inst, "
                                   "first_cycle, last_cycle, first_block, last_block, first_warp, last_warp, "
                                   "first_pc, last_pc";
-    if (t->known) return SQLITE_OK;
     char *sql = sqlite3_mprintf("SELECT %s FROM \"%w\".packed_block WHERE stream = %d ORDER BY id", columns,
                                 t->schema, (int)t->stream);
     char *read = sqlite3_mprintf("SELECT data FROM \"%w\".packed_data WHERE id = ?", t->schema);
@@ -220,6 +233,19 @@ static int read_directory(table *t)
     sqlite3_finalize(s);
     sqlite3_free(sql);
     sqlite3_free(read);
+    return code;
+}
+
+/* Reads the directory of blocks, once. */
+static int read_directory(table *t)
+{
+    if (t->known) return SQLITE_OK;
+    if (t->busy) return failed(t, "packed events contain themselves", 0);
+    int code = check_tables(t);
+    if (code != SQLITE_OK) return code;
+    t->busy = true;
+    code = read_entries(t);
+    t->busy = false;
     return code;
 }
 
@@ -271,7 +297,9 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     info->needToFreeIdxStr = 1;
     if (!info->idxStr) return SQLITE_NOMEM;
     double rows = single ? 1 : t->rows * part;
-    info->estimatedRows = rows < 1 ? 1 : (sqlite3_int64)rows;
+    if (!(rows >= 1)) rows = 1;
+    if (rows > 1e15) rows = 1e15; /* the directory may say anything */
+    info->estimatedRows = (sqlite3_int64)rows;
     info->estimatedCost = rows + (double)t->nentries * 0.05 + 10;
     return SQLITE_OK;
 }
@@ -300,14 +328,21 @@ static int load(table *t, size_t k, loaded_block **out)
         t->cache[slot] = t->cache[--t->ncached];
         slot = t->ncached;
     }
+    if (t->busy) return failed(t, "packed events contain themselves", e->id);
     loaded_block *b = calloc(1, sizeof *b);
     if (!b) return SQLITE_NOMEM;
     sqlite3_bind_int64(t->read, 1, e->id);
     const char *why = "a block of packed events is missing";
+    t->busy = true;
     if (sqlite3_step(t->read) == SQLITE_ROW)
         why = pl_unpack_open(&b->u, t->stream, sqlite3_column_blob(t->read, 0),
                              (size_t)sqlite3_column_bytes(t->read, 0));
-    sqlite3_reset(t->read);
+    int code = sqlite3_reset(t->read);
+    t->busy = false;
+    if (code != SQLITE_OK) {
+        forget(b);
+        return code;
+    }
     if (why) {
         forget(b);
         return failed(t, why, e->id);
@@ -440,10 +475,12 @@ static int enter_block(cursor *c)
     return SQLITE_OK;
 }
 
-/* Goes on from place `at` to the next row within the ranges. */
+/* Goes on from place `at` to the next row within the ranges. Where the block entered last has none, the cursor stays on one of
+ * its rows, which SQLite passes over: between two blocks a query can be interrupted. */
 static int settle(cursor *c)
 {
     table *t = (table *)c->base.pVtab;
+    bool entered = false;
     for (;;) {
         for (; c->block && c->at < c->end; c->at++) {
             bool good = true;
@@ -454,6 +491,10 @@ static int settle(cursor *c)
                 good = v >= c->wanted[f].first && v <= c->wanted[f].last;
             }
             if (good) return SQLITE_OK;
+        }
+        if (entered) {
+            c->row = 0;
+            return SQLITE_OK;
         }
         if (c->block) {
             leave_block(c);
@@ -473,6 +514,7 @@ static int settle(cursor *c)
             c->entry = t->nentries;
             return code;
         }
+        entered = true;
     }
 }
 

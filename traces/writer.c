@@ -111,7 +111,7 @@ static bool claim(pl_tracedb *t)
     if (!may_replace(t)) return false;
     if (stat(t->part, &st) == 0) {
         sqlite3 *other = NULL;
-        int code = sqlite3_open_v2(t->part, &other, SQLITE_OPEN_READWRITE, NULL);
+        int code = pl_tracedb_open_file(t->part, PL_TRACEDB_WRITE, &other);
         if (code == SQLITE_OK) code = sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
         if (code != SQLITE_BUSY)
             unlink(t->part); /* while it is locked: nobody else is between opening and locking it */
@@ -291,8 +291,7 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
         free(t->part);
         t->part = NULL;
     }
-    if (sqlite3_open_v2(path ? t->part : t->path, &t->db,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+    if (pl_tracedb_open_file(t->part, path ? PL_TRACEDB_WRITE : PL_TRACEDB_MEMORY, &t->db) != SQLITE_OK)
         database_failed(t);
     if (t->status == PL_OK) create(t, o);
     return t->status;

@@ -1,0 +1,20 @@
+/* open.h - the one place that opens SQLite connections.
+ *
+ * A trace may come from anywhere. Every connection is set up so that nothing in the file runs, writes, or makes SQLite use
+ * more memory than a trace needs: see pl_tracedb_open_file. */
+#ifndef PL_TRACES_OPEN_H
+#define PL_TRACES_OPEN_H
+
+#include <sqlite3.h>
+
+typedef enum pl_tracedb_mode {
+    PL_TRACEDB_READ,  /* an existing file, which stays as it is */
+    PL_TRACEDB_WRITE, /* an existing file of this process */
+    PL_TRACEDB_CREATE, /* the same, made when it does not exist */
+    PL_TRACEDB_MEMORY  /* no file */
+} pl_tracedb_mode;
+
+/* SQLite's result code; *out is to be closed in any case. `path` is taken as it is: no part of it is special. */
+int pl_tracedb_open_file(const char *path, pl_tracedb_mode mode, sqlite3 **out);
+
+#endif
