@@ -25,6 +25,14 @@ static bool has_launch(sqlite3 *db, int64_t kernel)
     return found;
 }
 
+/* What SQLite says about the connection that failed. */
+static const char *sqlite_message(const pl_report_request *r)
+{
+    int code = sqlite3_errcode(r->db);
+    bool good = code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE;
+    return sqlite3_errmsg(good && r->baseline ? r->baseline : r->db);
+}
+
 /* Writes PATH.part and gives it its name when it is complete. */
 static pl_status write_file(pl_gpu *gpu, const pl_report_request *r, const char *path)
 {
@@ -35,14 +43,16 @@ static pl_status write_file(pl_gpu *gpu, const pl_report_request *r, const char 
         return part ? PL_IO : PL_NOMEM;
     }
     errno = 0;
-    pl_status st = pl_report_write(r, f);
+    const char *damage;
+    pl_status st = pl_report_write(r, f, &damage);
     if (fclose(f) != 0 && st == PL_OK) st = PL_IO;
     if (st == PL_OK && rename(part, path) != 0) st = PL_IO;
     int why = errno;
     if (st != PL_OK) unlink(part);
     if (st == PL_IO) report(gpu, PL_E0002, path, strerror(why ? why : EIO));
     if (st == PL_NOMEM) return pl_gpu_no_memory(gpu, "while writing a report");
-    if (st == PL_INVALID) report(gpu, PL_E0703, sqlite3_errmsg(r->db), NULL);
+    if (st == PL_INVALID && damage) report(gpu, PL_E0711, r->path, damage);
+    if (st == PL_INVALID && !damage) report(gpu, PL_E0703, sqlite_message(r), NULL);
     return st;
 }
 
@@ -55,7 +65,7 @@ static const char *base_name(const char *path)
 pl_status pl_trace_report(pl_gpu *gpu, const char *trace, const char *out,
                           const pl_report_options *o)
 {
-    pl_report_request r = {.name = base_name(trace), .kernel = o->launch, .slots = o->issue_slots};
+    pl_report_request r = {.path = trace, .name = base_name(trace), .kernel = o->launch, .slots = o->issue_slots};
     pl_status st = pl_trace_connect(gpu, trace, &r.db);
     if (st == PL_OK && !has_launch(r.db, r.kernel)) {
         char number[24];

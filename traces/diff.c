@@ -113,7 +113,7 @@ static bool pair_middle(const side *a, size_t na, const side *b, size_t nb, size
                         pl_tracedb_diff_lines *out)
 {
     size_t n = na - from, m = nb - from, w = m + 1, i = 0, j = 0;
-    bool table = (n + 1) * w <= MOST_CELLS, good = true;
+    bool table = n < MOST_CELLS / w, good = true;
     uint32_t *common = table ? calloc((n + 1) * w, sizeof *common) : NULL;
     if (table && !common) return false;
     for (size_t x = n; table && x-- > 0;) {

@@ -54,8 +54,8 @@ static bool lane_addresses(sqlite3_stmt *s, uint64_t mask, int address_column,
     uint64_t base = (uint64_t)sqlite3_column_int64(s, address_column);
     int64_t first = sqlite3_column_int64(s, address_column - 1);
     if (sqlite3_column_type(s, address_column + 1) != SQLITE_NULL) {
-        int64_t stride = sqlite3_column_int64(s, address_column + 1);
-        for (int i = 0; i < LANES; i++) addr[i] = base + (uint64_t)(stride * (i - first));
+        uint64_t stride = (uint64_t)sqlite3_column_int64(s, address_column + 1);
+        for (unsigned i = 0; i < LANES; i++) addr[i] = base + stride * (i - (uint64_t)first);
         return true;
     }
     const char *p = (const char *)sqlite3_column_text(s, address_column + 2);

@@ -10,13 +10,20 @@
 enum {
     MOST_LAUNCHES = 12,     /* shown in full; the others are listed */
     DEFAULT_SLOTS = 400000, /* about 2 MB of a report */
+    REPORT_WINDOWS = 513,   /* of time, at most (timeline.c) */
+    MOST_REASONS = 32       /* for waiting: an issue has five bits for its reason */
 };
+/* The arrays of a report are as large as the numbers in a trace say. What they may be at most: windows of all multiprocessors by
+ * reason, and places of warps for each warp that ran. */
+#define MOST_CELLS (UINT64_C(1) << 27)
+enum { PLACES_PER_WARP = 64, PLACES_AT_LEAST = 65536 };
 
 typedef struct report {
     const pl_report_request *r;
     pl_json j;
     int64_t kernel[MOST_LAUNCHES];
     size_t nkernels;
+    const char *damage; /* what is wrong with the trace, or NULL */
 } report;
 
 /* ---- queries ---- */
@@ -83,6 +90,13 @@ static int64_t number(sqlite3 *db, const char *sql, int64_t kernel)
     return v;
 }
 
+/* A number that counts something: 0 when the trace has a negative one. */
+static uint64_t count(sqlite3 *db, const char *sql, int64_t kernel)
+{
+    int64_t v = number(db, sql, kernel);
+    return v > 0 ? (uint64_t)v : 0;
+}
+
 /* ---- launches ---- */
 
 /* Those shown in full: the one asked for, or the longest ones, in the order of the file. */
@@ -102,7 +116,7 @@ static bool choose_launches(report *p)
     return sqlite3_finalize(s) == SQLITE_OK && code == SQLITE_DONE;
 }
 
-static pl_report_launch describe(const report *p, int64_t kernel)
+static pl_report_launch describe(report *p, int64_t kernel)
 {
     sqlite3 *db = p->r->db;
     uint64_t slots = p->r->slots ? p->r->slots : (uint64_t)DEFAULT_SLOTS;
@@ -112,18 +126,22 @@ static pl_report_launch describe(const report *p, int64_t kernel)
                         "SELECT coalesce(min(first_inst), 9223372036854775807) FROM kernel WHERE "
                         "id > ? AND first_inst IS NOT NULL",
                         kernel);
-    l.cycles = (uint64_t)number(db, "SELECT max(coalesce(cycles, 0), coalesce((SELECT max(last_cycle) + 1 FROM warp WHERE kernel = k.id), 0)) "
+    l.cycles = count(db, "SELECT max(coalesce(cycles, 0), coalesce((SELECT max(last_cycle) + 1 FROM warp WHERE kernel = k.id), 0)) "
                                     "FROM kernel k WHERE id = ?", kernel);
     l.timing = number(db, "SELECT mode = 'timing' FROM kernel WHERE id = ?", kernel);
-    l.blocks = (uint64_t)number(db, "SELECT blocks FROM kernel WHERE id = ?", kernel);
-    l.warps = (uint64_t)number(db, "SELECT warps FROM kernel WHERE id = ?", kernel);
-    l.sms = (uint64_t)number(db, "SELECT max(sm) + 1 FROM block WHERE kernel = ?", kernel);
-    l.reasons = (uint64_t)number(db, "SELECT max(id) + 1 FROM stall_reason WHERE ?1", kernel);
-    l.lanes = (uint64_t)number(db, "SELECT min(count(*), 64) FROM lane WHERE ?1", kernel);
-    l.code = (uint64_t)number(
-        db,
-        "SELECT max(pc) + 1 FROM instruction i JOIN kernel k ON k.module = i.module WHERE k.id = ?",
-        kernel);
+    l.sms = count(db, "SELECT max(sm) + 1 FROM block WHERE kernel = ?", kernel);
+    l.reasons = count(db, "SELECT min(max(id) + 1, 32) FROM stall_reason WHERE ?1", kernel);
+    l.lanes = count(db, "SELECT min(count(*), 64) FROM lane WHERE ?1", kernel);
+    l.code = count(db, "SELECT count(*) FROM instruction i JOIN kernel k ON k.module = i.module WHERE k.id = ?", kernel);
+    l.per_block = count(db, "SELECT coalesce(max(warp), 0) + 1 FROM warp WHERE kernel = ?", kernel);
+    const uint64_t blocks = count(db, "SELECT coalesce(max(block), 0) + 1 FROM warp WHERE kernel = ?", kernel);
+    const uint64_t warps = count(db, "SELECT count(*) FROM warp WHERE kernel = ?", kernel);
+    const uint64_t most = PLACES_AT_LEAST + PLACES_PER_WARP * warps;
+    if (l.reasons > MOST_REASONS || l.sms > MOST_CELLS / REPORT_WINDOWS / (l.reasons + 1))
+        p->damage = "the number of a multiprocessor in the table block is too large";
+    if (l.per_block > most || blocks > most / (l.per_block + 1))
+        p->damage = "the number of a block or warp in the table warp is too large";
+    l.places = blocks * l.per_block;
     return l;
 }
 
@@ -171,8 +189,8 @@ static bool put_baseline(report *p, int64_t kernel)
 static bool put_launch(report *p, int64_t kernel)
 {
     pl_json *j = &p->j;
-    bool good = true;
     pl_report_launch l = describe(p, kernel);
+    bool good = !p->damage;
     pl_json_open(j, '{');
     pl_json_key(j, "id"), pl_json_int(j, kernel);
     for (const pl_report_query *q = pl_report_queries; good && q->name; q++) {
@@ -244,15 +262,18 @@ static bool put_data(report *p)
     return good;
 }
 
-pl_status pl_report_write(const pl_report_request *r, FILE *out)
+pl_status pl_report_write(const pl_report_request *r, FILE *out, const char **damage)
 {
     report p = {.r = r, .j = {.file = out, .html = true}};
     fputs(pl_report_head, out);
     bool good = put_data(&p);
     fputs(pl_report_tail, out);
+    *damage = p.damage;
     if (ferror(out)) return PL_IO;
     if (good) return PL_OK;
+    if (p.damage) return PL_INVALID;
     int a = sqlite3_errcode(r->db), b = r->baseline ? sqlite3_errcode(r->baseline) : SQLITE_OK;
+    if (a == SQLITE_INTERRUPT || b == SQLITE_INTERRUPT) return PL_INTERRUPTED;
     bool sql = (a != SQLITE_OK && a != SQLITE_DONE && a != SQLITE_ROW) ||
                (b != SQLITE_OK && b != SQLITE_DONE && b != SQLITE_ROW);
     return sql && a != SQLITE_NOMEM && b != SQLITE_NOMEM ? PL_INVALID : PL_NOMEM;

@@ -31,7 +31,6 @@ typedef struct shape {
     warp *warp; /* by multiprocessor and time */
     size_t nwarps;
     uint32_t *place; /* by block * warps_per_block + warp: index in warp + 1 */
-    uint64_t per_block, places; /* places: of `place` */
     uint32_t *issues; /* [sm][window] */
     uint64_t *waited; /* [sm][window][reason]: stall cycles that fall into it */
     uint64_t *rows;   /* [sm] */
@@ -49,19 +48,6 @@ static bool finished(sqlite3_stmt *s, int code)
 }
 
 /* ---- warps ---- */
-
-/* Room for every warp of every grid of the launch: launches from the device have blocks and warps beyond those of the first. */
-static bool count_places(shape *t)
-{
-    sqlite3_stmt *s = NULL;
-    if (sqlite3_prepare_v2(t->l->db, "SELECT coalesce(max(block), 0) + 1, coalesce(max(warp), 0) + 1 FROM warp WHERE kernel = ?", -1, &s, NULL) != SQLITE_OK)
-        return false;
-    sqlite3_bind_int64(s, 1, t->l->kernel);
-    const int code = sqlite3_step(s);
-    t->per_block = (uint64_t)sqlite3_column_int64(s, 1);
-    t->places = (uint64_t)sqlite3_column_int64(s, 0) * t->per_block;
-    return sqlite3_finalize(s) == SQLITE_OK && code == SQLITE_ROW;
-}
 
 static bool read_warps(shape *t)
 {
@@ -92,8 +78,8 @@ static bool read_warps(shape *t)
                     .last = (uint64_t)sqlite3_column_int64(s, 5),
                     .executed = (uint64_t)sqlite3_column_int64(s, 6),
                     .lanes = (uint64_t)sqlite3_column_int64(s, 7)};
-        uint64_t key = w->block * t->per_block + w->warp;
-        if (w->sm >= l->sms || w->warp >= t->per_block || key >= t->places) continue;
+        uint64_t key = w->block * l->per_block + w->warp;
+        if (w->sm >= l->sms || w->warp >= l->per_block || key >= l->places) continue;
         t->place[key] = (uint32_t)++t->nwarps;
     }
     return finished(s, code);
@@ -138,8 +124,8 @@ static sqlite3_stmt *rows_of(const pl_report_launch *l)
 static uint32_t place_of(const shape *t, sqlite3_stmt *s)
 {
     uint64_t block = (uint64_t)sqlite3_column_int64(s, 2), w = (uint64_t)sqlite3_column_int64(s, 3);
-    uint64_t key = block * t->per_block + w;
-    return w < t->per_block && key < t->places ? t->place[key] : 0;
+    uint64_t key = block * t->l->per_block + w;
+    return w < t->l->per_block && key < t->l->places ? t->place[key] : 0;
 }
 
 /* Spreads the wait before an issue over the windows it lies in. */
@@ -421,14 +407,13 @@ static bool write_lanes(shape *t, pl_json *j)
 bool pl_report_timeline(const pl_report_launch *l, pl_json *j)
 {
     shape t = {.l = l};
-    bool good = count_places(&t);
     t.width = l->cycles / WINDOWS + 1;
     t.windows = (uint32_t)(l->cycles / t.width) + 1;
-    t.place = calloc(t.places + 1, sizeof *t.place);
+    t.place = calloc(l->places + 1, sizeof *t.place);
     t.issues = calloc(l->sms * t.windows + 1, sizeof *t.issues);
     t.waited = calloc(l->sms * t.windows * l->reasons + 1, sizeof *t.waited);
     t.rows = calloc(l->sms + 1, sizeof *t.rows);
-    good = good && t.place && t.issues && t.waited && t.rows && read_warps(&t);
+    bool good = t.place && t.issues && t.waited && t.rows && read_warps(&t);
     if (good) choose_watched(&t);
     good = good && first_pass(&t) && write_lanes(&t, j);
     if (good && l->timing) {
