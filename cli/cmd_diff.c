@@ -91,9 +91,10 @@ static void drop_lines(comparison *c)
 /* ---- what is printed ---- */
 
 /* What is known of a launch besides its lines. */
+enum { NAME = 128 };
 typedef struct launch {
     int64_t id;
-    char name[128], entry[128];
+    char name[NAME], entry[NAME];
     int64_t cycles, instructions; /* cycles -1: functional mode */
 } launch;
 
@@ -102,6 +103,12 @@ static int sql_failed(const comparison *c, int side)
     pl_gpu_report(c->gpu, "E0703", sqlite3_errmsg(c->db[side]), NULL, NULL,
                   "the file may be damaged: PRAGMA integrity_check tells");
     return CLI_INPUT;
+}
+
+static void copy_text(char to[NAME], sqlite3_stmt *s, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(s, column);
+    cli_printable(to, NAME, text ? text : "");
 }
 
 static bool read_launch(sqlite3 *db, int64_t id, launch *out)
@@ -114,10 +121,10 @@ static bool read_launch(sqlite3 *db, int64_t id, launch *out)
         sqlite3_bind_int64(s, 1, id);
         found = sqlite3_step(s) == SQLITE_ROW;
         if (found) {
-            snprintf(out->name, sizeof out->name, "%s", (const char *)sqlite3_column_text(s, 0));
+            copy_text(out->name, s, 0);
             if (sqlite3_column_type(s, 1) != SQLITE_NULL) out->cycles = sqlite3_column_int64(s, 1);
             out->instructions = sqlite3_column_int64(s, 2);
-            snprintf(out->entry, sizeof out->entry, "%s", (const char *)sqlite3_column_text(s, 3));
+            copy_text(out->entry, s, 3);
         }
     }
     sqlite3_finalize(s);
@@ -186,8 +193,17 @@ static layout lay_out(const comparison *c, size_t n)
 static void print_pair(const layout *l, uint64_t was, uint64_t now)
 {
     char delta[32] = "";
-    if (now != was) snprintf(delta, sizeof delta, "%+" PRId64, (int64_t)now - (int64_t)was);
+    if (now != was) snprintf(delta, sizeof delta, "%+" PRId64, (int64_t)(now - was));
     printf("  %*" PRIu64 " %-*s", l->value, now, l->change, delta);
+}
+
+/* The first characters of a line. */
+static void put_start(const char *text, int most)
+{
+    size_t all = strlen(text), bytes = 0;
+    char as;
+    for (int n = 0; n < most && bytes < all; n++) bytes += pl_printable(text + bytes, all - bytes, &as);
+    cli_print(stdout, text, bytes);
 }
 
 /* The line, and where it was compiled from. */
@@ -196,8 +212,9 @@ static void print_text(const layout *l, const line *x)
     const char *cuda = x->side[1].cuda ? x->side[1].cuda : x->side[0].cuda;
     int after = cuda ? (int)strlen(cuda) + 2 : 0, room = l->text > after + 12 ? l->text - after : l->text;
     if (l->below) printf("\n  ");
-    printf("  %.*s", room, x->text);
-    if (cuda) printf(room < l->text ? "  %s" : "\n    %s", cuda);
+    fputs("  ", stdout);
+    put_start(x->text, room);
+    if (cuda) fputs(room < l->text ? "  " : "\n    ", stdout), cli_print(stdout, cuda, strlen(cuda));
     putchar('\n');
 }
 

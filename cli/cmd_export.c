@@ -1,6 +1,7 @@
 /* cmd_export.c - `ptxloom export`: a trace as files that other programs read. */
 #include "cli/perfetto.h"
 #include "cli/query.h"
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -95,6 +96,23 @@ static bool close_output(FILE *f)
     return fclose(f) == 0 && good;
 }
 
+/* The file of a table, in the folder. A table may have any name: characters that mean something in a path, or to a terminal,
+ * are written as %XX. To be freed; NULL: out of memory. */
+static char *table_path(const export *x, const char *table)
+{
+    sqlite3_str *s = sqlite3_str_new(NULL);
+    sqlite3_str_appendf(s, "%s/", x->output);
+    for (const char *p = table; *p; p++) {
+        unsigned char c = (unsigned char)*p;
+        if (isalnum(c) || c == '_' || c == '-' || (c == '.' && p > table))
+            sqlite3_str_appendchar(s, 1, *p);
+        else
+            sqlite3_str_appendf(s, "%%%02X", c);
+    }
+    sqlite3_str_appendall(s, ".csv");
+    return sqlite3_str_finish(s);
+}
+
 /* Calls write_table for every table, each into its own file of the folder (csv) or all into f. */
 static int write_tables(const export *x, FILE *f)
 {
@@ -110,11 +128,12 @@ static int write_tables(const export *x, FILE *f)
         return sql_failed(x);
     while (status == CLI_OK && sqlite3_step(s) == SQLITE_ROW) {
         const char *table = (const char *)sqlite3_column_text(s, 0);
+        if (!table) continue;
         if (f) {
             status = write_table(x, table, true, f);
             continue;
         }
-        char *path = sqlite3_mprintf("%s/%s.csv", x->output, table);
+        char *path = table_path(x, table);
         FILE *own = path ? open_output(path) : NULL;
         if (!own) {
             status = path ? write_failed(x, path) : CLI_SYSTEM;

@@ -1,7 +1,7 @@
-/* cmd_query.c - `ptxloom query`: runs SQL, or a query that the trace brings along, on a trace file.
+/* cmd_query.c - `ptxloom query`: runs SQL, or a named query, on a trace file.
  *
- * The file is opened read-only; named queries and what they are for are rows of its table `query`,
- * so they always fit its schema. A name may also be a table or view: `ptxloom query run.db
+ * The file is opened read-only. A named query is one of this program's; the table `query` of the file may hold more. SQL of
+ * the file is not the user's: it may read, but do nothing else. A name may also be a table or view: `ptxloom query run.db
  * gld_efficiency`. */
 #include "cli/cli.h"
 #include "cli/query.h"
@@ -24,14 +24,15 @@ static int report(query_request *q, const char *code, const char *a, const char 
     return CLI_INPUT;
 }
 
-/* The first column of the query's first row, to be freed; NULL: no row. */
+/* The first column of the query's first row, to be freed; NULL: no row, or no text. */
 static char *lookup(query_request *q, const char *sql, const char *name)
 {
     sqlite3_stmt *s = NULL;
     char *found = NULL;
     if (sqlite3_prepare_v2(q->db, sql, -1, &s, NULL) == SQLITE_OK) {
         sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
-        if (sqlite3_step(s) == SQLITE_ROW) found = sqlite3_mprintf("%s", sqlite3_column_text(s, 0));
+        const char *text = sqlite3_step(s) == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
+        if (text) found = sqlite3_mprintf("%s", text);
     }
     sqlite3_finalize(s);
     return found;
@@ -41,7 +42,7 @@ static char *lookup(query_request *q, const char *sql, const char *name)
 static int unknown_name(query_request *q, const char *name)
 {
     enum { MOST = 1000 };
-    char *names[MOST], help[256];
+    char *names[MOST], help[256], printable[200];
     size_t n = 0;
     sqlite3_stmt *s = NULL;
     if (sqlite3_prepare_v2(q->db,
@@ -49,15 +50,17 @@ static int unknown_name(query_request *q, const char *name)
                            "type IN ('table', 'view')",
                            -1, &s, NULL) == SQLITE_OK) {
         while (n < MOST && sqlite3_step(s) == SQLITE_ROW) {
-            names[n] = strdup((const char *)sqlite3_column_text(s, 0));
+            const char *text = (const char *)sqlite3_column_text(s, 0);
+            if (!text) continue;
+            names[n] = strdup(text);
             if (!names[n]) break;
             n++;
         }
     }
     sqlite3_finalize(s);
     const char *near = pl_nearest(name, (const char *const *)names, n);
-    snprintf(help, sizeof help,
-             near ? "did you mean '%s'?" : "`ptxloom query FILE --list` lists the queries", near);
+    snprintf(help, sizeof help, near ? "did you mean '%s'?" : "`ptxloom query FILE --list` lists the queries",
+             near ? cli_printable(printable, sizeof printable, near) : "");
     report(q, "E0705", name, NULL, help);
     for (size_t i = 0; i < n; i++) free(names[i]);
     return CLI_INPUT;
@@ -69,7 +72,9 @@ static void show_place(const char *sql, int offset)
     int begin = offset, end = offset;
     while (begin > 0 && sql[begin - 1] != '\n') begin--;
     while (sql[end] && sql[end] != '\n') end++;
-    fprintf(stderr, "    %.*s\n    ", end - begin, sql + begin);
+    fputs("    ", stderr);
+    cli_print_lines(stderr, sql + begin, (size_t)(end - begin));
+    fputs("\n    ", stderr);
     for (int i = begin; i < offset; i++)
         if ((sql[i] & 0xc0) != 0x80) putc(sql[i] == '\t' ? '\t' : ' ', stderr);
     fputs("^\n", stderr);
@@ -123,6 +128,29 @@ static void bind_parameters(query_request *q, sqlite3_stmt *s)
     }
 }
 
+enum { ADVICE_TEXTS = 5 };
+
+/* A row of advice, as it is printed; NULL: out of memory. */
+static char *advice_text(sqlite3_stmt *s, int share, const int column[ADVICE_TEXTS])
+{
+    char *part[ADVICE_TEXTS];
+    bool good = true;
+    for (int i = 0; i < ADVICE_TEXTS; i++) {
+        const char *text = (const char *)sqlite3_column_text(s, column[i]);
+        size_t size = text ? strlen(text) + 1 : 1;
+        part[i] = sqlite3_malloc64(size);
+        if (part[i])
+            cli_printable(part[i], size, text ? text : "");
+        else
+            good = false;
+    }
+    char *all = good ? sqlite3_mprintf("  %s (%s)\n    %.1f %% of %s: %s\n    try: %s\n", part[0], part[1], sqlite3_column_double(s, share),
+                                       part[2], part[3], part[4])
+                     : NULL;
+    for (int i = 0; i < ADVICE_TEXTS; i++) sqlite3_free(part[i]);
+    return all;
+}
+
 /* What rules found: a sentence, its share of the launch, the evidence and what to try. Columns as the query advice has
  * them. SQLite's result code. */
 static int print_advice(sqlite3_stmt *s, int width)
@@ -135,9 +163,7 @@ static int print_advice(sqlite3_stmt *s, int width)
             kernel = sqlite3_column_int64(s, KERNEL);
             printf("%skernel %lld\n", findings ? "\n" : "", (long long)kernel);
         }
-        char *text = sqlite3_mprintf("  %s (%s)\n    %.1f %% of %s: %s\n    try: %s\n", sqlite3_column_text(s, ADVICE),
-                                     sqlite3_column_text(s, RULE), sqlite3_column_double(s, SHARE), sqlite3_column_text(s, OF),
-                                     sqlite3_column_text(s, EVIDENCE), sqlite3_column_text(s, CHECK));
+        char *text = advice_text(s, SHARE, (const int[]){ADVICE, RULE, OF, EVIDENCE, CHECK});
         if (!text) return SQLITE_NOMEM;
         cli_put_wrapped(stdout, text, width, -1);
         sqlite3_free(text);
@@ -224,6 +250,15 @@ static void check_level(query_request *q)
     sqlite3_free(text);
 }
 
+/* What SQL of the file may do. */
+static int only_reads(void *ctx, int action, const char *a, const char *b, const char *schema, const char *view)
+{
+    (void)ctx, (void)a, (void)b, (void)schema, (void)view;
+    return action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION || action == SQLITE_RECURSIVE
+               ? SQLITE_OK
+               : SQLITE_DENY;
+}
+
 int query_run(query_request *q)
 {
     if (strcmp(q->what, "-") == 0) {
@@ -233,8 +268,10 @@ int query_run(query_request *q)
         return status;
     }
     if (!is_name(q->what)) return run_sql(q, q->what);
-    char *sql = lookup(q, "SELECT sql FROM query WHERE name = ?", q->what);
-    if (!sql) {
+    const char *known = pl_trace_query(q->what);
+    char *sql = known ? sqlite3_mprintf("%s", known) : lookup(q, "SELECT sql FROM query WHERE name = ?", q->what);
+    const bool foreign = sql && !known;
+    if (!sql && !known) {
         char *name = lookup(q,
                             "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND "
                             "name = ? COLLATE NOCASE",
@@ -243,7 +280,9 @@ int query_run(query_request *q)
         sql = sqlite3_mprintf("SELECT * FROM \"%w\" LIMIT coalesce(:limit, -1)", name);
         sqlite3_free(name);
     }
+    if (foreign) sqlite3_set_authorizer(q->db, only_reads, NULL);
     int status = sql ? run_sql(q, sql) : CLI_SYSTEM;
+    sqlite3_set_authorizer(q->db, NULL, NULL);
     if (status == CLI_OK) check_level(q);
     sqlite3_free(sql);
     return status;

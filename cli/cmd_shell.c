@@ -106,6 +106,15 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Whether a name may stand on the command line: libedit prints what it completes. */
+static bool is_plain(const char *word)
+{
+    char as = 0;
+    size_t n = word ? strlen(word) : 0, length;
+    for (size_t i = 0; i < n && !as; i += length) length = pl_printable(word + i, n - i, &as);
+    return word && !as;
+}
+
 static bool read_words(shell *s)
 {
     static const char sql[] = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') "
@@ -121,8 +130,10 @@ static bool read_words(shell *s)
     for (size_t i = 0; good && i < COMMANDS; i++)
         good = (s->word[s->nwords++] = strdup(command_word[i])) != NULL;
     if (good) sqlite3_bind_text(t, 1, keywords, -1, SQLITE_STATIC);
-    while (good && s->nwords < cap && sqlite3_step(t) == SQLITE_ROW)
-        good = (s->word[s->nwords++] = strdup((const char *)sqlite3_column_text(t, 0))) != NULL;
+    while (good && s->nwords < cap && sqlite3_step(t) == SQLITE_ROW) {
+        const char *word = (const char *)sqlite3_column_text(t, 0);
+        if (is_plain(word)) good = (s->word[s->nwords++] = strdup(word)) != NULL;
+    }
     sqlite3_finalize(t);
     if (good) qsort(s->word, s->nwords, sizeof *s->word, by_text);
     return good;
@@ -161,8 +172,12 @@ static void schema_of(shell *s, const char *name)
                            "ORDER BY name",
                            -1, &t, NULL) == SQLITE_OK) {
         sqlite3_bind_text(t, 1, name, -1, SQLITE_STATIC);
-        for (; sqlite3_step(t) == SQLITE_ROW; found++)
-            printf("%s;\n", (const char *)sqlite3_column_text(t, 0));
+        for (; sqlite3_step(t) == SQLITE_ROW; found++) {
+            const char *text = (const char *)sqlite3_column_text(t, 0);
+            if (!text) continue;
+            cli_print_lines(stdout, text, strlen(text));
+            puts(";");
+        }
     }
     sqlite3_finalize(t);
     if (found) return;

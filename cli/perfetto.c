@@ -6,6 +6,7 @@
 #include "cli/perfetto.h"
 #include "cli/query_out.h"
 #include <inttypes.h>
+#include <stdlib.h>
 
 typedef struct writer {
     sqlite3 *db;
@@ -15,22 +16,29 @@ typedef struct writer {
     bool some;
 } writer;
 
+/* Sums that wrap: a damaged trace may hold any number. */
+static int64_t add(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 /* Begins an event: kind, name, category, process, thread and time. */
 static void begin(writer *w, char kind, const char *name, const char *category, int64_t pid,
                   int64_t tid, int64_t cycle)
 {
-    cycle += w->offset;
+    cycle = add(cycle, w->offset);
     fputs(w->some ? ",\n{\"name\":" : "\n{\"name\":", w->f);
     w->some = true;
     query_json_text(w->f, name);
     fprintf(w->f,
             ",\"cat\":\"%s\",\"ph\":\"%c\",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"ts\":%" PRId64
             ".%03d",
-            category, kind, pid, tid, cycle / 1000, (int)(cycle % 1000));
+            category, kind, pid, tid, cycle / 1000, abs((int)(cycle % 1000)));
 }
 
 static void length(writer *w, int64_t cycles)
 {
+    if (cycles < 0) cycles = 0;
     fprintf(w->f, ",\"dur\":%" PRId64 ".%03d", cycles / 1000, (int)(cycles % 1000));
 }
 
@@ -64,7 +72,7 @@ static const char *text(sqlite3_stmt *s, int column)
 
 static int64_t thread(const writer *w, int64_t block, int64_t warp)
 {
-    return block * w->per_block + warp + 1;
+    return (int64_t)((uint64_t)block * (uint64_t)w->per_block + (uint64_t)warp + 1);
 }
 
 static int names(writer *w)
@@ -80,11 +88,11 @@ static int names(writer *w)
                 warp = sqlite3_column_int64(s, 2);
         if (sm != last) {
             snprintf(name, sizeof name, "SM %" PRId64, sm);
-            name_of(w, "process_name", sm + 1, 0, name);
+            name_of(w, "process_name", add(sm, 1), 0, name);
             last = sm;
         }
         snprintf(name, sizeof name, "block %" PRId64 " warp %" PRId64, block, warp);
-        name_of(w, "thread_name", sm + 1, thread(w, block, warp), name);
+        name_of(w, "thread_name", add(sm, 1), thread(w, block, warp), name);
     }
     return s ? sqlite3_finalize(s) : sqlite3_errcode(w->db);
 }
@@ -98,12 +106,12 @@ static int issues(writer *w)
            "AND n.pc = i.pc "
            "JOIN stall_reason r ON r.id = i.stall WHERE i.kernel = ?1 AND (?2 < 0 OR i.sm = ?2)");
     while (s && sqlite3_step(s) == SQLITE_ROW) {
-        int64_t cycle = sqlite3_column_int64(s, 0), pid = sqlite3_column_int64(s, 1) + 1,
+        int64_t cycle = sqlite3_column_int64(s, 0), pid = add(sqlite3_column_int64(s, 1), 1),
                 wait = sqlite3_column_int64(s, 6);
         int64_t tid = thread(w, sqlite3_column_int64(s, 2), sqlite3_column_int64(s, 3));
         if (wait > cycle) wait = cycle;
         if (wait > 0) {
-            begin(w, 'X', text(s, 8), "stall", pid, tid, cycle - wait);
+            begin(w, 'X', text(s, 8), "stall", pid, tid, add(cycle, -wait));
             length(w, wait);
             fputc('}', w->f);
         }
@@ -123,7 +131,7 @@ static int spans(writer *w, const char *category, const char *sql)
 {
     sqlite3_stmt *s = ask(w, sql);
     while (s && sqlite3_step(s) == SQLITE_ROW) {
-        int64_t pid = sqlite3_column_int64(s, 1) + 1,
+        int64_t pid = add(sqlite3_column_int64(s, 1), 1),
                 tid = thread(w, sqlite3_column_int64(s, 2), sqlite3_column_int64(s, 3));
         for (int end = 0; end < 2; end++) {
             begin(w, end ? 'e' : 'b', text(s, 6), category, pid, tid,
@@ -187,7 +195,7 @@ int perfetto_write(sqlite3 *db, int64_t launch, int64_t sm, FILE *out)
         length(&w, cycles);
         fprintf(out, ",\"args\":{\"launch\":%" PRId64 "}}", w.kernel);
         code = launch_events(&w);
-        w.offset += cycles;
+        w.offset = add(w.offset, cycles);
     }
     fputs("\n]}\n", out);
     int last = sqlite3_finalize(s);

@@ -2,13 +2,16 @@
  *
  * A table needs column widths before its first line, so the first SAMPLE rows are kept; widths and
  * sides (numbers right, text left) follow from them, and later rows are printed as they come. The
- * other formats are printed row by row. */
+ * other formats are printed row by row.
+ *
+ * Texts come from the trace. No format prints a control character of them, or a byte that is not UTF-8 (pl_printable). */
+#include "cli/cli.h"
 #include "cli/query_out.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLE = 1000, NARROWEST = 8, NUMBER = 40, HANG = 4 };
+enum { SAMPLE = 1000, SAMPLE_BYTES = 16 << 20, NARROWEST = 8, NUMBER = 40, HANG = 4 };
 
 /* The shortest decimal that reads back as v. */
 static void exact(double v, char *buf, size_t size)
@@ -39,11 +42,12 @@ static const char *cell(sqlite3_stmt *s, int c, char *number)
     return text ? text : "";
 }
 
-/* Columns that UTF-8 text takes on a terminal: bytes that do not continue a character. */
+/* Columns that text takes on a terminal, as it is printed: one for each character. */
 static int columns(const char *s)
 {
     int n = 0;
-    for (; *s; s++) n += (*s & 0xc0) != 0x80;
+    char as;
+    for (size_t left = strlen(s), length; left; left -= length, s += length, n++) length = pl_printable(s, left, &as);
     return n;
 }
 
@@ -53,6 +57,7 @@ typedef struct table {
     FILE *f;
     sqlite3_stmt *s;
     int ncolumns, rows;
+    size_t bytes; /* of the cells that are kept */
     bool *left_out;  /* the column is not printed */
     bool *new_line;  /* a row that does not fit the terminal goes on with this column on a line of its own */
     int *width;
@@ -78,8 +83,7 @@ static void put_gap(const table *t, int c)
         fputs("  ", t->f);
 }
 
-/* Prints the cell in its column; controls become blanks, and what does not fit ends in an ellipsis.
- */
+/* Prints the cell in its column; what does not fit ends in an ellipsis. */
 static void put_cell(const table *t, int c, const char *text)
 {
     int width = t->width[c], length = columns(text),
@@ -87,11 +91,10 @@ static void put_cell(const table *t, int c, const char *text)
     int blanks = width > length ? width - length : 0;
     put_gap(t, c);
     if (!t->text[c]) fprintf(t->f, "%*s", blanks, "");
-    for (int n = 0; *text; text++) {
-        n += (*text & 0xc0) != 0x80;
-        if (n > room) break;
-        putc((unsigned char)*text < ' ' ? ' ' : *text, t->f);
-    }
+    size_t bytes = 0, all = strlen(text);
+    char as;
+    for (int n = 0; n < room && bytes < all; n++) bytes += pl_printable(text + bytes, all - bytes, &as);
+    cli_print(t->f, text, bytes);
     if (room < length) fputs("\xe2\x80\xa6", t->f);
     if (t->text[c] && c < last_column(t)) fprintf(t->f, "%*s", blanks, "");
 }
@@ -157,6 +160,7 @@ static bool keep_row(table *t)
         char *copy = strdup(cell(t->s, c, number));
         t->kept[t->rows * t->ncolumns + c] = copy;
         if (!copy) return false;
+        t->bytes += strlen(copy);
         int length = columns(copy);
         if (length > t->width[c]) t->width[c] = length;
         if (type == SQLITE_TEXT || type == SQLITE_BLOB) t->text[c] = true;
@@ -176,7 +180,7 @@ static int print_table(FILE *f, sqlite3_stmt *s, int terminal)
     t.kept = calloc((size_t)n * SAMPLE, sizeof *t.kept);
     if (t.width && t.text && t.kept && t.left_out && t.new_line) {
         for (int c = 0; c < n; c++) t.width[c] = columns(sqlite3_column_name(s, c));
-        while ((code = sqlite3_step(s)) == SQLITE_ROW && t.rows < SAMPLE - 1) {
+        while ((code = sqlite3_step(s)) == SQLITE_ROW && t.rows < SAMPLE - 1 && t.bytes < SAMPLE_BYTES) {
             if (keep_row(&t)) continue;
             code = SQLITE_NOMEM;
             break;
@@ -206,16 +210,16 @@ static int print_table(FILE *f, sqlite3_stmt *s, int terminal)
 
 static void put_csv(FILE *f, const char *text)
 {
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, f);
-        return;
+    bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+    if (quoted) putc('"', f);
+    for (size_t n; *text; text += n) {
+        n = strcspn(text, "\"");
+        cli_print_lines(f, text, n);
+        if (text[n] != '"') continue;
+        fputs("\"\"", f);
+        n++;
     }
-    putc('"', f);
-    for (; *text; text++) {
-        if (*text == '"') putc('"', f);
-        putc(*text, f);
-    }
-    putc('"', f);
+    if (quoted) putc('"', f);
 }
 
 static void put_hex(FILE *f, sqlite3_stmt *s, int c)
@@ -253,21 +257,32 @@ static int print_csv(FILE *f, sqlite3_stmt *s)
 
 /* ---- JSON ---- */
 
+/* The code of a character that is not printed as it is: at most three bytes, or one that is not UTF-8. */
+static unsigned escaped(const char *s, size_t length)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    if (length == 1) return p[0] < 0x80 ? p[0] : 0xfffd;
+    return length == 2 ? (p[0] & 0x1fu) << 6 | (p[1] & 0x3fu)
+                       : (p[0] & 0xfu) << 12 | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
+}
+
 void query_json_text(FILE *f, const char *text)
 {
     putc('"', f);
-    for (; *text; text++) {
+    char as;
+    for (size_t left = strlen(text), length; left; left -= length, text += length) {
         unsigned char b = (unsigned char)*text;
+        length = pl_printable(text, left, &as);
         if (b == '"' || b == '\\')
             fprintf(f, "\\%c", b);
         else if (b == '\n')
             fputs("\\n", f);
         else if (b == '\t')
             fputs("\\t", f);
-        else if (b < ' ')
-            fprintf(f, "\\u%04x", b);
+        else if (as)
+            fprintf(f, "\\u%04x", escaped(text, length));
         else
-            putc(b, f);
+            fwrite(text, 1, length, f);
     }
     putc('"', f);
 }

@@ -386,12 +386,15 @@ struct sqlite3;
 /* Opens a finished trace for reading: an SQLite connection, which the caller closes with sqlite3_close. PL_INVALID with a diagnostic
  * when the file cannot be read, is no trace, is unfinished or has another schema; *out is then NULL. */
 pl_status pl_trace_connect(pl_gpu *gpu, const char *path, struct sqlite3 **out);
+/* The SQL of a named query such as "summary"; NULL: there is none of that name. */
+const char *pl_trace_query(const char *name);
 
 /* ---- looking at traces ---- */
 typedef struct pl_report_options {
     const char *baseline; /* another trace, compared with; NULL: none */
     int64_t launch;       /* kernel.id of the one launch to show; 0: the longest ones */
     uint64_t issue_slots; /* issues kept one by one for the timeline; 0: 400000 */
+    const volatile int *cancel; /* PL_INTERRUPTED soon after it is not 0; or NULL */
 } pl_report_options;
 /* Writes one self-contained HTML file about a trace. */
 pl_status pl_trace_report(pl_gpu *gpu, const char *trace, const char *out, const pl_report_options *o);

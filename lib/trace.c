@@ -289,6 +289,13 @@ const char *pl_trace_error(const pl_trace *t)
     return pl_tracedb_error(t->db);
 }
 
+const char *pl_trace_query(const char *name)
+{
+    for (const pl_tracedb_query *q = pl_tracedb_queries; q->name; q++)
+        if (strcmp(q->name, name) == 0) return q->sql;
+    return NULL;
+}
+
 pl_status pl_trace_connect(pl_gpu *gpu, const char *path, struct sqlite3 **out)
 {
     pl_status st = pl_tracedb_connect(&gpu->diags, path, out);

@@ -14,6 +14,7 @@ libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c test
 # The long ones first, so that they overlap with the rest.
 data_tests = tests/suite_timing tests/suite_functional tests/suite_random tests/suite_wide tests/unseen_timing tests/unseen_functional tests/fuzz/fuzz tests/statements tests/vectors tests/programs tests/forms/forms \
 	tests/docs tests/report tests/looking tests/browser
+data_tests += tests/hostile
 data_tests += tests/pass_tests tests/halves tests/policies tests/objects tests/linear tests/fuzz/objects tests/fuzz/litmus tests/threads tests/labs
 check_PROGRAMS += $(data_tests) tests/ptxcheck
 tests_suite_timing_SOURCES = tests/suite.c
@@ -51,6 +52,7 @@ tests_programs_SOURCES = tests/programs.c tests/programs.h
 tests_programs_LDADD = libpl_harness.la libptxloom.la
 tests_docs_LDADD = libpl_harness.la
 tests_browser_LDADD = libpl_harness.la $(JANSSON_LIBS)
+tests_hostile_LDADD = libpl_harness.la libptxloom.la $(SQLITE_LIBS)
 tests_looking_LDADD = libpl_harness.la $(SQLITE_LIBS) $(JANSSON_LIBS)
 tests_report_LDADD = libpl_harness.la $(SQLITE_LIBS) $(JANSSON_LIBS)
 tests_objects_LDADD = libpl_harness.la $(JANSSON_LIBS)
