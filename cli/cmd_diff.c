@@ -1,16 +1,18 @@
 /* cmd_diff.c - `ptxloom diff`: compares two runs of a kernel line by line. */
 #include "cli/query.h"
+#include "cli/stop.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { O_LAUNCH, O_ALL, O_LIMIT, O_JSON, O_COUNT };
+enum { O_LAUNCH, O_ALL, O_LIMIT, O_JSON, O_TIMEOUT, O_COUNT };
 static const cli_option option[O_COUNT] = {
     [O_LAUNCH] = {"launch", 'l', "N", "compare launch N of A.db only"},
     [O_ALL] = {"all", 'a', NULL,
                "all lines in the order of the program, not only those that changed"},
     [O_LIMIT] = {"limit", 0, "N", "at most N lines a launch (20)"},
     [O_JSON] = {"json", 0, NULL, "print one JSON object"},
+    [O_TIMEOUT] = CLI_TIMEOUT,
 };
 
 typedef struct line {
@@ -100,9 +102,7 @@ typedef struct launch {
 
 static int sql_failed(const comparison *c, int side)
 {
-    pl_gpu_report(c->gpu, "E0703", sqlite3_errmsg(c->db[side]), NULL, NULL,
-                  "the file may be damaged: PRAGMA integrity_check tells");
-    return CLI_INPUT;
+    return cli_sql_failed(c->gpu, c->db[side], "the file may be damaged: PRAGMA integrity_check tells");
 }
 
 static void copy_text(char to[NAME], sqlite3_stmt *s, int column)
@@ -304,7 +304,7 @@ static int compare(comparison *c, int64_t id)
     pl_status st = pl_trace_diff(c->gpu, c->db[0], id, c->db[1], other, keep_line, c);
     if (st != PL_OK || c->failed) {
         drop_lines(c);
-        return c->failed ? CLI_SYSTEM : cli_status(st);
+        return st == PL_INTERRUPTED ? cli_stopped(c->gpu) : c->failed ? CLI_SYSTEM : cli_status(st);
     }
     size_t n = c->n;
     if (!c->all) {
@@ -362,6 +362,9 @@ static int parse(comparison *c, cli_args *a)
         case O_LIMIT:
             if (!cli_number(a, "--limit", 1, 1000000, &c->limit)) return CLI_INPUT;
             break;
+        case O_TIMEOUT:
+            if (!cli_timeout(a)) return CLI_INPUT;
+            break;
         case O_ALL: c->all = true; break;
         case O_JSON: c->json = true; break;
         case CLI_HELP: cli_help(usage, option, O_COUNT); return CLI_HELP;
@@ -388,6 +391,7 @@ int cmd_diff(int argc, char **argv)
     int status = parse(&c, &a);
     for (int i = 0; i < 2 && status == CLI_OK; i++)
         status = cli_status(pl_trace_connect(c.gpu, c.path[i], &c.db[i]));
+    for (int i = 0; i < 2 && status == CLI_OK; i++) cli_stoppable(c.db[i]);
     if (status == CLI_OK) status = compare_all(&c);
     if (status == CLI_HELP) status = CLI_OK;
     for (int i = 0; i < 2; i++) sqlite3_close(c.db[i]);

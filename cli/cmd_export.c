@@ -1,6 +1,7 @@
 /* cmd_export.c - `ptxloom export`: a trace as files that other programs read. */
 #include "cli/perfetto.h"
 #include "cli/query.h"
+#include "cli/stop.h"
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -9,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { O_FORMAT, O_OUTPUT, O_TABLE, O_LAUNCH, O_SM, O_COUNT };
+enum { O_FORMAT, O_OUTPUT, O_TABLE, O_LAUNCH, O_SM, O_TIMEOUT, O_COUNT };
 static const cli_option option[O_COUNT] = {
     [O_FORMAT] = {"format", 'f', "perfetto|csv|ndjson",
                   "events for ui.perfetto.dev; a file for each table; one object a row (perfetto)"},
@@ -18,6 +19,7 @@ static const cli_option option[O_COUNT] = {
     [O_TABLE] = {"table", 't', "NAME", "csv, ndjson: this table or view only, in one file"},
     [O_LAUNCH] = {"launch", 'l', "N", "rows of launch N only"},
     [O_SM] = {"sm", 0, "N", "perfetto: multiprocessor N only"},
+    [O_TIMEOUT] = CLI_TIMEOUT,
 };
 
 typedef enum format { PERFETTO, CSV, NDJSON } format;
@@ -35,8 +37,7 @@ export;
 
 static int sql_failed(const export *x)
 {
-    pl_gpu_report(x->gpu, "E0703", sqlite3_errmsg(x->db), NULL, NULL, NULL);
-    return CLI_INPUT;
+    return cli_sql_failed(x->gpu, x->db, NULL);
 }
 
 static int write_failed(const export *x, const char *path)
@@ -191,6 +192,9 @@ static int parse(export *x, cli_args *a)
             break;
         case O_OUTPUT: x->output = a->value; break;
         case O_TABLE: x->table = a->value; break;
+        case O_TIMEOUT:
+            if (!cli_timeout(a)) return CLI_INPUT;
+            break;
         case O_LAUNCH:
             if (!cli_number(a, "--launch", 1, INT64_MAX, &x->launch)) return CLI_INPUT;
             break;
@@ -233,7 +237,10 @@ int cmd_export(int argc, char **argv)
     cli_args a = {.gpu = x.gpu, .argc = argc, .argv = argv, .at = 1};
     int status = parse(&x, &a);
     if (status == CLI_OK) status = cli_status(pl_trace_connect(x.gpu, x.path, &x.db));
-    if (status == CLI_OK) status = write_all(&x);
+    if (status == CLI_OK) {
+        cli_stoppable(x.db);
+        status = write_all(&x);
+    }
     if (status == CLI_HELP) status = CLI_OK;
     sqlite3_close(x.db);
     fflush(stdout);

@@ -5,17 +5,19 @@
  * gld_efficiency`. */
 #include "cli/cli.h"
 #include "cli/query.h"
+#include "cli/stop.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { O_CSV, O_JSON, O_NDJSON, O_LIST, O_ADVISE, O_COUNT };
+enum { O_CSV, O_JSON, O_NDJSON, O_LIST, O_ADVISE, O_TIMEOUT, O_COUNT };
 static const cli_option option[O_COUNT] = {
     [O_CSV] = {"csv", 0, NULL, "print comma-separated values"},
     [O_JSON] = {"json", 0, NULL, "print an array of objects"},
     [O_NDJSON] = {"ndjson", 0, NULL, "print one object a line"},
     [O_LIST] = {"list", 0, NULL, "list the named queries of the trace"},
     [O_ADVISE] = {"advise", 0, NULL, "say what costs time, with evidence and what to try"},
+    [O_TIMEOUT] = CLI_TIMEOUT,
 };
 
 static int report(query_request *q, const char *code, const char *a, const char *b, const char *help)
@@ -89,14 +91,11 @@ static int sql_error(query_request *q, const char *all, const char *sql)
 #if SQLITE_VERSION_NUMBER >= 3038000
     place = sqlite3_error_offset(q->db);
 #endif
-    int code = sqlite3_errcode(q->db);
-    const char *message = sqlite3_errmsg(q->db);
-    report(q, "E0703", message, NULL, NULL);
+    int status = cli_sql_failed(q->gpu, q->db, NULL);
     cli_messages(q->gpu, first);
     pl_gpu_diag_clear(q->gpu);
     if (place >= 0) show_place(all, (int)(sql - all) + place);
-    return code == SQLITE_NOMEM || code == SQLITE_IOERR || code == SQLITE_FULL ? CLI_SYSTEM
-                                                                               : CLI_INPUT;
+    return status;
 }
 
 static void bind_value(sqlite3_stmt *s, int at, const char *value)
@@ -322,6 +321,9 @@ static int parse(query_request *q, cli_args *a)
             q->what = "advice";
             q->advise = true;
             break;
+        case O_TIMEOUT:
+            if (!cli_timeout(a)) return CLI_INPUT;
+            break;
         case O_LIST: q->what = "SELECT name, title FROM query ORDER BY name"; break;
         case CLI_HELP:
             cli_help(usage, option, O_COUNT);
@@ -350,7 +352,10 @@ int cmd_query(int argc, char **argv)
     q.used = calloc((size_t)argc + 1, sizeof *q.used);
     int status = q.parameter && q.used ? parse(&q, &a) : CLI_SYSTEM;
     if (status == CLI_OK && q.path) status = cli_status(pl_trace_connect(q.gpu, q.path, &q.db));
-    if (status == CLI_OK && q.path) status = query_run(&q);
+    if (status == CLI_OK && q.path) {
+        cli_stoppable(q.db);
+        status = query_run(&q);
+    }
     sqlite3_close(q.db);
     free(q.parameter);
     free(q.used);

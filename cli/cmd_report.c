@@ -1,12 +1,13 @@
 /* cmd_report.c - `ptxloom report`: one HTML file that shows what a trace holds. */
-#include "cli/cli.h"
+#include "cli/stop.h"
 
-enum { O_OUTPUT, O_BASELINE, O_LAUNCH, O_SLOTS, O_COUNT };
+enum { O_OUTPUT, O_BASELINE, O_LAUNCH, O_SLOTS, O_TIMEOUT, O_COUNT };
 static const cli_option option[O_COUNT] = {
     [O_OUTPUT] = {"output", 'o', "FILE.html", "the file to write (report.html)"},
     [O_BASELINE] = {"baseline", 0, "B.db", "compare with the same launches of another trace"},
     [O_LAUNCH] = {"launch", 'l', "N", "show launch N only (the longest twelve)"},
     [O_SLOTS] = {"issue-slots", 0, "N", "issues kept one by one for the timeline (400000)"},
+    [O_TIMEOUT] = CLI_TIMEOUT,
 };
 
 int cmd_report(int argc, char **argv)
@@ -14,7 +15,7 @@ int cmd_report(int argc, char **argv)
     static const char usage[] =
         "ptxloom report F.db -o report.html [--baseline B.db]\n"
         "The page needs no network and no other file; any browser opens it.\n";
-    pl_report_options o = {0};
+    pl_report_options o = {.cancel = &cli_stop};
     const char *trace = NULL, *output = "report.html";
     uint64_t n;
     pl_gpu *gpu;
@@ -33,6 +34,9 @@ int cmd_report(int argc, char **argv)
             break;
         case O_SLOTS:
             if (!cli_number(&a, "--issue-slots", 1, 100000000, &o.issue_slots)) status = CLI_INPUT;
+            break;
+        case O_TIMEOUT:
+            if (!cli_timeout(&a)) status = CLI_INPUT;
             break;
         case CLI_HELP:
             cli_help(usage, option, O_COUNT);
@@ -54,7 +58,11 @@ int cmd_report(int argc, char **argv)
                       "ptxloom report run.db -o report.html");
         status = CLI_INPUT;
     }
-    if (status == CLI_OK) status = cli_status(pl_trace_report(gpu, trace, output, &o));
+    if (status == CLI_OK) {
+        cli_catch_signals();
+        pl_status st = pl_trace_report(gpu, trace, output, &o);
+        status = st == PL_INTERRUPTED ? cli_stopped(gpu) : cli_status(st);
+    }
     if (status == CLI_OK) printf("%s\n", output);
     cli_messages(gpu, 0);
     pl_gpu_close(gpu);

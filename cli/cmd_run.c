@@ -4,11 +4,10 @@
  * A case that fails does not stop the next one: each gets its entry in the results, and the exit
  * status is that of the worst. */
 #include "cli/run.h"
+#include "cli/stop.h"
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -137,33 +136,6 @@ typedef struct session {
     bool terminal; /* standard error is one */
     int status;
 } session;
-
-/* ---------------------------------------------------------------- stopping */
-
-/* 1: interrupted by the user, 2: out of time. Read by the emulator. */
-static volatile sig_atomic_t stop_flag;
-
-static void on_interrupt(int sig)
-{
-    stop_flag = sig == SIGALRM ? 2 : 1;
-}
-
-static void catch_signals(void)
-{
-    struct sigaction a = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
-    sigaction(SIGALRM, &a, NULL);
-    a.sa_flags = SA_RESTART | (int)SA_RESETHAND; /* a second ^C ends the process at once */
-    sigaction(SIGINT, &a, NULL);
-    sigaction(SIGTERM, &a, NULL);
-    a.sa_handler = SIG_IGN;
-    sigaction(SIGXFSZ, &a, NULL); /* a limit on file sizes: the write fails and is reported */
-}
-
-static void set_timer(uint64_t seconds)
-{
-    const struct itimerval t = {.it_value = {.tv_sec = (time_t)seconds}};
-    setitimer(ITIMER_REAL, &t, NULL);
-}
 
 /* ---------------------------------------------------------------- progress */
 
@@ -395,7 +367,7 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
                    .random = o->random,
                    .weak = o->weak,
                    .seed = o->seed,
-                   .cancel = (const volatile int *)&stop_flag,
+                   .cancel = &cli_stop,
                    .progress_ctx = s};
     if (o->progress || (s->terminal && !o->json)) l.progress = progress;
     pl_status st = module_of(s, c);
@@ -403,10 +375,10 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     r->module = s->module;
     clock_gettime(CLOCK_MONOTONIC, &s->launched);
     s->shown = s->launched;
-    set_timer(o->timeout);
+    cli_set_timer(o->timeout);
     st = pl_case_prepare(c, s->module, &l);
     if (st != PL_OK) {
-        set_timer(0);
+        cli_set_timer(0);
         return st;
     }
     r->entry = l.kernel;
@@ -414,7 +386,7 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     memcpy(r->block, l.block, sizeof r->block);
     if (s->trace) l.sink = pl_trace_begin(s->trace, s->module, &l, c->name);
     st = pl_launch_kernel(s->gpu, s->module, &l, &r->result);
-    set_timer(0);
+    cli_set_timer(0);
     clear_progress(s);
     r->launched = st == PL_OK || st == PL_FAULT || st == PL_INTERRUPTED;
     if (s->trace && pl_trace_end(s->trace, &r->result) != PL_OK) stop_trace(s);
@@ -528,15 +500,15 @@ static int run_all(session *s)
     if (ends_with(o->operand[0], ".json")) {
         s->style.one_of_many = o->noperands > 1;
         if (o->summary && !o->json && s->style.one_of_many) run_summary_head();
-        for (size_t i = 0; i < o->noperands && stop_flag != 1; i++) {
-            if (stop_flag == 2) stop_flag = 0; /* one launch out of time; the others have theirs */
+        for (size_t i = 0; i < o->noperands && cli_stop != CLI_INTERRUPTED; i++) {
+            if (cli_stop == CLI_OUT_OF_TIME) cli_stop = CLI_GO_ON; /* one launch out of time; the others have theirs */
             run_launch_file(s, o->operand[i]);
         }
     } else {
         run_command_line(s);
     }
     if (s->json && !run_json_close(s->json)) s->status = CLI_SYSTEM;
-    if (s->trace && pl_trace_close(s->trace, !s->in_memory && !s->interrupted && stop_flag == 0) != PL_OK)
+    if (s->trace && pl_trace_close(s->trace, !s->in_memory && !s->interrupted && cli_stop == CLI_GO_ON) != PL_OK)
         s->status = CLI_SYSTEM;
     cli_messages(s->gpu, 0);
     pl_module_close(s->module);
@@ -588,7 +560,7 @@ int cmd_run(int argc, char **argv)
         s.style = (run_style){.brief = o.summary,
                               .colour = cli_colour(stdout),
                               .trace = o.trace};
-        catch_signals();
+        cli_catch_signals();
         if (st == PL_OK) {
             status = run_all(&s);
         } else {

@@ -7,7 +7,9 @@
 #include "config.h"
 #endif
 #include "cli/query.h"
+#include "cli/stop.h"
 #include <ctype.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -253,7 +255,11 @@ static void answer(shell *s, const char *text, char **parameter, int n)
     s->q.parameter = parameter;
     s->q.nparameters = n;
     s->q.used = used;
+    cli_stop = CLI_GO_ON;
+    cli_stoppable(s->q.db); /* ^C ends the query, at the prompt the shell */
     messages(s, query_run(&s->q));
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
 }
 
 /* "NAME X=VALUE ...": whether the line is such a request; it is answered then. */

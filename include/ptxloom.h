@@ -408,7 +408,7 @@ typedef struct pl_line_cost {
     uint64_t issues, stall_cycles, sectors, conflicts;
     const char *cuda; /* where it was compiled from: "k.cu:12"; or NULL */
 } pl_line_cost;
-/* Calls `line` for every PTX line that ran in either launch, in their order; equal lines of the two are one call. */
+/* PL_INTERRUPTED: a progress handler of one of the connections ended it. Calls `line` for every PTX line that ran in either launch, in their order; equal lines of the two are one call. */
 pl_status pl_trace_diff(pl_gpu *gpu, struct sqlite3 *a, int64_t launch_a, struct sqlite3 *b, int64_t launch_b,
                         void (*line)(void *ctx, const char *text, const pl_line_cost *a, const pl_line_cost *b), void *ctx);
 

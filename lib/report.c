@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { STEPS = 10000 }; /* operations of SQLite between two looks at pl_report_options.cancel */
+
 static pl_diag *report(pl_gpu *gpu, pl_diag_id id, const char *a, const char *b)
 {
     return pl_report(&gpu->diags, id, (pl_loc){.file = UINT32_MAX}, a, b);
@@ -62,6 +64,11 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static int raised(void *flag)
+{
+    return *(const volatile int *)flag != 0;
+}
+
 pl_status pl_trace_report(pl_gpu *gpu, const char *trace, const char *out,
                           const pl_report_options *o)
 {
@@ -77,6 +84,10 @@ pl_status pl_trace_report(pl_gpu *gpu, const char *trace, const char *out,
     if (st == PL_OK && o->baseline) {
         r.baseline_name = base_name(o->baseline);
         st = pl_trace_connect(gpu, o->baseline, &r.baseline);
+    }
+    for (int i = 0; i < 2 && o->cancel; i++) {
+        sqlite3 *db = i ? r.baseline : r.db;
+        if (db) sqlite3_progress_handler(db, STEPS, raised, (void *)(uintptr_t)o->cancel);
     }
     if (st == PL_OK) st = write_file(gpu, &r, out);
     sqlite3_close(r.db);
@@ -108,6 +119,7 @@ pl_status pl_trace_diff(pl_gpu *gpu, struct sqlite3 *a, int64_t launch_a, struct
     pl_tracedb_diff_lines d;
     pl_status st = pl_tracedb_diff(a, launch_a, b, launch_b, &d);
     if (st == PL_NOMEM) return pl_gpu_no_memory(gpu, "while comparing traces");
+    if (st == PL_INTERRUPTED) return st;
     if (st != PL_OK) {
         report(gpu, PL_E0703, sqlite3_errmsg(sqlite3_errcode(a) ? a : b), NULL);
         return st;

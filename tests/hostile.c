@@ -168,6 +168,37 @@ static void packed_in_itself(const char *name, const char *sql, const char *says
     sqlite3_close(db);
 }
 
+/* A query without an end: the user ends it, or the time does. The file is left as it was. */
+static void stopped(void)
+{
+    static const char *const endless[][9] = {
+        {"query", "x.db", "SELECT sum(a.pc * b.pc * c.pc * d.pc) AS n FROM inst a, inst b, inst c, inst d"},
+        {"query", "x.db", "mine"},
+        {"report", "x.db", "-o", "stopped.html"},
+        {"export", "x.db", "-o", "/dev/null", "-f", "csv", "-t", "listing"},
+        {"diff", "x.db", "x.db"},
+    };
+    /* Joins of many millions of rows. */
+    change("b.db", "x.db", "INSERT INTO query VALUES ('mine', '', '" ENDLESS "');"
+           "CREATE TABLE w AS SELECT w.* FROM warp w, lane a, lane b, lane c; DROP TABLE warp; CREATE TABLE warp AS SELECT * FROM w;"
+           "CREATE TABLE p AS SELECT p.* FROM pc_stat p, lane a, lane b, lane c; DROP TABLE pc_stat; CREATE TABLE pc_stat AS SELECT * FROM p");
+    for (size_t i = 0; i < sizeof endless / sizeof *endless; i++) {
+        const char *words[12] = {NULL};
+        int n = 0;
+        while (endless[i][n]) words[n] = endless[i][n], n++;
+        words[n] = "--timeout=1";
+        run_result r = loom(words);
+        tap(r.status == 3 && strstr(r.err, "stopped by the time limit [E0712]"), "%s --timeout", words[0]);
+        tap_note("status %d %.300s", r.status, r.err);
+        run_free(&r);
+    }
+    const char *const words[] = {loom_path(), "query", "x.db", "mine", NULL};
+    run_result r = run_command(words, 1);
+    tap(r.status == 3 && r.interrupted && strstr(r.err, "stopped by an interrupt [E0712]"), "an interrupt ends a query");
+    run_free(&r);
+    tap(access("stopped.html", F_OK) != 0 && access("stopped.html.part", F_OK) != 0, "no half of a report");
+}
+
 /* Files of the folder and of the one above it, in which no table may have left one. */
 static void exported(void)
 {
@@ -188,6 +219,7 @@ int main(void)
     if (system("mkdir out x") != 0) return EXIT_FAILURE;
     for (int i = 0; i < CASES; i++) check(i);
     exported();
+    stopped();
     packed_in_itself("a directory that reads events", hostile[0].sql, "no table packed_block");
     packed_in_itself("data that reads events", hostile[1].sql, "no table packed_data");
     free(loom_file);

@@ -329,6 +329,9 @@ says 2 report a.db --launch 9 <<'END'
 error: 'a.db' has no launch 9 [E0707]
   help: `ptxloom query FILE launches` lists them
 END
+says 3 query a.db 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c' --timeout 1 <<'END'
+error: stopped by the time limit [E0712]
+END
 says 2 run one.ptx -g 1 -b 32 u32:1 'u32[64]' --metrics nope <<'END'
 error: no metric is called 'nope' [E0709]
   help: `ptxloom query F.db metric_names` lists the metrics, `ptxloom explain NAME` says what each means.

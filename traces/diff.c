@@ -87,6 +87,7 @@ static pl_status read_side(sqlite3 *db, int64_t kernel, side *out)
                                   .conflicts = (uint64_t)sqlite3_column_int64(s, 5)};
     }
     code = sqlite3_finalize(s);
+    if (code == SQLITE_INTERRUPT) return PL_INTERRUPTED;
     return !memory ? PL_NOMEM : code == SQLITE_OK ? PL_OK : PL_INVALID;
 }
 

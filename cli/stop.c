@@ -1,0 +1,66 @@
+/* stop.c - signals and time limits. */
+#include "cli/stop.h"
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/time.h>
+
+enum { STEPS = 10000 }; /* operations of SQLite between two looks at cli_stop: below a millisecond */
+
+volatile int cli_stop;
+
+static void on_signal(int sig)
+{
+    cli_stop = sig == SIGALRM ? CLI_OUT_OF_TIME : CLI_INTERRUPTED;
+}
+
+void cli_catch_signals(void)
+{
+    struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigaction(SIGALRM, &a, NULL);
+    a.sa_flags = SA_RESTART | (int)SA_RESETHAND; /* a second ^C ends the process at once */
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+    a.sa_handler = SIG_IGN;
+    sigaction(SIGXFSZ, &a, NULL); /* a limit on file sizes: the write fails and is reported */
+}
+
+void cli_set_timer(uint64_t seconds)
+{
+    const struct itimerval t = {.it_value = {.tv_sec = (time_t)seconds}};
+    setitimer(ITIMER_REAL, &t, NULL);
+}
+
+bool cli_timeout(cli_args *a)
+{
+    uint64_t seconds;
+    if (!cli_number(a, "--timeout", 1, 1u << 30, &seconds)) return false;
+    cli_catch_signals();
+    cli_set_timer(seconds);
+    return true;
+}
+
+static int look(void *ctx)
+{
+    (void)ctx;
+    return cli_stop != CLI_GO_ON;
+}
+
+void cli_stoppable(struct sqlite3 *db)
+{
+    cli_catch_signals();
+    sqlite3_progress_handler(db, STEPS, look, NULL);
+}
+
+int cli_sql_failed(pl_gpu *gpu, struct sqlite3 *db, const char *help)
+{
+    int code = sqlite3_errcode(db);
+    if (code == SQLITE_INTERRUPT) return cli_stopped(gpu);
+    pl_gpu_report(gpu, "E0703", sqlite3_errmsg(db), NULL, NULL, help);
+    return code == SQLITE_NOMEM || code == SQLITE_IOERR || code == SQLITE_FULL ? CLI_SYSTEM : CLI_INPUT;
+}
+
+int cli_stopped(pl_gpu *gpu)
+{
+    pl_gpu_report(gpu, "E0712", cli_stop == CLI_OUT_OF_TIME ? "the time limit" : "an interrupt", NULL, NULL, NULL);
+    return CLI_SYSTEM;
+}
