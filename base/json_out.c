@@ -112,19 +112,24 @@ void pl_json_bool(pl_json *j, bool v)
     fputs(v ? "true" : "false", j->file);
 }
 
-void pl_json_base64(pl_json *j, const void *bytes, size_t n)
+void pl_write_base64(FILE *f, const void *bytes, size_t n)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned char *p = bytes;
-    separate(j);
-    putc('"', j->file);
     for (size_t i = 0; i < n; i += 3) {
         size_t left = n - i;
         uint32_t v = (uint32_t)p[i] << 16 | (left > 1 ? (uint32_t)p[i + 1] << 8 : 0) |
                      (left > 2 ? p[i + 2] : 0);
         const char four[4] = {digit[v >> 18], digit[v >> 12 & 63],
                               left > 1 ? digit[v >> 6 & 63] : '=', left > 2 ? digit[v & 63] : '='};
-        fwrite(four, 1, 4, j->file);
+        fwrite(four, 1, 4, f);
     }
+}
+
+void pl_json_base64(pl_json *j, const void *bytes, size_t n)
+{
+    separate(j);
+    putc('"', j->file);
+    pl_write_base64(j->file, bytes, n);
     putc('"', j->file);
 }

@@ -35,6 +35,8 @@ void pl_json_real(pl_json *j,
                   double v); /* the shortest decimal that reads back as v; null when not finite */
 void pl_json_null(pl_json *j);
 void pl_json_bool(pl_json *j, bool v);
+/* Base64 (RFC 4648): without quotes; and as a value. */
+void pl_write_base64(FILE *f, const void *bytes, size_t n);
 void pl_json_base64(pl_json *j, const void *bytes, size_t n);
 
 #endif

@@ -153,14 +153,21 @@ void pl_sha256_add(pl_sha256 *s, const void *data, size_t bytes)
     if (bytes % 64 > 0) memcpy(s->pending, p + bytes / 64 * 64, bytes % 64);
 }
 
-void pl_sha256_hex(pl_sha256 *s, char hex[65])
+void pl_sha256_end(pl_sha256 *s, unsigned char digest[32])
 {
-    static const char digit[] = "0123456789abcdef";
     unsigned char tail[72] = {0x80};
     uint64_t bits = s->bytes * 8;
     size_t padding = 64 - (size_t)((s->bytes + 8) % 64); /* 0x80, zeros: 1 to 64 bytes */
     for (size_t i = 0; i < 8; i++) tail[padding + i] = (unsigned char)(bits >> (56 - 8 * i));
     pl_sha256_add(s, tail, padding + 8);
-    for (size_t i = 0; i < 64; i++) hex[i] = digit[s->h[i / 8] >> (28 - 4 * (i % 8)) & 15];
+    for (size_t i = 0; i < 32; i++) digest[i] = (unsigned char)(s->h[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+void pl_sha256_hex(pl_sha256 *s, char hex[65])
+{
+    static const char digit[] = "0123456789abcdef";
+    unsigned char digest[32];
+    pl_sha256_end(s, digest);
+    for (size_t i = 0; i < 64; i++) hex[i] = digit[digest[i / 2] >> (4 - 4 * (i % 2)) & 15];
     hex[64] = '\0';
 }

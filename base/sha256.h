@@ -13,7 +13,9 @@ typedef struct pl_sha256 {
 
 void pl_sha256_init(pl_sha256 *s);
 void pl_sha256_add(pl_sha256 *s, const void *data, size_t bytes);
-/* Ends the message. hex receives 64 lower-case digits and a NUL. */
+/* Ends the message. digest receives 32 bytes. */
+void pl_sha256_end(pl_sha256 *s, unsigned char digest[32]);
+/* The same; hex receives 64 lower-case digits and a NUL. */
 void pl_sha256_hex(pl_sha256 *s, char hex[65]);
 
 #endif

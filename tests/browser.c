@@ -604,6 +604,78 @@ static void check_cuda_lines(browser *b)
         "a CUDA line marks its PTX lines and machine instructions");
 }
 
+/* A report of two small launches, compared with itself; the path is static. */
+static const char *make_small_report(void)
+{
+    static char html[4096];
+    char db[4096];
+    snprintf(html, sizeof html, "%s/small.html", folder);
+    snprintf(db, sizeof db, "%s/small.db", folder);
+    char *launch = data_path("../../examples/overlap.json");
+    bool good = loom((const char *const[]){"run", launch, "--trace", db, "--trace-level", "mem", NULL}) &&
+                loom((const char *const[]){"report", db, "-o", html, "--baseline", db, NULL});
+    free(launch);
+    return good ? html : NULL;
+}
+
+/* Markup in the data of a report is shown as text, whichever column has it: of each query the text columns that the page compares
+ * with words one by one, then all others, then all columns of numbers. Should some get through, the page's security policy keeps it from running. */
+static void check_markup(browser *b)
+{
+    static const char code[] =
+        "const X = '<i class=\"injected\">x</i>\">\\'<img src=x onerror=\"window.pwned = 1\">', data = DATA.launches[0];"
+        "const tables = [...Object.entries(data), ...Object.entries(data.baseline)].filter(([, v]) => v && v.columns);"
+        "let found = false; tip.show = html => { const t = document.createElement('template'); t.innerHTML = html; found ||= $('.injected', t.content) !== null; };"
+        "const look = name => { ready.clear(); try { show(0); drawAll(); } catch (e) { }"
+        "  found ||= document.querySelector('.injected') !== null;"
+        "  for (const e of $$('.num')) tip.origin(e, 0, 0);"
+        "  for (const e of $$('[data-tip]')) tip.text(e, 0, 0);"
+        "  const bad = found ? [name] : []; found = false; return bad; };"
+        "const change = (t, columns, name) => { const old = t.rows.map(r => [...r]);"
+        "  for (const r of t.rows) for (const c of columns) r[c] = String(r[c] ?? '') + X;"
+        "  const bad = look(name); t.rows.forEach((r, i) => r.splice(0, r.length, ...old[i])); return bad; };"
+        "const words = ['name', 'kind', 'space', 'language', 'side', 'component', 'level', 'status', 'family', 'windows'];"
+        "const checkTable = k => { const [q, t] = tables[k], numbers = [], others = [], bad = [];"
+        "  t.columns.forEach((c, i) => words.includes(c) ? bad.push(...change(t, [i], q + '.' + c)) : (TEXT.has(c) ? others : numbers).push(i));"
+        "  return [...bad, ...change(t, others, q + ': texts'), ...change(t, numbers, q + ': numbers')]; };"
+        "const checkRest = () => { for (const a of data.accesses) for (const s of a.samples) for (const k of ['space', 'kind', 'level']) s[k] += X;"
+        "  for (const r of data.baseline.lines) r[0] += X; return look('accesses and lines'); };";
+    const int before = b->complaints;
+    eval(b, code);
+    const int n = (int)number(b, "tables.length");
+    size_t bad = 0;
+    for (int i = 0; i <= n && !b->dead; i++) {
+        char call_of[40];
+        snprintf(call_of, sizeof call_of, i < n ? "checkTable(%d)" : "checkRest()", i);
+        json_t *names = eval(b, call_of);
+        if (!json_is_array(names)) bad++;
+        for (size_t k = 0; k < json_array_size(names); k++, bad++) tap_note("%s", json_string_value(json_array_get(names, k)));
+        json_decref(names);
+    }
+    tap(n >= 20 && bad == 0 && !b->dead, "markup in any column of %d queries is shown as text", n);
+    eval(b, "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.pwned = 1\"><svg onload=\"window.pwned = 2\">');"
+            "{ const s = document.createElement('script'); s.textContent = 'window.pwned = 3'; document.body.append(s); } 0");
+    pause_ms(500);
+    tap(is_true(b, "window.pwned === undefined"), "no other script runs");
+    tap(is_true(b, "new Promise(done => { document.addEventListener('securitypolicyviolation', e => done(e.effectiveDirective === 'connect-src'));"
+                   "fetch('http://127.0.0.1:9/').catch(() => 0); })"),
+        "the network is out of reach");
+    b->complaints = before; /* refusals are written to the console */
+}
+
+/* The page on the screen of a telephone. */
+static void check_narrow(browser *b, const char *html)
+{
+    json_decref(call(b, "Emulation.setDeviceMetricsOverride",
+                     json_pack("{s:i, s:i, s:i, s:b}", "width", 400, "height", 800, "deviceScaleFactor", 1, "mobile", 0)));
+    double ms = open_page(b, html);
+    tap(ms >= 0 && is_true(b, "drawAll(), $$('main > section').every(e => $('.body', e).innerText.length > 10) && !document.querySelector('.body > "
+                              ".note:only-child')"),
+        "every panel is drawn in 400 columns");
+    json_decref(call(b, "Emulation.setDeviceMetricsOverride",
+                     json_pack("{s:i, s:i, s:i, s:b}", "width", 1400, "height", 1000, "deviceScaleFactor", 1, "mobile", 0)));
+}
+
 static void check_all(browser *b)
 {
     const char *html = make_report("transpose_shared", "transpose_padded");
@@ -615,6 +687,11 @@ static void check_all(browser *b)
     check_accesses(b);
     check_looks(b);
     check_occupancy(b, "transpose_shared");
+    check_narrow(b, html);
+    html = make_small_report();
+    ms = html ? open_page(b, html) : -1;
+    tap(ms >= 0, "a report of small launches opens");
+    if (ms >= 0) check_markup(b);
     check_cuda_lines(b);
     html = make_wide_report();
     ms = html ? open_page(b, html) : -1;

@@ -168,6 +168,39 @@ static void packed_in_itself(const char *name, const char *sql, const char *says
     sqlite3_close(db);
 }
 
+/* Markup in every text of a trace: the page holds it as a string of its data. */
+static void marked_up(void)
+{
+    sqlite3 *db;
+    sqlite3_stmt *s;
+    int columns = 0;
+    size_t n;
+    change("b.db", "x.db", "SELECT 1");
+    bool good = sqlite3_open("x.db", &db) == SQLITE_OK && sqlite3_exec(db, "PRAGMA ignore_check_constraints = 1", NULL, NULL, NULL) == SQLITE_OK;
+    good = good && sqlite3_prepare_v2(db, "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table' AND "
+                                          "c.type = 'TEXT' AND t.name NOT IN ('space', 'mem_level')", -1, &s, NULL) == SQLITE_OK;
+    while (good && sqlite3_step(s) == SQLITE_ROW) {
+        char *sql = sqlite3_mprintf("UPDATE \"%w\" SET \"%w\" = \"%w\" || '</script><!--<script><i class=injected>'", sqlite3_column_text(s, 0),
+                                    sqlite3_column_text(s, 1), sqlite3_column_text(s, 1));
+        good = sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
+        sqlite3_free(sql);
+        columns++;
+    }
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    const char *const words[] = {"report", "x.db", "-o", "marked.html", NULL};
+    run_result r = loom(words);
+    tap(good && columns > 40 && r.status == 0, "report: markup in %d columns", columns);
+    char *page = r.status == 0 ? read_whole("marked.html", &n) : NULL;
+    int ends = 0;
+    for (const char *p = page; p && (p = strstr(p, "</script")) != NULL; p++) ends++;
+    tap(page && ends == 2 && !strstr(page, "<i class=injected") && !strstr(page, "<!--") && strstr(page, "\\u003ci class=injected"),
+        "none of it is markup of the page");
+    tap(page && strstr(page, "content=\"default-src 'none'; script-src 'sha256-"), "the page names the script that may run");
+    free(page);
+    run_free(&r);
+}
+
 /* A query without an end: the user ends it, or the time does. The file is left as it was. */
 static void stopped(void)
 {
@@ -220,6 +253,7 @@ int main(void)
     for (int i = 0; i < CASES; i++) check(i);
     exported();
     stopped();
+    marked_up();
     packed_in_itself("a directory that reads events", hostile[0].sql, "no table packed_block");
     packed_in_itself("data that reads events", hostile[1].sql, "no table packed_data");
     free(loom_file);

@@ -11,6 +11,7 @@ enum {
     MOST_PAGES = 96,   /* rows of a map */
     PAGES_KEPT = 4096, /* while reading; pages double when there are more */
     FIRST_PAGE = 7,    /* log2 of the bytes of a page at first: a line */
+    MOST_SIZE = 1024,  /* bytes of a lane that are drawn */
     SPREAD = 65        /* sectors or passes of an access are counted up to here */
 };
 
@@ -255,7 +256,8 @@ static bool write_sample(const survey *v, int64_t id, const char *which, pl_json
     sqlite3_bind_int64(s, 1, id);
     int code = sqlite3_step(s);
     uint64_t mask = (uint64_t)sqlite3_column_int64(s, 2);
-    if (code == SQLITE_ROW && lane_addresses(s, mask, 4, addr)) {
+    const int64_t size = sqlite3_column_int64(s, 9);
+    if (code == SQLITE_ROW && size >= 0 && size <= MOST_SIZE && lane_addresses(s, mask, 4, addr)) {
         pl_json_open(j, '{');
         pl_json_key(j, "mem"), pl_json_int(j, id);
         pl_json_key(j, "which"), pl_json_text(j, which);

@@ -5,9 +5,16 @@ const DATA = JSON.parse(document.getElementById('data').textContent);
 
 // ---- data ----
 
+// Columns that hold text, which may be anything: it comes into the page through esc() only. A value of another column is a number or null;
+// a damaged trace may have text there, which is left out.
+const TEXT = new Set(('name entry mode status error error_text machine module target version started command level filter title family unit ' +
+    'meaning side measure about kind function text mnemonic syntax access space language component windows section key value provenance source ' +
+    'rule advice evidence check of cuda').split(' '));
+const cell = (column, v) => typeof v === 'string' && !TEXT.has(column) ? null : v;
+
 // Rows of a query as objects by column.
 function table(t) {
-    return t ? t.rows.map(r => Object.fromEntries(t.columns.map((c, i) => [c, r[i]]))) : [];
+    return t ? t.rows.map(r => Object.fromEntries(t.columns.map((c, i) => [c, cell(c, r[i])]))) : [];
 }
 
 // base64 with numbers of variable length (traces/report/bytes.h).
@@ -46,11 +53,11 @@ class Reader {
 
 // ---- numbers and text ----
 
-const esc = s => String(s ?? '').replace(/[&<>"]/g, c => ({'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;'})[c]);
+const esc = s => String(s ?? '').replace(/[&<>"']/g, c => ({'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;'})[c]);
 
 function format(v, digits) {
     if (v === null || v === undefined || Number.isNaN(v)) return '–';
-    if (typeof v !== 'number') return String(v);
+    if (typeof v !== 'number') return esc(v);
     if (Number.isInteger(v) && digits === undefined) return v.toLocaleString('en-US');
     const a = Math.abs(v);
     return v.toLocaleString('en-US', {maximumFractionDigits: digits ?? (a >= 1000 ? 0 : a >= 100 ? 1 : a >= 1 ? 2 : 4)});
@@ -76,7 +83,7 @@ function bytes(v) {
 // A number with its origin: the query and column (or the metric) that gives it.
 function num(v, from, text) {
     return `<span class="num" data-q="${esc(from.q || '')}" data-c="${esc(from.c || '')}" data-m="${esc(from.m || '')}"` +
-        ` data-v="${esc(v)}"${from.about ? ` data-about="${esc(from.about)}"` : ''}>${esc(text ?? format(v))}</span>`;
+        ` data-v="${esc(v)}"${from.about ? ` data-about="${esc(from.about)}"` : ''}>${text === undefined ? format(v) : esc(text)}</span>`;
 }
 
 // The command line that gives the answer of a query for the launch on show.
@@ -170,6 +177,11 @@ const tip = {
         this.el.style.top = (y + 18 + r.height > innerHeight ? Math.max(8, y - r.height - 12) : y + 18) + 'px';
     },
     hide() { if (!this.pinned) this.el.hidden = true; },
+    // data-tip is text; data-more, where there is one, holds lines of text below it, with line ends between them.
+    text(el, x, y) {
+        const more = el.dataset.more;
+        this.show(more === undefined ? esc(el.dataset.tip) : `<b>${esc(el.dataset.tip)}</b>${more.split('\n').map(r => `<p>${esc(r)}</p>`).join('')}`, x, y);
+    },
     origin(el, x, y) {
         const o = originOf(el), v = el.dataset.v;
         this.show(`<b>${esc(o.name)}</b>${v !== '' && v !== undefined ? ` = ${esc(Number.isFinite(+v) && v !== 'null' ? format(+v) : v)}` : ''}` +
@@ -183,14 +195,14 @@ const tip = {
             const el = e.target.closest?.('.num,[data-tip]');
             if (this.pinned) return;
             if (!el) this.hide();
-            else if (el.dataset.tip) this.show(el.dataset.tip, e.clientX, e.clientY);
+            else if (el.dataset.tip) this.text(el, e.clientX, e.clientY);
             else this.origin(el, e.clientX, e.clientY);
         });
         document.addEventListener('focusin', e => {
             const el = e.target, r = el.getBoundingClientRect?.();
             if (this.pinned || !r) return;
             if (el.matches('.num')) this.origin(el, r.left, r.bottom - 10);
-            else if (el.dataset?.tip) this.show(el.dataset.tip, r.left, r.bottom - 10);
+            else if (el.dataset?.tip) this.text(el, r.left, r.bottom - 10);
             else this.hide();
         });
         addEventListener('scroll', () => this.hide(), {passive: true});

@@ -1,7 +1,7 @@
 # embed.awk - writes traces/gen_report.c: the report's page and its queries as C strings.
 #
 # Arguments: panels.sql, report.html, *.css and *.js. In report.html the line {{style}} stands for all style sheets, {{script}} for all
-# scripts in the order given, {{data}} for the data of a report.
+# scripts in the order given, {{data}} for the data of a report, and {{hash}} within a line for the digest of the script.
 
 function quoted(s,    part, n, i)
 {
@@ -14,6 +14,7 @@ function quoted(s,    part, n, i)
     return "\"" s "\\n\""
 }
 
+function part(name) { printf ";\n\nconst char pl_report_%s[] =", name }
 function put(s) { printf "\n    %s", quoted(s) }
 
 BEGIN { print "/* Written by traces/report/embed.awk from the files of traces/report/. */\n#include \"traces/report/report.h\"\n" }
@@ -43,8 +44,18 @@ END {
     print "    {0, 0, 0},\n};\n\nconst char pl_report_head[] ="
     for (i = 1; i <= lines; i++) {
         if (page[i] ~ /\{\{style\}\}/) for (k = 1; k <= styles; k++) put(style[k])
-        else if (page[i] ~ /\{\{script\}\}/) for (k = 1; k <= scripts; k++) put(script[k])
-        else if (page[i] ~ /\{\{data\}\}/) print ";\n\nconst char pl_report_tail[] ="
+        else if (page[i] ~ /\{\{script\}\}/) {
+            part("script")
+            for (k = 1; k <= scripts; k++) put(script[k])
+            part("end")
+        }
+        else if (page[i] ~ /\{\{data\}\}/) part("tail")
+        else if ((at = index(page[i], "{{hash}}")) > 0) {
+            t = quoted(substr(page[i], 1, at - 1))
+            printf "\n    %s\"", substr(t, 1, length(t) - 3)
+            part("body")
+            put(substr(page[i], at + 8))
+        }
         else put(page[i])
     }
     print ";"

@@ -10,10 +10,10 @@ panel({
         const link = (x1, y1, x2, y2, amount, label, tipText) => {
             if (!amount) return '';
             const w = Math.max(1.5, Math.log2(amount / 32 + 1) * 0.55), m = (x1 + x2) / 2;
-            return `<g tabindex="0" data-tip="${esc(tipText)}"><path class="link" style="stroke-width:${w.toFixed(1)}" d="M${x1},${y1} C${m},${y1} ${m},${y2} ${x2},${y2}" marker-end="url(#arrow)"/>
+            return `<g tabindex="0" data-tip="${esc(tipText.title)}" data-more="${esc(tipText.rows.join('\n'))}"><path class="link" style="stroke-width:${w.toFixed(1)}" d="M${x1},${y1} C${m},${y1} ${m},${y2} ${x2},${y2}" marker-end="url(#arrow)"/>
                 <text class="amount" x="${m}" y="${(y1 + y2) / 2 - w / 2 - 5}" text-anchor="middle">${label}</text></g>`;
         };
-        const text = (title, rows) => `<b>${title}</b>${rows.map(r => `<p>${r}</p>`).join('')}`;
+        const text = (title, rows) => ({title, rows});
         const spaces = ['global', 'local', 'shared', 'const', 'param', 'generic'].filter(s => L.traffic.some(t => t.space === s && t.executed && (t.sectors || t.wavefronts || t.requests)));
         const at = {}, left = 150;
         spaces.forEach((s, i) => { at[s] = 20 + i * (H - 40) / Math.max(1, spaces.length); });
@@ -23,7 +23,7 @@ panel({
         const toL1 = r => r.space === 'global' || r.space === 'local' || r.space === 'generic';
         spaces.forEach(name => {
             const rows = L.traffic.filter(r => r.space === name), y = at[name] + 30;
-            s += box(left + 40, at[name], 130, 70, name, rows.slice(0, 2).map(r => `${r.kind} ${short(r.executed)}`), name === 'shared' ? LEVEL.shared : undefined);
+            s += box(left + 40, at[name], 130, 70, name, rows.slice(0, 2).map(r => `${esc(r.kind)} ${short(r.executed)}`), name === 'shared' ? LEVEL.shared : undefined);
             s += link(120, y, left + 40, y, rows.reduce((a, r) => a + (r.executed || 0), 0) * 32, '', text(name, rows.map(r => `${r.kind}: ${format(r.executed)} instructions, ${format(r.requests)} requests, ${format(r.sectors)} sectors, ${format(r.wavefronts)} passes, ${format(r.conflicts)} conflicts${r.efficiency !== null ? `; ${format(r.efficiency, 1)} % of the bytes were asked for` : ''}`)));
         });
         const l1y = 40, shy = 230, l1 = sum(toL1, 'sectors'), sh = v.shared_wavefronts || 0, other = sh - sum(r => r.space === 'shared', 'wavefronts');
@@ -127,7 +127,7 @@ panel({
             const a = list[i], s = a.samples[k], most = Math.max(...a.spread.map(x => x[1]));
             $('#samples', body).innerHTML = a.samples.map((x, n) => `<button data-k="${n}" aria-pressed="${n === k}">${x.which}</button>`).join('');
             $('#picture', body).innerHTML = `<p><code>${esc(a.ins?.text ?? '')}</code> in line <button class="link" data-line="${a.ins?.ptx_line}">${a.ins?.ptx_line}</button>, ${num(a.rows, {c: 'rows of mem', about: `SELECT count(*) FROM mem WHERE kernel = ${L.id} AND pc = ${a.pc}`})} accesses, ${
-                num(a[a.measure], {c: a.measure, about: `SELECT sum(${a.measure}) FROM mem WHERE kernel = ${L.id} AND pc = ${a.pc}`})} ${a.measure === 'sectors' ? 'sectors' : 'passes'} together. Shown: the ${s.which} one, of block ${s.block} warp ${s.warp} at cycle ${format(s.cycle)} on multiprocessor ${s.sm}; ${esc(s.space)} ${esc(s.kind)} of ${s.size} bytes a lane, served by ${s.level}${s.latency ? ` after ${format(s.latency)} cycles` : ''}.</p>
+                num(a[a.measure], {c: a.measure, about: `SELECT sum(${a.measure}) FROM mem WHERE kernel = ${L.id} AND pc = ${a.pc}`})} ${a.measure === 'sectors' ? 'sectors' : 'passes'} together. Shown: the ${s.which} one, of block ${s.block} warp ${s.warp} at cycle ${format(s.cycle)} on multiprocessor ${s.sm}; ${esc(s.space)} ${esc(s.kind)} of ${s.size} bytes a lane, served by ${esc(s.level)}${s.latency ? ` after ${format(s.latency)} cycles` : ''}.</p>
                 ${s.space === 'shared' ? banks(s) : coalescing(s)}
                 <h3>All accesses of this instruction, by ${a.measure === 'sectors' ? 'sectors' : 'passes'}</h3><div class="spread">${a.spread.map(([n, c]) => `<div data-tip="${format(c)} accesses with ${n}${n === 65 ? ' or more' : ''}"><i style="height:${Math.max(2, 70 * c / most)}px"></i><span>${n}${n === 65 ? '+' : ''}</span></div>`).join('')}</div>`;
             body.dataset.i = i;
@@ -271,12 +271,12 @@ panel({
         body.innerHTML = `<div class="tools">${keys.map((k, i) => `<button data-units="${i}">${title(k)}</button>`).join('')}</div>
             <canvas id="unitmap" height="300" role="application" aria-label="Units of the memory system over time; arrow keys move"></canvas><div class="detail" id="unit" aria-live="polite"></div><p class="note" id="balance"></p>`;
         const draw = index => {
-            const rows = groups.get(keys[index]), width = Math.max(...rows.map(u => u.cycles)), n = Math.max(...rows.map(u => u.unit)) + 1;
-            const used = Math.max(1, Math.ceil(L.facts.span / width)), cells = Array.from({length: n}, () => new Float64Array(used));
+            const rows = groups.get(keys[index]), width = Math.max(...rows.map(u => u.cycles)), n = Math.min(4096, Math.max(...rows.map(u => u.unit)) + 1);
+            const used = Math.min(4096, Math.max(1, Math.ceil(L.facts.span / width))), cells = Array.from({length: n}, () => new Float64Array(used));
             let most = 1;
             for (const u of rows) for (const part of u.windows.split(' ')) {
                 const [t, v] = part.split(':').map(Number);
-                if (t < used) cells[u.unit][t] = v;
+                if (t < used && cells[u.unit]) cells[u.unit][t] = v;
                 most = Math.max(most, v);
             }
             const c = $('#unitmap', body), g = c.getContext('2d'), d = devicePixelRatio || 1, W = Math.max(320, body.clientWidth), H = 300, l = 60, cw = (W - l) / used, ch = (H - 22) / n;
@@ -300,7 +300,7 @@ panel({
             $$('[data-units]', body).forEach(b => b.setAttribute('aria-pressed', +b.dataset.units === index));
             const what = rows[0].component === 'l2 slice' ? 'slice' : 'channel', busiest = rows.reduce((a, b) => b.sectors > a.sectors ? b : a), all = rows.reduce((s, u) => s + u.sectors, 0);
             $('#unit', body).textContent = `A row is a ${what}, a column ${format(width)} cycles; the number at the left is that of the ${what}.`;
-            $('#balance', body).innerHTML = `${num(all, {q: 'units', c: 'sectors', about: 'sum over all units'})} sectors at ${rows.length} of ${n} ${what}s; the busiest, ${what} ${busiest.unit}, has ${num(busiest.sectors, {q: 'units', c: 'sectors'})}: ${format(busiest.sectors * n / all, 2)} times the average.`;
+            $('#balance', body).innerHTML = `${num(all, {q: 'units', c: 'sectors', about: 'sum over all units'})} sectors at ${rows.length} of ${n} ${what}s; the busiest, ${what} ${format(busiest.unit)}, has ${num(busiest.sectors, {q: 'units', c: 'sectors'})}: ${format(busiest.sectors * n / all, 2)} times the average.`;
             const tell = (t, i) => { if (t >= 0 && t < used && i >= 0 && i < n) $('#unit', body).innerHTML = `${what} ${i}, cycles ${format(t * width)} to ${format((t + 1) * width - 1)}: <strong>${format(cells[i][t])}</strong> sectors`; };
             c.onmousemove = e => {
                 const r = c.getBoundingClientRect();
@@ -319,7 +319,7 @@ function series() {
     for (const w of L.windows) {
         if (!groups.has(w.component)) groups.set(w.component, new Map());
         const g = groups.get(w.component);
-        if (!g.has(w.name)) g.set(w.name, new Float64Array(Math.floor(L.facts.span / length) + 1));
+        if (!g.has(w.name)) g.set(w.name, new Float64Array(Math.min(4096, Math.floor(L.facts.span / length) + 1)));
         g.get(w.name)[Math.floor(w.cycle / length)] = w.value; // windows in which nothing happened have no row
     }
     const colours = ['#3a6fd8', '#cf4257', '#2f9e77', '#e9a820', '#8a56cf', '#13808f', '#de86b0', '#80705c'];

@@ -84,7 +84,7 @@ panel({
         const x0 = Math.min(0.1, ...xs) / 2, x1 = Math.max(10, ...xs) * 3, W = 860, H = 400, l = 64, r = 150, t = 14, b = 44;
         const X = v => l + (Math.log(v / x0) / Math.log(x1 / x0)) * (W - l - r);
         const Y = v => H - b - (Math.log(v / bottom) / Math.log(top / bottom)) * (H - t - b);
-        const decades = (a, z) => { const o = []; for (let e = Math.ceil(Math.log10(a)); e <= Math.log10(z); e++) o.push(10 ** e); return o; };
+        const decades = (a, z) => { const o = []; for (let e = Math.max(-40, Math.ceil(Math.log10(a))); e <= Math.min(40, Math.log10(z)); e++) o.push(10 ** e); return o; };
         let s = '';
         for (const v of decades(x0, x1)) s += `<line class="gridline" x1="${X(v)}" x2="${X(v)}" y1="${t}" y2="${H - b}"/><text x="${X(v)}" y="${H - b + 16}" text-anchor="middle">${v >= 0.01 ? v : v.toExponential()}</text>`;
         for (const v of decades(bottom, top)) s += `<line class="gridline" x1="${l}" x2="${W - r}" y1="${Y(v)}" y2="${Y(v)}"/><text x="${l - 6}" y="${Y(v) + 4}" text-anchor="end">${short(v)}</text>`;
@@ -93,21 +93,21 @@ panel({
             const bw = q.per_cycle * clock, from = Math.max(x0, bottom / bw), bend = peak / bw;
             s += `<line class="roof" stroke="${LEVEL[q.level.toLowerCase()]}" x1="${X(from)}" y1="${Y(from * bw)}" x2="${X(bend)}" y2="${Y(peak)}"/>
                 <text class="tag" style="fill:${LEVEL[q.level.toLowerCase()]}" transform="translate(${X(from * 2 ** (1 + i))},${Y(from * 2 ** (1 + i) * bw) - 6}) rotate(${
-                -Math.atan2((H - t - b) / Math.log(top / bottom), (W - l - r) / Math.log(x1 / x0)) * 180 / Math.PI})">${q.level} ${short(bw)}B/s</text>`;
+                -Math.atan2((H - t - b) / Math.log(top / bottom), (W - l - r) / Math.log(x1 / x0)) * 180 / Math.PI})">${esc(q.level)} ${short(bw)}B/s</text>`;
         });
         for (const p of peaks) {
             const y = Y(p.per_cycle * clock), best = Math.max(...L.roofs.map(q => q.per_cycle || 0)) * clock;
             s += `<line class="roof" stroke="var(--ink)" x1="${X(Math.max(x0, p.per_cycle * clock / best))}" x2="${W - r}" y1="${y}" y2="${y}"/>
-                <text x="${W - r + 6}" y="${y + 4}">${p.kind} ${short(p.per_cycle * clock)}/s</text>`;
+                <text x="${W - r + 6}" y="${y + 4}">${esc(p.kind)} ${short(p.per_cycle * clock)}/s</text>`;
         }
         points.sort((a, b) => a.x - b.x);
         for (const [i, p] of points.entries()) {
             const crowded = points.some((q, k) => k < i && Math.abs(X(q.x) - X(p.x)) < 60);
             const bw = L.roofs.find(q => q.level === p.level).per_cycle * clock, roof = Math.min(peak, p.x * bw);
-            s += `<g tabindex="0" data-tip="${esc(`<b>${p.level}</b><p>${format(work)} ${unit}s on ${bytes(p.bytes)}: ${format(p.x)} for each byte, ${short(p.y)} a second, ${format(100 * p.y / roof)} % of the roof above.</p>`)}">
+            s += `<g tabindex="0" data-tip="${esc(p.level)}" data-more="${esc(`${format(work)} ${unit}s on ${bytes(p.bytes)}: ${format(p.x)} for each byte, ${short(p.y)} a second, ${format(100 * p.y / roof)} % of the roof above.`)}">
                 <line class="drop" x1="${X(p.x)}" x2="${X(p.x)}" y1="${Y(p.y)}" y2="${Y(roof)}"/>
                 <circle cx="${X(p.x)}" cy="${Y(p.y)}" r="8" fill="${LEVEL[p.level.toLowerCase()]}"/>
-                <text class="tag" x="${X(p.x) + (crowded ? 4 : -4)}" y="${Y(p.y) + 26}" text-anchor="${crowded ? 'start' : 'end'}">${p.level}</text></g>`;
+                <text class="tag" x="${X(p.x) + (crowded ? 4 : -4)}" y="${Y(p.y) + 26}" text-anchor="${crowded ? 'start' : 'end'}">${esc(p.level)}</text></g>`;
         }
         s += `<text x="${(l + W - r) / 2}" y="${H - 6}" text-anchor="middle">${unit}s for each byte moved</text>
             <text transform="translate(14,${H / 2}) rotate(-90)" text-anchor="middle">${unit}s a second</text>`;
@@ -175,8 +175,8 @@ function alive() {
 function whatIf(body, o, f) {
     const shared = f.static_shared + f.dynamic_shared, threads = f.block_x * f.block_y * f.block_z, here = occupancyOf(o, threads, f.registers, shared);
     const now = {threads, registers: f.registers, shared}, ranges = {
-        registers: ['registers a thread', Array.from({length: o.registers_thread + 1}, (_, i) => i).slice(16)],
-        shared: ['shared bytes a block', Array.from({length: o.shared_block / 1024 + 1}, (_, i) => i * 1024)],
+        registers: ['registers a thread', Array.from({length: Math.min(o.registers_thread, 1024) + 1}, (_, i) => i).slice(16)],
+        shared: ['shared bytes a block', Array.from({length: Math.min(o.shared_block / 1024, 4096) + 1}, (_, i) => i * 1024)],
         threads: ['threads a block', Array.from({length: 32}, (_, i) => (i + 1) * 32)],
     };
     body.innerHTML = Object.entries(ranges).map(([key, [title, xs]]) => {

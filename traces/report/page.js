@@ -52,7 +52,7 @@ function prepare(d) {
     let time, maps; // unpacked when a panel asks for them
     return {
         id: d.id, facts, metrics, program, reasons, lines, sources,
-        hasTime: Boolean(d.timeline), get time() { return d.timeline ? time ??= readTimeline(d.timeline) : null; },
+        hasTime: Boolean(d.timeline) && Number.isSafeInteger(facts.span), get time() { return d.timeline ? time ??= readTimeline(d.timeline) : null; },
         hasMaps: Boolean(d.maps && d.maps.addresses.length), get maps() { return d.maps ? maps ??= readMaps(d.maps) : null; },
         metric: Object.fromEntries(metrics.map(m => [m.name, m.value])), metricInfo: Object.fromEntries(metrics.map(m => [m.name, m])),
         reason: Object.fromEntries(reasons.map(r => [r.id, r.name])), byPc: new Map(program.map(r => [r.pc, r])), text: line => texts.get(line) ?? '',
@@ -99,7 +99,12 @@ const late = new IntersectionObserver(list => { for (const e of list) if (e.isIn
 function drawPanel(p) {
     if (!p || p.drawn || !p.el || (p.here && !p.here())) return;
     p.drawn = true;
-    p.draw($('.body', p.el));
+    try {
+        p.draw($('.body', p.el));
+    } catch (e) { // numbers of a damaged trace; the other panels may still be good
+        console.error(e);
+        $('.body', p.el).innerHTML = '<p class="note">The numbers of this panel contradict each other.</p>';
+    }
     /* Tab reaches numbers that stand alone; those of tables have the panel's SQL button. */
     for (const e of $$('.num', p.el)) if (!e.closest('table, .listing, button')) e.tabIndex = 0;
 }

@@ -27,6 +27,7 @@ typedef struct pl_report_query {
     const char *name, *title, *sql;
 } pl_report_query;
 extern const pl_report_query pl_report_queries[];     /* ends with a NULL name */
-extern const char pl_report_head[], pl_report_tail[]; /* the page before and behind the data */
+/* The page: head, the digest of the script, body, the data, tail, script, end. */
+extern const char pl_report_head[], pl_report_body[], pl_report_tail[], pl_report_script[], pl_report_end[];
 
 #endif

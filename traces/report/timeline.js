@@ -60,10 +60,12 @@ function placeWarps(list) {
         f[k] = w.last;
         w.slot = k;
     }
+    const byPlace = new Map();
     for (const w of list) {
-        const row = rows.find(r => r.subcore === w.subcore && r.slot === w.slot);
-        if (row) row.warps.push(w);
-        else rows.push({subcore: w.subcore, slot: w.slot, warps: [w]});
+        const key = `${w.subcore} ${w.slot}`, row = byPlace.get(key) || {subcore: w.subcore, slot: w.slot, warps: []};
+        if (!row.warps.length) rows.push(row);
+        byPlace.set(key, row);
+        row.warps.push(w);
     }
     rows.sort((a, b) => a.subcore - b.subcore || a.slot - b.slot);
     list.rows = rows;
@@ -99,7 +101,7 @@ class Timeline {
             <canvas id="rows" height="430" tabindex="0" role="application" aria-label="Warp timeline. Arrow keys move, plus and minus zoom, Enter opens a multiprocessor, comma and full stop step through issues."></canvas>
             <div id="issue" class="detail" aria-live="polite">Point at the timeline, or focus it and use the arrow keys; <kbd>,</kbd> and <kbd>.</kbd> step through the issues of a warp.</div>
             <div class="legend">${L.reasons.filter(r => L.stalls.some(s => s.id === r.id)).map(r =>
-                `<span data-tip="${esc(r.meaning)}"><i class="dot" style="background:${REASON[r.name]}"></i>${r.name}</span>`).join('')}
+                `<span data-tip="${esc(r.meaning)}"><i class="dot" style="background:${REASON[r.name]}"></i>${esc(r.name)}</span>`).join('')}
                 <span><i class="dot" style="background:${REASON.selected}"></i>issues</span></div>
             <p class="note">${num(this.t.rows, {q: 'facts', c: 'inst_executed', about: 'SELECT count(*) FROM inst WHERE kernel = ' + L.id}, format(this.t.rows))} executed instructions; ${
             format(this.t.kept)} of them are kept one by one${this.t.detailed.size < this.used.length || this.t.until !== null
@@ -376,14 +378,14 @@ class Timeline {
         if (!h.w) {
             const t = this.t, at = h.r.sm * t.windows + Math.floor((h.cycle || 0) / t.width);
             return `<strong>multiprocessor ${h.r.sm}</strong>, cycles ${format(Math.floor((h.cycle || 0) / t.width) * t.width)} and the ${t.width} after: ${
-                format(t.issues[at] || 0)} issues; warps mostly waited for ${t.main[at] ? L.reason[t.main[at]] : 'nothing'}.`;
+                format(t.issues[at] || 0)} issues; warps mostly waited for ${esc(t.main[at] ? L.reason[t.main[at]] : 'nothing')}.`;
         }
         const head = `<strong>block ${h.w.block}, warp ${h.w.warp}</strong> on multiprocessor ${h.w.sm}, sub-core ${h.w.subcore}: cycles ${format(h.w.first)} to ${format(h.w.last)}, ${format(h.w.executed)} instructions, ${format(h.w.lanes / h.w.executed, 1)} lanes on average.`;
         if (!h.slots) return head + ' Its issues are not in this report.';
         const s = h.slots, i = h.i, ins = L.byPc.get(s.pc[i]);
         const lanes = Array.from({length: L.facts.lanes}, (_, k) => `<i class="${(k < 32 ? s.mask : s.upper)[i] >>> k % 32 & 1 ? 'on' : ''}"></i>`).join('');
         return `${head}<br><strong>cycle ${format(s.cycle[i])}</strong> <code>${esc(ins?.text ?? '?')}</code> ${
-            s.wait[i] ? `after ${format(s.wait[i])} cycles of <i class="dot" style="background:${REASON[L.reason[s.stall[i]]]}"></i>${L.reason[s.stall[i]]}` : 'at once'}${
+            s.wait[i] ? `after ${format(s.wait[i])} cycles of <i class="dot" style="background:${REASON[L.reason[s.stall[i]]]}"></i>${esc(L.reason[s.stall[i]])}` : 'at once'}${
             s.latency[i] ? `, result ${format(s.latency[i])} cycles later` : ''}. <span class="lanes" aria-label="active lanes">${lanes}</span> line ${ins?.ptx_line ?? '–'}: <code>${esc(L.text(ins?.ptx_line).trim())}</code>`;
     }
 
