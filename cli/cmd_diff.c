@@ -136,26 +136,25 @@ static void print_head(const comparison *c, const launch *a, const launch *b)
     if (c->shown) putchar('\n');
     printf("%s (%s)  ->  %s (%s)\n", a->name, c->path[0], b->name, c->path[1]);
     if (strcmp(a->entry, b->entry) != 0) printf("  two kernels, '%s' and '%s': lines correspond where their texts do\n", a->entry, b->entry);
+    char text[200];
+    const int width = cli_width(stdout);
     if (a->cycles > 0 && b->cycles > 0) {
         double ratio = (double)b->cycles / (double)a->cycles;
-        printf("  cycles        %12" PRId64 "  ->  %-12" PRId64 "  %+.1f %%", a->cycles, b->cycles,
-               100 * (ratio - 1));
-        printf(ratio < 0.995   ? ", %.2f times as fast\n"
-               : ratio > 1.005 ? ", %.2f times as slow\n"
-                               : "\n",
-               ratio < 1 ? 1 / ratio : ratio);
+        int n = snprintf(text, sizeof text, "  cycles        %12" PRId64 "  ->  %-12" PRId64 "  %+.1f %%", a->cycles, b->cycles,
+                         100 * (ratio - 1));
+        snprintf(text + n, sizeof text - (size_t)n, ratio < 0.995 ? ", %.2f times as fast\n" : ratio > 1.005 ? ", %.2f times as slow\n" : "\n",
+                 ratio < 1 ? 1 / ratio : ratio);
+        cli_put_wrapped(stdout, text, width, 16);
     }
-    printf("  instructions  %12" PRId64 "  ->  %-12" PRId64 "  %+.1f %%\n", a->instructions,
-           b->instructions,
-           a->instructions
-               ? 100 * ((double)b->instructions - (double)a->instructions) / (double)a->instructions
-               : 0.0);
+    snprintf(text, sizeof text, "  instructions  %12" PRId64 "  ->  %-12" PRId64 "  %+.1f %%\n", a->instructions, b->instructions,
+             a->instructions ? 100 * ((double)b->instructions - (double)a->instructions) / (double)a->instructions : 0.0);
+    cli_put_wrapped(stdout, text, width, 16);
 }
 
 /* Widths of the columns of the table: those of numbers, of their changes, and of the PTX. */
 typedef struct layout {
     int value, change, text;
-    bool below; /* the PTX stands on a line of its own */
+    bool below; /* sectors and PTX stand on a line of their own */
 } layout;
 
 static int digits(uint64_t n)
@@ -185,7 +184,8 @@ static layout lay_out(const comparison *c, size_t n)
     }
     l.text = width - LINES - PAIRS * (l.value + l.change + 3) - 2;
     l.below = l.text < LEAST;
-    if (l.below) l.text = width - 4;
+    if (l.below) l.text = width - 4 - (l.value + l.change + 3) - 2;
+    if (l.text < LEAST) l.text = LEAST;
     return l;
 }
 
@@ -211,7 +211,6 @@ static void print_text(const layout *l, const line *x)
 {
     const char *cuda = x->side[1].cuda ? x->side[1].cuda : x->side[0].cuda;
     int after = cuda ? (int)strlen(cuda) + 2 : 0, room = l->text > after + 12 ? l->text - after : l->text;
-    if (l->below) printf("\n  ");
     fputs("  ", stdout);
     put_start(x->text, room);
     if (cuda) fputs(room < l->text ? "  " : "\n    ", stdout), cli_print(stdout, cuda, strlen(cuda));
@@ -226,8 +225,8 @@ static void print_table(const comparison *c, size_t n)
            n < changed ? "; the largest changes:" : "");
     if (n == 0) return;
     const layout l = lay_out(c, n);
-    printf("\n  %5s %5s  %*s %-*s  %*s %-*s  %*s %-*s%s\n", "was", "now", l.value, "issues", l.change, "", l.value, "stalls", l.change, "",
-           l.value, "sectors", l.change, "", l.below ? "" : "  PTX");
+    printf("\n  %5s %5s  %*s %-*s  %*s %-*s%s  %*s %-*s  PTX\n", "was", "now", l.value, "issues", l.change, "", l.value, "stalls", l.change, "",
+           l.below ? "\n  " : "", l.value, "sectors", l.change, "");
     for (size_t i = 0; i < n; i++) {
         const line *x = &c->line[i];
         for (int k = 0; k < 2; k++) {
@@ -238,6 +237,7 @@ static void print_table(const comparison *c, size_t n)
         }
         print_pair(&l, x->side[0].issues, x->side[1].issues);
         print_pair(&l, x->side[0].stall_cycles, x->side[1].stall_cycles);
+        if (l.below) printf("\n  ");
         print_pair(&l, x->side[0].sectors, x->side[1].sectors);
         print_text(&l, x);
     }

@@ -70,7 +70,7 @@ static void control(FILE *out, pl_module *m, uint32_t pc)
     enum { SCOREBOARDS = 6 };
     pl_control_info c;
     if (!pl_module_control(m, pc, &c) || !c.issues) {
-        fprintf(out, "%16s", "");
+        fprintf(out, "%19s", "");
         return;
     }
     char waits[SCOREBOARDS + 1] = "------";
@@ -100,9 +100,9 @@ static void listing(FILE *out, pl_module *m, const char *only, bool timed)
 {
     const char *function = NULL, *file = NULL;
     uint32_t line = 0;
-    enum { PC = 8, CONTROL = 16, INSTRUCTION = 56, LEAST = 24 };
+    enum { PC = 8, CONTROL = 19, INSTRUCTION = 56, LEAST = 24 };
     bool several = pl_module_source_count(m) > 1;
-    const int width = cli_width(out), before = PC + (timed ? CONTROL : 0), room = width ? width - before : 1 << 20;
+    const int width = cli_width(out), before = PC + (timed ? CONTROL : 0), room = width ? width - before - 1 : 1 << 20;
     const int pad = room / 2 > INSTRUCTION ? INSTRUCTION : room / 2 < LEAST ? LEAST : room / 2; /* for the instruction, on a narrow terminal half of it */
     size_t n = pl_module_code_size(m);
     for (uint32_t pc = 0; pc < n; pc++) {

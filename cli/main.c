@@ -37,7 +37,7 @@ static void help(void)
         snprintf(line, sizeof line, "  ptxloom %-58s %s\n", command[i].usage, command[i].about);
         cli_put_wrapped(stdout, line, width, 12);
     }
-    printf("\n'ptxloom COMMAND --help' lists the options of a command. Manual page: ptxloom(1).\n");
+    cli_put_wrapped(stdout, "\n'ptxloom COMMAND --help' lists the options of a command. Manual page: ptxloom(1).\n", width, 0);
 }
 
 static int unknown(const char *name)

@@ -190,11 +190,14 @@ void run_summary(const run_case *c, const run_style *style)
     char a[32], name[256];
     printf("%s%s%s on %s: %s\n", bold, cli_printable(name, sizeof name, c->name), plain, c->arch, run_status_word(c->status));
     if (!c->launched) return;
-    printf("  %u x %u x %u blocks of %u x %u x %u threads, %u registers, %u bytes shared\n",
-           c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], r->registers,
-           r->static_shared + r->dynamic_shared);
+    char shape[200];
+    snprintf(shape, sizeof shape, "  %u x %u x %u blocks of %u x %u x %u threads, %u registers, %u bytes shared\n",
+             c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], r->registers,
+             r->static_shared + r->dynamic_shared);
+    cli_put_wrapped(stdout, shape, cli_width(stdout), 4);
     bool complete = c->status == PL_OK;
-    if (!complete) printf("  the launch did not complete: counts until it stopped, and no rates\n");
+    if (!complete)
+        cli_put_wrapped(stdout, "  the launch did not complete: counts until it stopped, and no rates\n", cli_width(stdout), 4);
     if (c->mode == PL_MODE_TIMING) printf("  %-22s %s\n", complete ? "cycles" : "cycles until then", run_grouped(r->cycles, a));
     double each = r->inst_executed ? (double)r->thread_inst_executed / (double)r->inst_executed : 0;
     printf("  %-22s %s   (%.1f lanes each)\n\n", complete ? "instructions" : "instructions until then", run_grouped(r->inst_executed, a),

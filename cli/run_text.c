@@ -23,7 +23,9 @@ static void output(const run_case *c, size_t k)
         column += printf(" %s", element);
     }
     pl_case_sha256(c->launch, k, hex);
-    printf("%s   sha256 %.16s\n", a->count > i ? " ..." : "", hex);
+    const char *more = a->count > i ? " ..." : "";
+    const bool fits = width == 0 || column + (int)strlen(more) + 26 <= width;
+    printf("%s%*ssha256 %.16s\n", fits ? more : *more ? " ...\n" : "\n", fits ? 3 : 14, "", hex);
     if (a->save && c->status == PL_OK) {
         fputs("              saved as ", stdout);
         cli_print(stdout, a->save, strlen(a->save));
@@ -119,15 +121,24 @@ static void cost(const run_case *c)
     row("emulated in", "%.3f s", r->wall_seconds);
 }
 
-/* What --metrics asks for. */
+/* What --metrics asks for. On a narrow terminal the column of names is as wide as the longest one. */
 static void metrics(const run_case *c)
 {
+    enum { NAMES = 66, VALUES = 30 };
+    const int width = cli_width(stdout);
+    int names = width && width < NAMES + VALUES ? 0 : NAMES;
+    for (size_t i = 0; names < NAMES && i < c->nmetrics; i++) {
+        int n = (int)strlen(c->metric[i].name);
+        if (n > names) names = n < NAMES ? n : NAMES;
+    }
     for (size_t i = 0; i < c->nmetrics; i++) {
         const pl_metric *m = &c->metric[i];
+        char line[400];
         if (m->known)
-            printf("  %-66s %.10g %s\n", m->name, m->value, m->unit);
+            snprintf(line, sizeof line, "  %-*s %.10g %s\n", names, m->name, m->value, m->unit);
         else
-            printf("  %-66s -\n", m->name);
+            snprintf(line, sizeof line, "  %-*s -\n", names, m->name);
+        cli_put_wrapped(stdout, line, width, 4);
     }
 }
 
@@ -165,9 +176,9 @@ void run_text(const run_case *c, const run_style *style)
     }
     cost(c);
     metrics(c);
-    if (style->trace)
-        printf("look further: ptxloom query %s summary, or any SQLite client\n", style->trace);
-    else
-        printf(
-            "look further: add --trace run.db, then ptxloom query run.db, or any SQLite client\n");
+    char further[300];
+    snprintf(further, sizeof further, style->trace ? "look further: ptxloom query %s summary, or any SQLite client\n"
+                                                   : "look further: add --trace run.db, then ptxloom query run.db, or any SQLite client\n",
+             style->trace);
+    cli_put_wrapped(stdout, further, cli_width(stdout), 2);
 }

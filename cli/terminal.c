@@ -1,5 +1,6 @@
 /* terminal.c - text that fits the terminal it is printed on; elsewhere lines have their full length. */
 #include "cli/terminal.h"
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -46,8 +47,17 @@ static void put_line(FILE *f, const char *line, size_t n, int width, int hang)
             column = hang;
             gap = 0;
         }
-        fprintf(f, "%*s%.*s", gap, "", (int)(end - word), line + word);
-        column += gap + length;
+        fprintf(f, "%*s", gap, "");
+        column += gap;
+        for (size_t i = word; i < end; i++) { /* a word that is wider than the terminal is cut in parts */
+            const bool begins = (line[i] & 0xc0) != 0x80;
+            if (begins && column == width) {
+                fprintf(f, "\n%*s", hang, "");
+                column = hang;
+            }
+            putc(line[i], f);
+            column += begins;
+        }
         at = end;
     }
 }

@@ -274,6 +274,37 @@ static const char *machine_key(pl_gpu *gpu, const char *topic)
     return NULL;
 }
 
+static void section_key(text *t, const char *section, const char *key, const char *about)
+{
+    paragraph(t, pl_arena_printf(t->arena, "%s.%s%s%s", section, key, about ? ": " : "", about ? about : ""), 2);
+}
+
+/* The keys of a section. Where the model takes any key, those that the built-in machines have. */
+static const char *machine_section(pl_gpu *gpu, const char *topic)
+{
+    size_t n = 0;
+    const pl_conf_key *keys = pl_machine_keys(topic, &n);
+    text t = {.arena = gpu->explanations};
+    pl_map listed;
+    pl_map_init(&listed, gpu->explanations);
+    put(&t, "%s - section of a machine file; its keys are\n\n", topic);
+    bool found = false;
+    for (const pl_machine_text *m = pl_machine_texts; m->name; m++) {
+        pl_diags ignored;
+        pl_conf *c;
+        pl_diags_init(&ignored, gpu->explanations);
+        if (pl_conf_read(gpu->explanations, &ignored, m->name, m->text, m->size, &c) != PL_OK) continue;
+        for (size_t i = 0; i < c->entry.n; i++) {
+            const pl_conf_entry *e = &c->entry.at[i];
+            if (strcmp(e->section, topic) != 0) continue;
+            found = true;
+            if (!keys && !pl_map_put(&listed, e->key, strlen(e->key), &listed)) section_key(&t, topic, e->key, NULL);
+        }
+    }
+    for (size_t i = 0; found && i < n; i++) section_key(&t, topic, keys[i].key, keys[i].about);
+    return found ? finish(&t) : NULL;
+}
+
 /* The tables, or the other metrics, that a formula reads: the names behind FROM and JOIN, each once. */
 static void sources(pl_gpu *gpu, text *t, const char *formula, bool metrics)
 {
@@ -446,7 +477,7 @@ static void unknown(pl_gpu *gpu, const char *topic)
 
 const char *pl_explain(pl_gpu *gpu, const char *topic)
 {
-    static const char *(*const table[])(pl_gpu *, const char *) = {diagnostic, metric, machine_key, instruction, named_query, advice_rule, pass, all_passes, glossary};
+    static const char *(*const table[])(pl_gpu *, const char *) = {diagnostic, metric, machine_key, instruction, named_query, advice_rule, machine_section, pass, all_passes, glossary};
     if (!gpu->explanations && !(gpu->explanations = pl_arena_open())) return NULL;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const char *found = table[i](gpu, topic);

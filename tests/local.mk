@@ -13,7 +13,7 @@ libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c test
 
 # The long ones first, so that they overlap with the rest.
 data_tests = tests/suite_timing tests/suite_functional tests/suite_random tests/suite_wide tests/unseen_timing tests/unseen_functional tests/fuzz/fuzz tests/statements tests/vectors tests/programs tests/forms/forms \
-	tests/docs tests/report tests/looking tests/browser
+	tests/docs tests/report tests/looking tests/terminal tests/browser
 data_tests += tests/hostile
 data_tests += tests/pass_tests tests/halves tests/policies tests/objects tests/linear tests/fuzz/objects tests/fuzz/litmus tests/threads tests/labs
 check_PROGRAMS += $(data_tests) tests/ptxcheck
@@ -51,6 +51,7 @@ tests_halves_LDADD = libpl_harness.la libptxloom.la
 tests_programs_SOURCES = tests/programs.c tests/programs.h
 tests_programs_LDADD = libpl_harness.la libptxloom.la
 tests_docs_LDADD = libpl_harness.la
+tests_terminal_LDADD = libpl_harness.la
 tests_browser_LDADD = libpl_harness.la $(JANSSON_LIBS)
 tests_hostile_LDADD = libpl_harness.la libptxloom.la $(SQLITE_LIBS)
 tests_looking_LDADD = libpl_harness.la $(SQLITE_LIBS) $(JANSSON_LIBS)
@@ -84,7 +85,7 @@ AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)' abs_srcdir='$(abs_srcdir)' CK_TAP_LOG_
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 TEST_EXTENSIONS = .ptx
 PTX_LOG_COMPILER = tests/ptxcheck
-script_tests = tests/compilers.sh tests/isagen.sh tests/adding.sh tests/pages.sh tests/traces.sh tests/numbers.sh tests/advice.sh tests/format.sh tests/differences.sh tests/messages.sh tests/examples.sh tests/litmus.sh tests/wave.sh
+script_tests = tests/compilers.sh tests/isagen.sh tests/adding.sh tests/pages.sh tests/traces.sh tests/numbers.sh tests/names.sh tests/advice.sh tests/format.sh tests/differences.sh tests/messages.sh tests/examples.sh tests/litmus.sh tests/wave.sh
 TESTS = $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 
 # Figures rather than verdicts, and the long version of the fuzzer.

@@ -101,7 +101,7 @@ function banks(a) {
             words[b].set(w, [...(words[b].get(w) || []), lane]);
         }
     });
-    const deepest = Math.max(1, ...words.map(m => m.size)), rows = Math.min(deepest, 32), W = 980, cw = (W - 60) / 32, ch = 22, H = 60 + rows * ch + 24;
+    const deepest = Math.max(1, ...words.map(m => m.size)), distinct = words.reduce((s, m) => s + m.size, 0), least = Math.max(1, Math.ceil(distinct / 32)), rows = Math.min(deepest, 32), W = 980, cw = (W - 60) / 32, ch = 22, H = 60 + rows * ch + 24;
     let out = '<text x="4" y="30">bank</text>';
     for (let b = 0; b < 32; b++) {
         out += `<text x="${56 + (b + 0.5) * cw}" y="30" text-anchor="middle">${b}</text>`;
@@ -113,7 +113,7 @@ function banks(a) {
     for (let i = 0; i < rows; i++) out += `<text x="4" y="${40 + i * ch + 14}">word ${i + 1}</text>`;
     return svg(W, H, `Banks of shared memory: ${a.wavefronts} passes`, out + `<text x="4" y="${H - 6}">a number is the lane; n× are lanes that share a word (one read serves them)${deepest > rows ? `; ${deepest - rows} more words below` : ''}</text>`) +
         `<p>The fullest bank has <strong>${deepest} word${deepest > 1 ? 's' : ''}</strong> to give, the model took <strong>${num(a.wavefronts, {c: `mem.wavefronts of row ${a.mem}`, about: `SELECT wavefronts FROM mem WHERE id = ${a.mem}`})} pass${a.wavefronts > 1 ? 'es' : ''}</strong>${
-            a.size > 4 ? ` (lanes of ${a.size} bytes take ${a.size / 4} words each, ${a.size / 4} passes at the least)` : ''}. ${deepest > Math.max(1, a.size / 4) ? 'Padding a row by one word, or another order of lanes, would spread the words.' : 'No two lanes need different words of a bank.'}</p>`;
+            a.size > 4 ? ` (lanes of ${a.size} bytes want ${distinct} different words, which take ${least} pass${least > 1 ? 'es' : ''} at the least)` : ''}. ${deepest > least ? 'Padding a row by one word, or another order of lanes, would spread the words.' : 'No two lanes need different words of a bank.'}</p>`;
 }
 
 panel({

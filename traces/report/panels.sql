@@ -75,7 +75,7 @@ o(kind, operations, peak) AS (
     UNION ALL SELECT 'tensor', executed * 2.0 * m * n * k / iif(mnemonic = 'wgmma', 4, 1),
            2.0 * m * n * k / iif(mnemonic = 'wgmma', 4, 1) / nullif(held * iif(mnemonic = 'wgmma', n / 8, 1), 0)
            * (SELECT sms * subcores FROM k) FROM mm WHERE k > 0)
-SELECT kind, sum(operations) AS operations, coalesce(max(peak), (SELECT sms * subcores FROM k) * (SELECT count(*) FROM lane)
+SELECT kind, CAST(round(sum(operations)) AS INTEGER) AS operations, coalesce(max(peak), (SELECT sms * subcores FROM k) * (SELECT count(*) FROM lane)
        * CASE kind WHEN 'f16' THEN 4.0 ELSE 2.0 END / (SELECT value FROM v WHERE key = 'interval'
        AND section = CASE kind WHEN 'f64' THEN 'op.fp64' WHEN 'f16' THEN 'op.half' ELSE 'op.fma' END)) AS per_cycle
 FROM o GROUP BY kind ORDER BY operations DESC
