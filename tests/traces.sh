@@ -60,6 +60,23 @@ equal 'the machine description is in the trace' "$(grep -c '^[a-z_0-9]* *=' "$ro
 equal 'with units and origins' 132,chosen "$(ask m.db "SELECT value, 'chosen' FROM machine_value WHERE section = 'sm' AND key = 'count'
     AND provenance IN ('documented', 'measured', 'inferred', 'guessed', 'chosen')")"
 
+# --- lines of CUDA, of inlined functions too
+
+lines="$root/tests/ptx/exec/cuda/line_info.ptx"
+"$loom" run "$lines" -g 1 -b 32 'f32[32]=iota' 'out:f32[32]' s32:3 --trace c.db --summary >c.txt
+equal 'positions of the summary' 'line_info.cu:7 (inlined at line_info.cu:13)' "$(grep -o 'line_info.cu:7 .*' c.txt)"
+equal 'of lines' 'line_info.cu:7 (inlined at line_info.cu:13)' "$("$loom" query c.db --csv hot_lines limit=1 | tr -d '\r' | sed -n 2p | sed 's/.*,//')"
+equal 'of files and lines' '/src/line_info.cu,7,long_scoreboard' "$("$loom" query c.db --csv stalls_by_source limit=1 | tr -d '\r' | sed -n 2p | cut -d , -f 2-4)"
+equal 'of three functions' 'line_info.cu:3 (inlined at line_info.cu:7, line_info.cu:13)' \
+    "$("$loom" query c.db --csv "SELECT cuda FROM listing WHERE text LIKE 'ld.global%' ORDER BY pc LIMIT 1" | tr -d '\r"' | sed 1d)"
+equal 'of advice' 2 "$("$loom" query c.db --advise | grep -cE 'bank conflicts at line_info.cu:1[35], PTX line [0-9]+:')"
+"$loom" run "$lines" -g 1 -b 32 'f32[32]=iota' 'out:f32[32]' s32:3 -O0 --trace c0.db >c.txt
+"$loom" diff c.db c0.db >c.txt
+ok 'of a comparison' "$(grep -q 'mul.wide.s32.*  line_info.cu:3 (inlined at line_info.cu:7, line_info.cu:13)' c.txt; echo $?)"
+"$loom" run "$lines" -g 1 -b 32 'f32[32]=iota' 'out:f32[32]' s32:1000000 --trace cf.db >c.txt 2>&1
+equal 'of a fault' '3,/src/line_info.cu,line_info.cu:3 (inlined at line_info.cu:15)' \
+    "$("$loom" query cf.db --csv 'SELECT src_line, src_file, cuda FROM fault' | tr -d '\r"' | sed 1d)"
+
 # --- a launch of several grids: its figures are their sums
 
 "$loom" run "$root/tests/ptx/exec/programs/cdp.ptx" -k kernel -g 1 -b 4 'u32[1024]=hash:1' 'u32[256]' s32:1024 --trace d.db --trace-level mem >d.txt
