@@ -5,6 +5,7 @@ libptxloom_la_SOURCES += \
 	base/conf.c base/conf.h \
 	base/diag.c base/diag.def base/diag.h \
 	base/file.c base/file.h \
+	base/host.c base/host.h \
 	base/json_out.c base/json_out.h \
 	base/map.c base/map.h \
 	base/nearest.c base/nearest.h \
@@ -13,4 +14,4 @@ libptxloom_la_SOURCES += \
 	base/sort.c base/sort.h \
 	base/team.c base/team.h
 pkgincludebase_HEADERS += base/status.h base/event.h base/resource.h
-unit_tests += tests/unit/test_base tests/unit/test_conf tests/unit/test_sort tests/unit/test_team
+unit_tests += tests/unit/test_base tests/unit/test_conf tests/unit/test_sort tests/unit/test_team tests/unit/test_host

@@ -41,6 +41,9 @@ enum option_id {
     O_COOPERATIVE,
     O_CHECK,
     O_TIMEOUT,
+    O_MAX_CYCLES,
+    O_MAX_INSTRUCTIONS,
+    O_MAX_OUTPUT,
     O_PROGRESS,
     O_JSON,
     O_SUMMARY,
@@ -93,6 +96,9 @@ static const cli_option option[O_COUNT] = {
                        "a cooperative launch: the blocks may wait for each other"},
     [O_CHECK] = {"check", 0, "mem,race,init,sync", NULL},
     [O_TIMEOUT] = {"timeout", 0, "SECONDS", "give up a launch after this time"},
+    [O_MAX_CYCLES] = {"max-cycles", 0, "N", "stop a launch after so many cycles (timing mode)"},
+    [O_MAX_INSTRUCTIONS] = {"max-instructions", 0, "N", "stop a launch after so many instructions of warps"},
+    [O_MAX_OUTPUT] = {"max-output", 0, "SIZE", "stop a launch that prints more: 500K, 2G (256M)"},
     [O_PROGRESS] = {"progress", 0, NULL, "show progress although standard error is no terminal"},
     [O_JSON] = {"json", 0, NULL, "print one JSON object"},
     [O_SUMMARY] = {"summary", 0, NULL, "print tables and bars; a line for each of several launches"},
@@ -110,7 +116,7 @@ static const char usage[] = "ptxloom run K.ptx ... | K.plo -g X[,Y[,Z]] -b X[,Y[
 typedef struct options {
     const char *kernel, *arch, *trace, *command, *metrics;
     uint32_t grid[3], block[3], cluster[3];
-    uint64_t seed, shared, stack, trace_limit, threads, timeout;
+    uint64_t seed, shared, stack, trace_limit, threads, timeout, max_cycles, max_instructions, max_output;
     bool has_shared, has_stack, async_late, async_timed, simt_stack, random, weak, cooperative, progress, json, summary, packed;
     int opt_level;
     pl_pass_control passes;
@@ -265,6 +271,9 @@ static bool read_option(cli_args *a, options *o, int k)
     }
     case O_CHECK: pl_gpu_report(a->gpu, "E0011", "--check", NULL, NULL, NULL); return false;
     case O_TIMEOUT: return cli_number(a, "--timeout", 1, 1u << 30, &o->timeout);
+    case O_MAX_CYCLES: return cli_number(a, "--max-cycles", 1, UINT64_MAX, &o->max_cycles);
+    case O_MAX_INSTRUCTIONS: return cli_number(a, "--max-instructions", 1, UINT64_MAX, &o->max_instructions);
+    case O_MAX_OUTPUT: return cli_size(a, "--max-output", &o->max_output);
     case O_PROGRESS: o->progress = true; return true;
     case O_JSON: o->json = true; return true;
     case O_SUMMARY: o->summary = true; return true;
@@ -367,26 +376,24 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
                    .random = o->random,
                    .weak = o->weak,
                    .seed = o->seed,
-                   .cancel = &cli_stop,
+                   .max_cycles = o->max_cycles,
+                   .max_instructions = o->max_instructions,
+                   .max_output = o->max_output,
                    .progress_ctx = s};
     if (o->progress || (s->terminal && !o->json)) l.progress = progress;
+    cli_end_waiting(true);
     pl_status st = module_of(s, c);
-    if (st != PL_OK) return st;
-    r->module = s->module;
+    if (st == PL_OK) r->module = s->module;
     clock_gettime(CLOCK_MONOTONIC, &s->launched);
     s->shown = s->launched;
-    cli_set_timer(o->timeout);
-    st = pl_case_prepare(c, s->module, &l);
-    if (st != PL_OK) {
-        cli_set_timer(0);
-        return st;
-    }
+    if (st == PL_OK) st = pl_case_prepare(c, s->module, &l);
+    cli_end_waiting(false);
+    if (st != PL_OK) return st;
     r->entry = l.kernel;
     memcpy(r->grid, l.grid, sizeof r->grid);
     memcpy(r->block, l.block, sizeof r->block);
     if (s->trace) l.sink = pl_trace_begin(s->trace, s->module, &l, c->name);
     st = pl_launch_kernel(s->gpu, s->module, &l, &r->result);
-    cli_set_timer(0);
     clear_progress(s);
     r->launched = st == PL_OK || st == PL_FAULT || st == PL_INTERRUPTED;
     if (s->trace && pl_trace_end(s->trace, &r->result) != PL_OK) stop_trace(s);
@@ -394,7 +401,6 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     if (s->trace && o->metrics && r->launched &&
         pl_trace_metrics(s->trace, o->metrics, &r->metric, &r->nmetrics) != PL_OK)
         r->nmetrics = 0;
-    if (st == PL_OK) pl_case_check_guards(c);
     for (size_t k = 0; k < c->nargs && st == PL_OK; k++) {
         if (c->arg[k].save) st = pl_case_save(c, k);
     }
@@ -413,13 +419,18 @@ static void run_one(session *s, pl_case *c, const char *name, pl_status st, size
                   .first_message = first_message};
     if (c) {
         override(s->o, c);
+        cli_set_timer(s->o->timeout);
         r.status = launch(s, c, &r);
     }
     cli_messages(s->gpu, first_message);
+    const size_t told = pl_gpu_diag_count(s->gpu);
     if (s->json)
         run_json_add(s->json, &r);
     else
         run_text(&r, &s->style);
+    cli_set_timer(0);
+    cli_messages(s->gpu, told);
+    if (pl_gpu_diag_count(s->gpu) > told) s->status = cli_worse(s->status, CLI_SYSTEM);
     s->interrupted |= r.status == PL_INTERRUPTED;
     s->status = cli_worse(s->status, cli_status(r.status));
     pl_case_close(c);
@@ -561,6 +572,7 @@ int cmd_run(int argc, char **argv)
                               .colour = cli_colour(stdout),
                               .trace = o.trace};
         cli_catch_signals();
+        if (s.gpu) pl_gpu_stop_flag(s.gpu, &cli_stop);
         if (st == PL_OK) {
             status = run_all(&s);
         } else {

@@ -49,6 +49,9 @@ double run_counter(const run_case *c, const char *name);
 /* "1,234,567" */
 const char *run_grouped(uint64_t n, char buf[32]);
 
+/* The hash of argument k; false, and a message unless the launch was stopped already: the stop flag was raised meanwhile. */
+bool run_hash(const run_case *c, size_t k, char hex[65]);
+
 /* "ok", "fault", ... */
 const char *run_status_word(pl_status st);
 

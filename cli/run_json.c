@@ -68,11 +68,10 @@ static json_t *outputs(run_report *r, const run_case *c)
         char hex[65];
         if (!a->output || a->address == 0) continue;
         json_t *o = json_object();
-        pl_case_sha256(c->launch, k, hex);
         put(r, o, "arg", whole(k));
         put(r, o, "type", text(a->type));
         put(r, o, "count", whole(a->count));
-        put(r, o, "sha256", text(hex));
+        put(r, o, "sha256", run_hash(c, k, hex) ? text(hex) : json_null());
         if (json_array_append_new(list, o) != 0) r->ok = false;
     }
     return list;

@@ -9,6 +9,13 @@
 
 enum { SHOWN_ELEMENTS = 8 };
 
+bool run_hash(const run_case *c, size_t k, char hex[65])
+{
+    if (pl_case_sha256(c->launch, k, hex) == PL_OK) return true;
+    if (c->status != PL_INTERRUPTED) pl_gpu_report(c->gpu, "E0420", "an interrupt or the time limit", "hashing the outputs", NULL, NULL);
+    return false;
+}
+
 static void output(const run_case *c, size_t k)
 {
     enum { REST = 4 + 26 }; /* columns of the ellipsis and the checksum */
@@ -22,7 +29,7 @@ static void output(const run_case *c, size_t k)
         if (width && i && column + 1 + (int)strlen(element) > width - REST) break;
         column += printf(" %s", element);
     }
-    pl_case_sha256(c->launch, k, hex);
+    if (!run_hash(c, k, hex)) strcpy(hex, "not computed");
     const char *more = a->count > i ? " ..." : "";
     const bool fits = width == 0 || column + (int)strlen(more) + 26 <= width;
     printf("%s%*ssha256 %.16s\n", fits ? more : *more ? " ...\n" : "\n", fits ? 3 : 14, "", hex);

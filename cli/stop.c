@@ -3,14 +3,31 @@
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 enum { STEPS = 10000 }; /* operations of SQLite between two looks at cli_stop: below a millisecond */
 
 volatile int cli_stop;
 
+/* A signal that comes just before the process waits for a file would not end the wait: it is repeated. */
 static void on_signal(int sig)
 {
-    cli_stop = sig == SIGALRM ? CLI_OUT_OF_TIME : CLI_INTERRUPTED;
+    if (sig != SIGALRM)
+        cli_stop = CLI_INTERRUPTED;
+    else if (cli_stop == CLI_GO_ON)
+        cli_stop = CLI_OUT_OF_TIME;
+    alarm(1);
+}
+
+void cli_end_waiting(bool yes)
+{
+    static const int signals[] = {SIGALRM, SIGINT, SIGTERM};
+    for (size_t k = 0; k < sizeof signals / sizeof *signals; k++) {
+        struct sigaction a;
+        if (sigaction(signals[k], NULL, &a) != 0) continue;
+        a.sa_flags = yes ? a.sa_flags & ~SA_RESTART : a.sa_flags | SA_RESTART;
+        sigaction(signals[k], &a, NULL);
+    }
 }
 
 void cli_catch_signals(void)

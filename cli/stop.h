@@ -10,6 +10,8 @@ extern volatile int cli_stop;
 
 /* From here on SIGINT, SIGTERM and the timer set cli_stop; a second SIGINT ends the process at once. */
 void cli_catch_signals(void);
+/* Do signals end the wait for a file that is no ordinary one? While inputs are read, yes; results are written to their end. */
+void cli_end_waiting(bool yes);
 /* In so many seconds cli_stop becomes CLI_OUT_OF_TIME; 0: never. */
 void cli_set_timer(uint64_t seconds);
 

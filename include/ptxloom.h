@@ -51,6 +51,10 @@ typedef struct pl_occupancy_info {
 pl_status pl_gpu_occupancy(const pl_gpu *gpu, uint32_t threads, uint32_t registers, uint64_t shared, uint32_t barriers,
                            pl_occupancy_info *out);
 
+/* What takes long ends soon after this flag becomes non-zero, with PL_INTERRUPTED and E0420: 1, the user asked for it; 2, its time is over.
+ * Loading, preparing, launching, hashing and saving look at it. NULL: nothing does. */
+void pl_gpu_stop_flag(pl_gpu *gpu, const volatile int *flag);
+
 /* ---- diagnostics ---- */
 size_t pl_gpu_diag_count(const pl_gpu *gpu);
 typedef struct pl_message {
@@ -222,7 +226,11 @@ typedef struct pl_launch {
     uint32_t turn;           /* random: a warp goes on for 1 to `turn` instructions before others may; 0: default */
     bool weak;               /* threads see memory only as consistently as the PTX memory model promises */
     const pl_sink *sink;     /* or NULL */
-    const volatile int *cancel;
+    const volatile int *cancel; /* stops the launch when it becomes non-zero; NULL: the flag of pl_gpu_stop_flag */
+    /* PL_INTERRUPTED when the launch has taken so much; 0: no limit, of output 256 MiB. */
+    uint64_t max_cycles;       /* timing mode */
+    uint64_t max_instructions; /* executed by warps */
+    uint64_t max_output;       /* bytes of printed text that are held */
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions);
     void *progress_ctx;
     /* The launch behind this one in the same stream, of the same module, or NULL. Of it and those that follow, kernel, shape, stack,
@@ -323,12 +331,10 @@ pl_status pl_case_load(pl_case *c, const pl_load_options *options, pl_module **o
 /* Adds an argument in the notation of the command line: "u32:7", "out:f32[1024]=hash:3,-1,1"; or of a launch file: {"texture": ...}. */
 pl_status pl_case_add_arg(pl_case *c, const char *text);
 /* Checks the arguments against the kernel, allocates and fills the buffers, and completes *l (kernel, shape, parameters; the other
- * members stay as they are). The module must be that of c->ptx. PL_INTERRUPTED when l->cancel is raised meanwhile. */
+ * members stay as they are). The module must be that of c->ptx. */
 pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l);
-/* After the launch: whether the 256 bytes behind every buffer are as they were; otherwise reports warnings. */
-bool pl_case_check_guards(pl_case *c);
-/* SHA-256 of argument k's bytes as 64 hexadecimal digits. */
-void pl_case_sha256(const pl_case *c, size_t k, char hex[65]);
+/* SHA-256 of argument k's bytes as 64 hexadecimal digits. PL_INTERRUPTED: the stop flag was raised; hex is then "". */
+pl_status pl_case_sha256(const pl_case *c, size_t k, char hex[65]);
 /* Element i of argument k as text. */
 void pl_case_element(const pl_case *c, size_t k, uint64_t i, char *buf, size_t size);
 /* Writes argument k to its `save` path. */

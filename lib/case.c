@@ -8,9 +8,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { GUARD = 256, GUARD_BYTE = 0xa5 };
+/* The programs that recorded launches on the H200 allocated so many bytes more for each buffer; buffers lie here as there. */
+enum { RECORDED_GUARD = 256 };
+enum { SLICE = 1 << 22 }; /* elements or bytes between two looks at the stop flag */
 #define MAX_BUFFER ((uint64_t)1 << 40) /* more than any GPU has, and far from overflow */
 
 pl_status pl_case_open(pl_gpu *gpu, pl_case **out)
@@ -238,20 +239,19 @@ static pl_status check_args(pl_case *c, const pl_prog_func *f, size_t first, siz
     return st;
 }
 
-/* Refuses what the host could only provide by swapping: the kernel of the host would kill the
- * process much later. */
-static pl_status check_host_memory(pl_case *c)
+/* "argument 3 (f32[1024])" */
+static const char *argument_name(pl_case *c, size_t k)
 {
-    pl_gpu *gpu = c->more->gpu;
-    uint64_t total = 0;
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    for (size_t k = 0; k < c->nargs; k++) total += c->arg[k].bytes;
-    if (pages <= 0 || page <= 0 || total <= (uint64_t)pages * (uint64_t)page) return PL_OK;
-    pl_report(&gpu->diags, PL_E0412, case_at(c), "the launch",
-              pl_arena_printf(gpu->messages, "%" PRIu64, total),
-              pl_arena_printf(gpu->messages, "this computer has %" PRIu64,
-                              (uint64_t)pages * (uint64_t)page));
-    return PL_INVALID;
+    return pl_arena_printf(c->more->gpu->messages, "argument %zu (%s[%" PRIu64 "])", k + 1, c->arg[k].type, c->arg[k].count);
+}
+
+static pl_status check_host_memory(pl_case *c, const pl_module *m)
+{
+    pl_need *need = pl_arena_array(c->more->gpu->messages, pl_need, c->nargs + pl_module_memory_needs(m, NULL) + 1);
+    if (!need) return pl_gpu_no_memory(c->more->gpu, "while preparing a launch");
+    for (size_t k = 0; k < c->nargs; k++)
+        need[k] = (pl_need){argument_name(c, k), c->more->arg.at[k].same ? 0 : c->arg[k].bytes, "use fewer elements", false};
+    return pl_budget_check(c->more->gpu, case_at(c), "the launch", need, c->nargs + pl_module_memory_needs(m, need + c->nargs));
 }
 
 static pl_status refuse_file(pl_case *c, size_t k, const char *path, const char *why)
@@ -264,6 +264,12 @@ static bool is_npy(const char *path)
 {
     size_t n = strlen(path);
     return n > 4 && strcmp(path + n - 4, ".npy") == 0;
+}
+
+/* The flag stopped something about argument k. */
+static pl_status stopped_at(pl_case *c, size_t k, const char *what)
+{
+    return pl_gpu_interrupted(c->more->gpu, pl_case_arg_at(c, k), pl_arena_printf(c->more->gpu->messages, "%s %s", what, argument_name(c, k)));
 }
 
 /* Opens the file of an initialiser at its first element. *count: elements it holds from there. */
@@ -311,6 +317,24 @@ pl_status pl_case_count_file(pl_case *c, size_t k)
     return st;
 }
 
+static pl_status read_slices(pl_case *c, size_t k, FILE *f, uint8_t *to)
+{
+    const uint64_t bytes = c->arg[k].bytes;
+    for (uint64_t done = 0; done < bytes;) {
+        const size_t n = bytes - done < SLICE ? (size_t)(bytes - done) : SLICE;
+        if (pl_gpu_stopped(c->more->gpu)) return stopped_at(c, k, "reading");
+        errno = 0;
+        if (fread(to + done, 1, n, f) != n) {
+            if (pl_gpu_stopped(c->more->gpu)) return stopped_at(c, k, "reading");
+            pl_report(&c->more->gpu->diags, PL_E0001, pl_case_arg_at(c, k), c->more->arg.at[k].init.path,
+                      errno ? strerror(errno) : "it ends too early");
+            return PL_IO;
+        }
+        done += n;
+    }
+    return PL_OK;
+}
+
 static pl_status read_init(pl_case *c, size_t k, uint8_t *to)
 {
     pl_gpu *gpu = c->more->gpu;
@@ -326,37 +350,37 @@ static pl_status read_init(pl_case *c, size_t k, uint8_t *to)
                   pl_arena_printf(gpu->messages, "%" PRIu64, a->init.offset),
                   pl_arena_printf(gpu->messages, "%" PRIu64, bytes));
         st = PL_INVALID;
-    } else if (fread(to, 1, c->arg[k].bytes, f) != c->arg[k].bytes) {
-        pl_report(&gpu->diags, PL_E0001, pl_case_arg_at(c, k), a->init.path, strerror(errno));
-        st = PL_IO;
+    } else {
+        st = read_slices(c, k, f, to);
     }
     fclose(f);
     return st;
 }
 
 /* Large buffers take seconds: between slices the user may stop. */
-static pl_status fill(pl_case *c, size_t k, uint8_t *to, const volatile int *cancel)
+static pl_status fill(pl_case *c, size_t k, uint8_t *to)
 {
-    enum { SLICE = 1 << 22 };
     const pl_arg_more *a = &c->more->arg.at[k];
     if (a->init.kind == PL_INIT_FILE) return read_init(c, k, to);
     const uint64_t count = c->arg[k].count;
     for (uint64_t first = 0; first < count; first += SLICE) {
-        if (cancel && *cancel) return PL_INTERRUPTED;
+        if (pl_gpu_stopped(c->more->gpu)) return stopped_at(c, k, "filling");
         pl_fill(to, a->element, first, count - first < SLICE ? count : first + SLICE, &a->init);
     }
     return PL_OK;
 }
 
-static pl_status own_memory(pl_case *c, size_t k, const char *name, const volatile int *cancel)
+static pl_status own_memory(pl_case *c, size_t k, const char *name)
 {
     pl_case_arg *a = &c->arg[k];
     pl_case_more *own = c->more;
-    a->address = pl_memory_alloc(&own->gpu->memory, a->bytes + GUARD, name);
-    uint8_t *to = a->address ? pl_memory_at(&own->gpu->memory, a->address, a->bytes + GUARD) : NULL;
-    if (!to) return pl_gpu_no_memory(own->gpu, "while allocating buffers");
-    memset(to + a->bytes, GUARD_BYTE, GUARD);
-    return fill(c, k, to, cancel);
+    a->address = pl_memory_alloc_gap(&own->gpu->memory, a->bytes, PL_GAP + RECORDED_GUARD, name);
+    if (!a->address) return pl_gpu_no_memory(own->gpu, "while allocating buffers");
+    pl_memory_type(&own->gpu->memory, a->address, own->arg.at[k].element->name, own->arg.at[k].element->bytes);
+    const pl_init *init = &own->arg.at[k].init;
+    if (!a->bytes || (init->kind == PL_INIT_CONST && !init->bits)) return PL_OK; /* fresh memory is zero */
+    pl_memory_written(&own->gpu->memory, a->address);
+    return fill(c, k, pl_memory_at(&own->gpu->memory, a->address, a->bytes));
 }
 
 static pl_status cannot_make(pl_case *c, size_t k, const char *why)
@@ -366,8 +390,7 @@ static pl_status cannot_make(pl_case *c, size_t k, const char *why)
 }
 
 /* The memory, or the array, that a resource works on: its own or another argument's. */
-static pl_status resource_memory(pl_case *c, size_t k, const char *name, bool array,
-                                 const volatile int *cancel)
+static pl_status resource_memory(pl_case *c, size_t k, const char *name, bool array)
 {
     pl_case_more *own = c->more;
     pl_arg_resource *r = own->arg.at[k].resource;
@@ -383,22 +406,21 @@ static pl_status resource_memory(pl_case *c, size_t k, const char *name, bool ar
             return cannot_make(c, k, "the argument that it is of has no memory");
         return PL_OK;
     }
-    if (!array) return own_memory(c, k, name, cancel);
+    if (!array) return own_memory(c, k, name);
     pl_status st = pl_array_create(own->gpu, &r->array, name, &r->array_handle);
     if (st != PL_OK) return st == PL_INVALID ? cannot_make(c, k, "no array has this shape") : st;
     c->arg[k].address = pl_object_find(&own->gpu->objects, r->array_handle)->images.level[0].address;
-    return fill(c, k, pl_array_view(own->gpu, r->array_handle, 0), cancel);
+    return fill(c, k, pl_array_view(own->gpu, r->array_handle, 0));
 }
 
-static pl_status prepare_resource(pl_case *c, size_t k, const char *name, uint8_t *param,
-                                  const volatile int *cancel)
+static pl_status prepare_resource(pl_case *c, size_t k, const char *name, uint8_t *param)
 {
     pl_case_more *own = c->more;
     pl_arg_resource *r = own->arg.at[k].resource;
     bool array = r->kind == PL_ARG_SURFACE ||
                  (r->kind == PL_ARG_TEXTURE && r->texture.source == PL_TEXTURE_ARRAY);
     const char *why = "it is wrong";
-    pl_status st = resource_memory(c, k, name, array, cancel);
+    pl_status st = resource_memory(c, k, name, array);
     if (st != PL_OK) return st;
     pl_ptr memory = c->arg[r->of ? r->of - 1 : k].address;
     if (r->kind == PL_ARG_TENSORMAP) {
@@ -419,13 +441,13 @@ static pl_status prepare_resource(pl_case *c, size_t k, const char *name, uint8_
 }
 
 /* A texture or surface for a variable of the module. */
-static pl_status bind_variable(pl_case *c, size_t k, pl_module *m, const volatile int *cancel)
+static pl_status bind_variable(pl_case *c, size_t k, pl_module *m)
 {
     pl_case_more *own = c->more;
     const char *name = own->arg.at[k].variable;
     uint64_t handle;
     uint8_t param[sizeof handle];
-    pl_status st = prepare_resource(c, k, name, param, cancel);
+    pl_status st = prepare_resource(c, k, name, param);
     if (st != PL_OK) return st;
     memcpy(&handle, param, sizeof handle);
     if (pl_module_bind(m, name, handle) == PL_OK) return PL_OK;
@@ -433,8 +455,7 @@ static pl_status bind_variable(pl_case *c, size_t k, pl_module *m, const volatil
     return PL_INVALID;
 }
 
-static pl_status prepare_arg(pl_case *c, size_t k, const pl_prog_param *p, uint8_t *params,
-                             const volatile int *cancel)
+static pl_status prepare_arg(pl_case *c, size_t k, const pl_prog_param *p, uint8_t *params)
 {
     pl_case_arg *a = &c->arg[k];
     pl_case_more *own = c->more;
@@ -445,23 +466,23 @@ static pl_status prepare_arg(pl_case *c, size_t k, const pl_prog_param *p, uint8
         return PL_OK;
     }
     const char *name = pl_arena_printf(own->arena, "argument %zu (%s)", k + 1, p->name);
-    if (own->arg.at[k].resource) return prepare_resource(c, k, name, param, cancel);
+    if (own->arg.at[k].resource) return prepare_resource(c, k, name, param);
     if (!a->buffer) {
-        if (own->arg.at[k].several) return fill(c, k, param, cancel);
+        if (own->arg.at[k].several) return fill(c, k, param);
         memcpy(param, &own->arg.at[k].value, p->size);
         return PL_OK;
     }
-    pl_status st = own_memory(c, k, name, cancel);
+    pl_status st = own_memory(c, k, name);
     memcpy(param, &a->address, sizeof a->address);
     return st;
 }
 
 /* Lays out the parameters of a launch: `nargs` arguments from number `first` on. */
-static pl_status prepare_params(pl_case *c, const pl_prog_func *f, size_t first, size_t nargs, pl_launch *l, const volatile int *cancel)
+static pl_status prepare_params(pl_case *c, const pl_prog_func *f, size_t first, size_t nargs, pl_launch *l)
 {
     uint8_t *params = pl_arena_alloc(c->more->arena, f->param_bytes + 16);
     pl_status st = params ? PL_OK : pl_gpu_no_memory(c->more->gpu, "while laying out parameters");
-    for (size_t k = 0; k < nargs && st == PL_OK; k++) st = prepare_arg(c, first + k, &f->params.at[k], params, cancel);
+    for (size_t k = 0; k < nargs && st == PL_OK; k++) st = prepare_arg(c, first + k, &f->params.at[k], params);
     l->kernel = f->name;
     l->params = params;
     l->param_bytes = f->param_bytes;
@@ -492,10 +513,10 @@ pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l)
         st = choose_entry(c, m, x->entry, &f[k + 1]);
         if (st == PL_OK) st = check_args(c, f[k + 1], x->first, x->count, step_at(c, x));
     }
-    if (st == PL_OK) st = check_host_memory(c);
+    if (st == PL_OK) st = check_host_memory(c, m);
     if (st != PL_OK) return st;
     own->prepared = true;
-    st = prepare_params(c, f[0], 0, nfirst, l, l->cancel);
+    st = prepare_params(c, f[0], 0, nfirst, l);
     memcpy(l->grid, c->grid, sizeof l->grid);
     memcpy(l->block, c->block, sizeof l->block);
     memcpy(l->cluster, c->cluster, sizeof l->cluster);
@@ -505,7 +526,7 @@ pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l)
     l->then = n ? later : NULL;
     for (size_t k = 0; k < n && st == PL_OK; k++) {
         const pl_case_step *x = &own->step.at[k];
-        st = prepare_params(c, f[k + 1], x->first, x->count, &later[k], l->cancel);
+        st = prepare_params(c, f[k + 1], x->first, x->count, &later[k]);
         memcpy(later[k].grid, x->grid, sizeof x->grid);
         memcpy(later[k].block, x->block, sizeof x->block);
         memcpy(later[k].cluster, x->cluster, sizeof x->cluster);
@@ -515,7 +536,7 @@ pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l)
         later[k].cooperative = x->cooperative;
         later[k].then = k + 1 < n ? &later[k + 1] : NULL;
     }
-    for (size_t k = nparams; k < c->nargs && st == PL_OK; k++) st = bind_variable(c, k, m, l->cancel);
+    for (size_t k = nparams; k < c->nargs && st == PL_OK; k++) st = bind_variable(c, k, m);
     return st;
 }
 
@@ -542,32 +563,19 @@ static const uint8_t *bytes_of(const pl_case *c, size_t k, uint64_t bytes)
     return c->arg[k].address ? pl_memory_at(&c->more->gpu->memory, c->arg[k].address, bytes) : NULL;
 }
 
-bool pl_case_check_guards(pl_case *c)
-{
-    pl_gpu *gpu = c->more->gpu;
-    bool intact = true;
-    for (size_t k = 0; k < c->nargs; k++) {
-        const uint8_t *p = bytes_of(c, k, c->arg[k].bytes + GUARD);
-        if (!p) continue;
-        unsigned i = 0;
-        while (i < GUARD && p[c->arg[k].bytes + i] == GUARD_BYTE) i++;
-        if (i == GUARD) continue;
-        pl_report(
-            &gpu->diags, PL_W0419, pl_case_arg_at(c, k), (unsigned)k + 1,
-            pl_arena_printf(gpu->messages, "%s[%" PRIu64 "]", c->arg[k].type, c->arg[k].count),
-            pl_arena_printf(gpu->messages, "%u", i));
-        intact = false;
-    }
-    return intact;
-}
-
-void pl_case_sha256(const pl_case *c, size_t k, char hex[65])
+pl_status pl_case_sha256(const pl_case *c, size_t k, char hex[65])
 {
     pl_sha256 s;
     pl_sha256_init(&s);
-    const uint8_t *p = bytes_of(c, k, c->arg[k].bytes);
-    if (p) pl_sha256_add(&s, p, c->arg[k].bytes);
+    const uint64_t bytes = c->arg[k].bytes;
+    const uint8_t *p = bytes_of(c, k, bytes);
+    hex[0] = '\0';
+    for (uint64_t done = 0; p && done < bytes; done += SLICE) {
+        if (done && pl_gpu_stopped(c->more->gpu)) return PL_INTERRUPTED;
+        pl_sha256_add(&s, p + done, bytes - done < SLICE ? bytes - done : SLICE);
+    }
     pl_sha256_hex(&s, hex);
+    return PL_OK;
 }
 
 void pl_case_element(const pl_case *c, size_t k, uint64_t i, char *buf, size_t size)
@@ -587,13 +595,18 @@ pl_status pl_case_save(pl_case *c, size_t k)
     FILE *f = fopen(path, "wb");
     bool ok = f != NULL;
     if (ok && is_npy(path)) ok = pl_npy_write(f, c->more->arg.at[k].element, c->arg[k].count);
-    if (ok && p) ok = fwrite(p, 1, c->arg[k].bytes, f) == c->arg[k].bytes;
+    for (uint64_t done = 0, n; ok && p && done < c->arg[k].bytes; done += n) {
+        n = c->arg[k].bytes - done < SLICE ? c->arg[k].bytes - done : SLICE;
+        ok = !pl_gpu_stopped(c->more->gpu) && fwrite(p + done, 1, n, f) == n;
+    }
     int why = ok ? 0 : errno;
     if (f && fclose(f) != 0 && ok) {
         why = errno;
         ok = false;
     }
     if (ok) return PL_OK;
+    if (pl_gpu_stopped(c->more->gpu))
+        return pl_gpu_interrupted(c->more->gpu, (pl_loc){.file = UINT32_MAX}, pl_arena_printf(c->more->gpu->messages, "writing '%s'", path));
     pl_report(&c->more->gpu->diags, PL_E0002, (pl_loc){.file = UINT32_MAX}, path, strerror(why));
     return f ? PL_IO : PL_INVALID;
 }

@@ -12,13 +12,13 @@ enum { FIRST_BLOCK = 65536, ZEROS = 2 /* behind the text, for who reads on (pl_p
 
 /* Reads to the end of f; false when memory is exhausted. Works for pipes too, whose size nobody
  * knows. */
-static bool read_all(FILE *f, char **text, size_t *bytes)
+static bool read_all(const pl_gpu *gpu, FILE *f, char **text, size_t *bytes)
 {
     size_t cap = FIRST_BLOCK, n = 0;
     char *buf = malloc(cap + ZEROS);
     while (buf) {
         n += fread(buf + n, 1, cap - n, f);
-        if (n < cap) break;
+        if (n < cap || pl_gpu_stopped(gpu)) break;
         char *larger = realloc(buf, cap * 2 + ZEROS);
         if (!larger) free(buf);
         buf = larger;
@@ -38,12 +38,18 @@ static bool is_device(FILE *f)
     return fstat(fileno(f), &st) == 0 && (S_ISBLK(st.st_mode) || (S_ISCHR(st.st_mode) && !isatty(fileno(f))));
 }
 
+static const char *opening(pl_gpu *gpu, const char *path)
+{
+    return pl_arena_printf(gpu->messages, "reading '%s'", path);
+}
+
 pl_status pl_file_read(pl_gpu *gpu, const char *path, char **text, size_t *bytes)
 {
     const pl_loc nowhere = {.file = UINT32_MAX};
     FILE *f = fopen(path, "rb");
     if (!f) {
         int why = errno;
+        if (why == EINTR && pl_gpu_stopped(gpu)) return pl_gpu_interrupted(gpu, nowhere, opening(gpu, path));
         pl_report(&gpu->diags, PL_E0001, nowhere, path, strerror(why));
         /* A wrong name is the user's mistake, anything else the system's. */
         return why == ENOENT || why == ENOTDIR || why == EACCES ? PL_INVALID : PL_IO;
@@ -54,10 +60,15 @@ pl_status pl_file_read(pl_gpu *gpu, const char *path, char **text, size_t *bytes
         return PL_INVALID;
     }
     errno = 0;
-    bool ok = read_all(f, text, bytes);
+    bool ok = read_all(gpu, f, text, bytes);
     int why = ferror(f) ? errno : 0;
     fclose(f);
     if (!ok) return pl_gpu_no_memory(gpu, "while reading a file");
+    if (pl_gpu_stopped(gpu)) {
+        free(*text);
+        *text = NULL;
+        return pl_gpu_interrupted(gpu, nowhere, opening(gpu, path));
+    }
     if (why == 0) return PL_OK;
     free(*text);
     *text = NULL;

@@ -116,10 +116,11 @@ const char *pl_gpu_printed_bytes(pl_gpu *gpu, size_t *bytes)
     char *text = gpu->printed ? pl_arena_alloc(gpu->printed, n + m + 1) : NULL;
     if (text && n) memcpy(text, out->text + out->start, n);
     if (text && m) memcpy(text + n, err->text + err->start, m);
-    uint64_t limit = out->limit;
+    const uint64_t limit = out->limit, most = out->most;
     pl_print_close(out);
     pl_print_close(err);
     out->limit = limit;
+    out->most = most;
     return text;
 }
 
@@ -141,6 +142,22 @@ uint32_t pl_gpu_source(pl_gpu *gpu, const char *name, const char *text, size_t b
         *epoch = gpu->epoch;
     }
     return *file;
+}
+
+void pl_gpu_stop_flag(pl_gpu *gpu, const volatile int *flag)
+{
+    gpu->stop = flag;
+}
+
+const char *pl_stop_cause_of(int flag)
+{
+    return flag == 2 ? "the time limit" : "an interrupt";
+}
+
+pl_status pl_gpu_interrupted(pl_gpu *gpu, pl_loc at, const char *what)
+{
+    pl_report(&gpu->diags, PL_E0420, at, pl_stop_cause_of(gpu->stop ? *gpu->stop : 1), what);
+    return PL_INTERRUPTED;
 }
 
 pl_status pl_gpu_no_memory(pl_gpu *gpu, const char *what)

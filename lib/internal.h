@@ -26,6 +26,7 @@ struct pl_gpu {
     pl_stock stock;      /* what launches leave for each other */
     pl_arena *printed;   /* what pl_gpu_printed returned last */
     uint64_t launches;
+    const volatile int *stop; /* pl_gpu_stop_flag, or NULL; not owned */
 };
 
 /* A PTX file of a module. */
@@ -68,8 +69,26 @@ pl_status pl_passes_end(pl_gpu *gpu, const pl_pass_control *control, pl_pass_opt
  * cleared. */
 uint32_t pl_gpu_source(pl_gpu *gpu, const char *name, const char *text, size_t bytes,
                        uint32_t *file, uint32_t *epoch);
+static inline bool pl_gpu_stopped(const pl_gpu *gpu) { return gpu->stop && *gpu->stop; }
+/* Reports that the flag stopped something: "filling argument 1". Returns PL_INTERRUPTED. */
+pl_status pl_gpu_interrupted(pl_gpu *gpu, pl_loc at, const char *what);
+/* What the value of a stop flag means: "an interrupt". */
+const char *pl_stop_cause_of(int flag);
 /* Reports that memory ran out while doing `what`. Returns PL_NOMEM. */
 pl_status pl_gpu_no_memory(pl_gpu *gpu, const char *what);
+
+/* ---- budget.c ---- */
+/* A part of what something needs of the host's memory. */
+typedef struct pl_need {
+    const char *what;   /* "argument 1 (f32[1024])" */
+    uint64_t bytes;
+    const char *remedy; /* what makes it smaller */
+    bool mapped;        /* it has been allocated already, and not written */
+} pl_need;
+/* Refuses what the host cannot give: E0412, which names all of it and the biggest part. Linux would kill the process much later. */
+pl_status pl_budget_check(pl_gpu *gpu, pl_loc at, const char *whole, const pl_need *need, size_t n);
+/* Bytes that a launch may take of the host in addition to what it is known to need. */
+uint64_t pl_budget_left(const pl_gpu *gpu);
 
 /* ---- memory.c ---- */
 /* Releases an allocation of the caller's or of a module. */
@@ -78,6 +97,8 @@ pl_status pl_gpu_release(pl_gpu *gpu, uint64_t address);
 /* ---- module.c ---- */
 /* Gives every variable an address and its initial value. */
 pl_status pl_module_place_variables(pl_module *m);
+/* What its variables need; returns how many there are. out may be NULL. */
+size_t pl_module_memory_needs(const pl_module *m, pl_need *out);
 const pl_prog_func *pl_module_entry(const pl_module *m, const char *name);
 
 /* ---- source.c ---- */

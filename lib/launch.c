@@ -23,7 +23,8 @@ enum {
     MAX_LOCAL = 512 << 10, /* of a thread */
     DEFAULT_STACK = 1024,
     LAUNCH_BUFFERS = 16 << 20, /* parameters of launches from the device that have not run */
-    WORKSPACE = 4096           /* of a cooperative launch */
+    WORKSPACE = 4096,          /* of a cooperative launch */
+    SMALL_LAUNCH = 64 << 20    /* what takes less of the host's memory is not watched */
 };
 
 /* A launch as it will run. */
@@ -201,6 +202,45 @@ static void report_doubt(pl_module *m, const pl_fault_info *f)
     report_at(m, PL_W0432, f->kernel, f);
 }
 
+static void report_stop(pl_module *m, const pl_launch *l, const pl_grid *head)
+{
+    pl_gpu *gpu = m->gpu;
+    const pl_stop *s = &head->stopped;
+    const char *cause = "an interrupt", *help = NULL;
+    switch (s->cause) {
+    case PL_STOP_CYCLES:
+        cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " cycles", l->max_cycles);
+        help = "run's option --max-cycles sets it";
+        break;
+    case PL_STOP_INSTRUCTIONS:
+        cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " instructions", l->max_instructions);
+        help = "run's option --max-instructions sets it";
+        break;
+    case PL_STOP_OUTPUT:
+        cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " bytes of printed text", l->max_output ? l->max_output : PL_PRINT_MOST);
+        help = "run's option --max-output sets it";
+        break;
+    default:
+        if (head->cancel) cause = pl_stop_cause_of(*head->cancel);
+        break;
+    }
+    const char *what = pl_arena_printf(gpu->messages, "kernel '%s' was running", s->placed ? s->kernel : head->entry->name);
+    if (s->placed)
+        what = pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", what, three(gpu, s->block), three(gpu, s->thread));
+    const pl_program *p = m->program;
+    const uint32_t line = s->placed && s->pc < p->code.n ? p->code.at[s->pc].line : UINT32_MAX;
+    char position[PL_POSITION_TEXT];
+    pl_diag *d = pl_report(&gpu->diags, PL_E0420, s->placed ? pl_module_place(m, line) : (pl_loc){.file = UINT32_MAX}, cause, what);
+    if (s->placed && pl_cuda_position(p, line, position, sizeof position)) d->source = pl_arena_strdup(gpu->messages, position);
+    d->help = help;
+}
+
+static void report_no_memory(pl_gpu *gpu, const pl_grid *head)
+{
+    pl_gpu_no_memory(gpu, pl_arena_printf(gpu->messages, "while running kernel '%s', of which each block takes %" PRIu64 " bytes", head->entry->name,
+                                          pl_grid_block_bytes(head)));
+}
+
 /* ---------------------------------------------------------------- the driver's side of a launch */
 
 /* Does a launch made by device code have a shape that this GPU takes? *o: how many fit. */
@@ -245,6 +285,10 @@ static pl_status prepare_system(pl_gpu *gpu, const pl_program *p, bool cooperati
     pl_system *s = &gpu->system;
     uint64_t unused;
     pl_status st = region(gpu, pl_system_uses_heap(p), PL_HEAP_DEFAULT, "device heap", &s->heap.base, &s->heap.size);
+    if (st == PL_OK && s->heap.base && !s->heap.valid) {
+        if (!pl_heap_watch(&s->heap)) return pl_gpu_no_memory(gpu, "device heap");
+        pl_memory_restrict(&gpu->memory, s->heap.base, s->heap.valid);
+    }
     if (st == PL_OK)
         st = region(gpu, pl_system_uses_launches(p), LAUNCH_BUFFERS, "launches from the device", &s->launch_base,
                     &s->launch_size);
@@ -303,10 +347,18 @@ static void make_sink(course *x)
     x->sink.unit = to->unit ? pass_unit : NULL;
 }
 
+/* What is left of a limit; 0: there is none. */
+static uint64_t rest(uint64_t limit, uint64_t used)
+{
+    return !limit ? 0 : limit > used ? limit - used : 1;
+}
+
 /* Runs a row of grids. */
 static pl_status run_row(course *x, pl_grid *head)
 {
     const pl_launch *l = x->l;
+    head->most.cycles = rest(l->max_cycles, x->cycles);
+    head->most.instructions = rest(l->max_instructions, x->out->inst_executed);
     struct pl_weak *weak = l->weak ? pl_weak_open(x->m->program, l->seed) : NULL;
     if (l->weak && !weak) return PL_NOMEM;
     head->failed.set = false;
@@ -386,7 +438,8 @@ static pl_status run_children(course *x, pl_grid *parent)
         g->max_resident = o.blocks * m->gpu->machine->sm.count;
         g->launch_id = ++m->gpu->launches;
         g->pool = NULL;
-        g->head = g->before = g->next = NULL;
+        g->head = g;
+        g->before = g->next = NULL;
         g->next_block = g->cancelled = g->blocks_done = 0;
         g->executed = g->lane_executed = g->cycles = g->advances = 0;
         st = run_row(x, g);
@@ -436,11 +489,11 @@ static pl_status run(course *x, pl_grid *g, size_t n)
         x->out->error_text = pl_arena_strdup(m->results, head->fault.text);
         x->out->fault = fault_place(m, &head->fault);
     } else if (st == PL_INTERRUPTED) {
-        pl_report(&m->gpu->diags, PL_E0420, (pl_loc){.file = UINT32_MAX},
-                  "before the kernel had finished");
+        report_stop(m, x->l, head);
     } else if (st == PL_NOMEM) {
-        pl_gpu_no_memory(m->gpu, "while running the kernel");
+        report_no_memory(m->gpu, head);
     }
+    if (system->out.lost && st == PL_OK) st = pl_gpu_no_memory(m->gpu, "while holding what the kernel printed");
     return st;
 }
 
@@ -505,7 +558,7 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .stack_limit = stack_limit(l, s->f),
                  .max_resident = s->occupancy.blocks * gpu->machine->sm.count,
                  .pc_stat = m->pc_stat,
-                 .cancel = first->cancel,
+                 .cancel = first->cancel ? first->cancel : gpu->stop,
                  .progress = first->progress,
                  .progress_ctx = first->progress_ctx,
                  .threads = first->threads > 1 ? (uint32_t)first->threads : 1,
@@ -544,6 +597,41 @@ static void make_rows(pl_grid *g, const pl_launch *l)
     }
 }
 
+static uint64_t most_at_once(const pl_grid *g)
+{
+    const uint64_t blocks = pl_grid_blocks(g);
+    return blocks < g->max_resident ? blocks : g->max_resident;
+}
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+/* Blocks in timing mode start as soon as the machine has room; in functional mode further ones start only when those before wait. What they may
+ * take altogether is a limit of the grids. */
+static pl_status check_host_memory(pl_gpu *gpu, const pl_launch *l, pl_grid *g, size_t n)
+{
+    uint64_t possible = 0;
+    pl_status st = PL_OK;
+    for (size_t k = 0; k < n && st == PL_OK; k++) {
+        const uint64_t each = pl_grid_block_bytes(&g[k]), threads = (uint64_t)g[k].block[0] * g[k].block[1] * g[k].block[2],
+                       local = threads * g[k].entry->frame_bytes, cluster = g[k].cluster[0] ? g[k].cluster[0] * g[k].cluster[1] * g[k].cluster[2] : 1,
+                       blocks = l->mode == PL_MODE_TIMING ? most_at_once(&g[k]) : cluster;
+        const pl_need need[] = {
+            {pl_arena_printf(gpu->messages, "local memory of %" PRIu64 " threads", blocks * threads), times(local, blocks),
+             "fewer or smaller .local variables, smaller blocks, or --mode functional", false},
+            {pl_arena_printf(gpu->messages, "registers and shared memory of %" PRIu64 " blocks", blocks), times(each - local, blocks),
+             "smaller blocks, or --mode functional", false}};
+        st = pl_budget_check(gpu, (pl_loc){.file = UINT32_MAX}, pl_arena_printf(gpu->messages, "a launch of kernel '%s'", g[k].entry->name), need, 2);
+        const uint64_t grown = times(times(threads, g[k].stack_limit), most_at_once(&g[k]));
+        possible |= grown | times(each, most_at_once(&g[k])); /* at least the largest of them */
+    }
+    if (st == PL_OK && possible > SMALL_LAUNCH)
+        for (size_t k = 0; k < n; k++) g[k].most.memory = pl_budget_left(gpu);
+    return st;
+}
+
 static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out)
 {
     size_t n = 0, code = m->program->code.n, k = 0;
@@ -579,7 +667,9 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
         g[k].sink = l->sink ? &x.sink : NULL;
     }
     make_rows(g, l);
-    st = run(&x, g, n);
+    st = check_host_memory(gpu, l, g, n);
+    gpu->system.out.most = l->max_output;
+    if (st == PL_OK) st = run(&x, g, n);
     pl_totals_close(x.totals);
     free(g);
     out->theoretical_occupancy = (double)(s->occupancy.blocks * s->occupancy.warps) / gpu->machine->sm.warps;

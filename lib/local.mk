@@ -5,7 +5,7 @@
 pkginclude_HEADERS += include/ptxloom.h
 libptxloom_la_SOURCES += lib/source.c lib/load.c lib/occupancy.c lib/litmus.c
 libptxloom_la_SOURCES += lib/internal.h lib/gpu.c lib/memory.c lib/resource.c lib/file.c lib/module.c lib/launch.c lib/timing.c \
-	lib/trace.c lib/report.c lib/explain.c lib/passes.c \
+	lib/budget.c lib/trace.c lib/report.c lib/explain.c lib/passes.c \
 	lib/element.c lib/element.h lib/fill.c lib/fill.h lib/npy.c lib/npy.h \
 	lib/case.c lib/launchfile.c lib/launchfile.h lib/launchresource.c lib/argument.c
 unit_tests += tests/unit/test_launch tests/unit/test_constants tests/unit/test_glossary

@@ -78,6 +78,25 @@ static bool place_bank(pl_module *m)
     return true;
 }
 
+size_t pl_module_memory_needs(const pl_module *m, pl_need *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->program->vars.n; i++) {
+        const pl_prog_var *v = &m->program->vars.at[i];
+        if (v->space != PL_SP_GLOBAL) continue;
+        if (out) out[n] = (pl_need){pl_arena_printf(m->gpu->messages, "variable '%s'", v->name), v->size, "declare it smaller", v->address != 0};
+        n++;
+    }
+    return n;
+}
+
+static pl_status no_room(pl_module *m)
+{
+    pl_need *need = pl_arena_array(m->gpu->messages, pl_need, pl_module_memory_needs(m, NULL) + 1);
+    const pl_status st = need ? pl_budget_check(m->gpu, pl_module_place(m, UINT32_MAX), "the module", need, pl_module_memory_needs(m, need)) : PL_OK;
+    return st != PL_OK ? st : pl_gpu_no_memory(m->gpu, "while placing the module's variables");
+}
+
 /* Gives the global variables of the module and its constant bank their addresses; the assembler has placed the others. */
 pl_status pl_module_place_variables(pl_module *m)
 {
@@ -89,7 +108,7 @@ pl_status pl_module_place_variables(pl_module *m)
         v->address = pl_memory_alloc(&m->gpu->memory, v->size ? v->size : 1, v->name);
         good = v->address != 0;
     }
-    if (!good) return pl_gpu_no_memory(m->gpu, "while placing the module's variables");
+    if (!good) return no_room(m);
     initialise_variables(m);
     return PL_OK;
 }

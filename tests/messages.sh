@@ -64,6 +64,36 @@ cat >forever.ptx <<'END'
 .address_size 64
 .visible .entry k() { L: bra L; }
 END
+cat >widths.ptx <<'END'
+.version 8.6
+.target sm_90
+.address_size 64
+.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
+.global .align 1 .b8 text[5] = {37, 42, 100, 10, 0};
+.visible .entry k(.param .u32 first, .param .u32 then) {
+    .local .align 8 .b8 args[8]; .reg .u32 %w<3>; .reg .u64 %t, %a; .param .b64 f; .param .b64 a; .param .b32 r;
+    ld.param.u32 %w1, [first]; ld.param.u32 %w2, [then]; mov.u64 %t, text; cvta.global.u64 %t, %t; mov.u64 %a, args; cvta.local.u64 %a, %a;
+    st.u32 [%a], %w1; st.u32 [%a+4], 7; st.param.b64 [f], %t; st.param.b64 [a], %a;
+    call.uni (r), vprintf, (f, a);
+    st.u32 [%a], %w2;
+    st.param.b64 [f], %t; st.param.b64 [a], %a;
+L:  call.uni (r), vprintf, (f, a);
+    bra L; }
+END
+cat >big.ptx <<'END'
+.version 8.6
+.target sm_90
+.address_size 64
+.global .b8 small[16];
+.global .b8 g[4000000000];
+.visible .entry k() { ret; }
+END
+cat >deep.ptx <<'END'
+.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry k() { .local .b8 l[524288]; .reg .u64 %p; mov.u64 %p, l; cvta.local.u64 %p, %p; st.volatile.u8 [%p], 1; ret; }
+END
 cat >vote.ptx <<'END'
 .version 6.0
 .target sm_60
@@ -259,14 +289,69 @@ END
 says 2 run one.ptx -b 32 u32:1 'u32[4]' <<'END'
 error: the launch has no grid [E0417]
 END
-says 0 run one.ptx -g 1 -b 32 u32:1 'u32[4]' <<'END'
-argument 2:1:1: warning: the kernel wrote past the end of argument 2 (u32[4]): byte 0 after it is changed [W0419]
-     1 | u32[4]
-       | ^~~~~~
+for mode in timing functional; do
+    says 3 run forever.ptx -g 1 -b 32 --timeout 1 --mode $mode <<'END'
+forever.ptx:4:26: error: stopped by the time limit while kernel 'k' was running (block 0,0,0, thread 0,0,0) [E0420]
+     4 | .visible .entry k() { L: bra L; }
+       |                          ^
 END
-says 3 run forever.ptx -g 1 -b 32 --timeout 1 <<'END'
-error: stopped before the kernel had finished [E0420]
+    says 3 run forever.ptx -g 1 -b 32 --max-instructions 1000 --mode $mode <<'END'
+forever.ptx:4:26: error: stopped by the limit of 1000 instructions while kernel 'k' was running (block 0,0,0, thread 0,0,0) [E0420]
+     4 | .visible .entry k() { L: bra L; }
+       |                          ^
+  help: run's option --max-instructions sets it
 END
+done
+says 3 run forever.ptx -g 1 -b 32 --max-cycles 5000 <<'END'
+forever.ptx:4:26: error: stopped by the limit of 5000 cycles while kernel 'k' was running (block 0,0,0, thread 0,0,0) [E0420]
+     4 | .visible .entry k() { L: bra L; }
+       |                          ^
+  help: run's option --max-cycles sets it
+END
+says 3 run widths.ptx -g 1 -b 1 --max-output 1M u32:1048500 u32:1000000000 <<'END'
+widths.ptx:14:5: error: stopped by the limit of 1048576 bytes of printed text while kernel 'k' was running (block 0,0,0, thread 0,0,0) [E0420]
+    14 |     bra L; }
+       |     ^
+  help: run's option --max-output sets it
+END
+# 1048500 characters of the first call, none of the second
+test "$(head -c 1048501 out | tr -d ' ')" = 7 && test "$(head -c 1048501 out | wc -c)" = 1048501 && echo "ok $((n += 1)) - text before the limit" || echo "not ok $((n += 1)) - text before the limit"
+# a file that never comes: the time limit ends the wait
+mkfifo never.ptx
+says 3 run never.ptx -g 1 -b 32 --timeout 1 <<'END'
+error: stopped by the time limit while reading 'never.ptx' [E0420]
+END
+# memory: buffers, variables and local memory that the host does not have
+without_numbers() # STATUS LIMIT ARGUMENTS...: `says` under a limit of the address space in KiB, with a # for each number above a million
+{
+    n=$((n + 1))
+    wanted_status=$1 limit=$2
+    shift 2
+    cat >wanted
+    (ulimit -v "$limit"; exec "$loom" "$@") >out 2>err
+    status=$?
+    sed 's/[0-9]\{7,\}/#/g' err >found
+    grep -o '\[[EW][0-9]*\]' found | tr -d '[]' >>seen
+    if [ $status -eq "$wanted_status" ] && cmp -s wanted found; then echo "ok $n - $*"; else
+        echo "not ok $n - $*"
+        echo "# status $status, expected $wanted_status"
+        diff wanted found | sed 's/^/# /'
+    fi
+}
+if (ulimit -v 1000000; "$loom" --version >out 2>&1); then # not with the address sanitizer
+    without_numbers 2 1000000 run one.ptx -g 1 -b 32 u32:1 'f32[1000000000]' <<'END'
+error: the launch needs # bytes; # is left by the limit on address space (ulimit -v) [E0412]
+  help: the biggest part is argument 2 (f32[#]) with # bytes: use fewer elements
+END
+    without_numbers 2 1000000 run big.ptx -g 1 -b 32 <<'END'
+big.ptx: error: the module needs # bytes; # is left by the limit on address space (ulimit -v) [E0412]
+  help: the biggest part is variable 'g' with # bytes: declare it smaller
+END
+    without_numbers 2 1000000 run deep.ptx -g 2000 -b 1024 <<'END'
+error: a launch of kernel 'k' needs # bytes; # is left by the limit on address space (ulimit -v) [E0412]
+  help: the biggest part is local memory of 270336 threads with # bytes: fewer or smaller .local variables, smaller blocks, or --mode functional
+END
+fi
 says 2 as needs.ptx <<'END'
 needs.ptx:4:22: error: the module needs 'elsewhere', which is defined nowhere [E0421]
      4 | .extern .global .u32 elsewhere;

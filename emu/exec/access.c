@@ -4,7 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "emu/exec/system.h"
+
 enum { NULL_PAGE = 4096 }; /* addresses that come from a null pointer */
+#define WINDOW_REACH 0x80000000ull /* addresses that probably come from a pointer into a window */
 
 static uint8_t *shared_at(pl_warp *w, uint64_t address, uint64_t bytes)
 {
@@ -38,10 +41,12 @@ uint8_t *pl_resolve(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
     switch (space) {
     case PL_SP_SHARED:
         return shared_at(w, address, bytes);
-    case PL_SP_LOCAL:
-        if (address > w->local_bytes || bytes > w->local_bytes - address)
+    case PL_SP_LOCAL: {
+        const uint32_t top = pl_local_top(w);
+        if (address > top || bytes > top - address)
             return NULL;
         return w->local + (size_t)(pl_first_lane(w) + lane) * w->local_bytes + address;
+    }
     case PL_SP_PARAM: {
         uint32_t n = w->grid->entry->param_bytes;
         if (address > n || bytes > n - address)
@@ -56,15 +61,32 @@ uint8_t *pl_resolve(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
         const pl_alloc *a = w->hit;
         if (!a || address - a->address >= a->size)
             a = pl_memory_find(w->grid->memory, address);
-        if (!a || bytes > a->size || address - a->address > a->size - bytes)
+        if (!a || !pl_alloc_holds(a, address, bytes))
             return NULL;
-        w->hit = a;
+        if (!a->valid)
+            w->hit = a;
         return a->bytes + (address - a->address);
     }
     }
 }
 
-uint8_t *pl_access(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes, uint64_t align, const char *what)
+/* A constant bank, or NULL. */
+static const pl_alloc *constants_at(const pl_warp *w, uint64_t address)
+{
+    const pl_alloc *a = pl_memory_find(w->grid->memory, address);
+    return a && a->constant ? a : NULL;
+}
+
+uint8_t *pl_resolve_write(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes, pl_space *resolved, uint64_t *in_space)
+{
+    uint8_t *p = pl_resolve(w, lane, space, address, bytes, resolved, in_space);
+    const pl_alloc *a = w->hit; /* the allocation in which the address was found, unless that is restricted */
+    if (*resolved == PL_SP_PARAM || *resolved == PL_SP_CONST)
+        return NULL;
+    return p && *resolved == PL_SP_GLOBAL && a && a->constant && address - a->address < a->size ? NULL : p;
+}
+
+static uint8_t *aligned_access(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes, uint64_t align, const char *what, bool write)
 {
     pl_space real;
     uint64_t in;
@@ -73,24 +95,62 @@ uint8_t *pl_access(pl_warp *w, unsigned lane, pl_space space, uint64_t address, 
                  what, address, align);
         return NULL;
     }
-    uint8_t *p = pl_resolve(w, lane, space, address, bytes ? bytes : 1, &real, &in);
+    const uint64_t n = bytes ? bytes : 1;
+    uint8_t *p = write ? pl_resolve_write(w, lane, space, address, n, &real, &in) : pl_resolve(w, lane, space, address, n, &real, &in);
     if (!p)
-        pl_access_fault(w, lane, space, address, bytes ? bytes : 1, what);
+        pl_access_fault(w, lane, space, address, n, what);
     return p;
 }
 
-/* Says where an address lies that is in none of the places where it could be: how far from the nearest. */
-static void outside(pl_warp *w, unsigned lane, const char *access, uint64_t address, uint64_t start, uint64_t size, const char *name)
+uint8_t *pl_access(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes, uint64_t align, const char *what)
 {
-    bool before = address < start;
-    uint64_t distance = before ? start - address : address - start;
-    pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s, %" PRIu64 " bytes %s of '%s' (%" PRIu64 " bytes at 0x%" PRIx64 ")",
-             access, before || distance < size ? distance : distance - size,
-             before ? "before the start" : distance < size ? "from the start" : "behind the end", name, size, start);
+    return aligned_access(w, lane, space, address, bytes, align, what, false);
+}
+
+uint8_t *pl_access_write(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes, uint64_t align, const char *what)
+{
+    return aligned_access(w, lane, space, address, bytes, align, what, true);
+}
+
+/* Says how far an address lies from something, and which of its elements it would be. */
+static void outside(pl_warp *w, unsigned lane, const char *access, uint64_t address, uint64_t bytes, const pl_alloc *of)
+{
+    const bool before = address < of->address, within = !before && address - of->address < of->size;
+    const uint64_t from_start = before ? of->address - address : address - of->address;
+    const uint64_t distance = before || within ? from_start : from_start - of->size;
+    char shape[80] = "", element[60] = "";
+    if (of->element && of->size % of->element == 0)
+        snprintf(shape, sizeof shape, "%s[%" PRIu64 "], ", of->type, of->size / of->element);
+    if (within && bytes > of->size - from_start) {
+        snprintf(element, sizeof element, ", and reaches %" PRIu64 " bytes behind its end", bytes - (of->size - from_start));
+    } else if (shape[0]) {
+        const uint64_t index = (from_start + (before ? of->element - 1 : 0)) / of->element;
+        snprintf(element, sizeof element, ": element %s%" PRIu64, before ? "-" : "", index);
+    }
+    pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s, %" PRIu64 " bytes %s of '%s' (%s%" PRIu64 " bytes at 0x%" PRIx64 ")%s",
+             access, distance, before ? "before the start" : within ? "from the start" : "behind the end",
+             of->name ? of->name : "an allocation", shape, of->size, of->address, element);
+}
+
+/* An access to the device heap outside of the blocks in use. */
+static void outside_block(pl_warp *w, unsigned lane, const char *access, uint64_t address, uint64_t bytes)
+{
+    const pl_heap *h = &w->grid->system->heap;
+    const pl_heap_block *b = pl_heap_block_at(h, address);
+    const uint64_t start = b ? h->base + b->offset : 0;
+    if (!b) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s, in the device heap in front of all blocks of malloc", access);
+    } else if (!b->used) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s, %" PRIu64 " bytes from the start of a block of malloc that has been freed "
+                 "(%" PRIu64 " bytes at 0x%" PRIx64 ")", access, address - start, b->size, start);
+    } else {
+        const pl_alloc block = {.address = start, .size = b->size, .name = "a block of malloc"};
+        outside(w, lane, access, address, bytes, &block);
+    }
 }
 
 /* A load that reaches beyond the constant bank. */
-static void outside_bank(pl_warp *w, unsigned lane, uint64_t address, const char *access)
+static void outside_bank(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes, const char *access)
 {
     const pl_program *p = w->program;
     const pl_prog_var *last = NULL; /* in front of the address */
@@ -107,7 +167,7 @@ static void outside_bank(pl_warp *w, unsigned lane, uint64_t address, const char
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s, a generic address in '%s' (%" PRIu64 " bytes at constant address 0x%" PRIx64
                  "); cvta.to.const converts it", access, last->name, last->size, last->address);
     else
-        outside(w, lane, access, address, last->address, last->size, last->name);
+        outside(w, lane, access, address, bytes, &(pl_alloc){.address = last->address, .size = last->size, .name = last->name});
 }
 
 void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes, const char *what)
@@ -118,6 +178,7 @@ void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address
     pl_space real = space;
     uint64_t at = address;
     uint8_t *p = pl_resolve(w, lane, space, address, bytes, &real, &at);
+    const pl_alloc *constants = p && real == PL_SP_GLOBAL ? constants_at(w, address) : NULL;
     if (p && address % bytes) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_MISALIGNED_ADDRESS", "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
                  ", which is not a multiple of %" PRIu64, what, bytes, names[real], at, bytes);
@@ -146,21 +207,36 @@ void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address
                  "; parameters of a kernel cannot be written", what, bytes, at);
         return;
     }
-    if (real == PL_SP_LOCAL || real == PL_SP_PARAM) {
-        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
-                 ", out of bounds", what, bytes, names[real], at);
+    if (constants) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s of %" PRIu64 " bytes at 0x%" PRIx64
+                 ", constant address 0x%" PRIx64 "; constants cannot be written", what, bytes, address, address - constants->address);
         return;
     }
-    char access[80];
+    if (real == PL_SP_LOCAL || real == PL_SP_PARAM) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
+                 ", out of bounds: %s %" PRIu32 " bytes", what, bytes, names[real], at,
+                 real == PL_SP_LOCAL ? "the stack of the thread has" : "the kernel's parameters have",
+                 real == PL_SP_LOCAL ? pl_local_top(w) : w->grid->entry->param_bytes);
+        return;
+    }
+    char access[120];
     if (space == PL_SP_CONST) {
         snprintf(access, sizeof access, "%s of %" PRIu64 " bytes at constant address 0x%" PRIx64, what, bytes, address);
-        outside_bank(w, lane, address, access);
+        outside_bank(w, lane, address, bytes, access);
         return;
     }
     if (space != PL_SP_GENERIC && (address - PL_SHARED_WINDOW < PL_SHARED_SLICE * PL_SHARED_RANKS || address - PL_LOCAL_WINDOW < PL_LOCAL_SIZE)) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_INVALID_ADDRESS_SPACE", "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
                  ", which lies in the window of %s memory", what, bytes, names[space], address,
                  address - PL_LOCAL_WINDOW < PL_LOCAL_SIZE ? "local" : "shared");
+        return;
+    }
+    const uint64_t beyond = address - (PL_LOCAL_WINDOW - WINDOW_REACH);
+    if (beyond < 2 * WINDOW_REACH) {
+        const bool before = address < PL_LOCAL_WINDOW;
+        const uint64_t distance = before ? PL_LOCAL_WINDOW - address : address - PL_LOCAL_WINDOW;
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s of %" PRIu64 " bytes at 0x%" PRIx64 ", %" PRIu64 " bytes %s local memory; "
+                 "the stack of the thread has %" PRIu32, what, bytes, address, distance, before ? "before the start of" : "from the start of", pl_local_top(w));
         return;
     }
     if (address < NULL_PAGE) {
@@ -175,12 +251,17 @@ void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address
                  address - gone->address, gone->name, gone->size, gone->address);
         return;
     }
+    const pl_alloc *const inside = pl_memory_find(w->grid->memory, address);
+    snprintf(access, sizeof access, "%s of %" PRIu64 " bytes at 0x%" PRIx64, what, bytes, address);
+    if (inside && inside->valid) {
+        outside_block(w, lane, access, address, bytes);
+        return;
+    }
     const pl_alloc *a = pl_memory_nearest(w->grid->memory, address);
     if (!a) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS", "%s of %" PRIu64 " bytes at 0x%" PRIx64
                  "; nothing is allocated", what, bytes, address);
         return;
     }
-    snprintf(access, sizeof access, "%s of %" PRIu64 " bytes at 0x%" PRIx64, what, bytes, address);
-    outside(w, lane, access, address, a->address, a->size, a->name ? a->name : "an allocation");
+    outside(w, lane, access, address, bytes, a);
 }

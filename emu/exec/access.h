@@ -31,11 +31,16 @@ static inline void pl_addresses(const pl_warp *w, const pl_insn *i, unsigned k, 
  * *in_space: the address there. */
 uint8_t *pl_resolve(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes, pl_space *resolved, uint64_t *in_space);
 
-/* Reports an access that pl_resolve refused, or a misaligned one. */
+/* The same for a write: NULL also where kernels must not write, which is parameters and constants. */
+uint8_t *pl_resolve_write(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes, pl_space *resolved, uint64_t *in_space);
+
+/* Reports an access that pl_resolve or pl_resolve_write refused, or a misaligned one. */
 void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes, const char *what);
 
 /* The bytes that an instruction with demands on alignment may use, or NULL after reporting the fault. bytes may be 0. */
 uint8_t *pl_access(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes, uint64_t align, const char *what);
+/* The same for bytes that are written. */
+uint8_t *pl_access_write(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes, uint64_t align, const char *what);
 
 /* Records an access for timing and traces. */
 static inline void pl_record(pl_warp *w, pl_space space, pl_access_kind kind, unsigned bytes, uint32_t mask, const uint64_t *addr, unsigned flags)

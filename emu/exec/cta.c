@@ -9,6 +9,7 @@
 
 #include "emu/exec/async.h"
 #include "emu/exec/exec.h"
+#include "emu/exec/system.h"
 #include "emu/exec/weak.h"
 #include "base/team.h"
 
@@ -426,10 +427,20 @@ static layout layout_of(const pl_cta *c)
     return l;
 }
 
-/* One more block; its storage is not touched. */
+uint64_t pl_grid_block_bytes(const pl_grid *g)
+{
+    const uint32_t threads = g->block[0] * g->block[1] * g->block[2];
+    const pl_cta c = {.grid = (pl_grid *)(uintptr_t)g, .nwarps = (threads + g->width - 1) / g->width,
+                      .shared_end = g->shared_reserved + g->entry->static_shared + g->dynamic_shared};
+    return layout_of(&c).bytes;
+}
+
+/* One more block; its storage is not touched. NULL: no memory, or more than the launch may use. */
 static pl_cta *make_cta(pl_grid *g)
 {
     pl_exec_pool *p = g->pool;
+    if (g->head->most.memory && p->n && (p->n + 1) * pl_grid_block_bytes(g) > g->head->most.memory)
+        return NULL;
     if (p->n == p->cap) {
         size_t cap = p->cap ? 2 * p->cap : 16;
         pl_cta **a = realloc(p->cta, cap * sizeof *a);
@@ -802,8 +813,37 @@ pl_status pl_grid_open(pl_grid *g)
     if (!g->head)
         g->head = g;
     g->fault.set = g->complete = false;
+    g->stopped = (pl_stop){0};
+    g->ran = g->grown = 0;
     g->executed = g->lane_executed = g->blocks_done = g->let_go = 0;
     return PL_OK;
+}
+
+bool pl_grid_stop(pl_grid *head, uint64_t cycles, uint64_t instructions, pl_cta *const *live, size_t n)
+{
+    pl_stop *s = &head->stopped;
+    if (head->cancel && *head->cancel)
+        s->cause = PL_STOP_FLAG;
+    else if (head->most.cycles && cycles >= head->most.cycles)
+        s->cause = PL_STOP_CYCLES;
+    else if (head->most.instructions && instructions >= head->most.instructions)
+        s->cause = PL_STOP_INSTRUCTIONS;
+    else if (head->system && head->system->out.full)
+        s->cause = PL_STOP_OUTPUT;
+    else
+        return false;
+    for (size_t k = 0; k < n && !s->placed; k++)
+        for (uint32_t j = 0; j < live[k]->nwarps && !s->placed; j++) {
+            const pl_warp *w = &live[k]->warp[j];
+            const pl_grid *g = live[k]->grid;
+            if (w->state == PL_WARP_DONE || !w->nsplits)
+                continue;
+            const pl_lanes lanes = w->active ? w->active : w->lanes;
+            const uint32_t t = j * g->width + (uint32_t)__builtin_ctzll(lanes), x = g->block[0], y = g->block[1];
+            *s = (pl_stop){.cause = s->cause, .placed = true, .pc = w->pc, .kernel = g->entry->name, .thread = {t % x, t / x % y, t / x / y}};
+            memcpy(s->block, live[k]->id, sizeof s->block);
+        }
+    return true;
 }
 
 void pl_grid_close(pl_grid *g)

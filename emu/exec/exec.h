@@ -244,6 +244,22 @@ typedef struct pl_fault_info {
     bool set;
 } pl_fault_info;
 
+/* Why a launch ended before its end, and where it was then. */
+typedef enum pl_stop_cause { PL_STOP_NONE, PL_STOP_FLAG, PL_STOP_CYCLES, PL_STOP_INSTRUCTIONS, PL_STOP_OUTPUT } pl_stop_cause;
+typedef struct pl_stop {
+    pl_stop_cause cause;
+    bool placed; /* the rest is known: a thread that was running */
+    uint32_t pc, block[3], thread[3];
+    const char *kernel;
+} pl_stop;
+
+/* What a launch may use; 0: no limit. */
+typedef struct pl_limits {
+    uint64_t cycles;       /* timing mode */
+    uint64_t instructions; /* of warps */
+    uint64_t memory;       /* bytes on the host for the storage of blocks */
+} pl_limits;
+
 /* One launch. Filled by lib/ before, read afterwards.
  *
  * Several may run at once, in a row: a grid with `before` starts when every block of that grid has executed
@@ -262,6 +278,7 @@ typedef struct pl_grid {
     const pl_sink *sink;       /* or NULL */
     pl_pc_stat *pc_stat;       /* program->code.n entries, or NULL */
     const volatile int *cancel; /* or NULL: stop when it becomes non-zero */
+    pl_limits most;            /* those of the head count */
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions); /* or NULL */
     void *progress_ctx;
     uint32_t threads;          /* host threads of timing mode; the result does not depend on it */
@@ -293,6 +310,9 @@ typedef struct pl_grid {
     pl_fault_info failed;      /* an assertion: the launch runs on and fails at its end */
     pl_fault_info doubt;       /* something whose result is undefined: the launch runs on */
     pl_fault_info fault;
+    pl_stop stopped;           /* of the head */
+    uint64_t ran;              /* of the head, functional mode: instructions so far */
+    uint64_t grown;            /* of the head: bytes by which the storage of its warps has grown; threads add to it */
     uint64_t executed, lane_executed, cycles;
     uint64_t blocks_done;
     uint64_t cancelled;        /* blocks that never start because another took their work (clusterlaunchcontrol) */
@@ -324,6 +344,9 @@ static inline uint64_t pl_grid_blocks(const pl_grid *g) { return (uint64_t)g->gr
 
 /* --- blocks (cta.c) --- */
 pl_status pl_grid_open(pl_grid *g);  /* checks the launch, prepares storage */
+uint64_t pl_grid_block_bytes(const pl_grid *g); /* bytes on the host that one of its blocks takes; before pl_grid_open, too */
+/* Must the launch stop now? cycles, instructions: so far. live: n of its blocks that run. Fills g->stopped of the head. */
+bool pl_grid_stop(pl_grid *head, uint64_t cycles, uint64_t instructions, pl_cta *const *live, size_t n);
 void pl_grid_close(pl_grid *g);
 pl_cta *pl_cta_start(pl_grid *g, uint32_t linear, uint32_t sm); /* NULL: out of memory */
 /* Coordinates of the block that starts as number `order`: the blocks of a cluster start one after the other. */
@@ -419,6 +442,8 @@ uint32_t *pl_warp_frame(const pl_warp *w, const pl_split *s);
 uint32_t *pl_warp_preds(const pl_warp *w, const pl_split *s);
 /* Frame size, start of the local frame and its end for the current split. */
 pl_callnode *pl_warp_node(pl_warp *w);
+/* The end of what the lanes of the current split have of local memory: frames, spills, alloca. */
+static inline uint32_t pl_local_top(const pl_warp *w) { return w->call[w->split[w->current].call].local_top; }
 /* Makes sure that a lane has that much local memory, of which `aside` does not count; false: the limit was reached and the launch has failed. */
 bool pl_warp_local(pl_warp *w, uint32_t bytes, uint32_t aside);
 /* Value of a special register for every lane of the half (64-bit values; 32-bit registers use the low half). */

@@ -134,10 +134,24 @@ static uint32_t cluster_blocks(const pl_grid *g)
     return g->cluster[0] ? g->cluster[0] * g->cluster[1] * g->cluster[2] : 1;
 }
 
+/* Blocks for which the host has memory. */
+static uint64_t blocks_in_memory(const pl_grid *g)
+{
+    return g->head->most.memory ? g->head->most.memory / pl_grid_block_bytes(g) : UINT64_MAX;
+}
+
+/* Does the host hold fewer blocks at once than the machine? Then blocks that wait for others may wait in vain. */
+static bool few_for_memory(const pl_grid *g)
+{
+    return blocks_in_memory(g) < g->max_resident;
+}
+
 /* Most blocks that may run at once while grid g starts some. */
 static uint32_t most_blocks(const pl_grid *g)
 {
-    return g->max_resident > cluster_blocks(g) ? g->max_resident : cluster_blocks(g);
+    const uint64_t held = blocks_in_memory(g);
+    const uint32_t most = held < g->max_resident ? (uint32_t)held : g->max_resident;
+    return most > cluster_blocks(g) ? most : cluster_blocks(g);
 }
 
 /* Starts the next block or cluster of a grid behind the n that run. */
@@ -219,6 +233,8 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
         left = pl_grid_left(g);
         const unsigned drawn = g->random ? 16 : 1; /* blocks are drawn: one that can go on may not come for some time */
         if (idle > (n + 1) * IDLE_ROUNDS * drawn && left == before && started_all && !sleeping(live, n)) {
+            if (from && few_for_memory(from))
+                return PL_NOMEM;
             pl_hang_report(g, live, n, false);
             break;
         }
@@ -228,10 +244,13 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
         looking = paused && left == before && g->advances == advances ? looking + (patient ? 1 : PL_IDLE_STEP) : 0;
         uint64_t rounds = SPIN_ROUNDS * PL_IDLE_STEP * drawn;
         if (looking > rounds && looking / rounds > n && started_all) {
+            if (from && few_for_memory(from))
+                return PL_NOMEM;
             pl_hang_report(g, live, n, true);
             break;
         }
-        if (g->cancel && *g->cancel)
+        g->ran += executed;
+        if (pl_grid_stop(g, 0, g->ran, live, n))
             return PL_INTERRUPTED;
     }
     return st;

@@ -1,6 +1,8 @@
 /* heap.c - blocks of the device heap. See heap.h. */
 #include "emu/exec/heap.h"
 
+#include "emu/exec/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +29,23 @@ static unsigned class_of(uint64_t cost)
 void pl_heap_close(pl_heap *h)
 {
     free(h->block);
+    free(h->valid);
     memset(h, 0, sizeof *h);
+}
+
+bool pl_heap_watch(pl_heap *h)
+{
+    h->valid = calloc((size_t)(h->size / PL_GRANULE) + 1, 1);
+    return h->valid != NULL;
+}
+
+/* The first `size` bytes of the block may be accessed. Other host threads may be looking. */
+static void allow(pl_heap *h, const pl_heap_block *b, uint64_t size)
+{
+    for (uint64_t at = 0; h->valid && at < b->cost; at += PL_GRANULE) {
+        const uint64_t left = at < size ? size - at : 0;
+        __atomic_store_n(&h->valid[(b->offset + at) / PL_GRANULE], (uint8_t)(left < PL_GRANULE ? left : PL_GRANULE), __ATOMIC_RELAXED);
+    }
 }
 
 static pl_heap_block *reuse(pl_heap *h, uint64_t cost, uint64_t align)
@@ -83,26 +101,36 @@ uint64_t pl_heap_alloc(pl_heap *h, uint64_t size, uint64_t align)
     if (!b)
         return 0;
     b->used = true;
+    b->size = size;
     b->next = 0;
+    allow(h, b, size);
     return h->base + b->offset;
 }
 
-bool pl_heap_free(pl_heap *h, uint64_t address)
+const pl_heap_block *pl_heap_block_at(const pl_heap *h, uint64_t address)
 {
-    uint64_t offset = address - h->base;
-    size_t lo = 0, hi = h->n;
+    const uint64_t offset = address - h->base;
+    size_t lo = 0, hi = h->n; /* lo: the first block behind the address */
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
-        if (h->block[mid].offset < offset)
+        if (h->block[mid].offset <= offset)
             lo = mid + 1;
         else
             hi = mid;
     }
-    if (!h->base || lo == h->n || h->block[lo].offset != offset || !h->block[lo].used)
+    return h->base && lo ? &h->block[lo - 1] : NULL;
+}
+
+bool pl_heap_free(pl_heap *h, uint64_t address)
+{
+    const pl_heap_block *found = pl_heap_block_at(h, address);
+    if (!found || h->base + found->offset != address || !found->used)
         return false;
-    pl_heap_block *b = &h->block[lo];
+    const size_t k = (size_t)(found - h->block);
+    pl_heap_block *b = &h->block[k];
+    allow(h, b, 0);
     b->used = false;
     b->next = h->free_list[class_of(b->cost)];
-    h->free_list[class_of(b->cost)] = (uint32_t)lo + 1;
+    h->free_list[class_of(b->cost)] = (uint32_t)k + 1;
     return true;
 }

@@ -44,6 +44,11 @@ void pl_memory_free(pl_memory *m)
 
 uint64_t pl_memory_alloc(pl_memory *m, uint64_t size, const char *name)
 {
+    return pl_memory_alloc_gap(m, size, PL_GAP, name);
+}
+
+uint64_t pl_memory_alloc_gap(pl_memory *m, uint64_t size, uint64_t gap, const char *name)
+{
     if (m->n == m->cap) {
         size_t cap = m->cap ? 2 * m->cap : 16;
         pl_alloc *a = realloc(m->alloc, cap * sizeof *a);
@@ -58,7 +63,7 @@ uint64_t pl_memory_alloc(pl_memory *m, uint64_t size, const char *name)
     if (!bytes)
         return 0;
     uint64_t address = m->next;
-    m->next += (size + 4096 + 511) / 512 * 512; /* a gap, so that overruns hit nothing */
+    m->next += (size + gap + 511) / 512 * 512; /* a gap, so that overruns hit nothing */
     m->alloc[m->n++] = (pl_alloc){.address = address, .size = size, .bytes = bytes, .name = name};
     return address;
 }
@@ -91,11 +96,61 @@ pl_status pl_memory_release(pl_memory *m, uint64_t address)
     return PL_OK;
 }
 
-void pl_memory_constant(pl_memory *m, uint64_t address)
+/* The allocation that starts at the address or contains it. */
+static pl_alloc *of(pl_memory *m, uint64_t address)
 {
     size_t k = position(m, address);
-    if (k)
-        m->alloc[k - 1].constant = true;
+    return k ? &m->alloc[k - 1] : NULL;
+}
+
+void pl_memory_constant(pl_memory *m, uint64_t address)
+{
+    pl_alloc *a = of(m, address);
+    if (a)
+        a->constant = true;
+}
+
+void pl_memory_type(pl_memory *m, uint64_t address, const char *type, uint32_t element)
+{
+    pl_alloc *a = of(m, address);
+    if (!a)
+        return;
+    a->type = type;
+    a->element = element;
+}
+
+void pl_memory_written(pl_memory *m, uint64_t address)
+{
+    pl_alloc *a = of(m, address);
+    if (a)
+        a->written = true;
+}
+
+uint64_t pl_memory_untouched(const pl_memory *m)
+{
+    uint64_t sum = 0;
+    for (size_t k = 0; k < m->n; k++)
+        sum += m->alloc[k].written ? 0 : m->alloc[k].size;
+    return sum;
+}
+
+void pl_memory_restrict(pl_memory *m, uint64_t address, const uint8_t *valid)
+{
+    pl_alloc *a = of(m, address);
+    if (a)
+        a->valid = valid;
+}
+
+bool pl_memory_valid(const uint8_t *valid, uint64_t at, uint64_t bytes)
+{
+    while (bytes) {
+        const uint64_t first = at % PL_GRANULE, n = bytes < PL_GRANULE - first ? bytes : PL_GRANULE - first;
+        if (__atomic_load_n(&valid[at / PL_GRANULE], __ATOMIC_RELAXED) < first + n)
+            return false;
+        at += n;
+        bytes -= n;
+    }
+    return true;
 }
 
 const pl_freed *pl_memory_freed(const pl_memory *m, uint64_t address)

@@ -25,7 +25,7 @@ static void atomic128(pl_warp *w, const pl_insn *i, int op, uint64_t *addr, pl_s
         if (!((w->exec >> l) & 1u))
             continue;
         uint64_t at, have[2];
-        uint8_t *p = pl_resolve(w, l, space, addr[l], 16, &real, &at);
+        uint8_t *p = pl_resolve_write(w, l, space, addr[l], 16, &real, &at);
         if (!p || addr[l] % 16) {
             pl_access_fault(w, l, space, addr[l], 16, "atomic operation");
             return;
@@ -58,7 +58,7 @@ static inline uint8_t *quick(const pl_warp *w, pl_space space, uint64_t address,
                    ? w->cta->shared + offset : NULL;
     }
     const pl_alloc *h = w->hit;
-    if ((space != PL_SP_GLOBAL && space != PL_SP_GENERIC) || !h || h->size < bytes || address - h->address > h->size - bytes)
+    if ((space != PL_SP_GLOBAL && space != PL_SP_GENERIC) || !h || h->constant || h->size < bytes || address - h->address > h->size - bytes)
         return NULL;
     *real = PL_SP_GLOBAL;
     return h->bytes + (address - h->address);
@@ -75,7 +75,7 @@ static void atomic_vector(pl_warp *w, const pl_insn *i, int op, int type, int d,
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t at;
-        uint8_t *p = pl_resolve(w, l, space, addr[l], size, &real, &at);
+        uint8_t *p = pl_resolve_write(w, l, space, addr[l], size, &real, &at);
         if (!p || addr[l] % size || real != PL_SP_GLOBAL) {
             pl_access_fault(w, l, space, addr[l], size, "atomic operation on a vector");
             return;
@@ -120,8 +120,8 @@ static void atomic(pl_warp *w, const pl_insn *i, int op, int type, int d, unsign
         uint64_t at = addr[l], have = 0;
         uint8_t *p = quick(w, space, at, bytes, &real);
         if (!p)
-            p = pl_resolve(w, l, space, addr[l], bytes, &real, &at);
-        if (!p || addr[l] % bytes || real == PL_SP_PARAM) {
+            p = pl_resolve_write(w, l, space, addr[l], bytes, &real, &at);
+        if (!p || addr[l] % bytes) {
             pl_access_fault(w, l, space, addr[l], bytes, "atomic operation");
             return;
         }
@@ -178,7 +178,7 @@ void exec_cast(pl_warp *w, const pl_insn *i, int type)
         uint64_t at = addr[l], have = 0;
         uint8_t *p = quick(w, space, at, bytes, &real);
         if (!p)
-            p = pl_resolve(w, l, space, addr[l], bytes, &real, &at);
+            p = pl_resolve_write(w, l, space, addr[l], bytes, &real, &at);
         if (!p || addr[l] % bytes) {
             pl_access_fault(w, l, space, addr[l], bytes, "atomic operation");
             return;

@@ -50,7 +50,7 @@ static bool start_one(pl_warp *w, const bulk *b, unsigned l, uint64_t to, const 
         refuse(w, l, to, "a bulk operation reaches beyond the shared memory of another block");
         return false;
     }
-    if (!(o.to = pl_access(w, l, b->to_global ? PL_SP_GLOBAL : PL_SP_SHARED, to, n, 16, "destination of a bulk operation")))
+    if (!(o.to = pl_access_write(w, l, b->to_global ? PL_SP_GLOBAL : PL_SP_SHARED, to, n, 16, "destination of a bulk operation")))
         return false;
     const char *wrong = pl_async_start(w, o);
     if (wrong)

@@ -189,6 +189,7 @@ typedef struct area {
     uint64_t stride; /* elements from one row (column) to the next */
     uint64_t address[PL_LANES];
     pl_space space;
+    bool write;
     uint8_t *bytes;  /* the whole matrix, when one block of memory holds it and all lanes gave one address; else NULL */
 } area;
 
@@ -203,6 +204,7 @@ static bool open_area(pl_warp *w, const pl_insn *i, const pl_tensor_op *op, pl_t
     m->by_column = layout == W_col;
     m->space = (pl_space)i->sel[PL_M_SPACE];
     m->bytes = NULL;
+    m->write = at == 0; /* the address is the first operand of a store */
     if (w->exec == 0)
         return false;
     const unsigned lane = (unsigned)__builtin_ctz(w->exec);
@@ -216,7 +218,7 @@ static bool open_area(pl_warp *w, const pl_insn *i, const pl_tensor_op *op, pl_t
     pl_space real;
     uint64_t in_space;
     if (same)
-        m->bytes = pl_resolve(w, lane, m->space, m->address[lane], span, &real, &in_space);
+        m->bytes = (m->write ? pl_resolve_write : pl_resolve)(w, lane, m->space, m->address[lane], span, &real, &in_space);
     if (!m->bytes)
         return true;
     m->space = real;
@@ -235,7 +237,7 @@ static uint8_t *element(pl_warp *w, const area *m, unsigned lane, pl_tensor_cell
         return m->bytes + offset;
     pl_space real;
     uint64_t in_space;
-    uint8_t *p = pl_resolve(w, lane, m->space, m->address[lane] + offset, size, &real, &in_space);
+    uint8_t *p = (m->write ? pl_resolve_write : pl_resolve)(w, lane, m->space, m->address[lane] + offset, size, &real, &in_space);
     if (!p || (m->address[lane] + offset) % size) {
         pl_access_fault(w, lane, m->space, m->address[lane] + offset, size, what);
         return NULL;

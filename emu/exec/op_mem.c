@@ -30,7 +30,7 @@ static inline bool offsets(const pl_warp *w, const uint64_t *addr, uint64_t star
     return !(bad >> 63) && !(low & (bytes - 1));
 }
 
-static inline bool find_span(pl_warp *w, pl_space space, const uint64_t *addr, unsigned bytes, span *s)
+static inline bool find_span(pl_warp *w, pl_space space, const uint64_t *addr, unsigned bytes, bool write, span *s)
 {
     if (space == PL_SP_SHARED) {
         const pl_cta *c = w->cta;
@@ -45,7 +45,7 @@ static inline bool find_span(pl_warp *w, pl_space space, const uint64_t *addr, u
         if (space != PL_SP_LOCAL)
             return false;
         s->base = w->local + (size_t)pl_first_lane(w) * w->local_bytes; /* each lane has its own piece */
-        if (!offsets(w, addr, 0, w->local_bytes, bytes, s->off))
+        if (!offsets(w, addr, 0, pl_local_top(w), bytes, s->off))
             return false;
         for (unsigned l = 0; l < PL_LANES; l++)
             s->off[l] += (uint64_t)l * w->local_bytes;
@@ -54,10 +54,10 @@ static inline bool find_span(pl_warp *w, pl_space space, const uint64_t *addr, u
     const pl_alloc *a = w->hit;
     if (a && offsets(w, addr, a->address, a->size, bytes, s->off)) {
         s->base = a->bytes;
-        return true;
+        return !write || !a->constant;
     }
     a = pl_memory_find(w->grid->memory, addr[__builtin_ctz(w->exec)]);
-    if (!a)
+    if (!a || a->valid || (write && a->constant))
         return false;
     w->hit = a;
     s->base = a->bytes;
@@ -189,7 +189,7 @@ void exec_ld(pl_warp *w, const pl_insn *i)
     }
     unsigned bytes = 1u << log2;
     span s;
-    if (!find_span(w, space, addr, bytes * count, &s)) {
+    if (!find_span(w, space, addr, bytes * count, false, &s)) {
         load_slow(w, i, space, addr, log2, count);
         return;
     }
@@ -241,7 +241,7 @@ void exec_st(pl_warp *w, const pl_insn *i)
     uint64_t addr[PL_LANES];
     pl_addresses(w, i, 0, flags & PL_MF_ADDR32, i->imm, addr);
     span s;
-    if (log2 == 2 && !(flags & PL_MF_WIDE) && find_span(w, space, addr, bytes * count, &s)) {
+    if (log2 == 2 && !(flags & PL_MF_WIDE) && find_span(w, space, addr, bytes * count, true, &s)) {
         for (unsigned k = 0; k < count; k++) {
             const uint32_t *v = pl_row32(w, data_row(w, i, 1, count, k));
             if (count == 1 && w->exec == UINT32_MAX && consecutive(s.off, 4))
@@ -257,7 +257,7 @@ void exec_st(pl_warp *w, const pl_insn *i)
         return;
     }
     uint64_t size = (uint64_t)bytes * count;
-    if (log2 == 3 && find_span(w, space, addr, bytes * count, &s)) {
+    if (log2 == 3 && find_span(w, space, addr, bytes * count, true, &s)) {
         for (unsigned k = 0; k < count; k++) {
             const uint64_t *v = pl_row64(w, data_row(w, i, 1, count, k));
             for (uint32_t m = w->exec; m; m &= m - 1) {
@@ -273,8 +273,8 @@ void exec_st(pl_warp *w, const pl_insn *i)
         if (!((w->exec >> l) & 1u))
             continue;
         uint64_t at;
-        uint8_t *p = pl_resolve(w, l, space, addr[l], size, &real, &at);
-        if (!p || addr[l] % size || real == PL_SP_PARAM) {
+        uint8_t *p = pl_resolve_write(w, l, space, addr[l], size, &real, &at);
+        if (!p || addr[l] % size) {
             pl_access_fault(w, l, space, addr[l], size, "store");
             return;
         }
@@ -434,8 +434,7 @@ void exec_alloca(pl_warp *w, const pl_insn *i)
     uint32_t top = pl_warp_node(w)->local_top, most = 0;
     if (!align || align & (align - 1))
         align = 8;
-    uint32_t start = (top + align - 1) & ~(align - 1);
-    uint64_t v[PL_LANES], n[PL_LANES];
+    uint64_t v[PL_LANES], n[PL_LANES], start = (top + (uint64_t)align - 1) & ~(uint64_t)(align - 1);
     for (unsigned l = 0; l < PL_LANES; l++) {
         n[l] = wide ? pl_row64(w, i->op[1])[l] : pl_row32(w, i->op[1])[l];
         if (n[l] > 1u << 30)
@@ -443,12 +442,12 @@ void exec_alloca(pl_warp *w, const pl_insn *i)
         if ((w->exec >> l) & 1u && n[l] > most)
             most = (uint32_t)n[l];
     }
-    most = (most + align - 1) & ~(align - 1);
+    const uint64_t end = start + ((most + (uint64_t)align - 1) & ~(uint64_t)(align - 1));
     for (unsigned l = 0; l < PL_LANES; l++) /* the stack grows down: lanes that ask for less begin later, at what is aligned below the common end */
-        v[l] = start + (((w->exec >> l) & 1u ? most - n[l] : 0) & ~(uint64_t)(align - 1));
-    if (!pl_warp_local(w, start + most, pl_warp_node(w)->aside))
+        v[l] = start + (((w->exec >> l) & 1u ? end - start - n[l] : 0) & ~(uint64_t)(align - 1));
+    if (!pl_warp_local(w, end < UINT32_MAX ? (uint32_t)end : UINT32_MAX, pl_warp_node(w)->aside))
         return;
-    pl_warp_node(w)->local_top = start + most;
+    pl_warp_node(w)->local_top = (uint32_t)end;
     put(w, i->op[0], v, wide);
 }
 

@@ -54,7 +54,8 @@ static bool fetch_map(pl_warp *w, const pl_insn *i, const pl_tma_shape *s, unsig
 typedef struct reach {
     const pl_memory *memory;
     const pl_alloc *hit;
-    uint64_t missing; /* first address outside of every allocation */
+    bool write;
+    uint64_t missing; /* first address that lies outside of every allocation, or must not be written */
 } reach;
 
 static bool reachable(void *ctx, const pl_tma_piece *p)
@@ -64,7 +65,7 @@ static bool reachable(void *ctx, const pl_tma_piece *p)
         return true;
     if (!r->hit || p->address - r->hit->address >= r->hit->size)
         r->hit = pl_memory_find(r->memory, p->address);
-    if (r->hit && p->valid <= r->hit->size - (p->address - r->hit->address))
+    if (r->hit && !(r->write && r->hit->constant) && pl_alloc_holds(r->hit, p->address, p->valid))
         return true;
     r->missing = p->address;
     return false;
@@ -87,9 +88,9 @@ static bool prepare(pl_warp *w, const pl_insn *i, const pl_tma_shape *s, unsigne
     const char *wrong = pl_tma_wrong(c);
     if (wrong)
         return illegal(w, lane, c->map.address, "tensor copy:", wrong);
-    reach r = {.memory = c->memory};
+    reach r = {.memory = c->memory, .write = c->kind != PL_TMA_LOAD};
     if (!s->prefetch && !pl_tma_walk(c, reachable, &r)) {
-        pl_access(w, lane, PL_SP_GLOBAL, r.missing, 16, 1, "tensor copy");
+        pl_access_fault(w, lane, PL_SP_GLOBAL, r.missing, 16, "tensor copy");
         return false;
     }
     return true;

@@ -36,6 +36,11 @@ static bool room(pl_print_buffer *b, size_t n)
     return true;
 }
 
+static uint64_t most(const pl_print_buffer *b)
+{
+    return b->most ? b->most : PL_PRINT_MOST;
+}
+
 void pl_print_add(pl_print_buffer *b, const char *text, size_t n, uint64_t cost)
 {
     while (b->records && b->limit && b->held + cost > b->limit) { /* the oldest make room */
@@ -50,6 +55,10 @@ void pl_print_add(pl_print_buffer *b, const char *text, size_t n, uint64_t cost)
         memmove(b->text, b->text + b->start, b->n - b->start);
         b->n -= b->start;
         b->start = 0;
+    }
+    if (b->full || b->n - b->start + n > most(b)) {
+        b->full = true;
+        return;
     }
     if (!room(b, n)) {
         b->lost = true;
@@ -68,21 +77,35 @@ void pl_print_add(pl_print_buffer *b, const char *text, size_t n, uint64_t cost)
 typedef struct line {
     char *at;
     size_t n, cap;
+    uint64_t most; /* characters */
+    bool full;     /* there would have been more */
+    bool lost;     /* no memory */
 } line;
 
-static void put(line *t, const char *s, size_t n)
+/* Room for n characters more; NULL: none. */
+static char *space(line *t, size_t n)
 {
-    if (n == 0)
-        return;
-    if (t->n + n > t->cap) {
-        size_t cap = (t->n + n) * 2 + 128;
+    t->full |= t->n + n > t->most;
+    if (t->full || t->lost)
+        return NULL;
+    if (t->n + n + 1 > t->cap) {
+        size_t cap = t->n + n + (t->n + n) / 2 + 128;
         char *p = realloc(t->at, cap);
+        t->lost = !p;
         if (!p)
-            return;
+            return NULL;
         t->at = p;
         t->cap = cap;
     }
-    memcpy(t->at + t->n, s, n);
+    return t->at + t->n;
+}
+
+static void put(line *t, const char *s, size_t n)
+{
+    char *to = n ? space(t, n) : NULL;
+    if (!to)
+        return;
+    memcpy(to, s, n);
     t->n += n;
 }
 
@@ -92,6 +115,8 @@ static void putf(line *t, const char *format, ...)
 {
     char small[512];
     va_list ap;
+    if (t->full || t->lost)
+        return;
     va_start(ap, format);
     int n = vsnprintf(small, sizeof small, format, ap);
     va_end(ap);
@@ -101,14 +126,13 @@ static void putf(line *t, const char *format, ...)
         put(t, small, (size_t)n);
         return;
     }
-    char *large = malloc((size_t)n + 1);
+    char *large = space(t, (size_t)n);
     if (!large)
         return;
     va_start(ap, format);
     vsnprintf(large, (size_t)n + 1, format, ap);
     va_end(ap);
-    put(t, large, (size_t)n);
-    free(large);
+    t->n += (size_t)n;
 }
 
 /* The arguments of a call: what the buffer holds, then, since the format's text follows in the record, pieces of that. */
@@ -142,6 +166,7 @@ static uint64_t next(arguments *a, size_t bytes, bool known)
 typedef struct spec {
     char flags[8];
     int width, precision; /* -1: none, -2: width from an argument */
+    bool left;            /* '-', or a negative width from an argument */
     int size;             /* 0, 'h', 'H' (hh), 'l', 'L' (ll) */
     char type;
 } spec;
@@ -178,16 +203,59 @@ static const char *parse(const char *p, spec *s)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
+enum { WIDE = 4096 }; /* the C library takes seconds for fields of some hundred million characters */
+
+/* The field that begins at `start` of the line was made WIDE characters wide, or is longer; it gets the width that was asked for. */
+static void widen(line *t, size_t start, uint64_t width, bool left, bool zeros)
+{
+    const size_t n = t->n - start;
+    if (t->full || t->lost || width <= n)
+        return;
+    const size_t more = (size_t)(width - n);
+    if (!space(t, more))
+        return;
+    char *field = t->at + start;
+    size_t place = 0; /* where the padding grows */
+    char fill = ' ';
+    if (left) {
+        place = n;
+    } else if (zeros) {
+        size_t first = strchr("+- ", field[0]) ? 1 : 0;
+        first += field[first] == '0' && strchr("xX", field[first + 1]) ? 2 : 0;
+        place = field[first] == '0' ? first : 0;
+        fill = field[first] == '0' ? '0' : ' ';
+    }
+    memmove(field + place + more, field + place, n - place);
+    memset(field + place, fill, more);
+    t->n += more;
+}
+
+static void convert(line *t, const spec *s, arguments *a);
+
+/* A conversion of any width. */
+static void convert_wide(line *t, const spec *s, arguments *a)
+{
+    const int64_t given = s->width == -2 ? (int32_t)next(a, 4, true) : s->width;
+    const bool left = strchr(s->flags, '-') || (s->width == -2 && given < 0); /* a negative one is a flag and a width */
+    const uint64_t width = given < 0 ? (uint64_t)(s->width == -2 ? -given : 0) : (uint64_t)given;
+    spec plain = *s;
+    const size_t start = t->n;
+    plain.width = s->width == -1 ? -1 : width < WIDE ? (int)width : WIDE;
+    plain.left = left;
+    t->full |= width > t->most;
+    convert(t, &plain, a);
+    if (width > WIDE)
+        widen(t, start, width, left, strchr(s->flags, '0') != NULL);
+}
+
+/* A width is at most WIDE. */
 static void convert(line *t, const spec *s, arguments *a)
 {
     char f[40];
     bool wide = s->size == 'l' || s->size == 'L', known = s->size != 'H'; /* the device's parser does not know hh */
-    int width = s->width == -2 ? (int)next(a, 4, true) : s->width;
-    int n = snprintf(f, sizeof f, "%%%s", s->flags);
-    if (s->width == -2)
-        n += snprintf(f + n, sizeof f - (size_t)n, "%d", width); /* a negative one is a flag and a width */
-    else if (width >= 0)
-        n += snprintf(f + n, sizeof f - (size_t)n, "%d", width);
+    int n = snprintf(f, sizeof f, "%%%s%s", s->left ? "-" : "", s->flags);
+    if (s->width >= 0)
+        n += snprintf(f + n, sizeof f - (size_t)n, "%d", s->width);
     if (s->precision >= 0)
         n += snprintf(f + n, sizeof f - (size_t)n, ".%d", s->precision);
     const char *size = s->size == 'H' ? "hh" : s->size == 'h' ? "h" : wide ? "ll" : "";
@@ -238,9 +306,9 @@ static void convert(line *t, const spec *s, arguments *a)
 
 int pl_print_format(pl_print_buffer *b, const char *format, const pl_print_source *from)
 {
-    line t = {0};
+    line t = {.most = most(b)};
     arguments a = {.from = from, .format = format};
-    for (const char *p = format; *p;) {
+    for (const char *p = format; *p && !t.full;) {
         size_t plain = strcspn(p, "%");
         put(&t, p, plain);
         p += plain;
@@ -249,7 +317,7 @@ int pl_print_format(pl_print_buffer *b, const char *format, const pl_print_sourc
         spec s;
         const char *end = parse(p + 1, &s);
         if (end) {
-            convert(&t, &s, &a);
+            convert_wide(&t, &s, &a);
             p = end;
         } else {
             put(&t, "%", 1);
@@ -257,7 +325,9 @@ int pl_print_format(pl_print_buffer *b, const char *format, const pl_print_sourc
         }
     }
     /* a record: two words, the arguments, the text of the format */
-    if (!a.failed)
+    b->full |= t.full;
+    b->lost |= t.lost;
+    if (!a.failed && !t.full)
         pl_print_add(b, t.at ? t.at : "", t.n, (16 + 8 * (uint64_t)a.taken + strlen(format) + 1 + 7) & ~7ull);
     free(t.at);
     return a.taken;

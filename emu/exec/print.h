@@ -11,7 +11,8 @@
 
 enum {
     PL_PRINT_ARGS = 32,
-    PL_PRINT_DEFAULT = 8650752 /* bytes of the buffer (H200, driver 580.159.04, 2026-11) */
+    PL_PRINT_DEFAULT = 8650752, /* bytes of the buffer (H200, driver 580.159.04, 2026-11) */
+    PL_PRINT_MOST = 256 << 20   /* characters: a width in a format makes any number of them */
 };
 
 /* Text of finished calls, oldest first. When a call does not fit, the oldest are forgotten. */
@@ -26,6 +27,8 @@ typedef struct pl_print_buffer {
     } *record;         /* owned */
     size_t first, records, cap_records;
     uint64_t held;     /* cost of all records */
+    uint64_t most;     /* characters that it may hold, 0: PL_PRINT_MOST */
+    bool full;         /* a call did not fit into that: nothing is added any more */
     bool lost;         /* memory was exhausted */
 } pl_print_buffer;
 

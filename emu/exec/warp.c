@@ -605,6 +605,14 @@ static uint16_t new_node(pl_warp *w, uint32_t *row, uint32_t *pred)
     return spare;
 }
 
+/* May the storage of a warp grow by so many bytes? Counts them. */
+static bool may_grow(pl_warp *w, uint64_t bytes)
+{
+    pl_grid *g = w->grid->head;
+    const uint64_t all = __atomic_add_fetch(&g->grown, bytes, __ATOMIC_RELAXED);
+    return !g->most.memory || all <= g->most.memory;
+}
+
 bool pl_warp_local(pl_warp *w, uint32_t bytes, uint32_t aside)
 {
     enum { ASIDE = 64 }; /* no depth without an end, even of functions that save nothing: `aside` counts a 64th */
@@ -621,7 +629,7 @@ bool pl_warp_local(pl_warp *w, uint32_t bytes, uint32_t aside)
     while (n < bytes)
         n *= 2;
     const unsigned lanes = w->halves * PL_LANES;
-    uint8_t *p = calloc(lanes, n);
+    uint8_t *p = may_grow(w, (uint64_t)lanes * (n - w->local_bytes)) ? calloc(lanes, n) : NULL;
     if (!p) {
         pl_fault(w, w->exec, 0, "CUDA_ERROR_OUT_OF_MEMORY", "no memory for %u bytes of local memory a thread", n);
         return false;
@@ -650,6 +658,8 @@ static bool grow_files(pl_warp *w, uint32_t rows, uint32_t preds)
 {
     if (rows > w->file_rows) {
         uint32_t n = w->file_rows * 2 > rows ? w->file_rows * 2 : rows;
+        if (!may_grow(w, (uint64_t)(n - w->file_rows) * w->halves * PL_LANES * sizeof *w->file))
+            return false;
         uint32_t *p = grow_file(w->file, w->halves, w->file_rows, n, PL_LANES);
         if (!p)
             return false;
@@ -1023,13 +1033,14 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
     uint64_t n = 0, lanes = 0;
     pl_pc_stat *stat = w->grid->pc_stat;
     const pl_insn *code = w->code;
+    const volatile int never = 0, *const cancel = w->grid->cancel ? w->grid->cancel : &never;
     for (;;) {
         if (!ready(w)) {
             w->state = (uint8_t)waiting_state(w);
             break;
         }
         w->state = PL_WARP_READY;
-        if (n >= limit)
+        if (n >= limit || *cancel)
             break;
         const pl_insn *i = &code[w->pc];
         bool pause = false;

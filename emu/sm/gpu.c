@@ -342,6 +342,18 @@ static size_t running(const gpu *x, pl_cta **live, size_t max)
     return n;
 }
 
+/* The user, or a limit, stops the launch. */
+static bool must_stop(const gpu *x)
+{
+    pl_grid *g = x->g;
+    pl_cta *live[SHOWN];
+    uint64_t instructions = 0;
+    for (uint32_t k = 0; g->most.instructions && k < x->m->sm.count; k++) instructions += x->sm[k].stat.inst;
+    if (!pl_grid_stop(g, x->now, instructions, NULL, 0)) return false;
+    size_t n = running(x, live, SHOWN);
+    return pl_grid_stop(g, x->now, instructions, live, n < SHOWN ? n : SHOWN);
+}
+
 static void report_deadlock(gpu *x, bool spinning)
 {
     pl_cta *live[SHOWN];
@@ -581,7 +593,7 @@ static pl_status run(gpu *x)
         uint32_t ended = ended_grids(x);
         if (!retire(x)) return PL_NOMEM;
         if (ended_grids(x) > ended && x->nparts > 1) poll(x, until); /* others waited for it */
-        if (g->cancel && *g->cancel) return PL_INTERRUPTED;
+        if (must_stop(x)) return PL_INTERRUPTED;
         if (g->progress && (x->done > reported || ++windows % PROGRESS_WINDOWS == 0)) {
             reported = x->done;
             g->progress(g->progress_ctx, x->blocks - pl_grid_left(g), x->blocks, issued(x));

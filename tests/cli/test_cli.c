@@ -250,14 +250,15 @@ START_TEST(a_fault_names_its_place)
 }
 END_TEST
 
-START_TEST(writes_past_a_buffer_are_seen)
+START_TEST(the_first_byte_behind_a_buffer_is_a_fault)
 {
     const char *k = write_file("k.ptx", saxpy);
     ck_assert_int_eq(loom("run", k, "-g1", "-b128", FUNCTIONAL, "u32:101", "f32:2", "f32[101]=iota",
                           "f32[100]=1", NULL),
-                     0);
-    expect(err, "the kernel wrote past the end of argument 4 (f32[100]): byte 0 after it is "
-                "changed [W0419]");
+                     1);
+    expect(err, "0 bytes behind the end of 'argument 4 (y)' (f32[100], 400 bytes at 0x");
+    expect(err, "): element 100 (block 0,0,0, thread 100,0,0)");
+    ck_assert_int_eq(loom("run", k, "-g1", "-b128", "u32:101", "f32:2", "f32[101]=iota", "f32[101]=1", NULL), 0);
 }
 END_TEST
 
@@ -409,7 +410,7 @@ int main(void)
                                  wrong_command_lines_get_one_clear_sentence,
                                  occupancy_is_that_of_the_hardware,
                                  a_fault_names_its_place,
-                                 writes_past_a_buffer_are_seen,
+                                 the_first_byte_behind_a_buffer_is_a_fault,
                                  one_bad_launch_file_does_not_stop_the_others,
                                  arrays_go_out_and_come_back_in,
                                  a_launch_can_be_given_up,

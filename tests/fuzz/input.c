@@ -129,7 +129,6 @@ static void prepare(pl_gpu *gpu, pl_case *c)
             pl_case_sha256(c, k, hex);
             if (c->arg[k].count) pl_case_element(c, k, 0, text, sizeof text);
         }
-        if (!pl_case_check_guards(c)) broken("nobody writes behind a buffer before the launch");
     }
     pl_case_release(c);
     pl_module_close(m);

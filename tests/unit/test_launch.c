@@ -423,9 +423,11 @@ START_TEST(filling_a_buffer_can_be_given_up)
     c->entry = "k";
     c->grid[0] = c->grid[1] = c->grid[2] = c->block[0] = c->block[1] = c->block[2] = 1;
     ck_assert_int_eq(pl_case_add_arg(c, "f32[1000]=iota"), PL_OK);
-    pl_launch l = {.cancel = &raised};
+    pl_launch l = {0};
+    pl_gpu_stop_flag(gpu, &raised);
     ck_assert_int_eq(pl_case_prepare(c, m, &l), PL_INTERRUPTED);
-    l.cancel = NULL;
+    ck_assert_str_eq(pl_gpu_diag(gpu, 0, false).text, "stopped by an interrupt while filling argument 1 (f32[1000])");
+    pl_gpu_stop_flag(gpu, NULL);
     ck_assert_int_eq(pl_case_prepare(c, m, &l), PL_OK);
     ck_assert_int_eq(c->arg[0].address != 0, 1);
     pl_case_close(c);
