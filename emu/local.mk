@@ -15,7 +15,7 @@ pl_exec_sources = emu/exec/op_mem.c emu/exec/op_atom.c emu/exec/op_control.c emu
 	emu/exec/op_misc.c emu/exec/op_approx.c emu/exec/op_async.c emu/exec/op_bulk.c
 nodist_pl_exec_sources = $(isa_exec_generated)
 libptxloom_la_SOURCES += emu/exec/warp.c emu/exec/cta.c emu/exec/grid.c emu/exec/memory.c emu/exec/access.c emu/exec/bind.c emu/exec/async.c \
-	emu/exec/hang.c emu/exec/hang.h emu/exec/wave.c emu/exec/heap.c emu/exec/heap.h emu/exec/print.c emu/exec/print.h emu/exec/system.c emu/exec/system.h emu/exec/num_soft.c
+	emu/exec/hang.c emu/exec/hang.h emu/exec/wave.c emu/exec/heap.c emu/exec/heap.h emu/exec/print.c emu/exec/print.h emu/exec/system.c emu/exec/system.h emu/exec/syscall.h emu/exec/runtime.c emu/exec/errors.def emu/exec/num_soft.c
 noinst_HEADERS += emu/exec/exec.h emu/exec/lane.h emu/exec/memory.h emu/exec/access.h emu/exec/async.h emu/exec/atomic.h emu/exec/bind.h \
 	emu/exec/num.h emu/exec/num_bits.h emu/exec/num_cmp.h emu/exec/num_cvt.h emu/exec/num_cvt8.h emu/exec/num_f32.h \
 	emu/exec/num_f64.h emu/exec/num_half.h emu/exec/num_half2.h emu/exec/num_int.h emu/exec/num_soft.h \

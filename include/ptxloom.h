@@ -348,6 +348,9 @@ const char *pl_gpu_printed(pl_gpu *gpu);
 /* The same with its length: the text may hold characters that are zero. */
 const char *pl_gpu_printed_bytes(pl_gpu *gpu, size_t *bytes);
 
+/* The value that a kernel gave a conditional handle last (cudaGraphSetConditional). PL_INVALID: none did. */
+pl_status pl_gpu_conditional(const pl_gpu *gpu, uint64_t handle, uint32_t *value);
+
 /* ---- traces (SQLite) ---- */
 typedef struct pl_trace pl_trace;
 typedef enum pl_trace_level { PL_TRACE_SUMMARY, PL_TRACE_INST, PL_TRACE_MEM } pl_trace_level;

@@ -106,6 +106,16 @@ void pl_gpu_report(pl_gpu *gpu, const char *code, const char *a, const char *b, 
     if (help) d->help = pl_arena_strdup(gpu->messages, help);
 }
 
+pl_status pl_gpu_conditional(const pl_gpu *gpu, uint64_t handle, uint32_t *value)
+{
+    for (size_t k = 0; k < gpu->system.conditional.n; k++)
+        if (gpu->system.conditional.at[k].handle == handle) {
+            *value = gpu->system.conditional.at[k].value;
+            return PL_OK;
+        }
+    return PL_INVALID;
+}
+
 const char *pl_gpu_printed_bytes(pl_gpu *gpu, size_t *bytes)
 {
     pl_print_buffer *out = &gpu->system.out, *err = &gpu->system.err;

@@ -9,6 +9,7 @@
 #include "emu/exec/weak.h"
 #include "isa/position.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -264,11 +265,11 @@ typedef struct launcher {
     const pl_program *program;
 } launcher;
 
-static bool launchable(void *ctx, const pl_child *c)
+static uint32_t launchable(void *ctx, const pl_child *c)
 {
     const launcher *x = ctx;
     pl_occupancy o;
-    return fits(x->gpu, &x->program->funcs.at[c->func], c, &o);
+    return fits(x->gpu, &x->program->funcs.at[c->func], c, &o) ? o.blocks : 0;
 }
 
 /* Gives a region of device memory to something that the program uses. */
@@ -292,6 +293,10 @@ static pl_status prepare_system(pl_gpu *gpu, const pl_program *p, bool cooperati
     if (st == PL_OK)
         st = region(gpu, pl_system_uses_launches(p), LAUNCH_BUFFERS, "launches from the device", &s->launch_base,
                     &s->launch_size);
+    if (st == PL_OK && pl_system_uses_texts(p) && !s->texts) {
+        st = region(gpu, true, pl_runtime_texts(NULL), "names of errors", &s->texts, &s->texts_size);
+        if (st == PL_OK) pl_runtime_texts(pl_memory_at(&gpu->memory, s->texts, s->texts_size));
+    }
     if (st == PL_OK) st = region(gpu, cooperative, WORKSPACE, "grid barrier", &s->workspace, &unused);
     s->child.n = 0;
     return st;
@@ -386,6 +391,21 @@ static pl_status run_row(course *x, pl_grid *head)
     return st;
 }
 
+/* A copy by device code. It takes no time: nobody has recorded how much it takes. */
+static pl_status run_copy(pl_module *m, pl_grid *parent, const pl_child *c)
+{
+    const pl_child_copy *x = &c->copy;
+    const uint64_t wrong = pl_child_copy_run(&m->gpu->memory, x);
+    if (wrong == UINT64_MAX) return PL_OK;
+    pl_fault_info *f = &parent->fault;
+    *f = (pl_fault_info){.kernel = m->program->funcs.at[c->func].name, .error = "CUDA_ERROR_ILLEGAL_ADDRESS", .pc = x->pc, .address = wrong, .set = true};
+    memcpy(f->block, x->block, sizeof f->block);
+    memcpy(f->thread, x->thread, sizeof f->thread);
+    snprintf(f->text, sizeof f->text, "%s of %" PRIu64 " bytes at 0x%" PRIx64 " reaches beyond what is allocated there",
+             x->set ? "cudaMemsetAsync" : "cudaMemcpyAsync", x->width, wrong);
+    return PL_FAULT;
+}
+
 /* Launches by device code run after their parent, in the order in which they were made, those of the tail stream last; a grid has
  * ended when its children have. What they cost is added to the parent's. */
 static pl_status run_children(course *x, pl_grid *parent)
@@ -418,6 +438,10 @@ static pl_status run_children(course *x, pl_grid *parent)
         s->child.n = 0;
         if (st != PL_OK || todo.n == 0) break;
         pl_child c = todo.at[--todo.n];
+        if (c.copies) {
+            st = run_copy(m, parent, &c);
+            continue;
+        }
         pl_occupancy o = {0};
         const pl_prog_func *f = &m->program->funcs.at[c.func];
         pl_grid *g = malloc(sizeof *g);

@@ -10,20 +10,14 @@
 #include <string.h>
 
 #include "emu/exec/access.h"
+#include "emu/exec/syscall.h"
 
-enum { INVALID_VALUE = 1, INVALID_CONFIGURATION = 9, PENDING_EXCEEDED = 69, NOT_SUPPORTED = 801 }; /* cudaError_t */
-enum { TAIL_LAUNCH = 3, STRING_MOST = 4096 };
+enum { STRING_MOST = 4096 };
 
 /* ---- arguments and results; lanes are those of the half whose turn it is ---- */
 
-typedef struct call {
-    pl_warp *w;
-    const pl_prog_call *c;
-    const pl_callnode *node; /* of the caller */
-} call;
-
 /* Where a lane of the caller has a value: in a register, or in local memory. */
-static uint8_t *place(const call *k, bool reg, uint32_t at, uint32_t bytes, unsigned lane)
+static uint8_t *place(const pl_call *k, bool reg, uint32_t at, uint32_t bytes, unsigned lane)
 {
     const pl_warp *w = k->w;
     if (reg)
@@ -31,7 +25,7 @@ static uint8_t *place(const call *k, bool reg, uint32_t at, uint32_t bytes, unsi
     return w->local + (size_t)(pl_first_lane(w) + lane) * w->local_bytes + k->node->local + at;
 }
 
-static void copy_argument(const call *k, unsigned n, unsigned lane, void *to, size_t bytes)
+void pl_call_copy_argument(const pl_call *k, unsigned n, unsigned lane, void *to, size_t bytes)
 {
     memset(to, 0, bytes);
     if (n >= k->c->nargs)
@@ -41,14 +35,14 @@ static void copy_argument(const call *k, unsigned n, unsigned lane, void *to, si
     memcpy(to, from, m->bytes < bytes ? m->bytes : bytes);
 }
 
-static uint64_t argument(const call *k, unsigned n, unsigned lane)
+uint64_t pl_call_argument(const pl_call *k, unsigned n, unsigned lane)
 {
     uint64_t v;
-    copy_argument(k, n, lane, &v, sizeof v);
+    pl_call_copy_argument(k, n, lane, &v, sizeof v);
     return v;
 }
 
-static void give(const call *k, unsigned lane, uint64_t value)
+void pl_call_return(const pl_call *k, unsigned lane, uint64_t value)
 {
     if (!k->c->nrets)
         return;
@@ -59,7 +53,7 @@ static void give(const call *k, unsigned lane, uint64_t value)
 
 /* ---- device memory ---- */
 
-static uint8_t *at(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes)
+uint8_t *pl_call_memory(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes)
 {
     pl_space real;
     uint64_t in;
@@ -71,7 +65,7 @@ static const char *string_at(pl_warp *w, unsigned lane, uint64_t address, char *
 {
     size_t n = 0;
     for (; n + 1 < size; n++) {
-        const uint8_t *p = at(w, lane, address + n, 1);
+        const uint8_t *p = pl_call_memory(w, lane, address + n, 1);
         if (!p && !n)
             return NULL;
         if (!p || !*p)
@@ -97,7 +91,7 @@ static bool read_argument(void *ctx, uint64_t offset, void *to, size_t bytes)
     if (!r->buffer)
         pl_access_fault(r->w, r->lane, PL_SP_GENERIC, offset, bytes, "printf without the argument that its format names: load");
     for (size_t k = 0; r->buffer && k < bytes; k++) { /* the last argument may be narrower than its conversion says */
-        const uint8_t *p = at(r->w, r->lane, r->buffer + offset + k, 1);
+        const uint8_t *p = pl_call_memory(r->w, r->lane, r->buffer + offset + k, 1);
         if (p)
             ((uint8_t *)to)[k] = *p;
     }
@@ -111,7 +105,7 @@ static const char *read_string(void *ctx, uint64_t address, char *to, size_t siz
 }
 
 /* A lane has asked the driver for something. */
-static void ask(const call *k, pl_driver_work what, uint64_t bytes)
+static void ask(const pl_call *k, pl_driver_work what, uint64_t bytes)
 {
     pl_warp *w = k->w;
     w->asked.what = (uint8_t)what;
@@ -119,11 +113,11 @@ static void ask(const call *k, pl_driver_work what, uint64_t bytes)
     if (bytes > w->asked.bytes) w->asked.bytes = bytes;
 }
 
-static void call_vprintf(const call *k, unsigned lane)
+static void call_vprintf(const pl_call *k, unsigned lane)
 {
     char format[STRING_MOST];
-    uint64_t text = argument(k, 0, lane);
-    reader r = {.w = k->w, .lane = lane, .buffer = argument(k, 1, lane)};
+    uint64_t text = pl_call_argument(k, 0, lane);
+    reader r = {.w = k->w, .lane = lane, .buffer = pl_call_argument(k, 1, lane)};
     const pl_print_source from = {.ctx = &r, .argument = read_argument, .string = read_string};
     int taken = -1;
     ask(k, PL_DRIVER_PRINT, 0);
@@ -131,21 +125,21 @@ static void call_vprintf(const call *k, unsigned lane)
         taken = pl_print_format(&k->w->grid->system->out, format, &from);
     if (pl_failed(k->w->grid))
         return;
-    give(k, lane, (uint64_t)(int64_t)taken);
+    pl_call_return(k, lane, (uint64_t)(int64_t)taken);
 }
 
 /* ---- __assertfail ---- */
 
 /* The thread ends; the launch goes on, so that others that fail say so too, and is a failure afterwards. */
-static void call_assertfail(const call *k, unsigned lane)
+static void call_assertfail(const pl_call *k, unsigned lane)
 {
     pl_warp *w = k->w;
     pl_grid *g = w->grid;
     char message[STRING_MOST], file[1024], function[1024], text[STRING_MOST + 2200];
-    const char *m = string_at(w, lane, argument(k, 0, lane), message, sizeof message);
-    const char *f = string_at(w, lane, argument(k, 1, lane), file, sizeof file);
-    uint32_t line = (uint32_t)argument(k, 2, lane);
-    const char *fn = string_at(w, lane, argument(k, 3, lane), function, sizeof function);
+    const char *m = string_at(w, lane, pl_call_argument(k, 0, lane), message, sizeof message);
+    const char *f = string_at(w, lane, pl_call_argument(k, 1, lane), file, sizeof file);
+    uint32_t line = (uint32_t)pl_call_argument(k, 2, lane);
+    const char *fn = string_at(w, lane, pl_call_argument(k, 3, lane), function, sizeof function);
     uint32_t t = pl_first_thread(w) + lane, x = g->block[0], y = g->block[1];
     int n = snprintf(text, sizeof text, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", f ? f : "", line,
                      fn ? fn : "", w->cta->id[0], w->cta->id[1], w->cta->id[2], t % x, t / x % y, t / x / y, m ? m : "");
@@ -155,23 +149,23 @@ static void call_assertfail(const call *k, unsigned lane)
 
 /* ---- malloc, free ---- */
 
-static void call_malloc(const call *k, unsigned lane)
+static void call_malloc(const pl_call *k, unsigned lane)
 {
-    ask(k, PL_DRIVER_ALLOC, argument(k, 0, lane));
-    give(k, lane, pl_heap_alloc(&k->w->grid->system->heap, argument(k, 0, lane), 16));
+    ask(k, PL_DRIVER_ALLOC, pl_call_argument(k, 0, lane));
+    pl_call_return(k, lane, pl_heap_alloc(&k->w->grid->system->heap, pl_call_argument(k, 0, lane), 16));
 }
 
-static void call_aligned_malloc(const call *k, unsigned lane)
+static void call_aligned_malloc(const pl_call *k, unsigned lane)
 {
-    uint64_t align = argument(k, 1, lane);
+    uint64_t align = pl_call_argument(k, 1, lane);
     bool power = align && !(align & (align - 1));
-    ask(k, PL_DRIVER_ALLOC, argument(k, 0, lane));
-    give(k, lane, power ? pl_heap_alloc(&k->w->grid->system->heap, argument(k, 0, lane), align < 16 ? 16 : align) : 0);
+    ask(k, PL_DRIVER_ALLOC, pl_call_argument(k, 0, lane));
+    pl_call_return(k, lane, power ? pl_heap_alloc(&k->w->grid->system->heap, pl_call_argument(k, 0, lane), align < 16 ? 16 : align) : 0);
 }
 
-static void call_free(const call *k, unsigned lane)
+static void call_free(const pl_call *k, unsigned lane)
 {
-    uint64_t address = argument(k, 0, lane);
+    uint64_t address = pl_call_argument(k, 0, lane);
     if (address) ask(k, PL_DRIVER_FREE, 0);
     if (address && !pl_heap_free(&k->w->grid->system->heap, address))
         pl_fault(k->w, 1u << lane, address, "CUDA_ERROR_LAUNCH_FAILED", "free of 0x%" PRIx64 ", which malloc did not return or which is free already",
@@ -200,190 +194,283 @@ typedef struct request {
     uint32_t grid[3], block[3], shared, pad;
 } request;
 
+/* Why the launch is impossible, 0: it is possible. */
+static uint32_t request_error(const pl_warp *w, const request *q)
+{
+    const pl_system *s = w->grid->system;
+    if (q->func >= w->program->funcs.n || !w->program->funcs.at[q->func].entry)
+        return PL_CUDA_INVALID_VALUE;
+    pl_child c = {.func = (uint32_t)q->func, .shared = q->shared};
+    memcpy(c.grid, q->grid, sizeof c.grid);
+    memcpy(c.block, q->block, sizeof c.block);
+    return s->launchable && s->launchable(s->ctx, &c) ? 0 : PL_CUDA_INVALID_CONFIGURATION;
+}
+
 /* void *cudaGetParameterBufferV2(kernel, grid, block, shared): NULL when the launch is impossible. */
-static void call_parameter_buffer(const call *k, unsigned lane)
+static void call_parameter_buffer(const pl_call *k, unsigned lane)
 {
     pl_warp *w = k->w;
     pl_system *s = w->grid->system;
-    const uint32_t func = pl_program_func_at(w->program, argument(k, 0, lane));
-    request q = {.func = func, .shared = (uint32_t)argument(k, 3, lane)};
-    copy_argument(k, 1, lane, q.grid, sizeof q.grid);
-    copy_argument(k, 2, lane, q.block, sizeof q.block);
-    pl_child c = {.func = func, .shared = q.shared};
-    memcpy(c.grid, q.grid, sizeof c.grid);
-    memcpy(c.block, q.block, sizeof c.block);
-    bool known = func != UINT32_MAX && w->program->funcs.at[func].entry;
-    if (!known || !s->launchable || !s->launchable(s->ctx, &c)) {
-        remember(w, lane, known ? INVALID_CONFIGURATION : INVALID_VALUE);
-        give(k, lane, 0);
+    const uint32_t func = pl_program_func_at(w->program, pl_call_argument(k, 0, lane));
+    request q = {.func = func, .shared = (uint32_t)pl_call_argument(k, 3, lane)};
+    pl_call_copy_argument(k, 1, lane, q.grid, sizeof q.grid);
+    pl_call_copy_argument(k, 2, lane, q.block, sizeof q.block);
+    const uint32_t error = request_error(w, &q);
+    if (error) {
+        remember(w, lane, error);
+        pl_call_return(k, lane, 0);
         return;
     }
     uint64_t bytes = (sizeof q + w->program->funcs.at[func].param_bytes + 63) & ~63ull;
     if (s->launch_top + bytes > s->launch_size) {
-        remember(w, lane, PENDING_EXCEEDED);
-        give(k, lane, 0);
+        remember(w, lane, PL_CUDA_PENDING_EXCEEDED);
+        pl_call_return(k, lane, 0);
         return;
     }
     uint64_t base = s->launch_base + s->launch_top;
-    uint8_t *p = at(w, lane, base, bytes);
+    uint8_t *p = pl_call_memory(w, lane, base, bytes);
     s->launch_top += bytes;
     if (p)
         memcpy(p, &q, sizeof q);
-    give(k, lane, p ? base + sizeof q : 0);
+    pl_call_return(k, lane, p ? base + sizeof q : 0);
+}
+
+bool pl_call_child(pl_warp *w, const pl_child *c)
+{
+    pl_system *s = w->grid->system;
+    if (s->child.n == s->child.cap) {
+        size_t cap = s->child.cap ? 2 * s->child.cap : 16;
+        pl_child *a = realloc(s->child.at, cap * sizeof *a);
+        if (!a) {
+            free(c->params);
+            return false;
+        }
+        s->child.at = a;
+        s->child.cap = cap;
+    }
+    s->child.at[s->child.n++] = *c;
+    return true;
+}
+
+/* Launches what the request says, with the parameters at device address `buffer`. */
+static void launch(const pl_call *k, unsigned lane, const request *q, uint64_t buffer, uint64_t stream)
+{
+    pl_warp *w = k->w;
+    const pl_program *p = w->program;
+    const uint32_t bytes = q->func < p->funcs.n ? p->funcs.at[q->func].param_bytes : 0;
+    const uint8_t *from = bytes ? pl_call_memory(w, lane, buffer, bytes) : NULL;
+    uint8_t *params = calloc(1, bytes + 16);
+    if (bytes && !from) {
+        free(params);
+        pl_call_fail(k, lane, PL_CUDA_INVALID_VALUE);
+        return;
+    }
+    if (params && bytes)
+        memcpy(params, from, bytes);
+    pl_child c = {.func = (uint32_t)q->func, .shared = q->shared, .params = params, .tail = stream == PL_TAIL_LAUNCH};
+    memcpy(c.grid, q->grid, sizeof c.grid);
+    memcpy(c.block, q->block, sizeof c.block);
+    pl_call_fail(k, lane, params && pl_call_child(w, &c) ? 0 : PL_CUDA_PENDING_EXCEEDED);
 }
 
 /* cudaError_t cudaLaunchDeviceV2(buffer, stream) */
-static void call_launch(const call *k, unsigned lane)
+static void call_launch(const pl_call *k, unsigned lane)
 {
     pl_warp *w = k->w;
     pl_system *s = w->grid->system;
-    uint64_t buffer = argument(k, 0, lane);
+    uint64_t buffer = pl_call_argument(k, 0, lane);
     request q;
-    const uint8_t *p = buffer ? at(w, lane, buffer - sizeof q, sizeof q) : NULL;
+    const uint8_t *p = buffer ? pl_call_memory(w, lane, buffer - sizeof q, sizeof q) : NULL;
     if (!p || buffer - s->launch_base > s->launch_size) {
-        remember(w, lane, INVALID_VALUE);
-        give(k, lane, INVALID_VALUE);
+        pl_call_fail(k, lane, PL_CUDA_INVALID_VALUE);
         return;
     }
     memcpy(&q, p, sizeof q);
-    uint32_t bytes = q.func < w->program->funcs.n ? w->program->funcs.at[q.func].param_bytes : 0;
-    uint8_t *params = malloc(bytes + 16);
-    if (s->child.n == s->child.cap && params) {
-        size_t cap = s->child.cap ? 2 * s->child.cap : 16;
-        pl_child *a = realloc(s->child.at, cap * sizeof *a);
-        if (a) {
-            s->child.at = a;
-            s->child.cap = cap;
-        }
-    }
-    if (!params || s->child.n == s->child.cap) {
-        free(params);
-        remember(w, lane, PENDING_EXCEEDED);
-        give(k, lane, PENDING_EXCEEDED);
-        return;
-    }
-    memset(params, 0, bytes + 16);
-    memcpy(params, p + sizeof q, bytes);
-    pl_child c = {.func = (uint32_t)q.func, .shared = q.shared, .params = params, .tail = argument(k, 1, lane) == TAIL_LAUNCH};
-    memcpy(c.grid, q.grid, sizeof c.grid);
-    memcpy(c.block, q.block, sizeof c.block);
-    s->child.at[s->child.n++] = c;
-    give(k, lane, 0);
+    launch(k, lane, &q, buffer, pl_call_argument(k, 1, lane));
 }
 
-static void call_last_error(const call *k, unsigned lane)
+/* The interface before version 2: the buffer comes first, the launch names kernel and shape. */
+
+/* void *cudaGetParameterBuffer(alignment, size) */
+static void call_plain_buffer(const pl_call *k, unsigned lane)
+{
+    pl_system *s = k->w->grid->system;
+    const uint64_t size = pl_call_argument(k, 1, lane), left = s->launch_size - s->launch_top, bytes = (size + 63) & ~63ull;
+    if (size > left || bytes > left) {
+        remember(k->w, lane, PL_CUDA_PENDING_EXCEEDED);
+        pl_call_return(k, lane, 0);
+        return;
+    }
+    pl_call_return(k, lane, s->launch_base + s->launch_top);
+    s->launch_top += bytes;
+}
+
+/* cudaError_t cudaLaunchDevice(kernel, buffer, grid, block, shared, stream) */
+static void call_plain_launch(const pl_call *k, unsigned lane)
+{
+    pl_warp *w = k->w;
+    request q = {.func = pl_program_func_at(w->program, pl_call_argument(k, 0, lane)), .shared = (uint32_t)pl_call_argument(k, 4, lane)};
+    pl_call_copy_argument(k, 2, lane, q.grid, sizeof q.grid);
+    pl_call_copy_argument(k, 3, lane, q.block, sizeof q.block);
+    const uint32_t error = request_error(w, &q);
+    if (error)
+        pl_call_fail(k, lane, error);
+    else
+        launch(k, lane, &q, pl_call_argument(k, 1, lane), pl_call_argument(k, 5, lane));
+}
+
+static void call_last_error(const pl_call *k, unsigned lane)
 {
     uint32_t *e = last_error(k->w, lane);
-    give(k, lane, e ? *e : 0);
+    pl_call_return(k, lane, e ? *e : 0);
     if (e)
         *e = 0;
 }
 
-static void call_peek_error(const call *k, unsigned lane)
+static void call_peek_error(const pl_call *k, unsigned lane)
 {
     uint32_t *e = last_error(k->w, lane);
-    give(k, lane, e ? *e : 0);
+    pl_call_return(k, lane, e ? *e : 0);
 }
 
-/* Stores a value of `bytes` bytes where argument 0 points, and succeeds. */
-static void store(const call *k, unsigned lane, uint64_t value, size_t bytes)
+void pl_call_store(const pl_call *k, unsigned lane, uint64_t value, size_t bytes)
 {
-    uint8_t *p = at(k->w, lane, argument(k, 0, lane), bytes);
+    uint8_t *p = pl_call_memory(k->w, lane, pl_call_argument(k, 0, lane), bytes);
     if (p)
         memcpy(p, &value, bytes);
-    give(k, lane, p ? 0 : INVALID_VALUE);
+    pl_call_fail(k, lane, p ? 0 : PL_CUDA_INVALID_VALUE);
 }
 
-static void call_get_device(const call *k, unsigned lane)
+void pl_call_fail(const pl_call *k, unsigned lane, uint32_t error)
 {
-    store(k, lane, 0, 4);
-}
-
-/* cudaDeviceGetAttribute(int *, attribute, device): those that kernels ask for; numbers of cudaDeviceAttr. */
-static void call_get_attribute(const call *k, unsigned lane)
-{
-    const pl_grid *g = k->w->grid;
-    switch (argument(k, 1, lane)) {
-    case 1: store(k, lane, 1024, 4); break;                     /* threads of a block */
-    case 10: store(k, lane, g->width, 4); break;                 /* warp size */
-    case 16: store(k, lane, g->nsm, 4); break;                  /* multiprocessors */
-    case 75: store(k, lane, g->capability / 10, 4); break;      /* compute capability */
-    case 76: store(k, lane, g->capability % 10, 4); break;
-    default: give(k, lane, NOT_SUPPORTED); break;
-    }
+    remember(k->w, lane, error);
+    pl_call_return(k, lane, error);
 }
 
 /* Streams and events of the device: launches run in their order anyway, so that a handle is all there is. */
-static void call_make_handle(const call *k, unsigned lane)
+static void call_make_handle(const pl_call *k, unsigned lane)
 {
-    store(k, lane, 0x100, 8);
+    pl_call_store(k, lane, 0x100, 8);
 }
 
-static void call_succeed(const call *k, unsigned lane)
+static void call_succeed(const pl_call *k, unsigned lane)
 {
-    give(k, lane, 0);
+    pl_call_return(k, lane, 0);
 }
 
 /* cudaError_t cudaMalloc(void **, size_t), cudaFree(void *): on the device they are malloc and free. */
-static void call_device_malloc(const call *k, unsigned lane)
+static void call_device_malloc(const pl_call *k, unsigned lane)
 {
-    uint64_t p = pl_heap_alloc(&k->w->grid->system->heap, argument(k, 1, lane), 256);
-    ask(k, PL_DRIVER_ALLOC, argument(k, 1, lane));
-    store(k, lane, p, 8);
+    uint64_t p = pl_heap_alloc(&k->w->grid->system->heap, pl_call_argument(k, 1, lane), 256);
+    ask(k, PL_DRIVER_ALLOC, pl_call_argument(k, 1, lane));
+    pl_call_store(k, lane, p, 8);
     if (!p)
-        give(k, lane, 2); /* cudaErrorMemoryAllocation */
+        pl_call_return(k, lane, 2); /* cudaErrorMemoryAllocation */
 }
 
-static void call_device_free(const call *k, unsigned lane)
+static void call_device_free(const pl_call *k, unsigned lane)
 {
-    uint64_t p = argument(k, 0, lane);
-    give(k, lane, !p || pl_heap_free(&k->w->grid->system->heap, p) ? 0 : INVALID_VALUE);
+    uint64_t p = pl_call_argument(k, 0, lane);
+    pl_call_return(k, lane, !p || pl_heap_free(&k->w->grid->system->heap, p) ? 0 : PL_CUDA_INVALID_VALUE);
 }
 
 /* ---- which is which ---- */
 
-typedef enum need { NEEDS_NOTHING, NEEDS_HEAP, NEEDS_LAUNCHES } need;
+typedef enum need { NEEDS_NOTHING, NEEDS_HEAP, NEEDS_LAUNCHES, NEEDS_TEXTS } need;
 
-static const struct {
+/* A function that is reserved for the device runtime and is not here: the call fails, and a module that does not call it runs. */
+static void call_lacking(const pl_call *k, unsigned lane)
+{
+    pl_fault(k->w, 1u << lane, 0, "CUDA_ERROR_NOT_SUPPORTED", "call of '%s', which this device runtime lacks; a function of that name in a file "
+             "that is linked takes its place", k->f->name);
+}
+
+typedef struct provided {
     const char *name;
-    void (*run)(const call *k, unsigned lane);
+    void (*run)(const pl_call *k, unsigned lane);
     need needs;
-} functions[] = {
+} provided;
+
+/* The first functions have these names, those of the device runtime have "cuda" or "__cudaCDP2" in front of them, and may have "_ptsz" behind. */
+static const provided functions[] = {
     {"vprintf", call_vprintf, NEEDS_NOTHING},
     {"__assertfail", call_assertfail, NEEDS_NOTHING},
     {"malloc", call_malloc, NEEDS_HEAP},
     {"free", call_free, NEEDS_HEAP},
     {"__cuda_syscall_aligned_malloc", call_aligned_malloc, NEEDS_HEAP},
-    {"__cudaCDP2GetParameterBufferV2", call_parameter_buffer, NEEDS_LAUNCHES},
-    {"cudaGetParameterBufferV2", call_parameter_buffer, NEEDS_LAUNCHES},
-    {"__cudaCDP2LaunchDeviceV2", call_launch, NEEDS_LAUNCHES},
-    {"cudaLaunchDeviceV2", call_launch, NEEDS_LAUNCHES},
-    {"__cudaCDP2GetLastError", call_last_error, NEEDS_NOTHING},
-    {"__cudaCDP2PeekAtLastError", call_peek_error, NEEDS_NOTHING},
-    {"__cudaCDP2GetDevice", call_get_device, NEEDS_NOTHING},
-    {"__cudaCDP2DeviceGetAttribute", call_get_attribute, NEEDS_NOTHING},
-    {"__cudaCDP2StreamCreateWithFlags", call_make_handle, NEEDS_NOTHING},
-    {"__cudaCDP2StreamDestroy", call_succeed, NEEDS_NOTHING},
-    {"__cudaCDP2StreamWaitEvent", call_succeed, NEEDS_NOTHING},
-    {"__cudaCDP2EventCreateWithFlags", call_make_handle, NEEDS_NOTHING},
-    {"__cudaCDP2EventRecord", call_succeed, NEEDS_NOTHING},
-    {"__cudaCDP2EventDestroy", call_succeed, NEEDS_NOTHING},
-    {"__cudaCDP2Malloc", call_device_malloc, NEEDS_HEAP},
-    {"__cudaCDP2Free", call_device_free, NEEDS_HEAP},
+    {"GetParameterBufferV2", call_parameter_buffer, NEEDS_LAUNCHES},
+    {"LaunchDeviceV2", call_launch, NEEDS_LAUNCHES},
+    {"GetParameterBuffer", call_plain_buffer, NEEDS_LAUNCHES},
+    {"LaunchDevice", call_plain_launch, NEEDS_LAUNCHES},
+    {"GetLastError", call_last_error, NEEDS_NOTHING},
+    {"PeekAtLastError", call_peek_error, NEEDS_NOTHING},
+    {"GetErrorName", pl_call_error_name, NEEDS_TEXTS},
+    {"GetErrorString", pl_call_error_string, NEEDS_TEXTS},
+    {"GetDeviceCount", pl_call_device_count, NEEDS_NOTHING},
+    {"GetDevice", pl_call_get_device, NEEDS_NOTHING},
+    {"DeviceGetAttribute", pl_call_get_attribute, NEEDS_NOTHING},
+    {"DeviceGetLimit", pl_call_get_limit, NEEDS_NOTHING},
+    {"DeviceGetCacheConfig", pl_call_cache_config, NEEDS_NOTHING},
+    {"DeviceGetSharedMemConfig", pl_call_bank_config, NEEDS_NOTHING},
+    {"RuntimeGetVersion", pl_call_runtime_version, NEEDS_NOTHING},
+    {"FuncGetAttributes", pl_call_func_attributes, NEEDS_NOTHING},
+    {"OccupancyMaxActiveBlocksPerMultiprocessor", pl_call_occupancy, NEEDS_NOTHING},
+    {"OccupancyMaxActiveBlocksPerMultiprocessorWithFlags", pl_call_occupancy, NEEDS_NOTHING},
+    {"StreamCreateWithFlags", call_make_handle, NEEDS_NOTHING},
+    {"StreamDestroy", call_succeed, NEEDS_NOTHING},
+    {"StreamWaitEvent", call_succeed, NEEDS_NOTHING},
+    {"EventCreateWithFlags", call_make_handle, NEEDS_NOTHING},
+    {"EventRecord", call_succeed, NEEDS_NOTHING},
+    {"EventRecordWithFlags", call_succeed, NEEDS_NOTHING},
+    {"EventDestroy", call_succeed, NEEDS_NOTHING},
+    {"Malloc", call_device_malloc, NEEDS_HEAP},
+    {"Free", call_device_free, NEEDS_HEAP},
+    {"MemcpyAsync", pl_call_memcpy, NEEDS_NOTHING},
+    {"Memcpy2DAsync", pl_call_memcpy2d, NEEDS_NOTHING},
+    {"Memcpy3DAsync", pl_call_memcpy3d, NEEDS_NOTHING},
+    {"MemsetAsync", pl_call_memset, NEEDS_NOTHING},
+    {"Memset2DAsync", pl_call_memset2d, NEEDS_NOTHING},
+    {"Memset3DAsync", pl_call_memset3d, NEEDS_NOTHING},
+    {"GraphSetConditional", pl_call_set_conditional, NEEDS_NOTHING},
 };
+enum { FUNCTIONS = sizeof functions / sizeof *functions, RUNTIME = 5 /* the first of the device runtime */ };
+static const provided lacking = {NULL, call_lacking, NEEDS_NOTHING};
+
+static const provided *provided_at(uint16_t n)
+{
+    return n <= FUNCTIONS ? &functions[n - 1] : &lacking;
+}
+
+/* The name behind the prefix of the device runtime, or NULL. */
+static const char *runtime_name(const char *name)
+{
+    static const char *const prefixes[] = {"__cudaCDP2", "__cuda", "cuda"};
+    for (size_t k = 0; k < sizeof prefixes / sizeof *prefixes; k++) {
+        const size_t n = strlen(prefixes[k]);
+        if (strncmp(name, prefixes[k], n) == 0 && name[n] >= 'A' && name[n] <= 'Z')
+            return name + n;
+    }
+    return NULL;
+}
 
 uint16_t pl_system_find(const char *name)
 {
-    for (size_t k = 0; name && k < sizeof functions / sizeof *functions; k++)
+    const char *runtime = name ? runtime_name(name) : NULL;
+    for (size_t k = 0; name && k < RUNTIME; k++)
         if (strcmp(functions[k].name, name) == 0)
             return (uint16_t)(k + 1);
-    return 0;
+    for (size_t k = RUNTIME; runtime && k < FUNCTIONS; k++) {
+        const size_t n = strlen(functions[k].name);
+        if (strncmp(functions[k].name, runtime, n) == 0 && (!runtime[n] || strcmp(runtime + n, "_ptsz") == 0))
+            return (uint16_t)(k + 1);
+    }
+    return runtime ? FUNCTIONS + 1 : 0;
 }
 
 static bool uses(const pl_program *p, need what)
 {
     for (size_t k = 0; k < p->funcs.n; k++)
-        if (p->funcs.at[k].system && functions[p->funcs.at[k].system - 1].needs == what)
+        if (p->funcs.at[k].system && provided_at(p->funcs.at[k].system)->needs == what)
             return true;
     return false;
 }
@@ -393,6 +480,11 @@ bool pl_system_uses_heap(const pl_program *p)
     return uses(p, NEEDS_HEAP);
 }
 
+bool pl_system_uses_texts(const pl_program *p)
+{
+    return uses(p, NEEDS_TEXTS);
+}
+
 bool pl_system_uses_launches(const pl_program *p)
 {
     return uses(p, NEEDS_LAUNCHES);
@@ -400,7 +492,8 @@ bool pl_system_uses_launches(const pl_program *p)
 
 void pl_system_call(pl_warp *w, const pl_prog_func *f, const pl_prog_call *c)
 {
-    const call k = {.w = w, .c = c, .node = pl_warp_node(w)};
+    const pl_call k = {.w = w, .f = f, .c = c, .node = pl_warp_node(w)};
+    const provided *what = provided_at(f->system);
     const pl_lanes lanes = w->all;
     w->wrote = true;
     w->asked.what = w->asked.lanes = 0;
@@ -408,10 +501,10 @@ void pl_system_call(pl_warp *w, const pl_prog_func *f, const pl_prog_call *c)
     for (unsigned h = 0; h < w->halves; h++) {
         pl_warp_half(w, h);
         for (uint32_t m = pl_of_half(w, lanes); m && !pl_failed(w->grid); m &= m - 1)
-            functions[f->system - 1].run(&k, (unsigned)__builtin_ctz(m));
+            what->run(&k, (unsigned)__builtin_ctz(m));
     }
     pl_warp_half(w, 0);
-    if (functions[f->system - 1].run == call_assertfail)
+    if (what->run == call_assertfail)
         pl_warp_exit(w, lanes);
 }
 
@@ -423,5 +516,6 @@ void pl_system_close(pl_system *s)
     for (size_t k = 0; k < s->child.n; k++)
         free(s->child.at[k].params);
     free(s->child.at);
+    free(s->conditional.at);
     memset(s, 0, sizeof *s);
 }
