@@ -134,24 +134,24 @@ static uint32_t cluster_blocks(const pl_grid *g)
     return g->cluster[0] ? g->cluster[0] * g->cluster[1] * g->cluster[2] : 1;
 }
 
-/* Blocks for which the host has memory. */
-static uint64_t blocks_in_memory(const pl_grid *g)
+/* Fewer blocks run at once when the host has no memory for more. */
+static void fit_memory(pl_grid *g)
 {
-    return g->head->most.memory ? g->head->most.memory / pl_grid_block_bytes(g) : UINT64_MAX;
+    const uint64_t held = g->head->most.memory ? g->head->most.memory / pl_grid_block_bytes(g) : UINT64_MAX;
+    if (held < g->max_resident)
+        g->max_resident = (uint32_t)held;
 }
 
-/* Does the host hold fewer blocks at once than the machine? Then blocks that wait for others may wait in vain. */
+/* Has that happened? Then blocks that wait for others may wait in vain. */
 static bool few_for_memory(const pl_grid *g)
 {
-    return blocks_in_memory(g) < g->max_resident;
+    return g->head->most.memory && (g->max_resident + 1) * pl_grid_block_bytes(g) > g->head->most.memory;
 }
 
 /* Most blocks that may run at once while grid g starts some. */
 static uint32_t most_blocks(const pl_grid *g)
 {
-    const uint64_t held = blocks_in_memory(g);
-    const uint32_t most = held < g->max_resident ? (uint32_t)held : g->max_resident;
-    return most > cluster_blocks(g) ? most : cluster_blocks(g);
+    return g->max_resident > cluster_blocks(g) ? g->max_resident : cluster_blocks(g);
 }
 
 /* Starts the next block or cluster of a grid behind the n that run. */
@@ -261,6 +261,7 @@ pl_status pl_grid_run(pl_grid *head)
     pl_status st = PL_OK;
     size_t most = 0, n = 0;
     for (pl_grid *g = head; g && st == PL_OK; g = g->next) {
+        fit_memory(g);
         most += most_blocks(g);
         st = pl_grid_open(g);
     }

@@ -84,6 +84,11 @@ void exec_call(pl_warp *w, const pl_insn *i)
             pl_fault(w, pl_of_half(w, same), first, "CUDA_ERROR_INVALID_PC", "indirect call to 0x%llx, which is no function", (unsigned long long)first);
             return;
         }
+        if (w->program->funcs.at[callee].entry) {
+            pl_fault(w, pl_of_half(w, same), first, "CUDA_ERROR_INVALID_PC", "indirect call to 0x%llx, which is kernel '%s': kernels are launched",
+                     (unsigned long long)first, w->program->funcs.at[callee].name);
+            return;
+        }
     }
     pl_warp_call(w, i, callee, c);
 }

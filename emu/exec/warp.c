@@ -1027,21 +1027,27 @@ pl_warp_state pl_warp_step(pl_warp *w, pl_effect *fx)
     return (pl_warp_state)(w->state = (uint8_t)(w->nsplits && !pl_failed(w->grid) ? PL_WARP_READY : waiting_state(w)));
 }
 
+enum { LOOK_EVERY = 1024 }; /* instructions: of printf, they take a tenth of a second */
+
 /* The loop of functional mode. Counts are kept in locals; memory events are off (pl_warp_step serves traces). */
 pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
 {
     uint64_t n = 0, lanes = 0;
     pl_pc_stat *stat = w->grid->pc_stat;
     const pl_insn *code = w->code;
-    const volatile int never = 0, *const cancel = w->grid->cancel ? w->grid->cancel : &never;
+    const volatile int *const cancel = w->grid->cancel;
+    uint64_t look = limit < LOOK_EVERY ? limit : LOOK_EVERY; /* when to look at the limit and the stop flag */
     for (;;) {
         if (!ready(w)) {
             w->state = (uint8_t)waiting_state(w);
             break;
         }
         w->state = PL_WARP_READY;
-        if (n >= limit || *cancel)
-            break;
+        if (n >= look) {
+            if (n >= limit || (cancel && *cancel))
+                break;
+            look = limit - n < LOOK_EVERY ? limit : n + LOOK_EVERY;
+        }
         const pl_insn *i = &code[w->pc];
         bool pause = false;
         uint64_t before = n;
