@@ -181,6 +181,19 @@ static void copy_small(uint32_t *to, const uint64_t *from, size_t n)
     for (size_t k = 0; k < n; k++) to[k] = from[k] > UINT32_MAX ? UINT32_MAX : (uint32_t)from[k];
 }
 
+/* Products and sums that stay at the largest number: what has so many bytes is refused. */
+static uint64_t product(uint64_t a, uint64_t b)
+{
+    uint64_t n;
+    return __builtin_mul_overflow(a, b, &n) ? UINT64_MAX : n;
+}
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+    uint64_t n;
+    return __builtin_add_overflow(a, b, &n) ? UINT64_MAX : n;
+}
+
 static bool tensor_map(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, size_t k)
 {
     static const char *const keys[] = {"tensormap", "dims",    "strides", "box",    "element_strides",
@@ -221,11 +234,14 @@ static bool tensor_map(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, 
     if (nstrides && nstrides != rank - 1)
         return pl_lf_missing(r, of, "'strides'", "an element for every dimension but the first");
     for (size_t i = 0; !nstrides && i + 1 < rank; i++)
-        d->stride[i] = i ? d->stride[i - 1] * d->dim[i] : d->dim[0] * a->element->bytes;
+        d->stride[i] = i ? product(d->stride[i - 1], d->dim[i]) : product(d->dim[0], a->element->bytes);
     arg->type = a->element->name;
-    uint64_t bytes = d->dim[0] * a->element->bytes;
-    for (size_t i = 1; i < rank; i++) bytes = d->stride[i - 1] * d->dim[i] > bytes ? d->stride[i - 1] * d->dim[i] : bytes;
-    arg->count = (offset + bytes) / a->element->bytes;
+    uint64_t bytes = product(d->dim[0], a->element->bytes);
+    for (size_t i = 1; i < rank; i++) {
+        const uint64_t n = product(d->stride[i - 1], d->dim[i]);
+        bytes = n > bytes ? n : bytes;
+    }
+    arg->count = sum(offset, bytes) / a->element->bytes;
     if (!res->of) return contents(r, of, v, k);
     arg->count = 0;
     return true;
@@ -345,7 +361,7 @@ static bool image(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, size_
                     !small(r, of, v, "pitch", 0, &res->texture.pitch)))
         return false;
     d->layered = layers > 0;
-    if (layers) d->depth = layers * (d->cubemap ? 6 : 1);
+    if (layers) d->depth = layers > 1u << 14 ? UINT32_MAX : layers * (d->cubemap ? 6 : 1); /* refused below */
     else if (d->cubemap) d->depth = 6;
     res->texture.format = d->format;
     res->texture.width = d->width;
