@@ -209,6 +209,8 @@ static pl_status run_pass(run *r, pl_pass_id id)
 {
     const bool ir = pl_passes[id].kind == PL_PASS_IR;
     pl_pass_options *o = r->o;
+    if (o && o->stop && *o->stop)
+        return PL_INTERRUPTED;
     if (o && (o->skip >> id & 1))
         return PL_OK;
     const uint64_t start = o && o->time ? now() : 0;

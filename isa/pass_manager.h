@@ -54,6 +54,7 @@ typedef struct pl_pass_time {
 struct pl_pass_options {
     uint64_t skip;        /* bit k: pass k does not run */
     uint64_t print_after; /* bit k: the function is printed after each run of pass k */
+    const volatile int *stop; /* no pass starts when it is not 0; or NULL */
     bool verify;          /* the verifier (ir_verify.h) runs after each IR pass */
     void (*print)(void *to, const char *text, size_t n);
     void *to;
@@ -63,7 +64,7 @@ struct pl_pass_options {
 };
 
 /* From one machine instruction for each PTX instruction to the code that runs. `work` and `pass` are reset. fixed: the first row that
- * register allocation leaves alone. PL_INVALID: the verifier found a fault of ours (pl_pass_options.finding). */
+ * register allocation leaves alone. PL_INVALID: the verifier found a fault of ours (pl_pass_options.finding). PL_INTERRUPTED: the stop flag. */
 pl_status pl_run_passes(pl_program *part, pl_prog_func *f, uint32_t fixed, pl_arena *work, pl_arena *pass);
 
 #endif

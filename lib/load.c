@@ -200,6 +200,8 @@ static pl_status load(pl_gpu *gpu, input *in, size_t n, const pl_load_options *o
     }
     if (st == PL_OK && !pl_arena_ok(m->arena)) st = PL_NOMEM;
     if (st == PL_NOMEM) pl_diags_drop(&gpu->diags, before);
+    if (st == PL_INTERRUPTED)
+        pl_gpu_interrupted(gpu, (pl_loc){.file = UINT32_MAX}, pl_arena_printf(gpu->messages, "assembling '%s'", in[0].name));
     settle_messages(gpu, before);
     if (st == PL_NOMEM) pl_gpu_no_memory(gpu, "while loading a module");
     if (st == PL_OK && !(options && options->check_only))

@@ -43,7 +43,7 @@ bool pl_passes_begin(pl_gpu *gpu, const pl_pass_control *control, pl_pass_option
 {
     static const pl_pass_control none;
     const pl_pass_control *c = control ? control : &none;
-    *out = (pl_pass_options){.verify = c->verify, .to = c->to, .failed = ATOMIC_FLAG_INIT};
+    *out = (pl_pass_options){.verify = c->verify, .stop = gpu->stop, .to = c->to, .failed = ATOMIC_FLAG_INIT};
 #ifdef PL_VERIFY_IR
     out->verify = true;
 #endif

@@ -438,6 +438,25 @@ START_TEST(filling_a_buffer_can_be_given_up)
 }
 END_TEST
 
+START_TEST(assembling_can_be_given_up)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry k(.param .u64 a) { ret; }\n";
+    static const volatile int over = 2;
+    open_gpu();
+    pl_module *m;
+    pl_gpu_stop_flag(gpu, &over);
+    for (int level = 0; level <= 2; level += 2) {
+        const pl_load_options o = {.opt_level = level};
+        ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, sizeof text - 1, &o, &m), PL_INTERRUPTED);
+        ck_assert_ptr_null(m);
+        ck_assert_uint_eq(pl_gpu_diag_count(gpu), 1);
+        ck_assert_str_eq(pl_gpu_diag(gpu, 0, false).text, "stopped by the time limit while assembling 'k.ptx'");
+        pl_gpu_diag_clear(gpu);
+    }
+}
+END_TEST
+
 /* Textures, surfaces and tensor maps: what the driver refuses is refused when the launch is prepared. */
 static const struct {
     const char *args, *code; /* NULL: taken */
@@ -517,6 +536,7 @@ int main(void)
     tcase_add_loop_test(c, mistakes_in_arguments_have_a_place, 0,
                         sizeof wrong_arg / sizeof *wrong_arg);
     tcase_add_test(c, filling_a_buffer_can_be_given_up);
+    tcase_add_test(c, assembling_can_be_given_up);
     tcase_add_loop_test(c, what_the_driver_refuses_is_refused, 0, sizeof resources / sizeof *resources);
     tcase_add_test(c, near_misses_are_found);
     suite_add_tcase(s, c);
