@@ -4,14 +4,13 @@
  * the system, where it has them: they need no zeroing, take memory only as they are filled, and a vector grows without being copied.
  * Pages of 2 MiB, where a block has room for one, save a fault for each 4 KiB: a tenth to a fifth of the time that checking takes. Smaller blocks
  * come with their pages at once, which takes less than as many faults: three hundredths of the time that assembling takes.
- * The reserve for the sticky failure of arena.h lies in the arena itself: after malloc has failed once, every
- * request that fits gets the same reserve, zeroed again, and the caller finds out at the end of its phase.
  * In builds with the address sanitizer only what was handed out can be touched: the rest of a block is closed, as are the bytes behind
  * each allocation, what a reset took back and the old copy of a vector that grew. */
 #ifdef __linux__
 #define _GNU_SOURCE /* mremap */
 #endif
 #include "base/arena.h"
+#include "base/guard.h"
 #include "base/poison.h"
 #include <assert.h>
 #include <stdint.h>
@@ -28,7 +27,6 @@
 #define HUGE ((size_t)1 << 21)        /* from this size on: large pages, where the system gives them; their size */
 #define FRONT ((size_t)1 << 16)       /* of a block in front of its large pages, so that its head touches none; whole pages on every system */
 #define LARGE_VECTOR ((size_t)1 << 18)
-#define RESERVE ((size_t)8192)
 #define DEFAULT_ALIGN ((size_t)16)
 #define MAX_ALIGN ((size_t)4096)
 
@@ -48,7 +46,6 @@ struct pl_arena {
     size_t next_size, handed_out;
     bool failed, sparse;
     bool as_left;              /* what has been used before is not zeroed any more */
-    unsigned char *reserve;
 };
 
 static unsigned char *align_up(unsigned char *p, size_t align)
@@ -58,10 +55,8 @@ static unsigned char *align_up(unsigned char *p, size_t align)
 
 pl_arena *pl_arena_open(void)
 {
-    pl_arena *a = calloc(1, sizeof *a + RESERVE + MAX_ALIGN);
-    if (!a) return NULL;
-    a->next_size = FIRST_BLOCK;
-    a->reserve = align_up((unsigned char *)(a + 1), MAX_ALIGN);
+    pl_arena *a = calloc(1, sizeof *a);
+    if (a) a->next_size = FIRST_BLOCK;
     return a;
 }
 
@@ -216,10 +211,11 @@ void pl_arena_empty(pl_arena *a)
     a->next_size = FIRST_BLOCK;
 }
 
-static void *fail(pl_arena *a, size_t bytes)
+static void *fail(pl_arena *a)
 {
+    pl_guard_fail();
     a->failed = true;
-    return bytes <= RESERVE ? memset(a->reserve, 0, RESERVE) : NULL;
+    return NULL;
 }
 
 /* The first spare block that is large enough. It is zeroed bit by bit as it is handed out: mostly little of it is. */
@@ -266,13 +262,13 @@ static bool add_block(pl_arena *a, size_t at_least)
 static void *take(pl_arena *a, size_t bytes, size_t align, size_t filled)
 {
     assert(align > 0 && align <= MAX_ALIGN && (align & (align - 1)) == 0);
-    if (bytes > SIZE_MAX / 2) return fail(a, bytes);
+    if (bytes > SIZE_MAX / 2) return fail(a);
     if (align < PL_POISON_ALIGN) align = PL_POISON_ALIGN;
     const size_t room = bytes + PL_RED_ZONE;
     size_t padding = a->free ? (size_t)(align_up(a->free, align) - a->free) : 0;
     if (!a->free || (size_t)(a->end - a->free) < padding ||
         (size_t)(a->end - a->free) - padding < room) {
-        if (!add_block(a, room + align)) return fail(a, bytes);
+        if (!add_block(a, room + align)) return fail(a);
         padding = (size_t)(align_up(a->free, align) - a->free);
     }
     unsigned char *p = a->free + padding;
@@ -371,7 +367,7 @@ static void *large_vector(pl_arena *a, void *at, size_t used, size_t bytes)
         return only_vector(b, bytes);
     }
     b = get_block(room, !used && room >= HUGE); /* who knows from the start how much it will be */
-    if (!b) return fail(a, SIZE_MAX);
+    if (!b) return fail(a);
     b->size = (b->pages ? b->pages : room) - sizeof *b;
     if (used > 0) memcpy(vector_of(b), at, used);
     if (old) {
@@ -402,14 +398,12 @@ void *pl_vec_grow_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem)
 
 void *pl_vec_room_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem, size_t wanted)
 {
-    assert(elem <= RESERVE);
     size_t bytes = wanted > SIZE_MAX / 2 / elem ? SIZE_MAX : wanted * elem;
     bool large = bytes >= LARGE_VECTOR && bytes < SIZE_MAX;
-    void *bigger = bytes == SIZE_MAX ? fail(a, bytes) : large ? large_vector(a, at, *n * elem, bytes) : take(a, bytes, DEFAULT_ALIGN, *n * elem);
-    if (a->failed) { /* start again in the reserve: the phase ends in PL_NOMEM, contents no longer matter */
-        *n = 0;
-        *cap = RESERVE / elem;
-        return fail(a, RESERVE);
+    void *bigger = bytes == SIZE_MAX ? fail(a) : large ? large_vector(a, at, *n * elem, bytes) : take(a, bytes, DEFAULT_ALIGN, *n * elem);
+    if (!bigger) { /* unguarded: the vector is empty and stays so */
+        *n = *cap = 0;
+        return NULL;
     }
     if (*n > 0 && !large) memcpy(bigger, at, *n * elem);
     if (*cap > 0 && !large) pl_close_memory(at, *cap * elem);

@@ -1,9 +1,8 @@
 /* arena.h - memory by lifetime: everything allocated for a module, a launch or a run is freed at once.
  *
- * An arena is a list of blocks from malloc. Allocation never returns NULL on a live arena: when memory is
- * exhausted it sets a sticky failure flag, which callers test once at the end of a phase (pl_arena_ok) and turn into
- * PL_NOMEM, and hands out the same small zeroed reserve for every further request. That keeps parsers free of a
- * NULL test per node. Requests larger than the reserve (8 KiB) do return NULL. */
+ * An arena is a list of blocks from malloc. When memory is exhausted, a request jumps to the guard of the thread (base/guard.h), so that
+ * what uses arenas under a guard needs no test. Without a guard it returns NULL, and pl_arena_ok is false from then on: such a caller tests
+ * each result, and never grows an array. */
 #ifndef PL_BASE_ARENA_H
 #define PL_BASE_ARENA_H
 
@@ -26,7 +25,7 @@ char *pl_arena_strndup(pl_arena *a, const char *s, size_t n);
 char *pl_arena_strdup(pl_arena *a, const char *s);
 char *pl_arena_printf(pl_arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 char *pl_arena_vprintf(pl_arena *a, const char *fmt, va_list ap);
-bool pl_arena_ok(const pl_arena *a);      /* false after any allocation failed */
+bool pl_arena_ok(const pl_arena *a);      /* false after an allocation has returned NULL */
 size_t pl_arena_bytes(const pl_arena *a); /* bytes handed out, for statistics */
 
 /* Gives a growable array (below) to another arena; false: it is too small to have been allocated apart, and stays. */

@@ -6,6 +6,7 @@
  *
  * Another word, the frontier, says how far all jobs are done. Those who want to know move it on, by looking at the states of the jobs. */
 #include "base/team.h"
+#include "base/guard.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -345,6 +346,7 @@ static void share_out(pl_team *t, uint32_t run, uint32_t n, const uint16_t *home
 
 void pl_team_run(pl_team *t, uint32_t n, uint32_t apart, const uint16_t *home)
 {
+    PL_UNGUARDED; /* others may be at work for the one who gives up */
     uint32_t run = atomic_load(&t->run) + 1;
     if (run > LAST_RUN) {
         for (uint32_t k = 0; k <= PL_TEAM_JOBS; k++) atomic_store(&t->state[k], 0);

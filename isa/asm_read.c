@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/guard.h"
 #include "base/map.h"
 #include "isa/check.h"
 #include "isa/records.h"
@@ -852,9 +853,16 @@ bool pl_asm_is(const char *text, size_t n)
     return n >= 9 && memcmp(text, ".ptxloom ", 9) == 0;
 }
 
+static bool read_program(reader *r, const char *text, size_t n)
+{
+    PL_GUARD(return false)
+    return read_all(r, text, n) && complete(r);
+}
+
 pl_status pl_asm_read(const char *text, size_t n, pl_diags *diags, uint32_t file, pl_program **out)
 {
     *out = NULL;
+    PL_UNGUARDED;
     pl_arena *arena = pl_arena_open(), *scratch = pl_arena_open();
     pl_program *p = arena && scratch ? pl_arena_new(arena, pl_program) : NULL;
     if (!p) {
@@ -865,7 +873,7 @@ pl_status pl_asm_read(const char *text, size_t n, pl_diags *diags, uint32_t file
     p->arena = arena;
     reader r = {.p = p, .scratch = scratch, .diags = diags, .file = file, .start = text};
     pl_map_init(&r.labels, scratch);
-    bool good = read_all(&r, text, n) && pl_arena_ok(scratch) && complete(&r) && pl_arena_ok(arena);
+    bool good = read_program(&r, text, n);
     pl_arena_close(scratch);
     if (good) {
         *out = p;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/guard.h"
 #include "base/sha256.h"
 #include "isa/check.h"
 #include "isa/object_layout.h"
@@ -411,9 +412,16 @@ static bool read_program(reader *r)
     return !why || damaged(r, why);
 }
 
+static bool read_guarded(reader *r)
+{
+    PL_GUARD(return false)
+    return read_program(r);
+}
+
 pl_status pl_object_read(const char *bytes, size_t n, pl_diags *diags, pl_loc at, pl_program **out)
 {
     *out = NULL;
+    PL_UNGUARDED;
     pl_arena *arena = pl_arena_open();
     pl_program *p = arena ? pl_arena_new(arena, pl_program) : NULL;
     if (!p) {
@@ -422,8 +430,7 @@ pl_status pl_object_read(const char *bytes, size_t n, pl_diags *diags, pl_loc at
     }
     p->arena = arena;
     reader r = {.at = bytes, .n = n, .diags = diags, .place = at, .p = p};
-    bool good = read_program(&r);
-    if (good && pl_arena_ok(arena)) {
+    if (read_guarded(&r)) {
         *out = p;
         return PL_OK;
     }

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/guard.h"
 #include "isa/live.h"
 
 enum { ALL_BARRIERS = 16 };
@@ -140,19 +141,22 @@ static void find_taken(graph *g)
         }
 }
 
+static bool find_resources(pl_program *p, pl_arena *scratch)
+{
+    PL_GUARD(return false)
+    graph g = {.p = p, .state = pl_arena_array(scratch, uint8_t, p->funcs.n + 1), .deepest = pl_arena_array(scratch, uint32_t, p->funcs.n + 1),
+               .taken = pl_arena_array(scratch, bool, p->funcs.n + 1)};
+    find_taken(&g);
+    for (uint32_t k = 0; k < p->funcs.n; k++)
+        if (g.state[k] == 0)
+            visit_from(&g, k);
+    return true;
+}
+
 pl_status pl_program_resources(pl_program *p)
 {
     pl_arena *scratch = pl_arena_open();
-    if (!scratch)
-        return PL_NOMEM;
-    graph g = {.p = p, .state = pl_arena_array(scratch, uint8_t, p->funcs.n + 1), .deepest = pl_arena_array(scratch, uint32_t, p->funcs.n + 1),
-               .taken = pl_arena_array(scratch, bool, p->funcs.n + 1)};
-    if (pl_arena_ok(scratch))
-        find_taken(&g);
-    for (uint32_t k = 0; k < p->funcs.n && pl_arena_ok(scratch); k++)
-        if (g.state[k] == 0)
-            visit_from(&g, k);
-    bool good = pl_arena_ok(scratch);
+    const bool good = scratch && find_resources(p, scratch);
     pl_arena_close(scratch);
     return good ? PL_OK : PL_NOMEM;
 }

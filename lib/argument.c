@@ -92,7 +92,6 @@ static bool list(parser *p, const char *s, uint64_t *n)
     if (s[len - 1] != ']') return bad(p, s, len, "a list ends with ']'"), false;
     for (size_t i = 0; i < len; i++) most += s[i] == ',';
     uint64_t *bits = pl_arena_array(p->c->more->arena, uint64_t, most);
-    if (!bits) return false;
     const char *end = s + len - 1;
     for (*n = 0, s++; *n < most; s++) {
         const char *comma = memchr(s, ',', (size_t)(end - s));
@@ -237,12 +236,11 @@ static bool parse(parser *p)
 
 pl_status pl_case_add_arg(pl_case *c, const char *text)
 {
+    PL_GUARD(return pl_gpu_no_memory(c->more->gpu, "while reading arguments"))
     if (text[0] == '{') return pl_lf_read_argument(c, text);
     parser p = {.c = c, .gpu = c->more->gpu, .k = c->nargs};
     p.arg = pl_case_push(c, &p.more);
     p.text = p.more->text = pl_arena_strdup(c->more->arena, text);
     point(&p, p.text, strlen(p.text));
-    bool ok = parse(&p);
-    if (!pl_arena_ok(c->more->arena)) return pl_gpu_no_memory(p.gpu, "while reading arguments");
-    return ok ? PL_OK : PL_INVALID;
+    return parse(&p) ? PL_OK : PL_INVALID;
 }

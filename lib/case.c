@@ -16,11 +16,16 @@ enum { SLICE = 1 << 22 }; /* elements or bytes between two looks at the stop fla
 
 pl_status pl_case_open(pl_gpu *gpu, pl_case **out)
 {
+    PL_UNGUARDED;
     *out = NULL;
     pl_arena *arena = pl_arena_open();
     if (!arena) return pl_gpu_no_memory(gpu, "while reading arguments");
     pl_case *c = pl_arena_new(arena, pl_case);
-    c->more = pl_arena_new(arena, pl_case_more);
+    if (c) c->more = pl_arena_new(arena, pl_case_more);
+    if (!c || !c->more) {
+        pl_arena_close(arena);
+        return pl_gpu_no_memory(gpu, "while reading arguments");
+    }
     c->more->arena = arena;
     c->more->gpu = gpu;
     c->deterministic = true;
@@ -49,6 +54,7 @@ pl_case_arg *pl_case_push(pl_case *c, pl_arg_more **more)
 
 void pl_case_add_file(pl_case *c, const char *path)
 {
+    PL_GUARD(c->more->incomplete = true; return)
     *pl_push(c->more->arena, &c->more->link) = path;
     c->link = c->more->link.at;
     c->nlink = c->more->link.n;
@@ -56,9 +62,10 @@ void pl_case_add_file(pl_case *c, const char *path)
 
 pl_status pl_case_load(pl_case *c, const pl_load_options *options, pl_module **out)
 {
-    const char **path = pl_arena_array(c->more->arena, const char *, c->nlink + 1);
+    PL_GUARD(return pl_gpu_no_memory(c->more->gpu, "while loading a module"))
     *out = NULL;
-    if (!path || !pl_arena_ok(c->more->arena)) return pl_gpu_no_memory(c->more->gpu, "while loading a module");
+    if (c->more->incomplete) return pl_gpu_no_memory(c->more->gpu, "while loading a module");
+    const char **path = pl_arena_array(c->more->arena, const char *, c->nlink + 1);
     path[0] = c->ptx;
     for (size_t i = 0; i < c->nlink; i++) path[i + 1] = c->link[i];
     return pl_module_load_files(c->more->gpu, path, c->nlink + 1, options, out);
@@ -284,12 +291,14 @@ static pl_status open_init(pl_case *c, size_t k, FILE **out, uint64_t *count, ui
     }
     uint64_t start = a->init.offset, available = UINT64_MAX;
     const char *problem = NULL;
+    char types[96];
     if (is_npy(path) && start == 0) {
         pl_npy npy;
         problem = pl_npy_read(f, &npy);
-        if (!problem && !pl_npy_matches(&npy, a->element))
-            problem = pl_arena_printf(c->more->arena, "its elements are '%s', not %s", npy.dtype,
-                                      a->element->name);
+        if (!problem && !pl_npy_matches(&npy, a->element)) {
+            snprintf(types, sizeof types, "its elements are '%s', not %s", npy.dtype, a->element->name);
+            problem = types;
+        }
         if (!problem && npy.fortran) problem = "it stores columns first (fortran_order)";
         start = npy.data;
         available = npy.count;
@@ -481,7 +490,7 @@ static pl_status prepare_arg(pl_case *c, size_t k, const pl_prog_param *p, uint8
 static pl_status prepare_params(pl_case *c, const pl_prog_func *f, size_t first, size_t nargs, pl_launch *l)
 {
     uint8_t *params = pl_arena_alloc(c->more->arena, f->param_bytes + 16);
-    pl_status st = params ? PL_OK : pl_gpu_no_memory(c->more->gpu, "while laying out parameters");
+    pl_status st = PL_OK;
     for (size_t k = 0; k < nargs && st == PL_OK; k++) st = prepare_arg(c, first + k, &f->params.at[k], params);
     l->kernel = f->name;
     l->params = params;
@@ -498,14 +507,13 @@ static pl_loc step_at(pl_case *c, const pl_case_step *x)
     return at;
 }
 
-pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l)
+static pl_status prepare(pl_case *c, pl_module *m, pl_launch *l)
 {
     pl_case_more *own = c->more;
     size_t n = own->step.n, nparams = parameters(c), nfirst = n ? own->step.at[0].first : nparams;
     const pl_prog_func **f = pl_arena_array(own->arena, const pl_prog_func *, n + 1);
     pl_launch *later = pl_arena_array(own->arena, pl_launch, n + 1);
     pl_case_release(c);
-    if (!f || !later) return pl_gpu_no_memory(own->gpu, "while laying out parameters");
     pl_status st = choose_entry(c, m, c->entry, &f[0]);
     if (st == PL_OK) st = check_args(c, f[0], 0, nfirst, case_at(c));
     for (size_t k = 0; k < n && st == PL_OK; k++) {
@@ -538,6 +546,12 @@ pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l)
     }
     for (size_t k = nparams; k < c->nargs && st == PL_OK; k++) st = bind_variable(c, k, m);
     return st;
+}
+
+pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l)
+{
+    PL_GUARD(return pl_gpu_no_memory(c->more->gpu, "while laying out parameters"))
+    return prepare(c, m, l);
 }
 
 void pl_case_release(pl_case *c)
@@ -590,6 +604,7 @@ void pl_case_element(const pl_case *c, size_t k, uint64_t i, char *buf, size_t s
 
 pl_status pl_case_save(pl_case *c, size_t k)
 {
+    PL_GUARD(return pl_gpu_no_memory(c->more->gpu, "while saving an argument"))
     const char *path = c->arg[k].save;
     const uint8_t *p = bytes_of(c, k, c->arg[k].bytes);
     FILE *f = fopen(path, "wb");

@@ -35,7 +35,7 @@ static void put(text *t, const char *fmt, ...)
 static const char *finish(text *t)
 {
     *pl_push(t->arena, t) = '\0';
-    return pl_arena_ok(t->arena) ? t->at : NULL;
+    return t->at;
 }
 
 /* A paragraph, indented and broken into lines. */
@@ -209,9 +209,17 @@ static const char *instruction(pl_gpu *gpu, const char *topic)
     return finish(&t);
 }
 
+static bool open_explanations(pl_gpu *gpu)
+{
+    if (!gpu->explanations) gpu->explanations = pl_arena_open();
+    if (!gpu->explanations) pl_gpu_no_memory(gpu, "while explaining");
+    return gpu->explanations != NULL;
+}
+
 const char *pl_explain_unsupported(pl_gpu *gpu)
 {
-    if (!gpu->explanations && !(gpu->explanations = pl_arena_open())) return NULL;
+    PL_GUARD(pl_gpu_no_memory(gpu, "while explaining"); return NULL)
+    if (!open_explanations(gpu)) return NULL;
     text t = {.arena = gpu->explanations};
     for (unsigned k = 0; k < pl_nforms; k++) {
         if (pl_forms[k].unsupported)
@@ -477,8 +485,9 @@ static void unknown(pl_gpu *gpu, const char *topic)
 
 const char *pl_explain(pl_gpu *gpu, const char *topic)
 {
+    PL_GUARD(pl_gpu_no_memory(gpu, "while explaining"); return NULL)
     static const char *(*const table[])(pl_gpu *, const char *) = {diagnostic, metric, machine_key, instruction, named_query, advice_rule, machine_section, pass, all_passes, glossary};
-    if (!gpu->explanations && !(gpu->explanations = pl_arena_open())) return NULL;
+    if (!open_explanations(gpu)) return NULL;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const char *found = table[i](gpu, topic);
         if (found) return found;

@@ -38,26 +38,31 @@ static bool is_device(FILE *f)
     return fstat(fileno(f), &st) == 0 && (S_ISBLK(st.st_mode) || (S_ISCHR(st.st_mode) && !isatty(fileno(f))));
 }
 
-static const char *opening(pl_gpu *gpu, const char *path)
+/* A wrong name is the user's mistake, anything else the system's. */
+static pl_status cannot_read(pl_gpu *gpu, const char *path, int why)
 {
-    return pl_arena_printf(gpu->messages, "reading '%s'", path);
+    if (why == ENOMEM) return pl_gpu_no_memory(gpu, "while reading a file");
+    PL_GUARD(return pl_gpu_no_memory(gpu, "while reading a file"))
+    if (why == EISDIR)
+        pl_report(&gpu->diags, PL_E0009, (pl_loc){.file = UINT32_MAX}, path);
+    else
+        pl_report(&gpu->diags, PL_E0001, (pl_loc){.file = UINT32_MAX}, path, pl_file_error(why));
+    return why == ENOENT || why == ENOTDIR || why == EACCES || why == EISDIR || why == EINVAL ? PL_INVALID : PL_IO;
+}
+
+static pl_status stopped(pl_gpu *gpu, const char *path)
+{
+    PL_GUARD(return pl_gpu_no_memory(gpu, "while reading a file"))
+    return pl_gpu_interrupted(gpu, (pl_loc){.file = UINT32_MAX}, pl_arena_printf(gpu->messages, "reading '%s'", path));
 }
 
 pl_status pl_file_read(pl_gpu *gpu, const char *path, char **text, size_t *bytes)
 {
-    const pl_loc nowhere = {.file = UINT32_MAX};
     FILE *f = fopen(path, "rb");
-    if (!f) {
-        int why = errno;
-        if (why == EINTR && pl_gpu_stopped(gpu)) return pl_gpu_interrupted(gpu, nowhere, opening(gpu, path));
-        pl_report(&gpu->diags, PL_E0001, nowhere, path, strerror(why));
-        /* A wrong name is the user's mistake, anything else the system's. */
-        return why == ENOENT || why == ENOTDIR || why == EACCES ? PL_INVALID : PL_IO;
-    }
+    if (!f) return errno == EINTR && pl_gpu_stopped(gpu) ? stopped(gpu, path) : cannot_read(gpu, path, errno);
     if (is_device(f)) {
         fclose(f);
-        pl_report(&gpu->diags, PL_E0001, nowhere, path, pl_file_error(EINVAL));
-        return PL_INVALID;
+        return cannot_read(gpu, path, EINVAL);
     }
     errno = 0;
     bool ok = read_all(gpu, f, text, bytes);
@@ -67,15 +72,10 @@ pl_status pl_file_read(pl_gpu *gpu, const char *path, char **text, size_t *bytes
     if (pl_gpu_stopped(gpu)) {
         free(*text);
         *text = NULL;
-        return pl_gpu_interrupted(gpu, nowhere, opening(gpu, path));
+        return stopped(gpu, path);
     }
     if (why == 0) return PL_OK;
     free(*text);
     *text = NULL;
-    if (why == EISDIR) {
-        pl_report(&gpu->diags, PL_E0009, nowhere, path);
-        return PL_INVALID;
-    }
-    pl_report(&gpu->diags, PL_E0001, nowhere, path, strerror(why));
-    return PL_IO;
+    return cannot_read(gpu, path, why);
 }

@@ -1,6 +1,7 @@
 /* gpu.c - the gpu object: opening, closing, and the diagnostics that every other part reports into.
  */
 #include "lib/internal.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,19 @@ static bool start_messages(pl_gpu *gpu)
     if (!gpu->messages) return false;
     pl_diags_init(&gpu->diags, gpu->messages);
     if (gpu->message_limit) gpu->diags.limit = gpu->message_limit;
+    gpu->no_memory[0] = '\0';
     gpu->epoch++;
     return true;
+}
+
+static pl_status load_machine(pl_gpu *gpu, const char *machine)
+{
+    PL_GUARD(return pl_gpu_no_memory(gpu, "while reading a machine file"))
+    const char *folders = getenv("PTXLOOM_ARCH_PATH");
+    const char *path = pl_arena_printf(gpu->arena, "%s%s%s", folders ? folders : "",
+                                       folders ? ":" : "", PL_ARCH_DIR);
+    gpu->machine = pl_machine_load(gpu->arena, &gpu->diags, machine, path);
+    return gpu->machine ? PL_OK : PL_INVALID;
 }
 
 pl_status pl_gpu_open(pl_gpu **out, const char *machine)
@@ -28,12 +40,7 @@ pl_status pl_gpu_open(pl_gpu **out, const char *machine)
     pl_memory_init(&gpu->memory);
     gpu->system.out.limit = PL_PRINT_DEFAULT;
     *out = gpu;
-    if (!machine) return PL_OK;
-    const char *folders = getenv("PTXLOOM_ARCH_PATH");
-    const char *path = pl_arena_printf(gpu->arena, "%s%s%s", folders ? folders : "",
-                                       folders ? ":" : "", PL_ARCH_DIR);
-    gpu->machine = pl_machine_load(gpu->arena, &gpu->diags, machine, path);
-    return gpu->machine ? PL_OK : pl_arena_ok(gpu->arena) ? PL_INVALID : PL_NOMEM;
+    return machine ? load_machine(gpu, machine) : PL_OK;
 }
 
 void pl_gpu_close(pl_gpu *gpu)
@@ -57,11 +64,19 @@ const char *pl_gpu_name(const pl_gpu *gpu)
 
 size_t pl_gpu_diag_count(const pl_gpu *gpu)
 {
-    return gpu->diags.list.n;
+    return gpu->diags.list.n + (gpu->no_memory[0] != '\0');
+}
+
+static pl_message no_memory_message(const pl_gpu *gpu)
+{
+    const char *rendered = gpu->no_memory[0] ? gpu->no_memory : "error: out of memory while showing a message [E0422]\n";
+    return (pl_message){.severity = "error", .code = pl_diag_code(PL_E0422), .text = rendered, .rendered = rendered};
 }
 
 pl_message pl_gpu_diag(pl_gpu *gpu, size_t k, bool colour)
 {
+    PL_GUARD(return no_memory_message(gpu))
+    if (k >= gpu->diags.list.n) return no_memory_message(gpu);
     static const char *const severity[] = {"note", "warning", "error"};
     const pl_diag *d = &gpu->diags.list.at[k];
     const char *file = d->at.file < gpu->diags.file.n ? gpu->diags.file.at[d->at.file].name : NULL;
@@ -96,7 +111,7 @@ void pl_gpu_diag_clear(pl_gpu *gpu)
         gpu->messages = old;
 }
 
-void pl_gpu_report(pl_gpu *gpu, const char *code, const char *a, const char *b, const char *c,
+static void report(pl_gpu *gpu, const char *code, const char *a, const char *b, const char *c,
                    const char *help)
 {
     pl_diag_id id;
@@ -104,6 +119,13 @@ void pl_gpu_report(pl_gpu *gpu, const char *code, const char *a, const char *b, 
     pl_diag *d = pl_report(&gpu->diags, id, (pl_loc){.file = UINT32_MAX}, a ? a : "", b ? b : "",
                            c ? c : "");
     if (help) d->help = pl_arena_strdup(gpu->messages, help);
+}
+
+void pl_gpu_report(pl_gpu *gpu, const char *code, const char *a, const char *b, const char *c,
+                   const char *help)
+{
+    PL_GUARD(pl_gpu_no_memory(gpu, "while reporting a mistake"); return)
+    report(gpu, code, a, b, c, help);
 }
 
 pl_status pl_gpu_conditional(const pl_gpu *gpu, uint64_t handle, uint32_t *value)
@@ -131,6 +153,7 @@ const char *pl_gpu_printed_bytes(pl_gpu *gpu, size_t *bytes)
     pl_print_close(err);
     out->limit = limit;
     out->most = most;
+    if (!text && n + m) pl_gpu_no_memory(gpu, "while holding what the kernel printed");
     return text;
 }
 
@@ -172,6 +195,8 @@ pl_status pl_gpu_interrupted(pl_gpu *gpu, pl_loc at, const char *what)
 
 pl_status pl_gpu_no_memory(pl_gpu *gpu, const char *what)
 {
-    pl_report(&gpu->diags, PL_E0422, (pl_loc){.file = UINT32_MAX}, what);
+    char text[256];
+    snprintf(text, sizeof text, pl_diag_format(PL_E0422), what);
+    snprintf(gpu->no_memory, sizeof gpu->no_memory, "error: %s [%s]\n", text, pl_diag_code(PL_E0422));
     return PL_NOMEM;
 }

@@ -3,6 +3,7 @@
 #define PL_LIB_INTERNAL_H
 
 #include "base/diag.h"
+#include "base/guard.h"
 #include "emu/exec/system.h"
 #include "emu/exec/texture.h"
 #include "emu/sm/decode.h"
@@ -18,6 +19,7 @@ struct pl_gpu {
     pl_arena *messages;        /* until pl_gpu_diag_clear: everything diagnostics point at */
     pl_diags diags;
     size_t message_limit; /* pl_gpu_diag_limit, 0: not called */
+    char no_memory[320];  /* a last message, for which no memory is needed: that there is none; "": there was */
     uint32_t epoch; /* counts pl_gpu_diag_clear: file numbers of diags die with it */
     pl_memory memory;
     pl_objects objects; /* arrays, textures and surfaces */
@@ -51,6 +53,7 @@ struct pl_module {
     struct {
         uint32_t *at;
         size_t n, cap;
+        bool whole;
     } line; /* where the lines of the program's text start */
     pl_listing listing;  /* the latest one that a trace asked for */
     pl_decoded *control; /* for pl_module_control; NULL: nobody has asked */
@@ -59,8 +62,8 @@ struct pl_module {
 };
 
 /* ---- passes.c ---- */
-/* What the options ask of the passes. False: reported. control may be NULL. */
-bool pl_passes_begin(pl_gpu *gpu, const pl_pass_control *control, pl_pass_options *out);
+/* What the options ask of the passes. PL_INVALID: reported. control may be NULL. */
+pl_status pl_passes_begin(pl_gpu *gpu, const pl_pass_control *control, pl_pass_options *out);
 /* Prints the times; reports what the verifier found. Returns the status of the load. */
 pl_status pl_passes_end(pl_gpu *gpu, const pl_pass_control *control, pl_pass_options *o, pl_status st);
 
@@ -74,7 +77,7 @@ static inline bool pl_gpu_stopped(const pl_gpu *gpu) { return gpu->stop && *gpu-
 pl_status pl_gpu_interrupted(pl_gpu *gpu, pl_loc at, const char *what);
 /* What the value of a stop flag means: "an interrupt". */
 const char *pl_stop_cause_of(int flag);
-/* Reports that memory ran out while doing `what`. Returns PL_NOMEM. */
+/* Reports that memory ran out while doing `what`. Needs none itself. Returns PL_NOMEM. */
 pl_status pl_gpu_no_memory(pl_gpu *gpu, const char *what);
 
 /* ---- budget.c ---- */
@@ -182,6 +185,7 @@ typedef struct pl_case_more {
         size_t n, cap;
     } step;
     bool prepared;
+    bool incomplete; /* a file that pl_case_add_file was given is missing: no memory */
 } pl_case_more;
 
 /* Adds an argument: the caller fills in what the pointers lead to. */

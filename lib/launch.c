@@ -236,10 +236,12 @@ static void report_stop(pl_module *m, const pl_launch *l, const pl_grid *head)
     d->help = help;
 }
 
-static void report_no_memory(pl_gpu *gpu, const pl_grid *head)
+static pl_status report_no_memory(pl_gpu *gpu, const pl_grid *head)
 {
-    pl_gpu_no_memory(gpu, pl_arena_printf(gpu->messages, "while running kernel '%s', of which each block takes %" PRIu64 " bytes", head->entry->name,
-                                          pl_grid_block_bytes(head)));
+    char what[200];
+    snprintf(what, sizeof what, "while running kernel '%.100s', of which each block takes %" PRIu64 " bytes", head->entry->name,
+             pl_grid_block_bytes(head));
+    return pl_gpu_no_memory(gpu, what);
 }
 
 /* ---------------------------------------------------------------- the driver's side of a launch */
@@ -478,6 +480,27 @@ static pl_status run_children(course *x, pl_grid *parent)
     return st;
 }
 
+/* Reports what came of the grids g[0 .. n - 1]; `head` begins the row that ran last. */
+static pl_status conclude(course *x, const pl_grid *g, size_t n, const pl_grid *head, pl_status st)
+{
+    pl_module *m = x->m;
+    if (st == PL_NOMEM) return report_no_memory(m->gpu, head);
+    PL_GUARD(return pl_gpu_no_memory(m->gpu, "while running the kernel"))
+    for (const pl_grid *k = g; k < g + n; k++)
+        if (k->doubt.set) report_doubt(m, &k->doubt);
+    if (head->fault.set) {
+        report_fault(m, head);
+        x->out->error = pl_arena_strdup(m->results, head->fault.error ? head->fault.error : "");
+        x->out->error_text = pl_arena_strdup(m->results, head->fault.text);
+        x->out->fault = fault_place(m, &head->fault);
+    } else if (st == PL_INTERRUPTED) {
+        report_stop(m, x->l, head);
+    } else if (st == PL_OK && g->system->out.lost) {
+        return pl_gpu_no_memory(m->gpu, "while holding what the kernel printed");
+    }
+    return head->fault.set ? PL_FAULT : st;
+}
+
 /* Runs the grids g[0 .. n - 1], launched one after the other in a stream. */
 static pl_status run(course *x, pl_grid *g, size_t n)
 {
@@ -504,21 +527,7 @@ static pl_status run(course *x, pl_grid *g, size_t n)
     system->ctx = NULL;
     x->out->wall_seconds = seconds() - start;
     if (st != PL_OK || head->fault.set) x->out->ncounters = 0;
-    for (const pl_grid *k = g; k < g + n; k++)
-        if (k->doubt.set) report_doubt(m, &k->doubt);
-    if (head->fault.set) {
-        st = PL_FAULT;
-        report_fault(m, head);
-        x->out->error = pl_arena_strdup(m->results, head->fault.error ? head->fault.error : "");
-        x->out->error_text = pl_arena_strdup(m->results, head->fault.text);
-        x->out->fault = fault_place(m, &head->fault);
-    } else if (st == PL_INTERRUPTED) {
-        report_stop(m, x->l, head);
-    } else if (st == PL_NOMEM) {
-        report_no_memory(m->gpu, head);
-    }
-    if (system->out.lost && st == PL_OK) st = pl_gpu_no_memory(m->gpu, "while holding what the kernel printed");
-    return st;
+    return conclude(x, g, n, head, st);
 }
 
 /* Instructions that are known but not executed must not be met halfway through. Functions count as
@@ -636,6 +645,7 @@ static uint64_t times(uint64_t a, uint64_t b)
  * take altogether is a limit of the grids. */
 static pl_status check_host_memory(pl_gpu *gpu, const pl_launch *l, pl_grid *g, size_t n)
 {
+    PL_GUARD(return pl_gpu_no_memory(gpu, "while preparing the launch"))
     uint64_t possible = 0;
     pl_status st = PL_OK;
     for (size_t k = 0; k < n && st == PL_OK; k++) {
@@ -656,21 +666,31 @@ static pl_status check_host_memory(pl_gpu *gpu, const pl_launch *l, pl_grid *g, 
     return st;
 }
 
+/* Checks the launches and gets the GPU ready for them; *shapes: of each. */
+static pl_status prepare(pl_gpu *gpu, pl_module *m, const pl_launch *l, size_t n, shape **shapes)
+{
+    PL_GUARD(return pl_gpu_no_memory(gpu, "while preparing the launch"))
+    bool cooperative = false;
+    size_t k = 0;
+    pl_status st = PL_OK;
+    if (!gpu->machine) return refuse(gpu, "the launch", "no machine was opened");
+    shape *s = *shapes = pl_arena_array(gpu->messages, shape, n);
+    for (const pl_launch *x = l; x && st == PL_OK; x = x->then) {
+        cooperative |= x->cooperative;
+        st = check(gpu, m, x, &s[k++]);
+    }
+    return st == PL_OK ? prepare_system(gpu, m->program, cooperative) : st;
+}
+
 static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out)
 {
+    PL_UNGUARDED;
     size_t n = 0, code = m->program->code.n, k = 0;
-    bool cooperative = false;
-    if (!gpu->machine) return refuse(gpu, "the launch", "no machine was opened");
+    shape *s;
+    for (const pl_launch *x = l; x; x = x->then) n++;
     if (!m->bound) pl_bind(m->program, (int)m->host - 1);
     m->bound = true;
-    for (const pl_launch *x = l; x; x = x->then) {
-        n++;
-        cooperative |= x->cooperative;
-    }
-    shape *s = pl_arena_array(gpu->messages, shape, n);
-    pl_status st = s ? PL_OK : pl_gpu_no_memory(gpu, "while preparing the launch");
-    for (const pl_launch *x = l; x && st == PL_OK; x = x->then) st = check(gpu, m, x, &s[k++]);
-    if (st == PL_OK) st = prepare_system(gpu, m->program, cooperative);
+    pl_status st = prepare(gpu, m, l, n, &s);
     if (st != PL_OK) return st;
     pl_arena_close(m->results);
     m->results = pl_arena_open();

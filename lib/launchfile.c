@@ -441,24 +441,40 @@ static bool argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
            pl_lf_missing(r, at, "an argument", "scalar' or 'buffer");
 }
 
+/* What a message says of text that is no JSON. PL_NOMEM: there was no memory to find out. */
+static pl_status not_json(const json_error_t *error)
+{
+    return json_error_code(error) == json_error_out_of_memory ? PL_NOMEM : PL_INVALID;
+}
+
+/* Calls `read` with a JSON value, which is given back whatever becomes of that. */
+static pl_status read_json(const pl_lf_reader *r, json_t *v, bool (*read)(const pl_lf_reader *, json_t *))
+{
+    PL_GUARD(return PL_NOMEM)
+    return read(r, v) ? PL_OK : PL_INVALID;
+}
+
+static bool only_argument(const pl_lf_reader *r, json_t *v)
+{
+    return argument(r, NULL, v);
+}
+
 pl_status pl_lf_read_argument(pl_case *c, const char *text)
 {
     pl_case_more *own = c->more;
     const char *copy = pl_arena_strdup(own->arena, text);
-    if (!copy) return pl_gpu_no_memory(own->gpu, "while reading arguments");
     const pl_lf_reader r = {.c = c, .gpu = own->gpu, .text = copy, .end = copy + strlen(copy), .alone = true};
     json_error_t error;
     json_t *v = json_loads(copy, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
-    bool ok = v && argument(&r, NULL, v);
-    if (!v) {
+    pl_status st = v ? read_json(&r, v, only_argument) : not_json(&error);
+    json_decref(v);
+    if (!v && st == PL_INVALID) {
         pl_arg_more *a;
         pl_case_push(c, &a);
         *a = (pl_arg_more){.text = copy, .line = 1, .column = error.column > 0 ? (uint32_t)error.column : 1, .length = 1};
         pl_report(&own->gpu->diags, PL_E0401, pl_case_arg_at(c, c->nargs - 1), error.text);
     }
-    json_decref(v);
-    if (!pl_arena_ok(own->arena)) return pl_gpu_no_memory(own->gpu, "while reading arguments");
-    return ok ? PL_OK : PL_INVALID;
+    return st == PL_NOMEM ? pl_gpu_no_memory(own->gpu, "while reading arguments") : st;
 }
 
 /* ---------------------------------------------------------------- the file */
@@ -625,23 +641,35 @@ static bool top(const pl_lf_reader *r, json_t *root)
     return ok && bindings(r, root);
 }
 
-static bool parse(const pl_lf_reader *r)
+static pl_status parse(const pl_lf_reader *r)
 {
     json_error_t error;
     pl_case_more *own = r->c->more;
     json_t *root =
         json_loadb(own->text, own->bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
     if (!root) {
+        if (not_json(&error) == PL_NOMEM) return PL_NOMEM;
         pl_loc at = {.file = pl_gpu_source(r->gpu, own->path, own->text, own->bytes, &own->file,
                                            &own->epoch),
                      .line = error.line > 0 ? (uint32_t)error.line : 1,
                      .column = error.column > 0 ? (uint32_t)error.column : 1};
         pl_report(&r->gpu->diags, PL_E0401, at, error.text);
-        return false;
+        return PL_INVALID;
     }
-    bool ok = top(r, root);
+    pl_status st = read_json(r, root, top);
     json_decref(root);
-    return ok;
+    return st;
+}
+
+static pl_status read_case(pl_case *c, const char *path, const char *text, size_t bytes)
+{
+    PL_GUARD(return PL_NOMEM)
+    pl_case_more *own = c->more;
+    own->path = pl_arena_strdup(own->arena, path);
+    own->text = pl_arena_strndup(own->arena, text, bytes);
+    own->bytes = bytes;
+    const pl_lf_reader r = {.c = c, .gpu = own->gpu, .text = own->text, .end = own->text + bytes};
+    return parse(&r);
 }
 
 pl_status pl_case_read(pl_gpu *gpu, const char *path, pl_case **out)
@@ -653,17 +681,9 @@ pl_status pl_case_read(pl_gpu *gpu, const char *path, pl_case **out)
     pl_status st = pl_file_read(gpu, path, &text, &bytes);
     if (st == PL_OK && (st = pl_case_open(gpu, &c)) != PL_OK) free(text);
     if (st != PL_OK) return st;
-    pl_case_more *own = c->more;
-    own->path = pl_arena_strdup(own->arena, path);
-    own->text = pl_arena_strndup(own->arena, text, bytes);
-    own->bytes = bytes;
+    st = read_case(c, path, text, bytes);
     free(text);
-    if (own->text && pl_arena_ok(own->arena)) {
-        const pl_lf_reader r = {.c = c, .gpu = gpu, .text = own->text, .end = own->text + bytes};
-        st = parse(&r) ? PL_OK : PL_INVALID;
-    }
-    if (!own->text || !pl_arena_ok(own->arena))
-        st = pl_gpu_no_memory(gpu, "while reading a launch file");
+    if (st == PL_NOMEM) pl_gpu_no_memory(gpu, "while reading a launch file");
     pl_diags_sort(&gpu->diags);
     if (st == PL_OK)
         *out = c;

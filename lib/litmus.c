@@ -156,7 +156,7 @@ static const char *make_kernel(const pl_litmus *l, const char *text, size_t byte
     }
     put(&w, "\n}\n");
     *out_bytes = w.out.n;
-    return pl_arena_ok(l->arena) ? w.out.at : NULL;
+    return w.out.at;
 }
 
 /* ---- loading ---- */
@@ -183,6 +183,8 @@ static void measure(pl_litmus *l)
 
 static pl_status load(pl_litmus *l, const char *path, int opt_level, const char *text, size_t bytes)
 {
+    PL_GUARD(return pl_gpu_no_memory(l->gpu, "while reading a litmus test"))
+    l->name = base_name(l->arena, path);
     pl_gpu *gpu = l->gpu;
     const pl_load_options options = {.opt_level = opt_level};
     size_t kernel_bytes;
@@ -194,9 +196,8 @@ static pl_status load(pl_litmus *l, const char *path, int opt_level, const char 
     l->condition = pl_arena_strndup(l->arena, text + l->test.condition, l->test.condition_end - l->test.condition);
     for (char *p = (char *)(uintptr_t)l->condition + strlen(l->condition); p > l->condition && strchr(" \n\t\r", p[-1]);) *--p = '\0';
     if (pl_litmus_allowed(&l->test, &l->allowed) != PL_OK || pl_litmus_sequential(&l->test, &l->sequential) != PL_OK)
-        return pl_gpu_no_memory(gpu, "a litmus test");
+        return pl_gpu_no_memory(gpu, "while reading a litmus test");
     const char *kernel = make_kernel(l, text, bytes, &kernel_bytes);
-    if (!kernel) return pl_gpu_no_memory(gpu, "a litmus test");
     st = pl_module_load(gpu, path, kernel, kernel_bytes, &options, &l->module);
     uint64_t memory = (uint64_t)INSTANCES * SLOT * (l->test.nvars ? l->test.nvars : 1);
     if (st == PL_OK) st = pl_alloc_device(gpu, memory, "variables", &l->memory);
@@ -216,10 +217,9 @@ pl_status pl_litmus_load(pl_gpu *gpu, const char *path, int opt_level, pl_litmus
     if (!l || !l->arena) {
         free(l);
         free(text);
-        return pl_gpu_no_memory(gpu, "a litmus test");
+        return pl_gpu_no_memory(gpu, "while reading a litmus test");
     }
     l->gpu = gpu;
-    l->name = base_name(l->arena, path);
     st = load(l, path, opt_level, text, bytes);
     free(text);
     if (st == PL_OK) *out = l;
@@ -255,7 +255,7 @@ static pl_status count(pl_litmus *l, const pl_litmus_outcome *o, int weak)
     if (k == l->cap) {
         size_t cap = l->cap ? 2 * l->cap : 16;
         struct count *p = realloc(l->count, cap * sizeof *p);
-        if (!p) return pl_gpu_no_memory(l->gpu, "outcomes of a litmus test");
+        if (!p) return pl_gpu_no_memory(l->gpu, "while running a litmus test");
         l->count = p;
         l->cap = cap;
     }
@@ -325,20 +325,16 @@ static const char *describe(const pl_litmus *l, const pl_litmus_outcome *o)
     return s;
 }
 
-pl_status pl_litmus_result(pl_litmus *l, pl_litmus_report *out)
+static bool describe_all(pl_litmus *l, const pl_litmus_set *all, pl_litmus_report *out)
 {
+    PL_GUARD(return false)
     const pl_litmus_test *t = &l->test;
-    pl_litmus_set all = {0};
-    bool ok = true, everywhere = true;
-    if (l->report) pl_arena_close(l->report);
-    l->report = pl_arena_open();
-    for (size_t k = 0; k < l->allowed.n; k++) ok = ok && pl_litmus_set_add(&all, t, &l->allowed.at[k]);
-    for (size_t k = 0; k < l->counts; k++) ok = ok && pl_litmus_set_add(&all, t, &l->count[k].outcome);
-    pl_litmus_row *row = l->report ? pl_arena_array(l->report, pl_litmus_row, all.n) : NULL;
-    *out = (pl_litmus_report){.name = l->name, .title = t->title, .condition = l->condition, .unseen = t->unseen, .row = row, .n = all.n,
+    bool everywhere = true;
+    pl_litmus_row *row = pl_arena_array(l->report, pl_litmus_row, all->n);
+    *out = (pl_litmus_report){.name = l->name, .title = t->title, .condition = l->condition, .unseen = t->unseen, .row = row, .n = all->n,
                               .runs_strong = l->runs[0], .runs_weak = l->runs[1]};
-    for (size_t k = 0; row && k < all.n; k++) {
-        const pl_litmus_outcome *o = &all.at[k];
+    for (size_t k = 0; k < all->n; k++) {
+        const pl_litmus_outcome *o = &all->at[k];
         row[k] = (pl_litmus_row){.text = describe(l, o), .holds = pl_litmus_holds(t, o), .allowed = pl_litmus_set_has(&l->allowed, t, o),
                                  .sequential = pl_litmus_set_has(&l->sequential, t, o)};
         for (size_t n = 0; n < l->counts; n++)
@@ -353,6 +349,19 @@ pl_status pl_litmus_result(pl_litmus *l, pl_litmus_report *out)
         out->never += row[k].allowed && !row[k].weak;
     }
     out->agrees = t->quantifier == PL_LITMUS_EXISTS ? out->possible : t->quantifier == PL_LITMUS_NEVER ? !out->possible : everywhere;
+    return true;
+}
+
+pl_status pl_litmus_result(pl_litmus *l, pl_litmus_report *out)
+{
+    const pl_litmus_test *t = &l->test;
+    pl_litmus_set all = {0};
+    pl_arena_close(l->report);
+    l->report = pl_arena_open();
+    bool ok = l->report != NULL;
+    for (size_t k = 0; k < l->allowed.n; k++) ok = ok && pl_litmus_set_add(&all, t, &l->allowed.at[k]);
+    for (size_t k = 0; k < l->counts; k++) ok = ok && pl_litmus_set_add(&all, t, &l->count[k].outcome);
+    ok = ok && describe_all(l, &all, out);
     pl_litmus_set_free(&all);
-    return ok && row && pl_arena_ok(l->report) ? PL_OK : pl_gpu_no_memory(l->gpu, "outcomes of a litmus test");
+    return ok ? PL_OK : pl_gpu_no_memory(l->gpu, "while running a litmus test");
 }

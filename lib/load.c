@@ -32,7 +32,7 @@ static void settle_messages(pl_gpu *gpu, size_t first)
 {
     for (size_t i = first; i < gpu->diags.list.n; i++) {
         pl_diag *d = &gpu->diags.list.at[i];
-        if (d->help) d->help = pl_arena_strdup(gpu->messages, d->help);
+        if (d->help) d->help = pl_arena_strdup(gpu->messages, d->help); /* without memory there is none */
     }
     pl_diags_sort(&gpu->diags);
 }
@@ -56,7 +56,6 @@ static char *join_texts(pl_module *m, input *in, size_t n, size_t *bytes)
         in->own = NULL;
     }
     char *text = m->text ? m->text : pl_arena_alloc(m->arena, room);
-    if (!text) return NULL;
     for (size_t k = 0; k < n; k++) {
         char *start = text + at;
         if (!m->text) memcpy(start, in[k].text, in[k].bytes);
@@ -98,12 +97,12 @@ static pl_assembly *begin_assembly(pl_module *m, const char *text, size_t bytes,
 {
     size_t n = m->source.n;
     pl_lower_source *source = pl_arena_array(m->arena, pl_lower_source, n);
-    for (size_t k = 0; source && k < n; k++)
+    for (size_t k = 0; k < n; k++)
         source[k] = (pl_lower_source){m->source.at[k].name, m->source.at[k].file, m->source.at[k].lines_before};
     const pl_assemble_options o = {
         .opt_level = options ? options->opt_level : 2, .text = text, .text_bytes = bytes, .source = source, .sources = n,
         .threads = passes && (passes->print || passes->time) ? 1 : threads_for(bytes, options), .lanes = lanes_of(m), .passes = passes};
-    return source ? pl_assembly_open(&o) : NULL;
+    return pl_assembly_open(&o);
 }
 
 static void function_ready(void *ctx, const pl_ast *ast, pl_func *f)
@@ -116,15 +115,11 @@ static bool is_provided(const char *name)
     return pl_system_find(name) != 0;
 }
 
-static pl_status assemble_ptx(pl_module *m, input *in, size_t n, const pl_load_options *options, pl_pass_options *passes)
+static pl_status parse_and_assemble(pl_module *m, char *text, size_t n, pl_assembly *assembly)
 {
-    size_t bytes = 0;
-    char *text = join_texts(m, in, n, &bytes);
+    PL_GUARD(return PL_NOMEM)
+    const bool check_only = !assembly;
     pl_ast **ast = pl_arena_array(m->arena, pl_ast *, n), *whole = NULL;
-    if (!text || !ast || !pl_arena_ok(m->arena)) return PL_NOMEM;
-    const bool check_only = options && options->check_only;
-    pl_assembly *assembly = check_only ? NULL : begin_assembly(m, text, bytes, options, passes);
-    if (!assembly && !check_only) return PL_NOMEM;
     const pl_parse_options parse = {
         .lanes = lanes_of(m), .own = n == 1 ? text : NULL, .ready = n == 1 && assembly ? function_ready : NULL, .ctx = assembly};
     pl_status st = PL_OK;
@@ -135,6 +130,18 @@ static pl_status assemble_ptx(pl_module *m, input *in, size_t n, const pl_load_o
     }
     if (st == PL_OK && assembly) st = pl_ptx_link(m->arena, &m->gpu->diags, ast, n, is_provided, &whole);
     if (st == PL_OK && assembly) st = pl_assembly_finish(assembly, whole, &m->program);
+    return st;
+}
+
+static pl_status assemble_ptx(pl_module *m, input *in, size_t n, const pl_load_options *options, pl_pass_options *passes)
+{
+    PL_GUARD(return PL_NOMEM)
+    size_t bytes = 0;
+    char *text = join_texts(m, in, n, &bytes);
+    const bool check_only = options && options->check_only;
+    pl_assembly *assembly = check_only ? NULL : begin_assembly(m, text, bytes, options, passes);
+    if (!assembly && !check_only) return PL_NOMEM;
+    pl_status st = parse_and_assemble(m, text, n, assembly);
     pl_assembly_close(assembly);
     return st;
 }
@@ -143,8 +150,9 @@ static pl_status load_ptx(pl_module *m, input *in, size_t n, const pl_load_optio
 {
     pl_pass_options passes;
     const pl_pass_control *control = options ? options->passes : NULL;
-    if (!pl_passes_begin(m->gpu, control, &passes)) return PL_INVALID;
-    pl_status st = assemble_ptx(m, in, n, options, &passes);
+    pl_status st = pl_passes_begin(m->gpu, control, &passes);
+    if (st != PL_OK) return st;
+    st = assemble_ptx(m, in, n, options, &passes);
     return pl_passes_end(m->gpu, control, &passes, st);
 }
 
@@ -178,8 +186,18 @@ static pl_status load_object(pl_module *m, const input *in, size_t n, size_t obj
     return st;
 }
 
+static pl_status load_guarded(pl_module *m, input *in, size_t n, const pl_load_options *options)
+{
+    PL_GUARD(return PL_NOMEM)
+    size_t object = 0;
+    m->name = pl_arena_strdup(m->arena, in[0].name);
+    while (object < n && !is_program(&in[object])) object++;
+    return object < n ? load_object(m, in, n, object) : load_ptx(m, in, n, options);
+}
+
 static pl_status load(pl_gpu *gpu, input *in, size_t n, const pl_load_options *options, pl_module **out)
 {
+    PL_UNGUARDED;
     *out = NULL;
     pl_module *m = calloc(1, sizeof *m);
     if (!m) return pl_gpu_no_memory(gpu, "while loading a module");
@@ -189,16 +207,13 @@ static pl_status load(pl_gpu *gpu, input *in, size_t n, const pl_load_options *o
         pl_module_close(m);
         return pl_gpu_no_memory(gpu, "while loading a module");
     }
-    m->name = pl_arena_strdup(m->arena, in[0].name);
-    size_t before = gpu->diags.list.n, object = 0;
-    while (object < n && !is_program(&in[object])) object++;
-    pl_status st = object < n ? load_object(m, in, n, object) : load_ptx(m, in, n, options);
+    const size_t before = gpu->diags.list.n;
+    pl_status st = load_guarded(m, in, n, options);
     if (st == PL_OK && m->program) {
         pl_bind_system(m->program);
         m->host = options ? options->host : PL_HOST_BEST;
         st = pl_module_place_variables(m);
     }
-    if (st == PL_OK && !pl_arena_ok(m->arena)) st = PL_NOMEM;
     if (st == PL_NOMEM) pl_diags_drop(&gpu->diags, before);
     if (st == PL_INTERRUPTED)
         pl_gpu_interrupted(gpu, (pl_loc){.file = UINT32_MAX}, pl_arena_printf(gpu->messages, "assembling '%s'", in[0].name));
@@ -243,6 +258,13 @@ pl_status pl_module_load_file(pl_gpu *gpu, const char *path, const pl_load_optio
     return pl_module_load_files(gpu, &path, 1, options, out);
 }
 
+static pl_status lay_out(pl_gpu *gpu, const char *text, size_t n, char **out, size_t *bytes)
+{
+    *out = NULL;
+    PL_GUARD(return pl_gpu_no_memory(gpu, "while laying out PTX"))
+    return pl_ptx_format(gpu->messages, text, n, out, bytes);
+}
+
 pl_status pl_format_file(pl_gpu *gpu, const char *path, const char **out, size_t *bytes)
 {
     const pl_load_options check = {.check_only = true};
@@ -253,9 +275,8 @@ pl_status pl_format_file(pl_gpu *gpu, const char *path, const char **out, size_t
     if (st != PL_OK) return st;
     st = pl_module_load(gpu, path, text, size, &check, &none);
     if (st == PL_OK) {
-        st = pl_ptx_format(gpu->messages, text, size, &formatted, bytes);
+        st = lay_out(gpu, text, size, &formatted, bytes);
         *out = formatted;
-        if (st != PL_OK) pl_gpu_no_memory(gpu, "while laying out PTX");
     }
     free(text);
     return st;

@@ -122,6 +122,7 @@ pl_status pl_module_reset(pl_module *m)
 void pl_module_close(pl_module *m)
 {
     if (!m) return;
+    PL_UNGUARDED; /* without memory its messages are shown without their lines */
     pl_module_keep_sources(m);
     if (m->program) {
         remove_variables(m);
@@ -245,7 +246,7 @@ static const pl_prog_func *function_at(const pl_program *p, uint32_t pc)
     return NULL;
 }
 
-pl_listing pl_module_listing(pl_module *m, uint32_t pc)
+static pl_listing listing_of(pl_module *m, uint32_t pc)
 {
     const pl_program *p = m->program;
     const pl_insn *insn = &p->code.at[pc];
@@ -274,13 +275,20 @@ pl_listing pl_module_listing(pl_module *m, uint32_t pc)
     return l;
 }
 
+pl_listing pl_module_listing(pl_module *m, uint32_t pc)
+{
+    PL_GUARD(pl_gpu_no_memory(m->gpu, "while listing instructions"); return (pl_listing){.pc = pc})
+    return listing_of(m, pc);
+}
+
 bool pl_module_control(pl_module *m, uint32_t pc, pl_control_info *out)
 {
+    PL_GUARD(pl_gpu_no_memory(m->gpu, "while listing instructions"); return false)
     const pl_machine *machine = m->gpu->machine;
     if (!machine || pc >= m->program->code.n) return false;
     if (!m->control) {
         pl_decoded *d = pl_arena_new(m->arena, pl_decoded);
-        if (!pl_arena_ok(m->arena) || !pl_decode(d, m->arena, m->program, machine)) return false;
+        if (!pl_decode(d, m->arena, m->program, machine)) pl_guard_fail();
         m->control = d;
     }
     const pl_dec *d = &m->control->at[pc];

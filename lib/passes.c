@@ -39,7 +39,7 @@ static bool may_skip(pl_gpu *gpu, uint64_t set)
     return true;
 }
 
-bool pl_passes_begin(pl_gpu *gpu, const pl_pass_control *control, pl_pass_options *out)
+pl_status pl_passes_begin(pl_gpu *gpu, const pl_pass_control *control, pl_pass_options *out)
 {
     static const pl_pass_control none;
     const pl_pass_control *c = control ? control : &none;
@@ -47,17 +47,14 @@ bool pl_passes_begin(pl_gpu *gpu, const pl_pass_control *control, pl_pass_option
 #ifdef PL_VERIFY_IR
     out->verify = true;
 #endif
-    if (!read_names(gpu, c->skip, &out->skip) || !may_skip(gpu, out->skip)) return false;
+    if (!read_names(gpu, c->skip, &out->skip) || !may_skip(gpu, out->skip)) return PL_INVALID;
     if (c->print_after && c->print && strcmp(c->print_after, "all") == 0)
         out->print_after = ~(uint64_t)0;
     else if (c->print && !read_names(gpu, c->print_after, &out->print_after))
-        return false;
+        return PL_INVALID;
     if (out->print_after) out->print = c->print;
-    if (c->time && c->print && !(out->time = calloc(PL_PASS_COUNT, sizeof *out->time))) {
-        pl_gpu_no_memory(gpu, "while loading a module");
-        return false;
-    }
-    return true;
+    if (c->time && c->print && !(out->time = calloc(PL_PASS_COUNT, sizeof *out->time))) return PL_NOMEM;
+    return PL_OK;
 }
 
 static int slower(const void *a, const void *b)
@@ -86,13 +83,20 @@ static void print_times(pl_gpu *gpu, const pl_pass_control *c, const pl_pass_tim
     }
 }
 
-pl_status pl_passes_end(pl_gpu *gpu, const pl_pass_control *control, pl_pass_options *o, pl_status st)
+static pl_status report_passes(pl_gpu *gpu, const pl_pass_control *control, const pl_pass_options *o, pl_status st)
 {
+    PL_GUARD(return PL_NOMEM)
     if (o->finding[0]) {
         const char *what = pl_arena_strdup(gpu->messages, o->finding);
         pl_report(&gpu->diags, PL_E0014, no_place, what ? what : "?");
     }
     if (o->time && st == PL_OK) print_times(gpu, control, o->time);
+    return st;
+}
+
+pl_status pl_passes_end(pl_gpu *gpu, const pl_pass_control *control, pl_pass_options *o, pl_status st)
+{
+    st = report_passes(gpu, control, o, st);
     free(o->time);
     return st;
 }

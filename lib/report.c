@@ -38,11 +38,13 @@ static const char *sqlite_message(const pl_report_request *r)
 /* Writes PATH.part and gives it its name when it is complete. */
 static pl_status write_file(pl_gpu *gpu, const pl_report_request *r, const char *path)
 {
+    PL_GUARD(return pl_gpu_no_memory(gpu, "while writing a report"))
     char *part = pl_arena_printf(gpu->messages, "%s.part", path);
-    FILE *f = part ? fopen(part, "wb") : NULL;
+    FILE *f = fopen(part, "wb");
     if (!f) {
-        report(gpu, PL_E0002, path, strerror(part ? errno : ENOMEM));
-        return part ? PL_IO : PL_NOMEM;
+        if (errno == ENOMEM) return pl_gpu_no_memory(gpu, "while writing a report");
+        report(gpu, PL_E0002, path, strerror(errno));
+        return PL_IO;
     }
     errno = 0;
     const char *damage;
@@ -56,6 +58,15 @@ static pl_status write_file(pl_gpu *gpu, const pl_report_request *r, const char 
     if (st == PL_INVALID && damage) report(gpu, PL_E0711, r->path, damage);
     if (st == PL_INVALID && !damage) report(gpu, PL_E0703, sqlite_message(r), NULL);
     return st;
+}
+
+static pl_status no_launch(pl_gpu *gpu, const char *trace, int64_t kernel)
+{
+    PL_GUARD(return pl_gpu_no_memory(gpu, "while writing a report"))
+    char number[24];
+    snprintf(number, sizeof number, "%lld", (long long)kernel);
+    report(gpu, PL_E0707, trace, kernel ? number : "to show")->help = "`ptxloom query FILE launches` lists them";
+    return PL_INVALID;
 }
 
 static const char *base_name(const char *path)
@@ -74,13 +85,7 @@ pl_status pl_trace_report(pl_gpu *gpu, const char *trace, const char *out,
 {
     pl_report_request r = {.path = trace, .name = base_name(trace), .kernel = o->launch, .slots = o->issue_slots};
     pl_status st = pl_trace_connect(gpu, trace, &r.db);
-    if (st == PL_OK && !has_launch(r.db, r.kernel)) {
-        char number[24];
-        snprintf(number, sizeof number, "%lld", (long long)r.kernel);
-        report(gpu, PL_E0707, trace, r.kernel ? pl_arena_strdup(gpu->messages, number) : "to show")
-            ->help = "`ptxloom query FILE launches` lists them";
-        st = PL_INVALID;
-    }
+    if (st == PL_OK && !has_launch(r.db, r.kernel)) st = no_launch(gpu, trace, r.kernel);
     if (st == PL_OK && o->baseline) {
         r.baseline_name = base_name(o->baseline);
         st = pl_trace_connect(gpu, o->baseline, &r.baseline);
@@ -121,6 +126,7 @@ pl_status pl_trace_diff(pl_gpu *gpu, struct sqlite3 *a, int64_t launch_a, struct
     if (st == PL_NOMEM) return pl_gpu_no_memory(gpu, "while comparing traces");
     if (st == PL_INTERRUPTED) return st;
     if (st != PL_OK) {
+        PL_GUARD(return pl_gpu_no_memory(gpu, "while comparing traces"))
         report(gpu, PL_E0703, sqlite3_errmsg(sqlite3_errcode(a) ? a : b), NULL);
         return st;
     }

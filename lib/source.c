@@ -6,18 +6,20 @@
 #include "lib/internal.h"
 #include <string.h>
 
-/* Where every line of the text starts; made when first asked for. NULL without memory. */
+/* Where every line of the text starts; made when first asked for. */
 static const uint32_t *line_starts(pl_module *m)
 {
     const pl_program *p = m->program;
-    if (m->line.at) return m->line.at;
+    if (m->line.whole) return m->line.at;
+    m->line.n = 0;
     const char *at = p->text, *end = p->text + p->text_bytes;
-    while (at && at < end && pl_arena_ok(m->arena)) {
+    while (at && at < end) {
         *pl_push(m->arena, &m->line) = (uint32_t)(at - p->text);
         at = memchr(at, '\n', (size_t)(end - at));
         if (at) at++;
     }
-    return pl_arena_ok(m->arena) ? m->line.at : NULL;
+    m->line.whole = true;
+    return m->line.at;
 }
 
 const char *pl_module_line(pl_module *m, uint32_t line, uint32_t *bytes)

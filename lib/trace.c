@@ -23,6 +23,7 @@ static pl_status failed(pl_trace *t, pl_status st, const char *path)
 {
     const char *why = t->db ? pl_tracedb_error(t->db) : NULL;
     if (st == PL_NOMEM) return pl_gpu_no_memory(t->gpu, "while writing a trace");
+    PL_GUARD(return pl_gpu_no_memory(t->gpu, "while writing a trace"))
     pl_report(&t->gpu->diags, PL_E0002, (pl_loc){.file = UINT32_MAX}, path,
               why ? why : "unknown failure");
     return st;
@@ -46,16 +47,15 @@ static const pl_tracedb_value *machine_values(pl_gpu *gpu, size_t *n)
     return v;
 }
 
-pl_status pl_trace_open(pl_gpu *gpu, const char *path, const pl_trace_options *o, pl_trace **out)
+/* *t is closed by the caller when that fails. */
+static pl_status open_db(pl_trace *t, const char *path, const pl_trace_options *o)
 {
+    PL_GUARD(return pl_gpu_no_memory(t->gpu, "while opening a trace"))
+    pl_gpu *gpu = t->gpu;
     static const char *const spaces[] = {
         [PL_SP_GENERIC] = "generic", [PL_SP_CONST] = "const", [PL_SP_GLOBAL] = "global",
         [PL_SP_LOCAL] = "local",     [PL_SP_PARAM] = "param", [PL_SP_SHARED] = "shared",
         [PL_SP_TEX] = "texture"};
-    *out = NULL;
-    pl_trace *t = calloc(1, sizeof *t);
-    if (!t) return pl_gpu_no_memory(gpu, "while opening a trace");
-    t->gpu = gpu;
     t->path = pl_arena_strdup(gpu->arena, path ? path : "(memory)");
     t->max_bytes = o->max_bytes;
     const pl_machine *m = gpu->machine;
@@ -68,11 +68,12 @@ pl_status pl_trace_open(pl_gpu *gpu, const char *path, const pl_trace_options *o
                                       .cls = o->filter.cls,
                                       .sample = o->filter.sample};
     pl_tracedb_mistake bad;
-    if (!pl_tracedb_filter_check(&filter, &bad)) {
+    pl_status st = pl_tracedb_filter_check(&filter, &bad);
+    if (st == PL_NOMEM) return pl_gpu_no_memory(gpu, "while opening a trace");
+    if (st != PL_OK) {
         pl_report(&gpu->diags, PL_E0005, (pl_loc){.file = UINT32_MAX}, bad.value, bad.option,
                   bad.expected);
-        free(t);
-        return PL_INVALID;
+        return st;
     }
     size_t nvalues;
     const pl_tracedb_value *value = machine_values(gpu, &nvalues);
@@ -92,12 +93,21 @@ pl_status pl_trace_open(pl_gpu *gpu, const char *path, const pl_trace_options *o
                                   .nvalues = nvalues,
                                   .space = spaces,
                                   .nspaces = sizeof spaces / sizeof *spaces};
-    pl_status st = pl_tracedb_open(&t->db, path, &d);
+    st = pl_tracedb_open(&t->db, path, &d);
+    return st == PL_OK ? st : failed(t, st, path);
+}
+
+pl_status pl_trace_open(pl_gpu *gpu, const char *path, const pl_trace_options *o, pl_trace **out)
+{
+    *out = NULL;
+    pl_trace *t = calloc(1, sizeof *t);
+    if (!t) return pl_gpu_no_memory(gpu, "while opening a trace");
+    t->gpu = gpu;
+    pl_status st = open_db(t, path, o);
     if (st == PL_OK) {
         *out = t;
-        return PL_OK;
+        return st;
     }
-    failed(t, st, path);
     pl_tracedb_close(t->db, false);
     free(t);
     return st;
@@ -146,7 +156,7 @@ const pl_sink *pl_trace_begin(pl_trace *t, pl_module *m, const pl_launch *l, con
     memcpy(k.cluster, cluster, sizeof k.cluster);
     t->printed[0] = t->gpu->system.out.ever;
     t->printed[1] = t->gpu->system.err.ever;
-    t->begun = pl_tracedb_begin(t->db, &k) == PL_OK;
+    t->begun = pl_tracedb_begin(t->db, &k) == PL_OK && !t->gpu->no_memory[0]; /* which its listing may lack */
     return t->begun ? pl_tracedb_sink(t->db) : NULL;
 }
 
@@ -186,6 +196,7 @@ pl_status pl_trace_end(pl_trace *t, const pl_result *r)
     const char *error = pl_tracedb_error(t->db);
     if (error || !t->begun) return failed(t, PL_IO, t->path);
     char *text = printed(t);
+    if (!text) return failed(t, PL_NOMEM, t->path);
     const pl_fault_place *p = r->fault;
     pl_tracedb_fault fault = {.pc = UINT32_MAX};
     if (p) {
@@ -219,6 +230,16 @@ pl_status pl_trace_end(pl_trace *t, const pl_result *r)
     return st == PL_OK ? st : failed(t, st, t->path);
 }
 
+static void warn_of_limit(pl_trace *t, uint64_t dropped)
+{
+    PL_GUARD(return)
+    char limit[32], events[32];
+    const bool kib = t->max_bytes < 1 << 20;
+    snprintf(limit, sizeof limit, "%.3g %s", (double)t->max_bytes / (kib ? 1 << 10 : 1 << 20), kib ? "KiB" : "MiB");
+    snprintf(events, sizeof events, "%llu", (unsigned long long)dropped);
+    pl_report(&t->gpu->diags, PL_W0708, (pl_loc){.file = UINT32_MAX}, t->path, limit, events);
+}
+
 pl_status pl_trace_close(pl_trace *t, bool keep)
 {
     free(t->metric);
@@ -229,11 +250,7 @@ pl_status pl_trace_close(pl_trace *t, bool keep)
         failed(t, st, t->path);
         pl_tracedb_close(t->db, false);
     } else if (keep && dropped) {
-        char limit[32], events[32];
-        const bool kib = t->max_bytes < 1 << 20;
-        snprintf(limit, sizeof limit, "%.3g %s", (double)t->max_bytes / (kib ? 1 << 10 : 1 << 20), kib ? "KiB" : "MiB");
-        snprintf(events, sizeof events, "%llu", (unsigned long long)dropped);
-        pl_report(&t->gpu->diags, PL_W0708, (pl_loc){.file = UINT32_MAX}, t->path, limit, events);
+        warn_of_limit(t, dropped);
     }
     free(t);
     return st;
@@ -253,6 +270,7 @@ static pl_status unknown_metric(pl_gpu *gpu, const char *name)
 
 pl_status pl_trace_metrics(pl_trace *t, const char *names, const pl_metric **out, size_t *n)
 {
+    PL_GUARD(return pl_gpu_no_memory(t->gpu, "while computing metrics"))
     const bool all = strcmp(names, "all") == 0;
     size_t most = 1;
     for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++) most++;
@@ -298,6 +316,7 @@ const char *pl_trace_query(const char *name)
 
 pl_status pl_trace_connect(pl_gpu *gpu, const char *path, struct sqlite3 **out)
 {
+    PL_GUARD(return pl_gpu_no_memory(gpu, "while opening a trace"))
     pl_status st = pl_tracedb_connect(&gpu->diags, path, out);
     return st == PL_NOMEM ? pl_gpu_no_memory(gpu, "while opening a trace") : st;
 }

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/guard.h"
 #include "isa/operands.h"
 #include "isa/part.h"
 #include "isa/pass_manager.h"
@@ -110,15 +111,19 @@ static void number_all(const pl_ast *ast, pl_program *p)
         ast->vars.at[k]->index = (uint32_t)k;
 }
 
+static bool check_tables(const pl_ast *ast, pl_program *p)
+{
+    PL_GUARD(return false)
+    pl_shared_plan shared;
+    number_all(ast, p);
+    return pl_place_shared(ast, p, p->arena, &shared);
+}
+
 pl_status pl_assembly_check(const pl_ast *ast)
 {
     const size_t errors = ast->diags->errors;
     pl_program p = {.arena = pl_arena_open()};
-    pl_shared_plan shared;
-    if (!p.arena)
-        return PL_NOMEM;
-    number_all(ast, &p);
-    bool good = pl_arena_ok(p.arena) && pl_place_shared(ast, &p, p.arena, &shared);
+    const bool good = p.arena && check_tables(ast, &p);
     pl_arena_close(p.arena);
     return !good ? PL_NOMEM : ast->diags->errors > errors ? PL_INVALID : PL_OK;
 }
@@ -156,10 +161,11 @@ static bool make_tables(pl_assembly *x, const pl_ast *ast)
 
 /* ---- functions ---- */
 
-/* Puts the functions that are ready and next in order into the program. */
-static void join_ready(pl_assembly *x)
+/* Puts the functions that are ready and next in order into the program. False: out of memory, and the program is damaged. */
+static bool join_ready(pl_assembly *x)
 {
-    for (; x->joined < x->n && x->ranked[x->joined]->ready; x->joined++) {
+    PL_GUARD(x->failed = PL_NOMEM; return false)
+    for (; !x->failed && x->joined < x->n && x->ranked[x->joined]->ready; x->joined++) {
         job *j = x->ranked[x->joined];
         pl_prog_func *f = &x->p->funcs.at[j->f->index];
         j->out.static_shared = f->static_shared; /* a kernel that was begun early does not know it */
@@ -171,6 +177,14 @@ static void join_ready(pl_assembly *x)
             x->spare = j;
         }
     }
+    return !x->failed;
+}
+
+static bool keep_part(pl_program *part, pl_prog_func *out, pl_arena *keep)
+{
+    PL_GUARD(return false)
+    pl_part_keep(part, out, keep);
+    return true;
 }
 
 /* Puts a function and those that waited for it into the program, when those before it are there; else it waits. */
@@ -187,9 +201,7 @@ static bool deliver(pl_assembly *x, job *j, pl_program *part)
     pthread_mutex_unlock(&x->lock);
     if (!turn) {
         keep = keep ? keep : pl_arena_open();
-        if (keep)
-            pl_part_keep(part, &j->out, keep);
-        if (!keep || !pl_arena_ok(keep)) {
+        if (!keep || !keep_part(part, &j->out, keep)) {
             pl_arena_close(keep);
             return false;
         }
@@ -198,14 +210,14 @@ static bool deliver(pl_assembly *x, job *j, pl_program *part)
     j->part = *part;
     j->arena = keep;
     j->ready = true;
-    join_ready(x);
-    bool good = !x->ranked || pl_arena_ok(x->p->arena); /* until then it is the caller's */
+    bool good = join_ready(x);
     pthread_mutex_unlock(&x->lock);
     return good;
 }
 
 static pl_status assemble(pl_assembly *x, worker *w, job *j)
 {
+    PL_GUARD(return PL_NOMEM)
     pl_program part;
     uint32_t fixed;
     pl_arena_reset(w->part);
@@ -262,6 +274,7 @@ static void close_worker(worker *w)
 
 static bool open_worker(pl_assembly *x, worker *w)
 {
+    PL_UNGUARDED;
     *w = (worker){.x = x, .part = pl_arena_open(), .scratch = pl_arena_open(), .work = pl_arena_open(), .pass = pl_arena_open()};
     w->plans = w->part && w->scratch && w->work && w->pass ? pl_plans_new(x->scratch) : NULL;
     if (w->plans)
@@ -294,6 +307,7 @@ static void dismiss_all(pl_assembly *x)
 
 pl_assembly *pl_assembly_open(const pl_assemble_options *o)
 {
+    PL_UNGUARDED;
     pl_arena *scratch = pl_arena_open(), *arena = pl_arena_open();
     const uint32_t threads = o->threads < 1 ? 1 : o->threads < MOST_THREADS ? o->threads : MOST_THREADS;
     pl_assembly *x = scratch && arena ? pl_arena_new(scratch, pl_assembly) : NULL;
@@ -301,9 +315,10 @@ pl_assembly *pl_assembly_open(const pl_assemble_options *o)
         *x = (pl_assembly){.o = *o, .scratch = scratch, .p = pl_arena_new(arena, pl_program), .threads = threads,
                            .worker = pl_arena_array(scratch, worker, threads), .m = {.source = o->source, .sources = o->sources}};
         x->m.shared = &x->shared;
-        x->p->arena = arena;
+        if (x->p)
+            x->p->arena = arena;
     }
-    if (!x || !x->worker || !pl_arena_ok(scratch) || !pl_arena_ok(arena) || !open_worker(x, &x->worker[0])) {
+    if (!x || !x->worker || !x->p || !open_worker(x, &x->worker[0])) {
         pl_arena_close(scratch);
         pl_arena_close(arena);
         return NULL;
@@ -353,6 +368,13 @@ static job *new_job(pl_assembly *x, const pl_func *f, const pl_program *before)
     return j;
 }
 
+static bool add_job(pl_assembly *x, job *j)
+{
+    PL_GUARD(return false)
+    *pl_push(x->scratch, &x->jobs) = j;
+    return true;
+}
+
 void pl_assembly_begin(pl_assembly *x, const pl_ast *ast, pl_func *f)
 {
     if (x->threads == 1 || !stands_alone(f))
@@ -363,10 +385,9 @@ void pl_assembly_begin(pl_assembly *x, const pl_ast *ast, pl_func *f)
     j->out = declared(f);
     pl_place_own_shared(f);
     pthread_mutex_lock(&x->lock);
-    *pl_push(x->scratch, &x->jobs) = j;
-    bool good = pl_arena_ok(x->scratch), idle = x->waiting > 0;
+    const bool good = add_job(x, j), idle = x->waiting > 0;
     if (!good)
-        x->jobs.n = 0;
+        x->failed = PL_NOMEM;
     if (idle)
         pthread_cond_signal(&x->more);
     pthread_mutex_unlock(&x->lock);
@@ -408,16 +429,10 @@ static void put_in_order(pl_assembly *x)
         qsort(at + large, n - large, sizeof *at, earlier);
 }
 
-/* Ranks all functions with code. Those begun early keep what was made of them, unless they must keep to the calling convention. *left: so many
- * nobody has taken yet. */
-static bool list_functions(pl_assembly *x, const pl_ast *ast, size_t *left)
+/* Ranks all functions with code. Those begun early keep what was made of them, unless they must keep to the calling convention. */
+static bool rank_functions(pl_assembly *x, const pl_ast *ast, job **begun, job **ranked)
 {
-    job **begun = pl_arena_array(x->scratch, job *, ast->funcs.n + 1), **ranked = pl_arena_array(x->scratch, job *, ast->funcs.n + 1);
-    if (!begun || !ranked || !pl_arena_ok(x->scratch))
-        return false;
-    for (size_t k = 0; k < x->jobs.n; k++)
-        begun[x->jobs.at[k]->f->index] = x->jobs.at[k];
-    pthread_mutex_lock(&x->lock);
+    PL_GUARD(return false)
     size_t statements = 0, most = 0;
     for (uint32_t k = 0; k < ast->funcs.n; k++) {
         job *j = begun[k];
@@ -436,13 +451,25 @@ static bool list_functions(pl_assembly *x, const pl_ast *ast, size_t *left)
     }
     if (most <= PL_PART_LARGE) /* mostly a statement is an instruction; a very large function may become the program's code as it stands (isa/part.c) */
         pl_reserve(x->p->arena, &x->p->code, statements + statements / 4);
-    bool good = pl_arena_ok(x->scratch) && pl_arena_ok(x->p->arena);
+    return true;
+}
+
+/* *left: so many nobody has taken yet. */
+static bool list_functions(pl_assembly *x, const pl_ast *ast, size_t *left)
+{
+    job **begun = pl_arena_array(x->scratch, job *, ast->funcs.n + 1), **ranked = pl_arena_array(x->scratch, job *, ast->funcs.n + 1);
+    for (size_t k = 0; k < x->jobs.n; k++)
+        begun[x->jobs.at[k]->f->index] = x->jobs.at[k];
+    pthread_mutex_lock(&x->lock);
+    bool good = rank_functions(x, ast, begun, ranked);
     if (good) {
         x->ranked = ranked;
-        join_ready(x);
+        good = join_ready(x);
+    }
+    if (good)
         put_in_order(x);
-    } else
-        x->jobs.n = x->next = 0;
+    else
+        x->failed = PL_NOMEM;
     *left = x->jobs.n - x->next;
     x->complete = true;
     pthread_cond_broadcast(&x->more);

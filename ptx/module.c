@@ -5,14 +5,17 @@
  * else may use: pl_module_needs is the one place that compares. PTX ISA 9.0, sections 11.1 and 13
  * (release notes). */
 #include "ptx/internal.h"
+#include "base/guard.h"
 #include "ptx/parse.h"
 #include "ptx/variables.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* from lex.l */
 int pl_ptx_yylex_init_extra(pl_parse *p, yyscan_t *scanner);
+pl_parse *pl_ptx_yyget_extra(yyscan_t scanner);
 struct yy_buffer_state *pl_ptx_yy_scan_buffer(char *text, size_t size, yyscan_t scanner);
 int pl_ptx_yylex_destroy(yyscan_t scanner);
 void pl_ptx_lex_leave(yyscan_t scanner);
@@ -292,15 +295,34 @@ void pl_module_end(pl_parse *p)
     pl_place_constants(p->ast, p->names);
 }
 
+/* The scanner has its memory from the parse: what it takes ends with it. */
+void *pl_ptx_yyalloc(size_t bytes, yyscan_t scanner)
+{
+    pl_parse *p = pl_ptx_yyget_extra(scanner);
+    return pl_arena_alloc(p->names, bytes);
+}
+
+void *pl_ptx_yyrealloc(void *at, size_t bytes, yyscan_t scanner)
+{
+    (void)at, (void)bytes, (void)scanner;
+    assert(!"the scanner reads one buffer, which does not grow");
+    return NULL;
+}
+
+void pl_ptx_yyfree(void *at, yyscan_t scanner)
+{
+    (void)at, (void)scanner;
+}
+
 static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32_t file, const pl_parse_options *o, pl_ast **out)
 {
     const struct pl_diag_file *source = &diags->file.at[file];
+    PL_GUARD(return PL_NOMEM)
     size_t errors = diags->errors, said = diags->list.n;
     pl_parse *p = pl_arena_new(names, pl_parse);
     pl_ast *ast = pl_arena_new(arena, pl_ast);
     char *text = o->own ? o->own : pl_arena_alloc(names, source->size + 2);
     yyscan_t scanner;
-    if (!p || !ast || !text) return PL_NOMEM;
     p->arena = ast->arena = arena;
     p->names = names;
     p->diags = ast->diags = diags;
@@ -324,7 +346,7 @@ static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32
     if (!o->own) memcpy(text, source->text, source->size);
     text[source->size] = text[source->size + 1] = 0;
     *pl_push(arena, &ast->files) = NULL;
-    if (!p->scope || !p->matcher || pl_ptx_yylex_init_extra(p, &scanner)) return PL_NOMEM;
+    if (pl_ptx_yylex_init_extra(p, &scanner)) return PL_NOMEM;
     struct yy_buffer_state *buffer = pl_ptx_yy_scan_buffer(text, source->size + 2, scanner);
     int rc = buffer ? pl_ptx_yyparse(scanner, p) : 2;
     if (buffer) pl_ptx_lex_leave(scanner);

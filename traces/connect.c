@@ -9,6 +9,7 @@
 
 static pl_status refuse(pl_diags *d, pl_diag_id id, const char *a, const char *b, const char *help)
 {
+    PL_GUARD(return PL_NOMEM)
     pl_diag *m = pl_report(d, id, (pl_loc){.file = UINT32_MAX}, a, b);
     if (help) m->help = pl_arena_strdup(d->arena, help);
     return PL_INVALID;

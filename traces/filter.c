@@ -5,6 +5,7 @@
  * left out: "1000:". What depends on the instruction alone (pc, PTX line, class) is worked out once
  * a module, so that an event costs one look at a byte. */
 #include "isa/form.h"
+#include "base/guard.h"
 #include "traces/internal.h"
 #include <ctype.h>
 #include <errno.h>
@@ -135,13 +136,19 @@ bool pl_tracedb_filter_read(pl_arena *a, const pl_tracedb_filter *f, pl_tracedb_
     return true;
 }
 
-bool pl_tracedb_filter_check(const pl_tracedb_filter *f, pl_tracedb_mistake *bad)
+static pl_status check(pl_arena *a, const pl_tracedb_filter *f, pl_tracedb_mistake *bad)
 {
+    PL_GUARD(return PL_NOMEM)
     pl_tracedb_choice ignored;
+    return pl_tracedb_filter_read(a, f, &ignored, bad) ? PL_OK : PL_INVALID;
+}
+
+pl_status pl_tracedb_filter_check(const pl_tracedb_filter *f, pl_tracedb_mistake *bad)
+{
     pl_arena *a = pl_arena_open();
-    bool good = !a || pl_tracedb_filter_read(a, f, &ignored, bad);
-    if (a) pl_arena_close(a);
-    return good;
+    pl_status st = a ? check(a, f, bad) : PL_NOMEM;
+    pl_arena_close(a);
+    return st;
 }
 
 void pl_tracedb_filter_words(const pl_tracedb_filter *f, char *buf, size_t size)

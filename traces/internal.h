@@ -4,6 +4,7 @@
 #define PL_TRACES_INTERNAL_H
 
 #include "base/arena.h"
+#include "base/guard.h"
 #include "base/map.h"
 #include "traces/open.h"
 #include "traces/trace.h"

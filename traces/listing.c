@@ -43,10 +43,6 @@ static void cut(pl_tracedb *t, source_file *f, const char *text, size_t bytes)
     for (size_t i = 0; i < bytes; i++) n += text[i] == '\n';
     if (bytes && text[bytes - 1] != '\n') n++;
     const char **line = pl_arena_array(t->arena, const char *, n + 1);
-    if (!line || !pl_arena_ok(t->arena)) {
-        no_memory(t);
-        return;
-    }
     const char *p = text, *end = text + bytes;
     for (uint32_t i = 0; i < n; i++) {
         const char *stop = memchr(p, '\n', (size_t)(end - p));
@@ -58,6 +54,13 @@ static void cut(pl_tracedb *t, source_file *f, const char *text, size_t bytes)
     }
     f->line = line;
     f->nlines = n;
+}
+
+static bool cut_guarded(pl_tracedb *t, source_file *f, const char *text, size_t bytes)
+{
+    PL_GUARD(return false)
+    cut(t, f, text, bytes);
+    return true;
 }
 
 static source_file *add_source(pl_tracedb *t, statements *s, const char *name, const char *language)
@@ -86,8 +89,9 @@ static void read_text(pl_tracedb *t, source_file *f, const char *path)
     char *text = malloc(MAX_SOURCE_BYTES);
     if (text) {
         size_t n = fread(text, 1, MAX_SOURCE_BYTES, in);
-        if (feof(in) && !ferror(in)) cut(t, f, text, n);
-    }
+        if (feof(in) && !ferror(in) && !cut_guarded(t, f, text, n)) no_memory(t);
+    } else
+        no_memory(t);
     free(text);
     fclose(in);
 }
@@ -172,15 +176,16 @@ static void add_insn(pl_tracedb *t, statements *s, const source_file *ptx, uint3
     pl_tracedb_step(t, s->insn);
 }
 
-static void add_module(pl_tracedb *t, statements *s, const pl_tracedb_kernel *k, const char *digest,
+static bool add_module(pl_tracedb *t, statements *s, const pl_tracedb_kernel *k, const char *digest,
                        known_module *known)
 {
+    PL_GUARD(return no_memory(t))
     const char *name = k->module ? k->module : "";
     source_file *ptx = add_source(t, s, name, "ptx");
     if (k->text) cut(t, ptx, k->text, k->text_bytes);
     for (uint32_t i = 1; i <= ptx->nlines; i++) add_line(t, s, ptx, i);
     sqlite3_stmt *m = pl_tracedb_prepare(t, "INSERT INTO module VALUES (?, ?, ?, ?, ?, ?)");
-    if (!m) return;
+    if (!m) return false;
     sqlite3_bind_int64(m, 1, t->module);
     pl_tracedb_text(m, 2, name);
     pl_tracedb_text(m, 3, digest);
@@ -197,6 +202,7 @@ static void add_module(pl_tracedb *t, statements *s, const pl_tracedb_kernel *k,
             (uint8_t)((insn.effects & PL_EF_BARRIER ? PL_TRACEDB_BARRIER : 0) |
                       (pl_tracedb_wants_insn(&t->filter, pc, &insn) ? PL_TRACEDB_WANTED : 0));
     }
+    return t->status == PL_OK;
 }
 
 static void digest_of(const pl_tracedb_kernel *k, char hex[65])
@@ -211,6 +217,16 @@ static void digest_of(const pl_tracedb_kernel *k, char hex[65])
     pl_sha256_hex(&h, hex);
 }
 
+static known_module *new_module(pl_tracedb *t, const char *digest, uint32_t ninsns)
+{
+    PL_GUARD(return NULL)
+    known_module *m = pl_arena_new(t->arena, known_module);
+    m->id = (int64_t)t->modules.n + 1;
+    m->insn_is = pl_arena_alloc(t->arena, ninsns + 1);
+    pl_map_put(&t->modules, pl_arena_strdup(t->arena, digest), 64, m);
+    return m;
+}
+
 bool pl_tracedb_listing(pl_tracedb *t, const pl_tracedb_kernel *k)
 {
     char digest[65];
@@ -218,13 +234,8 @@ bool pl_tracedb_listing(pl_tracedb *t, const pl_tracedb_kernel *k)
     digest_of(k, digest);
     known_module *m = pl_map_get(&t->modules, digest, 64);
     bool known = m != NULL;
-    if (!known) {
-        m = pl_arena_new(t->arena, known_module);
-        m->id = (int64_t)t->modules.n + 1;
-        m->insn_is = pl_arena_alloc(t->arena, k->ninsns + 1);
-        if (!m->insn_is || !pl_arena_ok(t->arena)) return no_memory(t);
-        pl_map_put(&t->modules, pl_arena_strdup(t->arena, digest), 64, m);
-    }
+    if (!known) m = new_module(t, digest, k->ninsns);
+    if (!m) return no_memory(t);
     t->module = m->id;
     t->insn_is = m->insn_is;
     if (known) return true;
@@ -240,6 +251,5 @@ bool pl_tracedb_listing(pl_tracedb *t, const pl_tracedb_kernel *k)
     sqlite3_finalize(s.line);
     sqlite3_finalize(s.form);
     sqlite3_finalize(s.insn);
-    if (!pl_arena_ok(t->arena)) no_memory(t);
     return t->status == PL_OK;
 }

@@ -79,7 +79,7 @@ typedef struct pl_tracedb_options {
 } pl_tracedb_options;
 
 /* False when the filter cannot be read, with the first reason in *bad. */
-bool pl_tracedb_filter_check(const pl_tracedb_filter *f, pl_tracedb_mistake *bad);
+pl_status pl_tracedb_filter_check(const pl_tracedb_filter *f, pl_tracedb_mistake *bad);
 
 /* One machine instruction. Strings need to live until the callback's next call only. */
 typedef struct pl_tracedb_insn {

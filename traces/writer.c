@@ -241,6 +241,16 @@ static bool create(pl_tracedb *t, const pl_tracedb_options *o)
            pl_tracedb_exec(t, "COMMIT");
 }
 
+static bool read_filter(pl_tracedb *t, const pl_tracedb_filter *f)
+{
+    PL_GUARD(return pl_tracedb_fail(t, PL_NOMEM, "out of memory"))
+    pl_tracedb_mistake bad;
+    if (!pl_tracedb_filter_read(t->arena, f, &t->filter, &bad)) return pl_tracedb_fail(t, PL_INVALID, bad.expected);
+    if (t->filter.kernel) t->filter.kernel = pl_arena_strdup(t->arena, t->filter.kernel);
+    if (t->filter.cls) t->filter.cls = pl_arena_strdup(t->arena, t->filter.cls);
+    return true;
+}
+
 pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_options *o)
 {
     pl_tracedb *t = calloc(1, sizeof *t);
@@ -269,15 +279,11 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
         return t->status;
     }
     t->part = part;
-    pl_tracedb_mistake bad;
-    if (!pl_tracedb_filter_read(t->arena, &o->filter, &t->filter, &bad)) {
+    if (!read_filter(t, &o->filter)) {
         free(t->part);
         t->part = NULL;
-        pl_tracedb_fail(t, PL_INVALID, bad.expected);
         return t->status;
     }
-    if (t->filter.kernel) t->filter.kernel = pl_arena_strdup(t->arena, t->filter.kernel);
-    if (t->filter.cls) t->filter.cls = pl_arena_strdup(t->arena, t->filter.cls);
     pl_map_init(&t->modules, t->arena);
     pl_map_init(&t->sources, t->arena);
     pl_map_init(&t->lines, t->arena);

@@ -6,6 +6,7 @@
  * changes: that says how many cycles must lie between two neighbours, and which scoreboards a reader waits for. Results of fixed latency are in their
  * registers when a block ends. */
 #include "emu/sm/control.h"
+#include "base/guard.h"
 #include "isa/cfg.h"
 #include <string.h>
 
@@ -586,14 +587,20 @@ static bool control_function(control *x, const pl_program *p, const pl_prog_func
     return pl_arena_ok(x->tmp);
 }
 
+static bool control_all(control *x, const pl_program *p)
+{
+    PL_GUARD(return false)
+    for (size_t k = 0; k < p->funcs.n; k++) {
+        if (!control_function(x, p, &p->funcs.at[k])) return false;
+        pl_arena_reset(x->tmp);
+    }
+    return true;
+}
+
 bool pl_control(pl_decoded *dec, const pl_program *p, const pl_machine *m)
 {
     control x = {.dec = dec, .m = m, .tmp = pl_arena_open()};
-    bool ok = x.tmp != NULL;
-    for (size_t k = 0; ok && k < p->funcs.n; k++) {
-        ok = control_function(&x, p, &p->funcs.at[k]);
-        pl_arena_reset(x.tmp);
-    }
+    const bool ok = x.tmp && control_all(&x, p);
     pl_arena_close(x.tmp);
     return ok;
 }

@@ -10,6 +10,7 @@
  * Grids of a row share the SMs: a block takes the part of an SM that its kernel alone would leave for it, and the next grid's blocks
  * are handed out as soon as the one before lets them. */
 #include "emu/exec/hang.h"
+#include "base/guard.h"
 #include "emu/sm/counters.h"
 #include "emu/sm/sm.h"
 #include "base/team.h"
@@ -96,7 +97,7 @@ static uint32_t registers_of(const pl_grid *g, const pl_machine *m)
 /* How many SMs of the group of SM k have blocks. */
 static uint32_t *sharers_of(const gpu *x, uint32_t k) { return &x->sharers[k * x->m->mem.groups / x->m->sm.count]; }
 
-static pl_status open_gpu(gpu *x)
+static pl_status build_gpu(gpu *x)
 {
     const pl_machine *m = x->m;
     pl_grid *g = x->g;
@@ -154,6 +155,12 @@ static pl_status open_gpu(gpu *x)
     }
     if (!pl_arena_ok(x->sparse)) return PL_NOMEM;
     return PL_OK;
+}
+
+static pl_status open_gpu(gpu *x)
+{
+    PL_GUARD(return PL_NOMEM)
+    return build_gpu(x);
 }
 
 /* The unit that starts the blocks of SM k. */
@@ -703,6 +710,7 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
     gpu x = {.g = g, .m = m, .arena = pl_stock_take(&stock->small, PL_STOCK_ZEROED), .large = pl_stock_take(&stock->large, PL_STOCK_ANY),
              .sparse = pl_stock_take(&stock->sparse, PL_STOCK_SPARSE)};
     pl_status st = x.arena && x.large && x.sparse ? open_gpu(&x) : PL_NOMEM;
+    const bool opened = st == PL_OK;
     if (st == PL_OK) st = open_team(&x);
     if (st == PL_OK) {
         st = run(&x);
@@ -710,7 +718,7 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
     }
     put_team(&x);
     g->in_order = NULL;
-    if (x.sm && x.mem) {
+    if (opened) {
         uint64_t end = 0;
         uint32_t busy = 0;
         memory(&x);

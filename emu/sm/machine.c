@@ -4,6 +4,7 @@
 #include "emu/sm/machine.h"
 #include "arch/machines.h"
 #include "base/event.h"
+#include "base/guard.h"
 #include "isa/form.h"
 #include "isa/insn.h"
 #include <ctype.h>
@@ -504,15 +505,24 @@ typedef struct text {
     size_t size;
 } text;
 
+static char *alloc_unguarded(pl_arena *a, size_t bytes)
+{
+    PL_UNGUARDED;
+    return pl_arena_alloc(a, bytes);
+}
+
 static bool read_file(pl_arena *a, const char *path, text *out)
 {
     FILE *f = fopen(path, "rb");
     if (!f) return false;
     size_t n = 0, cap = 1u << 20;
-    char *buf = pl_arena_alloc(a, cap);
+    char *buf = alloc_unguarded(a, cap);
     if (buf) n = fread(buf, 1, cap - 1, f);
     fclose(f);
-    if (!buf) return false;
+    if (!buf) {
+        pl_guard_fail();
+        return false;
+    }
     *out = (text){pl_arena_strdup(a, path), buf, n};
     return true;
 }

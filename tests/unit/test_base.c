@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE /* mincore */
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/guard.h"
 #include "base/json_out.h"
 #include "base/map.h"
 #include "base/printable.h"
@@ -139,13 +140,29 @@ START_TEST(a_sparse_arena_takes_the_pages_that_are_touched)
 END_TEST
 #endif
 
-START_TEST(arena_failure_is_sticky_and_small_requests_still_get_memory)
+static bool guarded(pl_arena *a, size_t bytes)
+{
+    PL_GUARD(return false);
+    return pl_arena_alloc(a, bytes) != NULL;
+}
+
+static bool unguarded_inside(pl_arena *a)
+{
+    PL_GUARD(return true);
+    PL_UNGUARDED;
+    return pl_arena_alloc(a, SIZE_MAX) != NULL;
+}
+
+START_TEST(arena_failure_jumps_to_the_guard)
 {
     pl_arena *a = pl_arena_open();
-    ck_assert_ptr_null(pl_arena_alloc(a, SIZE_MAX));
+    ck_assert(guarded(a, 100));
+    ck_assert(!guarded(a, SIZE_MAX));
+    ck_assert(pl_arena_ok(a));
+    ck_assert(guarded(a, 100));
+    ck_assert_ptr_null(pl_arena_alloc(a, SIZE_MAX)); /* the guard has ended */
     ck_assert(!pl_arena_ok(a));
-    char *s = pl_arena_alloc(a, 100);
-    ck_assert_ptr_nonnull(s);
+    ck_assert(!unguarded_inside(a));
     pl_arena_close(a);
 }
 END_TEST
@@ -360,7 +377,7 @@ END_TEST
 
 UNIT_MAIN("base", terminals_get_no_control_characters, json_is_written_piece_by_piece, arena_memory_is_zeroed_aligned_and_disjoint, arena_memory_is_zeroed_again_after_a_reset,
           arena_memory_that_is_used_again_comes_as_it_was_left,
-          a_sparse_arena_takes_the_pages_that_are_touched, arena_failure_is_sticky_and_small_requests_still_get_memory,
+          a_sparse_arena_takes_the_pages_that_are_touched, arena_failure_jumps_to_the_guard,
           vector_grows_and_keeps_its_elements, large_vector_outlives_its_arena, arena_text, map_finds_what_was_put,
           diagnostic_shows_place_line_caret_and_help, diagnostic_cuts_a_long_line_around_the_place,
           diagnostics_are_sorted_without_duplicates_and_limited, every_message_can_be_explained,

@@ -170,7 +170,7 @@ START_TEST(finding_becomes_a_message)
     pl_gpu *gpu;
     pl_pass_options o;
     ck_assert_int_eq(pl_gpu_open(&gpu, NULL), PL_OK);
-    ck_assert(pl_passes_begin(gpu, NULL, &o));
+    ck_assert_int_eq(pl_passes_begin(gpu, NULL, &o), PL_OK);
     strcpy(o.finding, "after gvn, in f: register 2 is read where nothing wrote it");
     ck_assert_int_eq(pl_passes_end(gpu, NULL, &o, PL_INVALID), PL_INVALID);
     static const struct { const char *id; int column; } expected = {"E0014", 0};

@@ -1,0 +1,22 @@
+/* guard.c - the guards of a thread are a list, the innermost first. It is empty whenever the thread is outside of the library. */
+#include "base/guard.h"
+#include <stddef.h>
+
+static _Thread_local pl_guard *innermost;
+
+void pl_guard_enter(pl_guard *g, bool open)
+{
+    g->outer = innermost;
+    g->open = open;
+    innermost = g;
+}
+
+void pl_guard_leave(pl_guard *g)
+{
+    if (innermost == g) innermost = g->outer;
+}
+
+void pl_guard_fail(void)
+{
+    if (innermost && !innermost->open) longjmp(innermost->at, 1);
+}
