@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "isa/ir.h"
 #include "isa/opt.h"
 #include "isa/tidy.h"
 #include "ptx/variables.h"
@@ -199,18 +200,39 @@ static uint32_t sreg_row(lower *c, const pl_operand *o, uint32_t width)
     return constant_row(c, (constant){.width = (uint16_t)width, .sreg = (uint16_t)o->sreg, .sel = sel});
 }
 
+/* Row of REGISTER+NUMBER: the sum, by an instruction in front of `like` and guarded as it is. */
+static uint32_t sum_row(lower *c, const pl_operand *o, const pl_insn *like)
+{
+    const uint32_t width = type_width(o->reg->type), guard = like->guard;
+    const uint16_t neg = like->flags & PL_IF_GUARD_NEG;
+    const pl_word type = width == 64 ? W_s64 : pl_type_bits(o->reg->type) == 16 ? W_s16 : W_s32;
+    const uint32_t number = immediate_row(c, (uint64_t)o->imm, width);
+    const uint32_t row = c->rows;
+    c->rows += width / 32;
+    pl_insn *i = emit(c, 0);
+    pl_insn_make(i, M_add, 3, &type, 1);
+    i->op[0] = row;
+    i->op[1] = reg_row(c, o);
+    i->op[2] = number;
+    i->guard = guard;
+    i->flags |= neg;
+    return row;
+}
+
 /* Row of one scalar value of the given type; 64-bit registers read as 32 bits are narrowed first. */
 static uint32_t value_row(lower *c, const pl_operand *o, pl_word type, const pl_insn *like, bool keep_width)
 {
     uint32_t width = type_width(type);
     switch (o->kind) {
-    case PL_O_REG:
+    case PL_O_REG: {
+        const uint32_t from = o->imm ? sum_row(c, o, like) : reg_row(c, o);
         if (!keep_width && width == 32 && type_width(o->reg->type) == 64) {
             uint32_t row = c->rows++;
-            convert(c, "~narrow", W_none, row, reg_row(c, o), like);
+            convert(c, "~narrow", W_none, row, from, like);
             return row;
         }
-        return reg_row(c, o);
+        return from;
+    }
     case PL_O_SREG:
         return sreg_row(c, o, width);
     case PL_O_VAR:

@@ -190,13 +190,22 @@ static bool any_bf16(const pl_attempt *a, const pl_ospec *s, pl_word r, pl_word 
     }
 }
 
-static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
+/* REGISTER+NUMBER as an operand that is read: the sum of integers of the register's width (ptxas 13.0). */
+static bool may_be_sum(const pl_ospec *s, const pl_node *n, const pl_reg *r, bool in_vector)
+{
+    int bits = pl_word_bits[r->type];
+    return (s->kind == PL_K_VALUE || s->kind == PL_K_VAR) && s->read && !s->written && !in_vector && !n->element && !n->sel && !n->minus && !n->not_ &&
+           pl_word_kind[r->type] != 'f' && pl_word_kind[r->type] != 'p' && bits >= 16 && bits <= 64;
+}
+
+static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, const pl_node *n,
                              const pl_binding *b, pl_draft *o)
 {
     pl_parse *p = a->p;
     pl_reg *r = b->reg;
     o->kind = PL_O_REG;
     o->reg = r;
+    o->imm = n->has_offset ? n->value : 0;
     if (n->sel && !(r->vec ? component(a, n, o) : pl_video_part(a, s, n, o))) return false;
     if (r->vec && o->sel < PL_SEL_X) {
         if (a->aloud)
@@ -223,10 +232,10 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const 
         }
         return false;
     }
-    if (n->has_offset) {
+    if (n->has_offset && !may_be_sum(s, n, r, in_vector)) {
         if (a->aloud)
             pl_report(p->diags, PL_E0232, n->at, r->name)->help =
-                "an offset is added inside an address only: [%rd1+4]";
+                "a number is added inside an address, or to an integer register that is read";
         return false;
     }
     (void)s;
@@ -556,7 +565,7 @@ static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, c
     if (n->sym->sreg >= 0 && !n->sym->binding) return special_register(a, s, t, n, o);
     const pl_binding *b = resolve(a, n);
     if (!b) return false;
-    if (b->kind == PL_B_REG) return register_operand(a, s, t, n, b, o);
+    if (b->kind == PL_B_REG) return register_operand(a, s, t, in_vector, n, b, o);
     if (s->kind == PL_K_VAR && (b->kind == PL_B_VAR || b->kind == PL_B_FUNC))
         return name_value(a, t, n, b, o);
     if (!in_vector && stands_for_number(a, s, t, n, b)) {
@@ -948,6 +957,7 @@ static bool callee(pl_attempt *a, const pl_node *n, pl_draft *o)
         pl_word_kind[b->reg->type] != 'f') {
         o->kind = PL_O_REG;
         o->reg = b->reg;
+        o->imm = 0;
         return true;
     }
     if (a->aloud) pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b), "a function");
