@@ -20,7 +20,8 @@ static bool agree(pl_word a, pl_word b)
 
 bool pl_is_array(const pl_var *v)
 {
-    return v->unsized || v->size * 8 > (uint64_t)pl_word_bits[v->type] * (v->vec ? v->vec : 1);
+    const int bits = pl_word_bits[v->type];
+    return v->unsized || v->size * 8 > (uint64_t)(bits < 8 ? 8 : bits) * (v->vec ? v->vec : 1);
 }
 
 static const char *register_kind(pl_parse *p, const char *article, uint16_t vec)
