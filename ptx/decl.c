@@ -64,6 +64,11 @@ static bool declarable(pl_word w)
     }
 }
 
+static bool opaque(pl_word type)
+{
+    return type == W_texref || type == W_samplerref || type == W_surfref;
+}
+
 void pl_decl_word(pl_parse *p, pl_sym *s, pl_loc at)
 {
     pl_decl *d = &p->decl;
@@ -72,6 +77,12 @@ void pl_decl_word(pl_parse *p, pl_sym *s, pl_loc at)
         if (d->type) pl_report(p->diags, PL_E0384, at, s->name, "it comes before the type");
         d->vec = (uint16_t)(s->name[2] - '0');
         d->vec_at = at;
+        return;
+    }
+    if (d->is_ptr && opaque(s->word)) { /* an old spelling: the parameter is the handle of a texture, a sampler or a surface */
+        if (d->ptr_space != PL_SP_GENERIC || d->ptr_aligned)
+            pl_report(p->diags, PL_E0384, at, s->name, d->ptr_aligned ? "it comes before .align" : "a space was given before");
+        d->ptr_space = PL_SP_TEX;
         return;
     }
     if (pl_type_bits(s->word) == 0) {
@@ -142,6 +153,13 @@ void pl_decl_space(pl_parse *p, pl_space space, pl_loc at)
     else if (p->decl.ptr_aligned)
         pl_report(p->diags, PL_E0384, at, space_name[space], "it comes before .align");
     p->decl.ptr_space = space;
+}
+
+/* `.hidden .param`: the driver gives the kernel its value. Here it is a parameter as any other. */
+void pl_decl_hidden(pl_parse *p, pl_loc at)
+{
+    pl_module_needs(p, at, ".hidden", 88, "sm_10");
+    if (!p->func || !p->func->entry) pl_report(p->diags, PL_E0345, at, ".hidden", "a kernel parameter");
 }
 
 /* .const[3]: the banks of PTX 1.x */
@@ -261,11 +279,6 @@ static uint32_t element_bytes(const pl_decl *d)
 {
     int bits = pl_type_bits(d->type);
     return (uint32_t)(bits < 8 ? 1 : bits / 8) * (d->vec ? d->vec : 1u);
-}
-
-static bool opaque(pl_word type)
-{
-    return type == W_texref || type == W_samplerref || type == W_surfref;
 }
 
 /* The checks and the size that variables and parameters share. */

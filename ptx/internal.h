@@ -373,6 +373,7 @@ void pl_decl_word(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_decl_align(pl_parse *p, const pl_number *n, pl_loc at);
 void pl_decl_ptr(pl_parse *p, pl_loc at);
 void pl_decl_space(pl_parse *p, pl_space space, pl_loc at);
+void pl_decl_hidden(pl_parse *p, pl_loc at);
 void pl_decl_bank(pl_parse *p, pl_loc at);
 /* `list`: its numbers, 0: none. */
 void pl_decl_attribute(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at);

@@ -39,6 +39,7 @@ static const struct {
     {".common", T_COMMON},
     {".align", T_ALIGN},
     {".ptr", T_PTR},
+    {".hidden", T_HIDDEN},
     {".attribute", T_ATTRIBUTE},
     {".branchtargets", T_BRANCHTARGETS},
     {".calltargets", T_CALLTARGETS},

@@ -72,7 +72,7 @@ static void pl_ptx_yyerror(YYLTYPE *at, yyscan_t scanner, pl_parse *p, const cha
 %token <sym> T_REG ".reg" T_SREG ".sreg" T_CONST ".const" T_GLOBAL ".global" T_LOCAL ".local" T_PARAM ".param"
 %token <sym> T_SHARED ".shared" T_TEX ".tex"
 %token <sym> T_EXTERN ".extern" T_VISIBLE ".visible" T_WEAK ".weak" T_COMMON ".common"
-%token <sym> T_ALIGN ".align" T_PTR ".ptr" T_ATTRIBUTE ".attribute"
+%token <sym> T_ALIGN ".align" T_PTR ".ptr" T_HIDDEN ".hidden" T_ATTRIBUTE ".attribute"
 %token <sym> T_BRANCHTARGETS ".branchtargets" T_CALLTARGETS ".calltargets" T_CALLPROTOTYPE ".callprototype"
 %token <sym> T_PERF "a directive of the function"
 
@@ -239,6 +239,8 @@ some_parameters
 
 parameter
     : T_PARAM                           { pl_decl_begin(p, PL_SP_PARAM, @1); }
+      decl_words parameter_name
+    | T_HIDDEN T_PARAM                  { pl_decl_hidden(p, @1); pl_decl_begin(p, PL_SP_PARAM, @2); }
       decl_words parameter_name
     | T_REG                             { pl_decl_begin(p, PL_SP_REG, @1); }
       decl_words parameter_name

@@ -565,6 +565,20 @@ static pl_reg *guard_register(pl_parse *p, pl_sym *guard, pl_loc at)
     return b->reg;
 }
 
+/* wmma has .aligned since PTX 6.3. */
+static void add_aligned(pl_parse *p, const pl_sym *opcode, pl_loc at)
+{
+    static const char text[] = "aligned";
+    if (opcode->mnem != M_wmma || p->ast->ptx >= 63 || p->nwords == PL_MAX_WORDS) return;
+    for (unsigned k = 0; k < p->nwords; k++)
+        if (p->word[k].word == W_aligned) {
+            pl_module_needs(p, p->word_at[k], "wmma with .aligned", 63, "sm_70");
+            return;
+        }
+    p->word[p->nwords] = (pl_match_word){.word = W_aligned, .text = text, .len = sizeof text - 1};
+    p->word_at[p->nwords++] = at;
+}
+
 /* Operands behind the first mistaken one are not checked, but names that nobody declared are
  * mistakes anywhere. */
 static void undefined_names(pl_attempt *a)
@@ -652,6 +666,7 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
         pl_nodes_reset(p);
         return;
     }
+    if (!p->match) add_aligned(p, opcode, at);
     const pl_match *m = p->match ? p->match : pl_match_words(p->matcher, opcode->mnem, p->word, p->nwords);
     p->match = m;
     if (!m->n) {
