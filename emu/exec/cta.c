@@ -176,6 +176,7 @@ static void deliver(pl_warp *w, pl_split *s, const pl_barrier *b)
 static void release(pl_cta *c, uint32_t id)
 {
     ++*c->advances;
+    c->releases++;
     pl_barrier *b = &c->barrier[id];
     for (uint32_t n = 0; n < c->nwarps; n++) {
         pl_warp *w = &c->warp[n];
@@ -259,6 +260,7 @@ static void finish_alone(pl_cta *c)
     if (!c->alone_arrived || c->alone_arrived < c->live)
         return;
     ++*c->advances;
+    c->releases++;
     c->alone_arrived = 0;
     c->alone_phase++;
     for (uint32_t n = 0; n < c->nwarps; n++) {
@@ -661,6 +663,7 @@ pl_cta *pl_cta_take(pl_grid *g, uint32_t linear, uint32_t sm)
     memset(c->barrier, 0, sizeof c->barrier);
     c->alone_arrived = 0;
     c->alone_phase = 0;
+    c->releases = 0;
     c->cluster = cluster_of(g, c);
     if (g->cluster[0] && !c->cluster)
         return NULL;

@@ -223,6 +223,7 @@ typedef struct pl_cta {
     pl_cluster *cluster; /* NULL without clusters: then the block is one of its own, as far as barriers go */
     uint32_t alone_arrived; /* threads at the cluster barrier */
     uint64_t alone_phase;   /* completed phases */
+    uint32_t releases;      /* times that warps of the block were released from a barrier of it */
     uint32_t sm;                /* where it runs (timing), for %smid */
     uint64_t number;            /* of the block among those of all grids of the launch: for events */
     bool let_go;                /* the grid behind this one need not wait for it to start */

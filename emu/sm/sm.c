@@ -212,8 +212,9 @@ static bool fence_waits(pl_sm *s, pl_twarp *t, uint64_t now)
     return true;
 }
 
-/* Warps of a block that the functional model has released from a barrier go on at cycle `at`; tells whether there were any. */
-static bool release_barrier(pl_sm *s, const pl_tcta *b, uint64_t now, uint64_t at);
+/* Warps of a block that the functional model has released from a barrier go on at cycle `at`; tells whether there were any. Called after
+ * whatever a warp has executed: it may have arrived, or lanes of it have ended. */
+static bool release_barrier(pl_sm *s, pl_tcta *b, uint64_t now, uint64_t at);
 
 /* By PL_SB_*. */
 static const uint8_t waits_for[] = {PL_STALL_SHORT_SCOREBOARD, PL_STALL_LONG_SCOREBOARD, PL_STALL_IMC_MISS};
@@ -378,6 +379,7 @@ static void execute_free(pl_sm *s, pl_twarp *t, const pl_dec *d, uint32_t pc, ui
 {
     if (d->ordered) pl_sm_turn(s);
     pl_warp_step(t->w, NULL);
+    release_barrier(s, t->cta, now, now + s->m->sync.barrier);
     if (s->pc_stat) s->pc_stat[pc].executed++; /* lanes count by issues, of which there are none */
     if (d->bank) read_bank(s, t, d, now);
 }
@@ -460,12 +462,25 @@ static void advance(pl_sm *s, pl_twarp *t, uint64_t now)
     }
 }
 
-static bool release_barrier(pl_sm *s, const pl_tcta *b, uint64_t now, uint64_t at)
+/* A warp whose next instruction is not known because its lanes wait for others. */
+static bool waits_for_others(const pl_twarp *t) { return t->block == PL_BK_BARRIER || t->block == PL_BK_SLEEP; }
+
+static bool may_go_on(const pl_warp *w)
+{
+    for (uint32_t k = 0; k < w->nsplits; k++) {
+        if (w->split[k].wait == PL_SPLIT_READY) return true;
+    }
+    return false;
+}
+
+static bool release_barrier(pl_sm *s, pl_tcta *b, uint64_t now, uint64_t at)
 {
     bool any = false;
+    if (!b->cta || b->releases == b->cta->releases) return false;
+    b->releases = b->cta->releases;
     for (uint32_t i = 0; i < s->m->sm.warps; i++) {
         pl_twarp *t = &s->warp[i];
-        if (!t->w || t->cta != b || t->block != PL_BK_BARRIER || t->w->state != PL_WARP_READY) continue;
+        if (!t->w || t->cta != b || !waits_for_others(t) || !may_go_on(t->w)) continue;
         t->hold = at;
         t->hold_why = PL_STALL_BARRIER;
         any = true;
@@ -910,7 +925,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         if (fenced > t->cta->fenced) t->cta->fenced = fenced;
         t->hold = fenced;
         t->hold_why = PL_STALL_MEMBAR;
-        if (!w->cta->cluster) release_barrier(s, t->cta, now, t->cta->fenced + s->m->sync.cluster);
+        release_barrier(s, t->cta, now, t->cta->fenced + s->m->sync.cluster);
         break;
     }
     case PL_KIND_CLUSTER_WAIT:
@@ -918,9 +933,9 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         t->hold = t->cta->fenced + s->m->sync.cluster;
         t->hold_why = PL_STALL_BARRIER;
         break;
-    case PL_KIND_EXIT: release_barrier(s, t->cta, now, now + s->m->sync.barrier); break;
     default: break;
     }
+    release_barrier(s, t->cta, now, now + s->m->sync.barrier);
     if (w->asked.what != PL_DRIVER_NONE) {
         t->hold = driver_answers(s, w, now);
         t->hold_why = PL_STALL_LONG_SCOREBOARD;

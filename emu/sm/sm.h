@@ -122,6 +122,7 @@ typedef struct pl_tcta {
     uint32_t age;           /* of its first warp */
     uint64_t started;
     bool accessed;          /* memory, since its last barrier */
+    uint32_t releases;      /* of pl_cta.releases, those that its warps know of */
     uint64_t fenced;        /* end of the last fence before an arrival at its cluster's barrier */
 } pl_tcta;
 
