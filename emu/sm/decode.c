@@ -444,10 +444,13 @@ static void note_order(pl_dec *d, const pl_insn *i, const pl_form *f)
     d->acquires = acquires;
 }
 
-/* May it order what different SMs do? */
-static bool is_ordered(const pl_program *p, const pl_insn *i, const pl_form *f, pl_kind kind)
+/* A reduction by the copy engine, which may be one in global memory. */
+static bool is_bulk_reduction(const pl_form *f, pl_kind kind) { return kind == PL_KIND_BULK && f->effects & PL_EF_ATOMIC; }
+
+/* May it order what different SMs do? late: copy engines reduce, which with --async late happens where a warp waits for them. */
+static bool is_ordered(const pl_program *p, const pl_insn *i, const pl_form *f, pl_kind kind, bool late)
 {
-    if (calls_system(p, i, f)) return true;
+    if (calls_system(p, i, f) || is_bulk_reduction(f, kind) || (late && i->cls == C_cp_wait)) return true;
     if (kind == PL_KIND_FENCE_GPU || kind == PL_KIND_FENCE_SYS) return true;
     if (f->mnem == M_clusterlaunchcontrol) return true;
     if (!(f->effects & (PL_EF_ATOMIC | PL_EF_VOLATILE)) || kind == PL_KIND_MBARRIER || kind == PL_KIND_MBARRIER_WAIT) return false;
@@ -501,6 +504,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
     } rows = {0};
     if (!pl_arena_ok(a)) return false;
     for (unsigned c = 0; c < C_count; c++) kind[c] = (uint8_t)kind_of(c);
+    for (size_t pc = 0; pc < n; pc++) out->late_atomics |= is_bulk_reduction(&pl_forms[p->code.at[pc].form], (pl_kind)kind[p->code.at[pc].cls]);
     uint32_t special_rows = 1;
     for (size_t k = 0; k < p->funcs.n; k++) {
         if (p->funcs.at[k].rows > special_rows) special_rows = p->funcs.at[k].rows;
@@ -559,9 +563,8 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         }
         d->increments = d->shared && increments(i, f, &l, ones, special_rows);
         d->tries = d->kind == PL_KIND_MBARRIER_WAIT && pl_insn_has(i, W_try_wait);
-        d->ordered = is_ordered(p, i, f, (pl_kind)d->kind);
+        d->ordered = is_ordered(p, i, f, (pl_kind)d->kind, out->late_atomics);
         out->ordered |= d->ordered;
-        out->late_atomics |= (f->effects & PL_EF_ATOMIC) != 0 && (f->effects & PL_EF_ASYNC) != 0;
         bool formal = i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX;
         d->bank = d->kind == PL_KIND_PARAM && (f->mnem == M__desc || (l.n[1] && (formal || f->mnem == M__ldc)));
         if (d->bank) d->bank_at = (uint16_t)(f->mnem == M__ldc ? BANK_SIZES : f->mnem == M__desc ? BANK_DESCRIPTOR : BANK_PARAMETERS + (uint64_t)i->imm);

@@ -125,7 +125,7 @@ typedef struct pl_decoded {
     uint32_t *rows;
     uint32_t bytes;             /* of code */
     bool ordered;               /* some instruction is */
-    bool late_atomics;          /* copy engines may change global memory by atomic operations, some time after the instruction */
+    bool late_atomics;          /* copy engines reduce in memory, some time after the instruction */
 } pl_decoded;
 
 /* The unit that an instruction uses: the price's, unless its work goes to the multiply-add lanes. */

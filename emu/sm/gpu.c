@@ -683,7 +683,7 @@ static void put_team(gpu *x)
 static pl_status open_team(gpu *x)
 {
     pl_grid *g = x->g;
-    uint32_t n = g->sink || g->weak || (x->dec.late_atomics && g->async_mode) ? 1 : g->threads;
+    uint32_t n = g->sink || g->weak ? 1 : g->threads;
     if (n > 1) {
         x->spread = x->preferred = true;
         x->look = LOOK_FIRST;

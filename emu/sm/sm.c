@@ -552,6 +552,7 @@ static void wait_to_land(pl_sm *s, const pl_twarp *t, uint64_t now)
 static void land(pl_sm *s, uint64_t now)
 {
     s->land_at = PL_NEVER;
+    if (s->dec->late_atomics) pl_sm_turn(s); /* reductions in global memory: those of the SMs before this one come first */
     for (uint32_t k = 0; k < s->ncta; k++) {
         pl_cta *c = s->cta[k].cta;
         for (uint32_t n = 0; c && n < c->nwarps; n++) {
