@@ -116,9 +116,27 @@ __attribute__((always_inline)) static inline uint32_t sources(int mode, const ui
     return inside;
 }
 
+/* In a wide warp a lane number or distance of 32 and more means another half to whoever counts 64 lanes, and nothing to whoever counts 32 (PTX takes
+ * it modulo 32): no result is right for both. */
+static bool beyond_half(pl_warp *w, const pl_insn *i)
+{
+    const uint32_t *b = pl_row32(w, i->op[3]);
+    for (uint32_t m = w->halves > 1 ? w->exec : 0; m; m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        if (b[l] < PL_LANES)
+            continue;
+        pl_fault(w, 1u << l, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+                 "shfl with lane operand %u: in a warp of 64 lanes shuffles work in each half of 32, so that it must be below 32", b[l]);
+        return true;
+    }
+    return false;
+}
+
 void exec_shfl(pl_warp *w, const pl_insn *i, int mode)
 {
     const pl_form *f = &pl_forms[i->form];
+    if (beyond_half(w, i))
+        return;
     if (f->noperands == 6 && (pl_warp_groups(w, i, 5) || !gather(w, i, member_mask(w, i, 5))))
         return;
     const uint32_t *a = pl_row32(w, i->op[2]), *b = pl_row32(w, i->op[3]), *c = pl_row32(w, i->op[4]);
