@@ -85,7 +85,7 @@ static const cli_option option[O_COUNT] = {
     [O_THREADS] = {"threads", 0, "N",
                    "host threads of the timing model; the result does not depend on it (1)"},
     [O_ASYNC] = {"async", 0, "late|timed|eager",
-                 "when asynchronous copies land: at the wait, some time after their issue, or at once (eager)"},
+                 "when asynchronous copies land: at the wait, when they are complete, or at once (timing mode: timed, functional mode: eager)"},
     [O_SIMT] = {"simt", 0, "its|stack",
                 "divergence: independent thread scheduling, or the stack before Volta (its)"},
     [O_SCHEDULE] = {"schedule", 0, "random:SEED",
@@ -117,7 +117,7 @@ typedef struct options {
     const char *kernel, *arch, *trace, *command, *metrics;
     uint32_t grid[3], block[3], cluster[3];
     uint64_t seed, shared, stack, trace_limit, threads, timeout, max_cycles, max_instructions, max_output;
-    bool has_shared, has_stack, async_late, async_timed, simt_stack, random, weak, cooperative, progress, json, summary, packed;
+    bool has_shared, has_stack, async_eager, async_late, async_timed, simt_stack, random, weak, cooperative, progress, json, summary, packed;
     int opt_level;
     pl_pass_control passes;
     pl_mode mode;
@@ -251,7 +251,8 @@ static bool read_option(cli_args *a, options *o, int k)
     case O_ASYNC:
         o->async_late = strcmp(a->value, "late") == 0;
         o->async_timed = strcmp(a->value, "timed") == 0;
-        if (!o->async_late && !o->async_timed && strcmp(a->value, "eager") != 0) {
+        o->async_eager = strcmp(a->value, "eager") == 0;
+        if (!o->async_late && !o->async_timed && !o->async_eager) {
             pl_gpu_report(a->gpu, "E0005", a->value, "--async", "it is late, timed or eager", NULL);
             return false;
         }
@@ -369,6 +370,7 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     const options *o = s->o;
     pl_launch l = {.mode = o->mode,
                    .threads = (int)o->threads,
+                   .async_eager = o->async_eager,
                    .async_late = o->async_late,
                    .async_timed = o->async_timed,
                    .simt_stack = o->simt_stack,

@@ -218,7 +218,9 @@ typedef struct pl_launch {
     uint32_t param_bytes;
     pl_mode mode;
     int threads;             /* host threads for timing; results do not depend on it */
-    bool async_late, async_timed; /* asynchronous copies land when waited for; or some time after their issue; else at once */
+    /* When asynchronous copies land: at once; when they are waited for; when the model of time says that they are complete, in functional mode some
+     * time after their issue. Without one of these: async_timed in timing mode, async_eager in functional mode. */
+    bool async_eager, async_late, async_timed;
     bool simt_stack;         /* pre-Volta divergence */
     bool cooperative;        /* all blocks run at once and may wait for each other (grid barrier) */
     bool random;             /* functional mode: which warp and which lanes go on is drawn at random */

@@ -579,6 +579,13 @@ static uint32_t stack_limit(const pl_launch *l, const pl_prog_func *f)
     return f->stack_bytes > limit ? f->stack_bytes : limit;
 }
 
+static int async_mode_of(const pl_launch *l)
+{
+    if (l->async_timed) return PL_ASYNC_TIMED;
+    if (l->async_late) return PL_ASYNC_LATE;
+    return l->mode == PL_MODE_TIMING && !l->async_eager ? PL_ASYNC_TIMED : PL_ASYNC_EAGER;
+}
+
 /* first: the launch whose stream it is in. */
 static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, const pl_launch *l, const shape *s)
 {
@@ -601,7 +608,7 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .capability = gpu->machine->capability,
                  .shared_reserved = (uint32_t)gpu->machine->shared.reserved,
                  .launch_id = ++gpu->launches,
-                 .async_mode = first->async_timed ? PL_ASYNC_TIMED : first->async_late ? PL_ASYNC_LATE : PL_ASYNC_EAGER,
+                 .async_mode = async_mode_of(first),
                  .simt_stack = first->simt_stack,
                  .random = first->random,
                  .draw = first->seed,

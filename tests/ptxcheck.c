@@ -495,7 +495,7 @@ typedef struct way {
     const char *name;
     pl_mode mode;
     int opt_level, threads;
-    bool stack, late, timed, weak;
+    bool stack, eager, late, timed, weak;
     unsigned seed; /* of a random schedule, or of what weak consistency shows; 0: neither */
 } way;
 
@@ -510,7 +510,7 @@ static const way ways[] = {
     {.name = "weak-1", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .weak = true, .seed = 1},
     {.name = "weak-2", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .weak = true, .seed = 2},
     {.name = "weak-5", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .weak = true, .seed = 5},
-    {.name = "timing-timed", .mode = PL_MODE_TIMING, .opt_level = 2, .timed = true},
+    {.name = "timing-eager", .mode = PL_MODE_TIMING, .opt_level = 2, .eager = true},
     {.name = "random-1", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .seed = 1},
     {.name = "random-2", .mode = PL_MODE_FUNCTIONAL, .opt_level = 2, .seed = 2},
     {.name = "threads", .mode = PL_MODE_TIMING, .opt_level = 2, .threads = 3},
@@ -704,7 +704,7 @@ static bool run_launch(test *t, launch *l, const way *w, session *s)
     unsigned char *block = pl_arena_alloc(t->arena, info.param_bytes + 8);
     pl_launch request = {.kernel = l->kernel, .dynamic_shared = l->shared, .stack = l->stack, .params = block,
                          .param_bytes = info.param_bytes, .mode = w->mode, .threads = w->threads,
-                         .async_late = w->late, .async_timed = w->timed, .simt_stack = w->stack, .cooperative = l->cooperative,
+                         .async_eager = w->eager, .async_late = w->late, .async_timed = w->timed, .simt_stack = w->stack, .cooperative = l->cooperative,
                          .random = w->seed != 0 && !w->weak, .weak = w->weak, .seed = w->seed};
     memcpy(request.grid, l->grid, sizeof l->grid);
     memcpy(request.block, l->block, sizeof l->block);

@@ -411,8 +411,11 @@ static bool tried(pl_sm *s, pl_twarp *t, uint64_t now)
     w->clock = now;
     s->fx.mask = 0;
     pl_warp_step(w, &s->fx);
+    const bool woken = t->woken;
+    t->woken = false;
     if (try_again(s, t, d, pc, lanes, now)) return false;
-    pl_lsu_passed(s, t, d, now);
+    if (woken) pl_sm_result(t, d, now, PL_SB_LONG); /* the copy's end is what it waited for */
+    else pl_lsu_passed(s, t, d, now);
     return true;
 }
 
@@ -549,18 +552,33 @@ static void wait_to_land(pl_sm *s, const pl_twarp *t, uint64_t now)
     else if (at < s->land_at) s->land_at = at;
 }
 
+/* Copies have ended: warps that the hardware holds for an mbarrier look at it. */
+static void wake_tries(pl_sm *s, uint64_t now)
+{
+    for (uint32_t k = 0; k < s->m->sm.warps; k++) {
+        pl_twarp *t = &s->warp[k];
+        if (!t->w || t->block != PL_BK_TRY) continue;
+        t->woken = true;
+        set_ready(s, k, now);
+    }
+}
+
 static void land(pl_sm *s, uint64_t now)
 {
+    bool landed = false;
     s->land_at = PL_NEVER;
     if (s->dec->late_atomics) pl_sm_turn(s); /* reductions in global memory: those of the SMs before this one come first */
     for (uint32_t k = 0; k < s->ncta; k++) {
         pl_cta *c = s->cta[k].cta;
         for (uint32_t n = 0; c && n < c->nwarps; n++) {
-            if (!c->warp[n].async) continue;
+            if (!c->warp[n].async || !c->warp[n].async->n) continue;
+            const size_t before = c->warp[n].async->n;
             uint64_t at = pl_async_land(&c->warp[n], now);
+            landed |= c->warp[n].async->n < before;
             if (at < s->land_at) s->land_at = at;
         }
     }
+    if (landed) wake_tries(s, now);
 }
 
 /* --- issue --- */

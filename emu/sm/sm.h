@@ -112,6 +112,7 @@ typedef struct pl_twarp {
     uint64_t fence_mark;    /* requests of the SM that were made before */
     bool drained;           /* the fence has waited for them */
     uint64_t answered;      /* until then; 0: it has not, or does so still */
+    bool woken;             /* PL_BK_TRY: a copy has ended meanwhile */
     bool released;          /* the fence of its next instruction, an access that releases, is over when that can issue */
 } pl_twarp;
 
