@@ -14,7 +14,7 @@ libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c test
 # The long ones first, so that they overlap with the rest.
 data_tests = tests/suite_timing tests/suite_functional tests/suite_random tests/suite_wide tests/unseen_timing tests/unseen_functional tests/fuzz/fuzz tests/statements tests/vectors tests/programs tests/forms/forms \
 	tests/docs tests/report tests/looking tests/terminal tests/browser
-data_tests += tests/hostile
+data_tests += tests/sync tests/hostile
 data_tests += tests/pass_tests tests/halves tests/policies tests/objects tests/linear tests/fuzz/objects tests/fuzz/litmus tests/threads tests/labs
 check_PROGRAMS += $(data_tests) tests/ptxcheck
 tests_suite_timing_SOURCES = tests/suite.c
@@ -42,6 +42,8 @@ tests_statements_LDADD = libpl_harness.la libptxloom.la
 tests_forms_forms_SOURCES = tests/forms/forms.c tests/forms/forms.h
 tests_forms_forms_LDADD = libpl_harness.la libptxloom.la
 tests_vectors_LDADD = libpl_harness.la libptxloom.la
+tests_sync_SOURCES = tests/sync.c
+tests_sync_LDADD = libpl_harness.la libptxloom.la
 tests_policies_SOURCES = tests/policies.c
 tests_policies_LDADD = libpl_harness.la libptxloom.la
 tests_pass_tests_SOURCES = tests/pass_tests.c

@@ -148,7 +148,7 @@ void pl_fault_note(pl_warp *w, pl_fault_info *f, uint32_t lanes, const char *err
 
 /* ---- barriers ---- */
 
-/* The predicate result of bar.red for the lanes of a released split. */
+/* The result of bar.red for the lanes of a released split: those whose guard is true. */
 static void deliver(pl_warp *w, pl_split *s, const pl_barrier *b)
 {
     const pl_insn *i = &w->code[s->pc - 1];
@@ -158,10 +158,11 @@ static void deliver(pl_warp *w, pl_split *s, const pl_barrier *b)
     const unsigned from = w->half;
     for (unsigned h = 0; h < w->halves; h++) {
         pl_warp_half(w, h);
-        const uint32_t lanes = pl_of_half(w, s->mask);
+        uint32_t *preds = pl_warp_preds(w, s), guard = preds[i->guard];
+        const uint32_t lanes = pl_of_half(w, s->mask) & (i->flags & PL_IF_GUARD_NEG ? ~guard : guard);
         if (f->operand[0].type == W_pred) {
             bool v = pl_mod(f, i->mods, G_op) == W_and ? b->all : b->any;
-            uint32_t *p = pl_warp_preds(w, s) + i->op[0];
+            uint32_t *p = preds + i->op[0];
             *p = (*p & ~lanes) | (v ? lanes : 0u);
             continue;
         }
@@ -173,26 +174,28 @@ static void deliver(pl_warp *w, pl_split *s, const pl_barrier *b)
     pl_warp_half(w, from);
 }
 
+/* Lanes of warps that have arrived go on; those of a warp of which others have not come yet belong to the next round. */
 static void release(pl_cta *c, uint32_t id)
 {
     ++*c->advances;
     c->releases++;
-    pl_barrier *b = &c->barrier[id];
+    const pl_barrier b = c->barrier[id];
+    c->barrier[id] = (pl_barrier){0};
     for (uint32_t n = 0; n < c->nwarps; n++) {
         pl_warp *w = &c->warp[n];
+        w->arrived &= (uint16_t)~(1u << id);
         if (w->nsplits > 1)
             pl_warp_meet(w, (uint8_t)id);
         for (unsigned k = 0; k < w->nsplits; k++) {
             pl_split *s = &w->split[k];
-            if (s->wait == PL_SPLIT_BARRIER && s->barrier == id) {
-                deliver(w, s, b);
+            if (s->wait == PL_SPLIT_BARRIER && s->barrier == id && !(s->mask & w->came[id])) {
+                deliver(w, s, &b);
                 s->wait = PL_SPLIT_READY;
                 if (w->state == PL_WARP_BARRIER)
                     w->state = PL_WARP_READY;
             }
         }
     }
-    *b = (pl_barrier){0};
 }
 
 static bool complete(const pl_cta *c, const pl_barrier *b)
@@ -200,58 +203,56 @@ static bool complete(const pl_cta *c, const pl_barrier *b)
     return b->arrived && b->arrived >= (b->expected ? b->expected : c->live);
 }
 
-void pl_bar_arrive(pl_warp *w, uint32_t id, uint32_t threads, bool wait, pl_lanes value)
+/* The warp arrives at a barrier once all its lanes that have not ended have come, as a whole warp if threads are counted (H100, tests/data/sync:
+ * half a warp never fills a barrier of 32 threads while the other half runs). */
+static void count_warp(pl_warp *w, uint32_t id)
 {
-    pl_cta *c = w->cta;
-    id %= PL_NAMED_BARRIERS; /* only these bits of the register count (H200, driver 580.159.04, 2026-11, probes async.barrier_faults) */
-    threads %= 4096;
-    pl_barrier *b = &c->barrier[id];
-    if (b->arrived && b->expected != threads) {
-        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "barrier %u for %u threads, but others wait there for %u (0: all)", id, threads,
-                 b->expected);
+    pl_barrier *b = &w->cta->barrier[id];
+    const pl_lanes left = w->lanes & ~w->exited;
+    if (!w->came[id] || left & ~w->came[id])
         return;
-    }
-    if (threads % w->grid->width) {
-        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "barrier %u: %u threads is no multiple of the warp size", id, threads);
-        return;
-    }
-    if (!b->arrived)
-        *b = (pl_barrier){.expected = threads, .all = true};
-    uint32_t lanes = (uint32_t)__builtin_popcountll(w->all);
-    /* with a thread count, a warp that arrives as a whole counts as a whole warp, missing lanes included */
-    bool whole = w->all == (w->lanes & ~w->exited);
-    b->arrived += threads && whole ? w->grid->width : lanes;
-    b->popc += (uint32_t)__builtin_popcountll(value & w->all);
-    b->any |= (value & w->all) != 0;
-    b->all &= (value & w->all) == w->all;
-    if (wait) {
-        w->split[w->current].barrier = (uint8_t)id;
-        pl_warp_wait(w, PL_SPLIT_BARRIER);
-    }
-    if (complete(c, b))
-        release(c, id);
+    b->arrived += b->expected ? w->grid->width : (uint32_t)__builtin_popcountll(left);
+    w->came[id] = 0;
+    w->arrived |= (uint16_t)(1u << id);
+    if (complete(w->cta, b))
+        release(w->cta, id);
 }
 
-/* A warp arrives at a counted barrier as a whole once all its lanes that have not exited wait there. */
-static void complete_warp(pl_warp *w)
+/* What others that are at the barrier rule out; true: nothing. */
+static bool fits(pl_warp *w, const pl_barrier *b, const pl_arrival *a)
 {
-    const pl_lanes left = w->lanes & ~w->exited;
-    for (unsigned k = 0; left && k < w->nsplits; k++) {
-        const pl_split *s = &w->split[k];
-        pl_lanes waiting = 0;
-        for (unsigned j = 0; j < w->nsplits; j++)
-            if (w->split[j].wait == PL_SPLIT_BARRIER && w->split[j].barrier == s->barrier)
-                waiting |= w->split[j].mask;
-        if (s->wait != PL_SPLIT_BARRIER || waiting != left)
-            return;
-        pl_barrier *b = &w->cta->barrier[s->barrier];
-        if (b->expected) {
-            b->arrived += w->grid->width - (uint32_t)__builtin_popcountll(left);
-            if (complete(w->cta, b))
-                release(w->cta, s->barrier);
-        }
+    if (b->open && b->expected != a->threads)
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "barrier %u for %u threads, but others wait there for %u (0: all)", a->id, a->threads,
+                 b->expected);
+    else if (b->open && b->reduces != a->reduces)
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "barrier %u is used by bar.red and by bar.sync or bar.arrive at once", a->id);
+    else if (a->threads % w->grid->width)
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "barrier %u: %u threads is no multiple of the warp size", a->id, a->threads);
+    else
+        return true;
+    return false;
+}
+
+void pl_bar_arrive(pl_warp *w, const pl_arrival *arrival)
+{
+    pl_arrival a = *arrival;
+    a.id %= PL_NAMED_BARRIERS; /* only these bits of the register count (H200, driver 580.159.04, 2026-11, probes async.barrier_faults) */
+    a.threads %= 4096;
+    pl_barrier *b = &w->cta->barrier[a.id];
+    if (!fits(w, b, &a))
         return;
+    if (!b->open)
+        *b = (pl_barrier){.expected = a.threads, .all = true, .open = true, .reduces = a.reduces};
+    b->popc += (uint32_t)__builtin_popcountll(a.value & w->all);
+    b->any |= (a.value & w->all) != 0;
+    b->all &= (a.value & w->all) == w->all;
+    w->came[a.id] |= a.lanes;
+    w->split[w->current].synced = false;
+    if (a.wait) {
+        w->split[w->current].barrier = (uint8_t)a.id;
+        pl_warp_wait(w, PL_SPLIT_BARRIER);
     }
+    count_warp(w, a.id);
 }
 
 /* Without clusters the cluster barrier is one of the block. */
@@ -280,7 +281,8 @@ void pl_cta_thread_exit(pl_warp *w, uint32_t threads)
 {
     pl_cta *c = w->cta;
     c->live -= threads;
-    complete_warp(w);
+    for (uint32_t id = 0; id < PL_NAMED_BARRIERS; id++)
+        count_warp(w, id);
     if (c->cluster) {
         pl_cluster *k = c->cluster;
         k->live -= threads;
@@ -296,12 +298,23 @@ void pl_cta_thread_exit(pl_warp *w, uint32_t threads)
             release(c, id);
 }
 
+/* Something that the PTX manual leaves open and hardware lets pass. */
+static void doubt(pl_warp *w, const char *what)
+{
+    pl_grid *g = w->grid->head;
+    if (g->doubt.set)
+        return;
+    if (g->in_order) /* of several the first counts */
+        g->in_order(w->cta);
+    pl_fault_note(w, &g->doubt, w->exec, NULL, "%s", what);
+}
+
 void pl_cluster_arrive(pl_warp *w)
 {
     pl_cluster *k = w->cta->cluster;
     pl_split *s = &w->split[w->current];
     if (s->cluster_arrived) {
-        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "barrier.cluster.arrive twice without a wait between");
+        doubt(w, "barrier.cluster.arrive twice without a wait between, the second has no effect");
         return;
     }
     s->cluster_arrived = true;
@@ -322,7 +335,7 @@ void pl_cluster_wait(pl_warp *w)
 {
     pl_split *s = &w->split[w->current];
     if (!s->cluster_arrived) {
-        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "barrier.cluster.wait without an arrive before");
+        doubt(w, "barrier.cluster.wait without an arrive before, it does not wait");
         return;
     }
     if (pl_cluster_phase(w->cta) > s->cluster_phase)
@@ -554,6 +567,8 @@ static void start_warp(pl_cta *c, uint32_t index)
     memset(w->conv, 0, w->conv_used * sizeof *w->conv); /* of the block before */
     w->conv_used = 1;
     w->births = 0;
+    memset(w->came, 0, sizeof w->came);
+    w->arrived = 0;
     for (uint32_t k = 0; k < w->ncalls; k++)
         w->call[k].used = false;
     w->call[0] = (pl_callnode){.func = (uint32_t)(f - g->program->funcs.at), .local_top = f->frame_bytes,

@@ -64,11 +64,12 @@ typedef struct pl_split {
     uint8_t wait;    /* PL_SPLIT_* */
     uint8_t barrier; /* which barrier, when it waits at one */
     bool yielded;    /* has let others go first since it was last chosen */
-    bool synced;     /* the lanes of a _sync instruction have met: it may execute */
+    bool synced;     /* the lanes of a _sync instruction or an aligned barrier have met: it may execute */
     bool cluster_arrived; /* has arrived at the cluster barrier and may wait for phase `cluster_phase` */
     uint64_t cluster_phase;
     uint32_t ran;    /* instructions since it was last chosen */
     uint32_t look;   /* behind the instruction that last looked at memory others may change, 0: none has */
+    uint64_t look_at; /* its address, of the first lane */
     uint32_t born;   /* --simt stack: the youngest goes first */
     uint64_t wake;   /* clock when a sleeping split goes on */
     uint32_t barriers; /* BSSY without their BSYNC so far */
@@ -81,6 +82,7 @@ enum {
     PL_SPLIT_BARRIER,   /* at a block barrier */
     PL_SPLIT_CLUSTER,   /* at a cluster barrier */
     PL_SPLIT_WARP_SYNC, /* at bar.warp.sync or another _sync instruction, waiting for lanes of its mask */
+    PL_SPLIT_ALIGNED,   /* at an aligned barrier instruction, waiting for all other lanes of the warp to come to it */
     PL_SPLIT_SLEEP,     /* nanosleep */
     PL_SPLIT_GRID       /* until the grid before this one has ended */
 };
@@ -174,6 +176,7 @@ typedef struct pl_warp {
     uint8_t values;   /* that the lanes brought to the last comparison of all with all, each one looked up by itself; whoever counts time takes it away */
     bool timed;       /* has read a clock since the last pause: the loop may end with the time */
     bool patient;     /* had done so at the last pause */
+    uint32_t ended_at;   /* instruction that ended the last of its lanes that have */
     uint8_t nlooked;
     uint64_t looked[4];  /* addresses polled last: those who poll others are getting on */
     uint64_t advances;   /* grid->advances at the last pause */
@@ -182,16 +185,21 @@ typedef struct pl_warp {
     const pl_alloc *hit; /* allocation of the last global access */
     uint16_t conv_used;  /* highest conv index in use + 1 */
     uint32_t births;     /* splits ever made */
+    pl_lanes came[PL_NAMED_BARRIERS]; /* lanes that have come to a barrier at which the warp has not arrived */
+    uint16_t arrived;    /* by barrier, a bit each: it has arrived there, and the barrier has not been complete since */
     uint32_t *device_error; /* by lane: last error of calls that launch from the device, or NULL; owned */
     struct pl_async *async; /* outstanding cp.async groups etc., owned by emu/exec/async.c */
 } pl_warp;
 
-/* A named barrier. Threads that have exited count as arrived when no explicit number of threads was given. */
+/* A named barrier. Warps arrive at it: one arrives when all its lanes that have not ended have come. Threads that have ended count as arrived
+ * when no explicit number of threads was given. */
 typedef struct pl_barrier {
-    uint32_t arrived;  /* threads */
+    uint32_t arrived;  /* threads of the warps that have arrived */
     uint32_t expected; /* 0: all live threads of the block */
     uint32_t popc;     /* bar.red: true predicates so far */
     bool all, any;     /* bar.red.and, .or */
+    bool open;         /* a lane has come since it was last complete */
+    bool reduces;      /* by bar.red */
 } pl_barrier;
 
 /* Blocks that may address each other's shared memory. */
@@ -396,6 +404,8 @@ static inline pl_lanes pl_guarded(const pl_warp *w, const pl_insn *i)
 /* --- wave.c --- */
 /* Executes instruction i for a warp of several halves. */
 void pl_wave_execute(pl_warp *w, const pl_insn *i);
+/* The operand of a _sync instruction that names lanes; UINT32_MAX: it has none. */
+uint32_t pl_member_mask_operand(const pl_insn *i);
 
 /* --- warps (warp.c) --- */
 /* Runs until the warp must wait, ends, faults or `limit` instructions are done. Returns its state. */
@@ -450,8 +460,20 @@ bool pl_warp_local(pl_warp *w, uint32_t bytes, uint32_t aside);
 /* Value of a special register for every lane of the half (64-bit values; 32-bit registers use the low half). */
 void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned component, uint64_t out[PL_LANES]);
 
-/* Barrier arrivals of the current split (cta.c); value: predicates of bar.red by lane. */
-void pl_bar_arrive(pl_warp *w, uint32_t id, uint32_t threads, bool wait, pl_lanes value);
+/* An arrival at a named barrier. */
+typedef struct pl_arrival {
+    uint32_t id, threads; /* threads: 0: all of the block */
+    pl_lanes lanes;       /* that come */
+    bool wait, reduces;   /* bar.sync and bar.red; bar.red */
+    pl_lanes value;       /* bar.red: predicates by lane */
+} pl_arrival;
+/* Lanes of the current split come to a barrier (cta.c). */
+void pl_bar_arrive(pl_warp *w, const pl_arrival *a);
+/* Whether the barrier instruction may execute now for the current split; otherwise that waits or parts. An aligned one executes when all lanes
+ * of the warp that have not ended stand at it. */
+bool pl_bar_gathered(pl_warp *w, const pl_insn *i);
+/* bar and barrier.aligned. */
+bool pl_bar_is_aligned(const pl_insn *i);
 /* That many threads of the warp have ended. */
 void pl_cta_thread_exit(pl_warp *w, uint32_t threads);
 void pl_cluster_arrive(pl_warp *w);

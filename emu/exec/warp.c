@@ -403,6 +403,7 @@ void pl_warp_branch(pl_warp *w, pl_lanes there, uint32_t to, uint32_t reconv)
 void pl_warp_exit(pl_warp *w, pl_lanes lanes)
 {
     w->exited |= lanes;
+    w->ended_at = w->pc;
     ++*w->cta->advances;
     w->active &= ~lanes;
     w->split[w->current].mask = w->active;
@@ -412,7 +413,7 @@ void pl_warp_exit(pl_warp *w, pl_lanes lanes)
             w->conv[f].arrived &= ~lanes;
         }
     for (unsigned k = 0; k < w->nsplits; k++) /* nobody waits for lanes that have ended: look again */
-        if (w->split[k].wait == PL_SPLIT_WARP_SYNC)
+        if (w->split[k].wait == PL_SPLIT_WARP_SYNC || w->split[k].wait == PL_SPLIT_ALIGNED)
             w->split[k].wait = PL_SPLIT_READY;
     if (!w->active) {
         remove_split(w, w->current);
@@ -524,6 +525,46 @@ bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
     w->active = w->split[w->current].mask;
     w->split[w->current].synced = true;
     w->next = pc; /* once more, with all lanes */
+    return false;
+}
+
+/* True when all lanes of the warp that have not ended are here; else the split waits. */
+static bool gather_all(pl_warp *w)
+{
+    const pl_lanes alive = w->lanes & ~w->exited;
+    if (w->active == alive || w->split[w->current].synced)
+        return true;
+    pl_lanes here = w->active;
+    leave(w);
+    for (unsigned k = 0; k < w->nsplits; k++)
+        if (w->split[k].wait == PL_SPLIT_ALIGNED && w->split[k].pc == w->pc)
+            here |= w->split[k].mask;
+    w->next = w->pc;
+    if (here != alive) {
+        pl_warp_wait(w, PL_SPLIT_ALIGNED);
+        return false;
+    }
+    unite(w, w->current, PL_SPLIT_ALIGNED, 0, ~(pl_lanes)0);
+    for (unsigned k = 0; k < w->nsplits; k++) { /* lanes of other calls of the function stay apart */
+        w->split[k].synced = true;
+        w->split[k].wait = PL_SPLIT_READY;
+    }
+    w->active = w->split[w->current].mask;
+    return false; /* once more, with all lanes */
+}
+
+bool pl_bar_is_aligned(const pl_insn *i)
+{
+    return pl_forms[i->form].mnem == M_bar || pl_insn_has(i, W_aligned);
+}
+
+bool pl_bar_gathered(pl_warp *w, const pl_insn *i)
+{
+    if (pl_bar_is_aligned(i))
+        return gather_all(w);
+    if (w->all == w->active)
+        return true;
+    pl_warp_part(w, w->all, w->pc, w->pc + 1, UINT32_MAX); /* lanes whose guard is false go on */
     return false;
 }
 
@@ -937,6 +978,7 @@ void pl_warp_look(pl_warp *w, uint64_t address)
     const unsigned n = sizeof w->looked / sizeof *w->looked;
     w->polls++;
     w->split[w->current].look = w->pc + 1;
+    w->split[w->current].look_at = address;
     for (unsigned k = 0; k < n; k++)
         if (w->looked[k] == address)
             return;

@@ -22,15 +22,14 @@ static bool is_common(const pl_insn *i)
     return i->cls == C_sleep || i->cls == C_cp_commit || i->cls == C_cp_wait || f->mnem == M_griddepcontrol;
 }
 
-/* The operand of a _sync instruction that names lanes; UINT32_MAX: it has none. */
-static uint32_t member_mask_row(const pl_insn *i)
+uint32_t pl_member_mask_operand(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     if (!(f->effects & PL_EF_CONVERGE) || !f->noperands)
         return UINT32_MAX;
     const unsigned last = f->noperands - 1u;
     bool names_lanes = strcmp(f->operand[last].name, "mask") == 0 || f->effects & PL_EF_BARRIER;
-    return names_lanes ? i->op[last] : UINT32_MAX;
+    return names_lanes && last < PL_INLINE_OPERANDS ? last : UINT32_MAX;
 }
 
 /* Are the lanes here that the masks of the half's executing lanes name? Several groups of lanes may each have a mask of their own. */
@@ -59,7 +58,7 @@ void pl_wave_execute(pl_warp *w, const pl_insn *i)
     w->all = all;
     const unsigned halves = w->halves;
     const bool common = is_common(i);
-    const uint32_t mask_row = member_mask_row(i);
+    const uint32_t mask = pl_member_mask_operand(i), mask_row = mask == UINT32_MAX ? UINT32_MAX : i->op[mask];
     pl_effect *const fx = w->fx;
     for (unsigned h = 0; h < halves && mask_row != UINT32_MAX && (uint32_t)all && all >> PL_LANES; h++) {
         pl_warp_half(w, h);

@@ -554,10 +554,12 @@ static void weak_barrier(pl_warp *w, const pl_insn *i)
 {
     const weak_insn *x = about(w, i);
     struct pl_weak *k = w->grid->weak;
+    if (!pl_bar_gathered(w, i))
+        return;
     uint32_t row = i->op[x->operand];
     unsigned id = row == PL_NO_OPERAND ? 0 : pl_row32(w, row)[__builtin_ctz(w->exec)] % PL_NAMED_BARRIERS;
     struct pl_weak_cta *c = w->cta->weak;
-    c->phase[id] += !w->cta->barrier[id].arrived; /* the first one there */
+    c->phase[id] += !w->cta->barrier[id].open; /* the first one there */
     unsigned slot = 2 * id + c->phase[id] % 2;
     after_barriers(k, w);
     pl_view_join(&k->history, &c->barrier[slot], &state_of(w)->view);
