@@ -165,6 +165,8 @@ static void form(text *t, const pl_form *f, const uint16_t *mods)
     }
     if (f->unsupported) put(t, "    NOT EXECUTED by this version: %s\n", f->unsupported);
     if (f->note) paragraph(t, f->note, 4);
+    if ((f->effects & PL_EF_ASYNC) && (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)))
+        put(t, "    lands when it is complete in timing mode, at once in functional mode; run --async chooses\n");
     put(t, "    latency class %s; defined in isa/%s:%d\n",
         f->cls ? pl_class_text[f->cls(mods)] : "-", f->file, f->line);
 }

@@ -152,10 +152,17 @@ weak-suite: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) for s in 1 2 3; do \
 	  tests/suite_functional --schedule random:$$s --consistency weak >weak-suite.tmp || { grep '^not' weak-suite.tmp; exit 1; }; \
 	done; echo "weak consistency, every race-free case with the recorded bytes"; rm -f weak-suite.tmp
-.PHONY: weak-suite suite-levels schedules levels accuracy accuracy-update accuracy-mufu bench fuzz docs-update
+# Recorded launches with three host threads in a build with the thread sanitizer, in the folder build-tsan. TSAN=PATTERN: some launch files only.
+tsan:
+	$(MKDIR_P) build-tsan
+	cd build-tsan && { test -f Makefile || $(abs_top_srcdir)/configure CC='$(CC)' CFLAGS='-O1 -g -fsanitize=thread' LDFLAGS=-fsanitize=thread \
+	  --disable-avx2 --disable-avx512; }
+	cd build-tsan && $(MAKE) ptxloom$(EXEEXT)
+	srcdir='$(srcdir)' PTXLOOM=build-tsan/ptxloom$(EXEEXT) $(SHELL) $(srcdir)/tests/tsan.sh $(TSAN)
+.PHONY: tsan weak-suite suite-levels schedules levels accuracy accuracy-update accuracy-mufu bench fuzz docs-update
 
 noinst_HEADERS += tests/unit/unit.h
-EXTRA_DIST += labs tests/passes tests/compare_builds.sh tests/data tests/ptx tests/advice tests/litmus examples tests/isagen $(script_tests) tests/scratch.sh tests/unit/num_sums.c
+EXTRA_DIST += labs tests/passes tests/compare_builds.sh tests/tsan.sh tests/data tests/ptx tests/advice tests/litmus examples tests/isagen $(script_tests) tests/scratch.sh tests/unit/num_sums.c
 # Run by hand, once; doc/numerics.md points to it.
 EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu tools/ptxas
 
