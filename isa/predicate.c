@@ -22,11 +22,16 @@ static bool copies(const pl_insn *i)
     return i->cls == C_cp_async && pl_insn_effects(i) == (PL_EF_LOAD | PL_EF_ASYNC);
 }
 
-/* Barriers of a block without a result: ptxas guards them, in a warp that may part behind a WARPSYNC, which takes no instruction here. A guarded
- * barrier counts the whole warp (H100, tests/data/sync). */
+/* Barriers of a block without a result: ptxas guards them. A guarded barrier counts the whole warp (H100, tests/data/sync). */
 static bool meets(const pl_insn *i)
 {
     return i->cls == C_barrier && !(pl_forms[i->form].noperands && pl_forms[i->form].operand[0].written);
+}
+
+/* Those that it also guards where the lanes of a warp part, behind a WARPSYNC, which takes no instruction here: not bar.arrive. */
+static bool waits_for_warp(const pl_insn *i)
+{
+    return meets(i) && !strstr(pl_forms[i->form].syntax, ".arrive");
 }
 
 /* Questions to the whole warp, which ptxas guards where its lanes are together and do the same; it never guards a shuffle. */
@@ -35,13 +40,14 @@ static bool asks(const pl_insn *i)
     return i->cls == C_vote || i->cls == C_redux || i->cls == C_match;
 }
 
-/* Also arrivals at an mbarrier. joined: the lanes of a warp do the same there, or part there first; all: they do the same, and no lane is elsewhere. */
-static bool can_guard(const pl_insn *i, bool joined, bool all)
+/* Also arrivals at an mbarrier. together: the lanes of a warp do the same there; joined: they do, or part there first; all: they do the same,
+ * and no lane is elsewhere. */
+static bool can_guard(const pl_insn *i, bool together, bool joined, bool all)
 {
     uint32_t e = pl_insn_effects(i);
     if (asks(i) && i->guard == PL_PT)
         return all;
-    if (i->guard == PL_PT && (copies(i) || (meets(i) && joined) || (i->cls == C_mbarrier && e == PL_EF_ATOMIC)))
+    if (i->guard == PL_PT && (copies(i) || (meets(i) && together) || (waits_for_warp(i) && joined) || (i->cls == C_mbarrier && e == PL_EF_ATOMIC)))
         return true;
     return i->guard == PL_PT && !(e & (PL_EF_ATOMIC | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_BARRIER | PL_EF_CONVERGE | PL_EF_ASYNC | PL_EF_FENCE)) &&
            i->cls != C_sleep && i->cls != C_alloca;
@@ -578,7 +584,7 @@ static uint32_t body_behind(const pl_ir *x, uint32_t block)
         return PL_IR_NONE;
     for (size_t k = 0; k < b->code.n && n <= MOST_WAITING; k++)
         if (&b->code.at[k] != pl_ir_branch(x, body))
-            n += can_guard(&b->code.at[k], false, false) ? pl_weight(x, &b->code.at[k]) : MOST_WAITING + 1;
+            n += can_guard(&b->code.at[k], false, false, false) ? pl_weight(x, &b->code.at[k]) : MOST_WAITING + 1;
     return n <= MOST_WAITING ? body : PL_IR_NONE;
 }
 
@@ -730,7 +736,7 @@ static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, u
     begin_question(a);
     for (size_t k = 0; k < b->code.n - (last ? 1u : 0u); k++) {
         pl_insn *i = &b->code.at[k];
-        if (!can_guard(i, together || (a->barriers && !a->apart[head]), together && !a->fewer[head]))
+        if (!can_guard(i, together, together || (a->barriers && !a->apart[head]), together && !a->fewer[head]))
             return false;
         far |= waits(i) && !copies(i);
         copying |= copies(i);

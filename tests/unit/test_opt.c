@@ -994,7 +994,7 @@ START_TEST(copies_and_arrivals_are_guarded)
 }
 END_TEST
 
-/* As ptxas 13.0 does for sm_90 (2026-11): barriers where the lanes of a warp agree. */
+/* As ptxas 13.0 does for sm_90 (2026-11): arrivals where the lanes of a warp agree, waits also where they part. */
 START_TEST(barriers_are_guarded_where_lanes_agree)
 {
     assemble("mov.u32 %r4, %ctaid.x;\nsetp.gt.s32 %p1, %r4, %r1;\n@%p1 bra L;\nbar.arrive 1, 64;\nL:\nst.global.u32 [%d2], %r4;");
@@ -1002,6 +1002,8 @@ START_TEST(barriers_are_guarded_where_lanes_agree)
     ck_assert_uint_eq(count("@!P0 bar.arrive") + count("@!P1 bar.arrive"), 1);
     assemble("setp.gt.s32 %p1, %r2, %r1;\n@%p1 bra L;\nbar.arrive 1, 64;\nL:\nst.global.u32 [%d2], %r2;");
     ck_assert_uint_eq(count("bra"), 1);
+    assemble("setp.gt.s32 %p1, %r2, %r1;\n@%p1 bra L;\nbar.sync 1, 64;\nL:\nst.global.u32 [%d2], %r2;");
+    ck_assert_uint_eq(count("bra"), 0);
 }
 END_TEST
 
