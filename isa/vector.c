@@ -298,7 +298,7 @@ static bool merge(joiner *j, uint32_t at, unsigned n, bool store)
         unsigned width = n * bytes;
         if (start & (int64_t)(width - 1))
             continue;
-        if (base != UINT32_MAX && (1u << known(j, at, base)) < width)
+        if (base != UINT32_MAX && (1u << least(known(j, at, base), 31)) < width)
             return false;
         memset(member, 0xff, sizeof member);
         found = 0;
