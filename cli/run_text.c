@@ -1,6 +1,7 @@
 /* run_text.c - the results of `ptxloom run` for people: outputs first, then what the launch cost,
  * then where to look further. */
 #include "cli/run.h"
+#include "cli/stop.h"
 #include "cli/terminal.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -12,7 +13,10 @@ enum { SHOWN_ELEMENTS = 8 };
 bool run_hash(const run_case *c, size_t k, char hex[65])
 {
     if (pl_case_sha256(c->launch, k, hex) == PL_OK) return true;
-    if (c->status != PL_INTERRUPTED) pl_gpu_report(c->gpu, "E0420", "an interrupt or the time limit", "hashing the outputs", NULL, NULL);
+    if (c->status == PL_INTERRUPTED) return false;
+    char what[64];
+    snprintf(what, sizeof what, "hashing argument %zu", k + 1);
+    pl_gpu_report(c->gpu, "E0420", cli_stop == CLI_OUT_OF_TIME ? "the time limit" : "an interrupt", what, NULL, NULL);
     return false;
 }
 
