@@ -438,6 +438,31 @@ START_TEST(filling_a_buffer_can_be_given_up)
 }
 END_TEST
 
+START_TEST(conditionals_of_graphs_are_kept)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".extern .func cudaGraphSetConditional(.param .b64 h, .param .b32 v);\n"
+                               ".visible .entry k(.param .u64 h) { .reg .b64 %h; .reg .b32 %v; ld.param.u64 %h, [h]; mov.u32 %v, %tid.x;\n"
+                               "{ .param .b64 a; .param .b32 b; st.param.b64 [a], %h; st.param.b32 [b], %v;\n"
+                               "call cudaGraphSetConditional, (a, b); } ret; }\n";
+    ck_assert_int_eq(pl_gpu_open(&gpu, "h200"), PL_OK);
+    pl_module *m;
+    pl_result r;
+    uint32_t value = 77;
+    ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, sizeof text - 1, NULL, &m), PL_OK);
+    for (uint64_t handle = 5; handle < 25; handle++) {
+        ck_assert_int_eq(pl_gpu_conditional(gpu, handle, &value), PL_INVALID);
+        const pl_launch l = {.kernel = "k", .grid = {1, 1, 1}, .block = {(uint32_t)handle, 1, 1}, .params = &handle, .param_bytes = 8};
+        ck_assert_int_eq(pl_launch_kernel(gpu, m, &l, &r), PL_OK);
+    }
+    for (uint64_t handle = 5; handle < 25; handle++) { /* the last lane's value */
+        ck_assert_int_eq(pl_gpu_conditional(gpu, handle, &value), PL_OK);
+        ck_assert_uint_eq(value, handle - 1);
+    }
+    pl_module_close(m);
+}
+END_TEST
+
 START_TEST(assembling_can_be_given_up)
 {
     static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -536,6 +561,7 @@ int main(void)
     tcase_add_loop_test(c, mistakes_in_arguments_have_a_place, 0,
                         sizeof wrong_arg / sizeof *wrong_arg);
     tcase_add_test(c, filling_a_buffer_can_be_given_up);
+    tcase_add_test(c, conditionals_of_graphs_are_kept);
     tcase_add_test(c, assembling_can_be_given_up);
     tcase_add_loop_test(c, what_the_driver_refuses_is_refused, 0, sizeof resources / sizeof *resources);
     tcase_add_test(c, near_misses_are_found);
