@@ -200,23 +200,27 @@ static uint32_t sreg_row(lower *c, const pl_operand *o, uint32_t width)
     return constant_row(c, (constant){.width = (uint16_t)width, .sreg = (uint16_t)o->sreg, .sel = sel});
 }
 
-/* Row of REGISTER+NUMBER: the sum, by an instruction in front of `like` and guarded as it is. */
-static uint32_t sum_row(lower *c, const pl_operand *o, const pl_insn *like)
+/* Row of the sum of a row and a number, by an instruction in front of `like` and guarded as it is. */
+static uint32_t sum_row(lower *c, uint32_t from, pl_word type, int64_t number, const pl_insn *like)
 {
-    const uint32_t width = type_width(o->reg->type), guard = like->guard;
+    const uint32_t guard = like->guard, by = immediate_row(c, (uint64_t)number, type_width(type)), row = c->rows;
     const uint16_t neg = like->flags & PL_IF_GUARD_NEG;
-    const pl_word type = width == 64 ? W_s64 : pl_type_bits(o->reg->type) == 16 ? W_s16 : W_s32;
-    const uint32_t number = immediate_row(c, (uint64_t)o->imm, width);
-    const uint32_t row = c->rows;
-    c->rows += width / 32;
+    c->rows += row_count(type);
     pl_insn *i = emit(c, 0);
     pl_insn_make(i, M_add, 3, &type, 1);
     i->op[0] = row;
-    i->op[1] = reg_row(c, o);
-    i->op[2] = number;
+    i->op[1] = from;
+    i->op[2] = by;
     i->guard = guard;
     i->flags |= neg;
     return row;
+}
+
+/* An operand REGISTER+NUMBER. */
+static uint32_t register_row(lower *c, const pl_operand *o, const pl_insn *like)
+{
+    const int bits = pl_type_bits(o->reg->type);
+    return o->imm ? sum_row(c, reg_row(c, o), bits == 64 ? W_s64 : bits == 16 ? W_s16 : W_s32, o->imm, like) : reg_row(c, o);
 }
 
 /* Row of one scalar value of the given type; 64-bit registers read as 32 bits are narrowed first. */
@@ -225,7 +229,7 @@ static uint32_t value_row(lower *c, const pl_operand *o, pl_word type, const pl_
     uint32_t width = type_width(type);
     switch (o->kind) {
     case PL_O_REG: {
-        const uint32_t from = o->imm ? sum_row(c, o, like) : reg_row(c, o);
+        const uint32_t from = register_row(c, o, like);
         if (!keep_width && width == 32 && type_width(o->reg->type) == 64) {
             uint32_t row = c->rows++;
             convert(c, "~narrow", W_none, row, from, like);
@@ -282,7 +286,26 @@ typedef struct place {
     pl_space space; /* PL_SP_REG: as the instruction says */
 } place;
 
-static place address(lower *c, const pl_operand *o, unsigned which)
+/* An offset that an address has no room for, or that passes could not add to: it becomes part of the base. Where there is none, in shared memory and
+ * among parameters, nothing lies that far. */
+static void bring_near(lower *c, place *p, const pl_operand *o, unsigned which, const pl_insn *like)
+{
+    const int64_t most = which == 0 ? INT64_C(1) << 40 : INT32_MAX;
+    const pl_var *v = pl_operand_var(o);
+    if (p->offset >= -most && p->offset <= most)
+        return;
+    if (p->space == PL_SP_LOCAL)
+        p->row = constant_row(c, (constant){.bits = (uint64_t)p->offset, .width = 64, .reloc = PL_RELOC_FRAME});
+    else if (v && p->row != UINT32_MAX)
+        p->row = address_row(c, v, p->offset, p->narrow ? 32 : 64);
+    else if (p->row != UINT32_MAX)
+        p->row = sum_row(c, p->row, p->narrow ? W_s32 : W_s64, p->offset, like);
+    else if (p->space == PL_SP_REG)
+        p->row = immediate_row(c, (uint64_t)p->offset, 64);
+    p->offset = p->row != UINT32_MAX ? 0 : p->offset < 0 ? -most : most;
+}
+
+static place address(lower *c, const pl_operand *o, unsigned which, const pl_insn *like)
 {
     place r = {.row = UINT32_MAX, .offset = o->imm, .space = PL_SP_REG};
     const pl_var *v = pl_operand_var(o);
@@ -305,6 +328,7 @@ static place address(lower *c, const pl_operand *o, unsigned which)
         r.row = reg_row(c, o);
         r.narrow = type_width(o->reg->type) == 32;
     }
+    bring_near(c, &r, o, which, like);
     return r;
 }
 
@@ -462,7 +486,7 @@ static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
                 t.imm = o->imm;
             break;
         case PL_K_ADDR: {
-            place a = address(c, o, addresses);
+            place a = address(c, o, addresses, &t);
             t.op[k] = a.row;
             if (a.narrow)
                 t.sel[PL_M_FLAGS] |= (uint8_t)(addresses == 0 ? PL_MF_ADDR32 : addresses == 1 ? PL_MF_ADDR32_2 : PL_MF_ADDR32_3);
