@@ -43,9 +43,19 @@ void cli_print_lines(FILE *f, const char *text, size_t n);
 const char *cli_printable(char *to, size_t size, const char *text);
 /* Prints the diagnostics from number `first` on to standard error. */
 void cli_messages(pl_gpu *gpu, size_t first);
+/* Text of a file for JSON, which has only UTF-8; NULL gives null. NULL: out of memory. */
+struct json_t *cli_json_text(const char *s);
+/* Prints it on standard output; NULL is no memory. False: it did not get there, as cli_finish will say. */
+bool cli_print_json(const struct json_t *root);
+/* Says that there is no memory, unless that was said; CLI_SYSTEM. */
+int cli_no_memory(void);
 /* Flushes standard output; CLI_SYSTEM with a message when anything written to it was lost, else
  * `status`. */
 int cli_finish(int status);
+/* Writes out standard output, and keeps for cli_finish why that failed. */
+void cli_flush(void);
+/* Before all else: standard files that were closed are so for whoever writes to them, and a closed pipe is an error of writing. */
+void cli_standard_files(void);
 
 /* Writes a whole file; a report when that fails. */
 pl_status cli_write_file(pl_gpu *gpu, const char *path, const char *bytes, size_t n);

@@ -8,23 +8,23 @@ static const cli_option option[O_COUNT] = {
     [O_JSON] = {"json", 0, NULL, "print one JSON object"},
     [O_MAX_ERRORS] = {"max-errors", 0, "N", "show so many errors of a file (default 100; 0: all) and count the rest"}};
 
-static json_t *nullable(const char *s)
-{
-    json_t *t = s ? json_string(s) : json_null();
-    return t ? t : json_string("(not UTF-8)");
-}
-
+/* NULL: out of memory. */
 static json_t *describe(pl_gpu *gpu, const char *path, pl_status st)
 {
     json_t *list = json_array();
+    bool whole = list != NULL;
     for (size_t i = 0; i < pl_gpu_diag_count(gpu); i++) {
         pl_message m = pl_gpu_diag(gpu, i, false);
-        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:i, s:i, s:o, s:o}", "severity",
-                                              m.severity, "code", m.code, "file", nullable(m.file),
+        whole &= 0 == json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:i, s:i, s:o, s:o}", "severity",
+                                              m.severity, "code", m.code, "file", cli_json_text(m.file),
                                               "line", (int)m.line, "column", (int)m.column, "text",
-                                              nullable(m.text), "help", nullable(m.help)));
+                                              cli_json_text(m.text), "help", cli_json_text(m.help)));
     }
-    return json_pack("{s:o, s:s, s:o, s:I}", "file", nullable(path), "status", st == PL_OK ? "ok" : "invalid", "diagnostics", list,
+    if (!whole) {
+        json_decref(list);
+        return NULL;
+    }
+    return json_pack("{s:o, s:s, s:o, s:I}", "file", cli_json_text(path), "status", st == PL_OK ? "ok" : "invalid", "diagnostics", list,
                      "more_errors", (json_int_t)pl_gpu_diag_dropped(gpu));
 }
 
@@ -59,18 +59,18 @@ int cmd_check(int argc, char **argv)
     }
     cli_messages(gpu, 0);
     json_t *files = json && status == CLI_OK ? json_array() : NULL;
+    if (json && status == CLI_OK && !files) status = cli_no_memory();
     for (int i = 0; status != CLI_SYSTEM && pl_gpu_diag_count(gpu) == 0 && i < n; i++) {
         pl_module *m;
         pl_status st = pl_module_load_file(gpu, file[i], &load, &m);
         status = cli_worse(status, cli_status(st));
         cli_messages(gpu, 0);
-        if (files) json_array_append_new(files, describe(gpu, file[i], st));
+        if (files && json_array_append_new(files, describe(gpu, file[i], st)) != 0) status = cli_no_memory();
         pl_gpu_diag_clear(gpu);
     }
     if (files) {
         json_t *root = json_pack("{s:s, s:o}", "version", PTXLOOM_VERSION, "files", files);
-        if (!root || json_dumpf(root, stdout, JSON_INDENT(1)) != 0) status = CLI_SYSTEM;
-        putchar('\n');
+        if (!cli_print_json(root)) status = CLI_SYSTEM;
         json_decref(root);
     }
 done:

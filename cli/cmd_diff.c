@@ -298,13 +298,14 @@ static int compare(comparison *c, int64_t id)
 {
     launch a, b;
     int64_t other = pl_trace_partner(c->db[0], id, c->db[1]);
+    if (other < 0) return sql_failed(c, sqlite3_errcode(c->db[1]) == SQLITE_OK ? 0 : 1);
     if (other == 0) return CLI_OK;
     if (!read_launch(c->db[0], id, &a)) return sql_failed(c, 0);
     if (!read_launch(c->db[1], other, &b)) return sql_failed(c, 1);
     pl_status st = pl_trace_diff(c->gpu, c->db[0], id, c->db[1], other, keep_line, c);
     if (st != PL_OK || c->failed) {
         drop_lines(c);
-        return st == PL_INTERRUPTED ? cli_stopped(c->gpu) : c->failed ? CLI_SYSTEM : cli_status(st);
+        return st == PL_INTERRUPTED ? cli_stopped(c->gpu) : c->failed ? cli_no_memory() : cli_status(st);
     }
     size_t n = c->n;
     if (!c->all) {
@@ -331,8 +332,10 @@ static int compare_all(comparison *c)
         return sql_failed(c, 0);
     sqlite3_bind_int64(s, 1, (int64_t)c->launch);
     if (c->json) printf("{\"launches\": [");
-    while (status == CLI_OK && sqlite3_step(s) == SQLITE_ROW)
+    int code = SQLITE_ROW;
+    while (status == CLI_OK && (code = sqlite3_step(s)) == SQLITE_ROW)
         status = compare(c, sqlite3_column_int64(s, 0));
+    if (status == CLI_OK && code != SQLITE_DONE) status = sql_failed(c, 0);
     if (c->json) printf("]}\n");
     sqlite3_finalize(s);
     if (status == CLI_OK && c->shown == 0) {
@@ -396,7 +399,7 @@ int cmd_diff(int argc, char **argv)
     if (status == CLI_HELP) status = CLI_OK;
     for (int i = 0; i < 2; i++) sqlite3_close(c.db[i]);
     free(c.line);
-    fflush(stdout);
+    cli_flush();
     cli_messages(c.gpu, 0);
     pl_gpu_close(c.gpu);
     return status;

@@ -48,27 +48,25 @@ static int write_failed(const export *x, const char *path)
 
 /* ---- tables ---- */
 
-static bool has_column(sqlite3 *db, const char *table, const char *column)
+/* SQLite's code. */
+static int has_column(sqlite3 *db, const char *table, const char *column, bool *found)
 {
     sqlite3_stmt *s = NULL;
-    bool found = false;
-    if (sqlite3_prepare_v2(db, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?", -1, &s, NULL) ==
-        SQLITE_OK) {
-        sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC);
-        sqlite3_bind_text(s, 2, column, -1, SQLITE_STATIC);
-        found = sqlite3_step(s) == SQLITE_ROW;
-    }
-    sqlite3_finalize(s);
-    return found;
+    int code = sqlite3_prepare_v2(db, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?", -1, &s, NULL);
+    if (code != SQLITE_OK) return code;
+    sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 2, column, -1, SQLITE_STATIC);
+    *found = sqlite3_step(s) == SQLITE_ROW;
+    return sqlite3_finalize(s);
 }
 
 /* named: every row says which table it is of. Tables that do not depend on a launch are written
  * whole. */
 static int write_table(const export *x, const char *table, bool named, FILE *f)
 {
-    const char *column = strcmp(table, "kernel") == 0         ? "id"
-                         : has_column(x->db, table, "kernel") ? "kernel"
-                                                              : NULL;
+    bool found = false;
+    if (has_column(x->db, table, "kernel", &found) != SQLITE_OK) return sql_failed(x);
+    const char *column = strcmp(table, "kernel") == 0 ? "id" : found ? "kernel" : NULL;
     char where[64] = "";
     if (column && x->launch)
         snprintf(where, sizeof where, " WHERE %s = %" PRIu64, column, x->launch);
@@ -78,9 +76,10 @@ static int write_table(const export *x, const char *table, bool named, FILE *f)
     sqlite3_stmt *s = NULL;
     int code = sql ? sqlite3_prepare_v2(x->db, sql, -1, &s, NULL) : SQLITE_NOMEM;
     if (code == SQLITE_OK) code = query_print(f, s, x->format == CSV ? QUERY_CSV : QUERY_NDJSON, 0);
+    const int status = code == SQLITE_DONE ? CLI_OK : sql ? sql_failed(x) : cli_no_memory();
     sqlite3_finalize(s);
     sqlite3_free(sql);
-    return code == SQLITE_DONE ? CLI_OK : code == SQLITE_NOMEM ? CLI_SYSTEM : sql_failed(x);
+    return status;
 }
 
 /* A file, or standard output for "-". */
@@ -127,7 +126,8 @@ static int write_tables(const export *x, FILE *f)
                            "AND name NOT LIKE 'packed\\_%' ESCAPE '\\' ORDER BY name",
                            -1, &s, NULL) != SQLITE_OK)
         return sql_failed(x);
-    while (status == CLI_OK && sqlite3_step(s) == SQLITE_ROW) {
+    int code = SQLITE_ROW;
+    while (status == CLI_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
         const char *table = (const char *)sqlite3_column_text(s, 0);
         if (!table) continue;
         if (f) {
@@ -144,6 +144,7 @@ static int write_tables(const export *x, FILE *f)
         }
         sqlite3_free(path);
     }
+    if (status == CLI_OK && code != SQLITE_DONE) status = sql_failed(x);
     sqlite3_finalize(s);
     return status;
 }
@@ -158,8 +159,7 @@ static int write_all(const export *x)
     if (!f) return write_failed(x, x->output);
     int status = CLI_OK;
     if (x->format == PERFETTO) {
-        int code = perfetto_write(x->db, (int64_t)x->launch, x->has_sm ? (int64_t)x->sm : -1, f);
-        if (code != SQLITE_OK) status = sql_failed(x);
+        status = perfetto_write(x->gpu, x->db, (int64_t)x->launch, x->has_sm ? (int64_t)x->sm : -1, f);
     } else {
         status = x->table ? write_table(x, x->table, false, f) : write_tables(x, f);
     }
@@ -243,7 +243,7 @@ int cmd_export(int argc, char **argv)
     }
     if (status == CLI_HELP) status = CLI_OK;
     sqlite3_close(x.db);
-    fflush(stdout);
+    cli_flush();
     cli_messages(x.gpu, 0);
     pl_gpu_close(x.gpu);
     return status;

@@ -7,6 +7,7 @@
 #include "cli/query.h"
 #include "cli/stop.h"
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,18 +27,23 @@ static int report(query_request *q, const char *code, const char *a, const char 
     return CLI_INPUT;
 }
 
-/* The first column of the query's first row, to be freed; NULL: no row, or no text. */
-static char *lookup(query_request *q, const char *sql, const char *name)
+/* The first column of the query's first row, to be freed; NULL: no row, or no text. False: that failed, and *status has the report's. */
+static bool lookup(query_request *q, const char *sql, const char *name, char **found, int *status)
 {
     sqlite3_stmt *s = NULL;
-    char *found = NULL;
+    bool no_memory = false;
+    *found = NULL;
     if (sqlite3_prepare_v2(q->db, sql, -1, &s, NULL) == SQLITE_OK) {
         sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
-        const char *text = sqlite3_step(s) == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
-        if (text) found = sqlite3_mprintf("%s", text);
+        if (sqlite3_step(s) == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL) {
+            const char *text = (const char *)sqlite3_column_text(s, 0);
+            *found = text ? sqlite3_mprintf("%s", text) : NULL;
+            no_memory = !*found;
+        }
     }
-    sqlite3_finalize(s);
-    return found;
+    const bool good = s && sqlite3_finalize(s) == SQLITE_OK && !no_memory;
+    if (!good) *status = no_memory ? cli_no_memory() : cli_sql_failed(q->gpu, q->db, NULL);
+    return good;
 }
 
 /* Reports that nothing is called so, with the name that was probably meant. */
@@ -237,16 +243,20 @@ static bool is_name(const char *s)
 }
 
 /* Says so when the named query asks for rows that no run of the trace has written: it answers nothing then. */
-static void check_level(query_request *q)
+static int check_level(query_request *q)
 {
-    char *text = lookup(q, "SELECT iif(instr(title, 'needs --trace-level mem'), 'mem', 'inst') || ' ' || (SELECT max(level) FROM run) FROM query "
+    char *text;
+    int status = CLI_OK;
+    if (!lookup(q, "SELECT iif(instr(title, 'needs --trace-level mem'), 'mem', 'inst') || ' ' || (SELECT max(level) FROM run) FROM query "
                            "WHERE name = ? AND (instr(title, 'needs --trace-level mem') AND NOT EXISTS (SELECT 1 FROM run WHERE level = 'mem') "
-                           "OR instr(title, 'needs --trace-level inst') AND NOT EXISTS (SELECT 1 FROM run WHERE level <> 'summary'))", q->what);
-    if (!text) return;
+                           "OR instr(title, 'needs --trace-level inst') AND NOT EXISTS (SELECT 1 FROM run WHERE level <> 'summary'))", q->what, &text, &status))
+        return status;
+    if (!text) return CLI_OK;
     char *level = strchr(text, ' ');
     *level = '\0';
     pl_gpu_report(q->gpu, "W0710", q->what, text, level + 1, NULL);
     sqlite3_free(text);
+    return CLI_OK;
 }
 
 /* What SQL of the file may do. */
@@ -262,27 +272,29 @@ int query_run(query_request *q)
 {
     if (strcmp(q->what, "-") == 0) {
         char *sql = read_all(stdin);
-        int status = sql ? run_sql(q, sql) : CLI_SYSTEM;
+        const int why = ferror(stdin) ? errno : 0;
+        if (why) pl_gpu_report(q->gpu, "E0001", "standard input", strerror(why), NULL, NULL);
+        int status = sql && !why ? run_sql(q, sql) : CLI_SYSTEM;
         free(sql);
         return status;
     }
     if (!is_name(q->what)) return run_sql(q, q->what);
     const char *known = pl_trace_query(q->what);
-    char *sql = known ? sqlite3_mprintf("%s", known) : lookup(q, "SELECT sql FROM query WHERE name = ?", q->what);
+    char *sql = known ? sqlite3_mprintf("%s", known) : NULL, *name;
+    int status = CLI_OK;
+    if (!known && !lookup(q, "SELECT sql FROM query WHERE name = ?", q->what, &sql, &status)) return status;
     const bool foreign = sql && !known;
     if (!sql && !known) {
-        char *name = lookup(q,
-                            "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND "
-                            "name = ? COLLATE NOCASE",
-                            q->what);
+        if (!lookup(q, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE", q->what, &name, &status))
+            return status;
         if (!name) return unknown_name(q, q->what);
         sql = sqlite3_mprintf("SELECT * FROM \"%w\" LIMIT coalesce(:limit, -1)", name);
         sqlite3_free(name);
     }
     if (foreign) sqlite3_set_authorizer(q->db, only_reads, NULL);
-    int status = sql ? run_sql(q, sql) : CLI_SYSTEM;
+    status = sql ? run_sql(q, sql) : CLI_SYSTEM;
     sqlite3_set_authorizer(q->db, NULL, NULL);
-    if (status == CLI_OK) check_level(q);
+    if (status == CLI_OK) status = check_level(q);
     sqlite3_free(sql);
     return status;
 }
@@ -359,7 +371,7 @@ int cmd_query(int argc, char **argv)
     sqlite3_close(q.db);
     free(q.parameter);
     free(q.used);
-    fflush(stdout);
+    cli_flush();
     cli_messages(q.gpu, 0);
     pl_gpu_close(q.gpu);
     return status;

@@ -521,7 +521,8 @@ static int run_all(session *s)
         run_command_line(s);
     }
     if (s->json && !run_json_close(s->json)) s->status = CLI_SYSTEM;
-    if (s->trace && pl_trace_close(s->trace, !s->in_memory && !s->interrupted && cli_stop == CLI_GO_ON) != PL_OK)
+    const bool whole = !s->interrupted && cli_stop == CLI_GO_ON && s->status != CLI_SYSTEM;
+    if (s->trace && pl_trace_close(s->trace, !s->in_memory && whole) != PL_OK)
         s->status = CLI_SYSTEM;
     cli_messages(s->gpu, 0);
     pl_module_close(s->module);

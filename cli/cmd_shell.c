@@ -9,6 +9,7 @@
 #include "cli/query.h"
 #include "cli/stop.h"
 #include <ctype.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ static const char help_text[] =
 typedef struct shell {
     query_request q;
     bool terminal, quit;
+    int error;   /* of the system when it read lines, or 0 */
     int status;  /* of the worst statement; what a piped script ends with */
     char **word; /* names that Tab completes, sorted; owned */
     size_t nwords;
@@ -69,16 +71,18 @@ static char **complete(const char *begun, int start, int end)
 }
 #endif
 
-static char *read_plain(const char *prompt, bool terminal)
+/* *error: of the system, when it is not the end of input. */
+static char *read_plain(const char *prompt, bool terminal, int *error)
 {
     char *line = NULL;
     size_t cap = 0;
     if (terminal) {
         fputs(prompt, stdout);
-        fflush(stdout);
+        cli_flush();
     }
     ssize_t n = getline(&line, &cap, stdin);
     if (n < 0) {
+        if (!feof(stdin)) *error = ferror(stdin) ? errno : ENOMEM;
         free(line);
         return NULL;
     }
@@ -87,7 +91,7 @@ static char *read_plain(const char *prompt, bool terminal)
 }
 
 /* The next line, to be freed; NULL: end of input. */
-static char *read_line(const shell *s, const char *prompt)
+static char *read_line(shell *s, const char *prompt)
 {
 #ifdef PL_HAVE_LIBEDIT
     if (s->terminal) {
@@ -98,7 +102,7 @@ static char *read_line(const shell *s, const char *prompt)
         return line;
     }
 #endif
-    return read_plain(prompt, s->terminal);
+    return read_plain(prompt, s->terminal, &s->error);
 }
 
 /* ---- words to complete ---- */
@@ -145,7 +149,7 @@ static bool read_words(shell *s)
 
 static void messages(shell *s, int status)
 {
-    fflush(stdout);
+    cli_flush();
     cli_messages(s->q.gpu, 0);
     pl_gpu_diag_clear(s->q.gpu);
     s->status = cli_worse(s->status, status);
@@ -154,12 +158,15 @@ static void messages(shell *s, int status)
 /* SQL with one parameter :word, a pattern or NULL. */
 static void print_sql(shell *s, const char *sql, const char *word)
 {
-    char *pattern = word && *word ? sqlite3_mprintf("%%%s%%", word) : NULL;
+    const bool some = word && *word;
+    char *pattern = some ? sqlite3_mprintf("%%%s%%", word) : NULL;
     sqlite3_stmt *t = NULL;
-    if (sqlite3_prepare_v2(s->q.db, sql, -1, &t, NULL) == SQLITE_OK) {
+    int code = some && !pattern ? SQLITE_NOMEM : sqlite3_prepare_v2(s->q.db, sql, -1, &t, NULL);
+    if (code == SQLITE_OK) {
         sqlite3_bind_text(t, 1, pattern, -1, SQLITE_STATIC);
-        query_print(stdout, t, s->q.format, cli_width(stdout));
+        code = query_print(stdout, t, s->q.format, cli_width(stdout));
     }
+    if (code != SQLITE_DONE) messages(s, code == SQLITE_NOMEM ? cli_no_memory() : cli_sql_failed(s->q.gpu, s->q.db, NULL));
     sqlite3_finalize(t);
     sqlite3_free(pattern);
 }
@@ -167,22 +174,23 @@ static void print_sql(shell *s, const char *sql, const char *word)
 static void schema_of(shell *s, const char *name)
 {
     sqlite3_stmt *t = NULL;
-    int found = 0;
-    if (sqlite3_prepare_v2(s->q.db,
-                           "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND (name = ?1 "
-                           "COLLATE NOCASE OR (?1 = '' AND type = 'table')) "
-                           "ORDER BY name",
-                           -1, &t, NULL) == SQLITE_OK) {
+    int found = 0, code = sqlite3_prepare_v2(s->q.db,
+                                             "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND (name = ?1 "
+                                             "COLLATE NOCASE OR (?1 = '' AND type = 'table')) "
+                                             "ORDER BY name",
+                                             -1, &t, NULL);
+    if (code == SQLITE_OK) {
         sqlite3_bind_text(t, 1, name, -1, SQLITE_STATIC);
-        for (; sqlite3_step(t) == SQLITE_ROW; found++) {
+        for (; (code = sqlite3_step(t)) == SQLITE_ROW; found++) {
             const char *text = (const char *)sqlite3_column_text(t, 0);
             if (!text) continue;
             cli_print_lines(stdout, text, strlen(text));
             puts(";");
         }
     }
+    if (code != SQLITE_DONE) messages(s, cli_sql_failed(s->q.gpu, s->q.db, NULL));
     sqlite3_finalize(t);
-    if (found) return;
+    if (found || code != SQLITE_DONE) return;
     pl_gpu_report(s->q.gpu, "E0705", name, NULL, NULL, "`.tables` and `.queries` list the names");
     messages(s, CLI_INPUT);
 }
@@ -269,7 +277,10 @@ static bool named(shell *s, char *line)
     int n = 0;
     if (strpbrk(line, ";()*'\"") || !(isalpha((unsigned char)*line) || *line == '_')) return false;
     char *copy = strdup(line), *rest = copy;
-    if (!copy) return false;
+    if (!copy) {
+        messages(s, cli_no_memory());
+        return true;
+    }
     while (n < 17 && (word[n] = strtok_r(rest, " \t", &rest)) != NULL) n++;
     bool good = n > 0 && n < 17;
     for (int i = 1; good && i < n; i++) good = strchr(word[i], '=') != NULL;
@@ -312,13 +323,18 @@ static void run(shell *s)
             statement = join(statement, text);
             if (!statement || sqlite3_complete(statement)) {
                 if (statement) answer(s, statement, NULL, 0);
+                else messages(s, cli_no_memory());
                 free(statement);
                 statement = NULL;
             }
         }
         free(line);
     }
-    if (statement) answer(s, statement, NULL, 0);
+    if (s->error) {
+        pl_gpu_report(s->q.gpu, "E0001", "standard input", strerror(s->error), NULL, NULL);
+        messages(s, CLI_SYSTEM);
+    } else if (statement)
+        answer(s, statement, NULL, 0);
     free(statement);
     if (s->terminal && !s->quit) putchar('\n');
 }
@@ -365,7 +381,7 @@ int cmd_shell(int argc, char **argv)
     for (size_t i = 0; i < s.nwords; i++) free(s.word[i]);
     free(s.word);
     sqlite3_close(s.q.db);
-    fflush(stdout);
+    cli_flush();
     cli_messages(s.q.gpu, 0);
     pl_gpu_close(s.q.gpu);
     return status;

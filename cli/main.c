@@ -45,7 +45,7 @@ static int unknown(const char *name)
     const char *names[COMMANDS], *near;
     char text[256];
     pl_gpu *gpu;
-    if (pl_gpu_open(&gpu, NULL) != PL_OK) return CLI_SYSTEM;
+    if (pl_gpu_open(&gpu, NULL) != PL_OK) return cli_finish(CLI_SYSTEM);
     for (int i = 0; i < COMMANDS; i++) names[i] = command[i].name;
     near = pl_nearest(name, names, COMMANDS);
     snprintf(text, sizeof text, near ? "did you mean '%s'?" : "`ptxloom help` lists the commands",
@@ -53,11 +53,12 @@ static int unknown(const char *name)
     pl_gpu_report(gpu, "E0006", name, NULL, NULL, text);
     cli_messages(gpu, 0);
     pl_gpu_close(gpu);
-    return CLI_INPUT;
+    return cli_finish(CLI_INPUT);
 }
 
 int main(int argc, char **argv)
 {
+    cli_standard_files();
     if (argc < 2) {
         help();
         return CLI_INPUT;

@@ -1,6 +1,9 @@
 /* output.c - messages, colours, and the last look at standard output. */
 #include "cli/cli.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -67,20 +70,62 @@ const char *cli_printable(char *to, size_t size, const char *text)
     return to;
 }
 
+/* Whether a message was printed, and one of those said that there is no memory: what was done since may be incomplete. */
+static bool said, no_memory;
+
+int cli_no_memory(void)
+{
+    if (!no_memory) fputs("error: out of memory [E0422]\n", stderr);
+    said = no_memory = true;
+    return CLI_SYSTEM;
+}
+
 void cli_messages(pl_gpu *gpu, size_t first)
 {
     bool colour = cli_colour(stderr);
-    for (size_t i = first; i < pl_gpu_diag_count(gpu); i++)
-        fputs(pl_gpu_diag(gpu, i, colour).rendered, stderr);
+    for (size_t i = first; i < pl_gpu_diag_count(gpu); i++) {
+        const pl_message m = pl_gpu_diag(gpu, i, colour);
+        fputs(m.rendered, stderr);
+        said = true;
+        no_memory |= strcmp(m.code, "E0422") == 0;
+    }
     size_t more = pl_gpu_diag_dropped(gpu);
     if (more) fprintf(stderr, "%zu more error%s; `ptxloom check --max-errors 0` shows all\n", more, more == 1 ? "" : "s");
 }
 
+/* The first reason why standard output could not be written; 0: none. */
+static int output_error;
+
+void cli_flush(void)
+{
+    errno = 0;
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || output_error) return;
+    if (!errno) { /* it was lost some time ago: what is wrong now? */
+        clearerr(stdout);
+        putchar('\n');
+        fflush(stdout);
+    }
+    output_error = errno ? errno : EIO;
+}
+
 int cli_finish(int status)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
-    fprintf(stderr, "error: cannot write to standard output: %s\n", strerror(errno));
-    return CLI_SYSTEM;
+    cli_flush();
+    if (output_error) {
+        fprintf(stderr, "error: cannot write to standard output: %s\n", strerror(output_error));
+        return CLI_SYSTEM;
+    }
+    if (status == CLI_SYSTEM && !said) cli_no_memory(); /* every other failure of the system has its message */
+    return no_memory ? CLI_SYSTEM : status;
+}
+
+void cli_standard_files(void)
+{
+    int fd;
+    signal(SIGPIPE, SIG_IGN); /* who reads no more is an error of writing, and a trace gets its end */
+    do fd = open("/dev/null", O_RDONLY); /* a file that the command writes must not become its standard output */
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0) close(fd);
 }
 
 pl_status cli_cannot_write(pl_gpu *gpu, const char *path)
@@ -119,4 +164,28 @@ pl_status cli_write_object(pl_gpu *gpu, const char *path, pl_module *m)
 {
     FILE *f = fopen(path, "wb");
     return f ? end_file(gpu, path, f, pl_module_send(m, put, f)) : cli_cannot_write(gpu, path);
+}
+
+static bool is_utf8(const char *s)
+{
+    for (size_t n = strlen(s), i = 0, length; i < n; i += length) {
+        char as;
+        length = pl_printable(s + i, n - i, &as);
+        if (as == '?' && (unsigned char)s[i] >= 0x80 && length == 1) return false;
+    }
+    return true;
+}
+
+bool cli_print_json(const json_t *root)
+{
+    const bool whole = root && json_dumpf(root, stdout, JSON_INDENT(1)) == 0;
+    putchar('\n');
+    if (!whole && !ferror(stdout)) cli_no_memory();
+    return whole;
+}
+
+json_t *cli_json_text(const char *s)
+{
+    if (!s) return json_null();
+    return json_string(is_utf8(s) ? s : "(not UTF-8)");
 }

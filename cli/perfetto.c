@@ -5,6 +5,7 @@
  * and copies), C events are values of counters, M events names. */
 #include "cli/perfetto.h"
 #include "cli/query_out.h"
+#include "cli/stop.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -174,7 +175,7 @@ static int launch_events(writer *w)
     return code == SQLITE_OK ? counters(w) : code;
 }
 
-int perfetto_write(sqlite3 *db, int64_t launch, int64_t sm, FILE *out)
+int perfetto_write(pl_gpu *gpu, sqlite3 *db, int64_t launch, int64_t sm, FILE *out)
 {
     writer w = {.db = db, .f = out, .sm = sm};
     sqlite3_stmt *s = NULL;
@@ -182,12 +183,12 @@ int perfetto_write(sqlite3 *db, int64_t launch, int64_t sm, FILE *out)
                                   "SELECT id, name, coalesce(cycles, 0), warps / max(blocks, 1) "
                                   "FROM kernel WHERE ?1 = 0 OR id = ?1 ORDER BY id",
                                   -1, &s, NULL);
-    if (code != SQLITE_OK) return code;
+    if (code != SQLITE_OK) return cli_sql_failed(gpu, db, NULL);
     sqlite3_bind_int64(s, 1, launch);
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
     name_of(&w, "process_name", 0, 0, "GPU (1 cycle = 1 ns)");
     name_of(&w, "thread_name", 0, 0, "launches");
-    while (code == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW) {
+    while (code == SQLITE_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
         int64_t cycles = sqlite3_column_int64(s, 2);
         w.kernel = sqlite3_column_int64(s, 0);
         w.per_block = sqlite3_column_int64(s, 3);
@@ -198,6 +199,7 @@ int perfetto_write(sqlite3 *db, int64_t launch, int64_t sm, FILE *out)
         w.offset = add(w.offset, cycles);
     }
     fputs("\n]}\n", out);
-    int last = sqlite3_finalize(s);
-    return code == SQLITE_OK ? last : code;
+    const int status = code == SQLITE_DONE ? CLI_OK : cli_sql_failed(gpu, db, NULL);
+    sqlite3_finalize(s);
+    return status;
 }

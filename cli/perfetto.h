@@ -3,14 +3,15 @@
 #ifndef PL_CLI_PERFETTO_H
 #define PL_CLI_PERFETTO_H
 
+#include "cli/cli.h"
 #include <sqlite3.h>
 #include <stdint.h>
 #include <stdio.h>
 
 /* Multiprocessors become processes and warps threads, with their issues, waits, barriers and
  * asynchronous copies; launches and counters belong to process 0. A cycle is shown as a nanosecond.
- * launch 0: all, one after the other; sm -1: all. Returns SQLITE_OK or SQLite's code; failures of
- * the file are found with ferror. */
-int perfetto_write(sqlite3 *db, int64_t launch, int64_t sm, FILE *out);
+ * launch 0: all, one after the other; sm -1: all. Returns an exit status; failures of the file are
+ * found with ferror. */
+int perfetto_write(pl_gpu *gpu, sqlite3 *db, int64_t launch, int64_t sm, FILE *out);
 
 #endif

@@ -40,12 +40,10 @@ static void put(run_report *r, json_t *object, const char *key, json_t *value)
     if (!value || json_object_set_new(object, key, value) != 0) r->ok = false;
 }
 
-/* Text that may come from the user's file: what is not UTF-8 would be refused by JSON. */
+/* Text that may come from the user's file. */
 static json_t *text(const char *s)
 {
-    if (!s) return json_null();
-    json_t *t = json_string(s);
-    return t ? t : json_string("(not UTF-8)");
+    return cli_json_text(s);
 }
 
 static json_t *whole(uint64_t n)
@@ -142,8 +140,7 @@ bool run_json_close(run_report *r)
     json_t *root = json_object();
     put(r, root, "version", json_string(PTXLOOM_VERSION));
     put(r, root, "cases", r->cases);
-    bool ok = r->ok && root && json_dumpf(root, stdout, JSON_INDENT(1)) == 0;
-    putchar('\n');
+    bool ok = cli_print_json(r->ok ? root : NULL);
     json_decref(root);
     free(r);
     return ok;

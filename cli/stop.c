@@ -2,6 +2,7 @@
 #include "cli/stop.h"
 #include <signal.h>
 #include <sqlite3.h>
+#include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -72,8 +73,10 @@ int cli_sql_failed(pl_gpu *gpu, struct sqlite3 *db, const char *help)
 {
     int code = sqlite3_errcode(db);
     if (code == SQLITE_INTERRUPT) return cli_stopped(gpu);
-    pl_gpu_report(gpu, "E0703", sqlite3_errmsg(db), NULL, NULL, help);
-    return code == SQLITE_NOMEM || code == SQLITE_IOERR || code == SQLITE_FULL ? CLI_SYSTEM : CLI_INPUT;
+    if (code == SQLITE_NOMEM) return cli_no_memory();
+    const int why = pl_trace_errno(db);
+    pl_gpu_report(gpu, "E0703", why ? strerror(why) : sqlite3_errmsg(db), NULL, NULL, help);
+    return why ? CLI_SYSTEM : CLI_INPUT;
 }
 
 int cli_stopped(pl_gpu *gpu)

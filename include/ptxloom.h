@@ -397,6 +397,9 @@ struct sqlite3;
 /* Opens a finished trace for reading: an SQLite connection, which the caller closes with sqlite3_close. PL_INVALID with a diagnostic
  * when the file cannot be read, is no trace, is unfinished or has another schema; *out is then NULL. */
 pl_status pl_trace_connect(pl_gpu *gpu, const char *path, struct sqlite3 **out);
+/* The error number of the system behind the latest failure of such a connection; 0: it is not the system's. What SQLite says of it may be
+ * another thing: a sector that cannot be read is "malformed". */
+int pl_trace_errno(struct sqlite3 *db);
 /* The SQL of a named query such as "summary"; NULL: there is none of that name. */
 const char *pl_trace_query(const char *name);
 
@@ -411,7 +414,7 @@ typedef struct pl_report_options {
 pl_status pl_trace_report(pl_gpu *gpu, const char *trace, const char *out, const pl_report_options *o);
 
 /* The launch of trace b that corresponds to a launch of trace a: the same entry and the same place among its launches, or, when b
- * never launches that entry, the same place among all; 0: none. */
+ * never launches that entry, the same place among all; 0: none; -1: SQLite failed, on one of the connections. */
 int64_t pl_trace_partner(struct sqlite3 *a, int64_t launch, struct sqlite3 *b);
 /* What one PTX line cost in a launch. line 0: the launch has no such line. */
 typedef struct pl_line_cost {

@@ -441,10 +441,19 @@ static bool argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
            pl_lf_missing(r, at, "an argument", "scalar' or 'buffer");
 }
 
-/* What a message says of text that is no JSON. PL_NOMEM: there was no memory to find out. */
-static pl_status not_json(const json_error_t *error)
+/* NULL: it is no JSON, as *error says; or, with PL_NOMEM in *st, there is no memory. Without memory jansson finds mistakes where there are
+ * none, and leaves out characters of strings. So the text is read twice: what differs, or is wrong where memory is short, is no memory. */
+static json_t *parse_json(const char *text, size_t n, json_error_t *error, pl_status *st)
 {
-    return json_error_code(error) == json_error_out_of_memory ? PL_NOMEM : PL_INVALID;
+    enum { FLAGS = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, SPARE = 65536 };
+    json_t *first = json_loadb(text, n, FLAGS, error), *v = json_loadb(text, n, FLAGS, error);
+    void *enough = v ? NULL : malloc(n + SPARE);
+    *st = v && first && json_equal(v, first) ? PL_OK : !v && !first && enough ? PL_INVALID : PL_NOMEM;
+    free(enough);
+    json_decref(first);
+    if (*st == PL_OK) return v;
+    json_decref(v);
+    return NULL;
 }
 
 /* Calls `read` with a JSON value, which is given back whatever becomes of that. */
@@ -465,8 +474,9 @@ pl_status pl_lf_read_argument(pl_case *c, const char *text)
     const char *copy = pl_arena_strdup(own->arena, text);
     const pl_lf_reader r = {.c = c, .gpu = own->gpu, .text = copy, .end = copy + strlen(copy), .alone = true};
     json_error_t error;
-    json_t *v = json_loads(copy, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
-    pl_status st = v ? read_json(&r, v, only_argument) : not_json(&error);
+    pl_status st;
+    json_t *v = parse_json(copy, strlen(copy), &error, &st);
+    if (st == PL_OK) st = read_json(&r, v, only_argument);
     json_decref(v);
     if (!v && st == PL_INVALID) {
         pl_arg_more *a;
@@ -645,10 +655,10 @@ static pl_status parse(const pl_lf_reader *r)
 {
     json_error_t error;
     pl_case_more *own = r->c->more;
-    json_t *root =
-        json_loadb(own->text, own->bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
+    pl_status st;
+    json_t *root = parse_json(own->text, own->bytes, &error, &st);
+    if (st == PL_NOMEM) return st;
     if (!root) {
-        if (not_json(&error) == PL_NOMEM) return PL_NOMEM;
         pl_loc at = {.file = pl_gpu_source(r->gpu, own->path, own->text, own->bytes, &own->file,
                                            &own->epoch),
                      .line = error.line > 0 ? (uint32_t)error.line : 1,
@@ -656,7 +666,7 @@ static pl_status parse(const pl_lf_reader *r)
         pl_report(&r->gpu->diags, PL_E0401, at, error.text);
         return PL_INVALID;
     }
-    pl_status st = read_json(r, root, top);
+    st = read_json(r, root, top);
     json_decref(root);
     return st;
 }

@@ -1,6 +1,7 @@
 /* report.c - reports about traces, and comparisons of two. */
 #include "lib/internal.h"
 #include "traces/diff.h"
+#include "traces/open.h"
 #include "traces/report/report.h"
 #include <errno.h>
 #include <stdio.h>
@@ -15,24 +16,36 @@ static pl_diag *report(pl_gpu *gpu, pl_diag_id id, const char *a, const char *b)
     return pl_report(&gpu->diags, id, (pl_loc){.file = UINT32_MAX}, a, b);
 }
 
-/* Whether the trace has that launch. */
-static bool has_launch(sqlite3 *db, int64_t kernel)
+/* SQLITE_ROW: the trace has that launch; SQLITE_DONE: it has not; or what SQLite says. */
+static int look_for_launch(sqlite3 *db, int64_t kernel)
 {
     sqlite3_stmt *s = NULL;
-    bool found = sqlite3_prepare_v2(db, "SELECT 1 FROM kernel WHERE ?1 = 0 OR id = ?1", -1, &s,
-                                    NULL) == SQLITE_OK;
-    if (found) sqlite3_bind_int64(s, 1, kernel);
-    found = found && sqlite3_step(s) == SQLITE_ROW;
-    sqlite3_finalize(s);
-    return found;
+    int code = sqlite3_prepare_v2(db, "SELECT 1 FROM kernel WHERE ?1 = 0 OR id = ?1", -1, &s, NULL);
+    if (code == SQLITE_OK) {
+        sqlite3_bind_int64(s, 1, kernel);
+        code = sqlite3_step(s);
+    }
+    const int last = sqlite3_finalize(s);
+    return code == SQLITE_ROW || code == SQLITE_DONE || last == SQLITE_OK ? code : last;
 }
 
-/* What SQLite says about the connection that failed. */
-static const char *sqlite_message(const pl_report_request *r)
+/* The connection that failed. */
+static sqlite3 *failed_one(const pl_report_request *r)
 {
     int code = sqlite3_errcode(r->db);
     bool good = code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE;
-    return sqlite3_errmsg(good && r->baseline ? r->baseline : r->db);
+    return good && r->baseline ? r->baseline : r->db;
+}
+
+/* Reports what went wrong with a connection. */
+static pl_status sql_failed(pl_gpu *gpu, sqlite3 *db)
+{
+    PL_GUARD(return pl_gpu_no_memory(gpu, "while reading a trace"))
+    int why;
+    const pl_status st = pl_tracedb_failure(db, &why);
+    if (st == PL_NOMEM) return pl_gpu_no_memory(gpu, "while reading a trace");
+    report(gpu, PL_E0703, why ? strerror(why) : sqlite3_errmsg(db), NULL);
+    return st;
 }
 
 /* Writes PATH.part and gives it its name when it is complete. */
@@ -56,14 +69,17 @@ static pl_status write_file(pl_gpu *gpu, const pl_report_request *r, const char 
     if (st == PL_IO) report(gpu, PL_E0002, path, strerror(why ? why : EIO));
     if (st == PL_NOMEM) return pl_gpu_no_memory(gpu, "while writing a report");
     if (st == PL_INVALID && damage) report(gpu, PL_E0711, r->path, damage);
-    if (st == PL_INVALID && !damage) report(gpu, PL_E0703, sqlite_message(r), NULL);
+    if (st == PL_INVALID && !damage) return sql_failed(gpu, failed_one(r));
     return st;
 }
 
-static pl_status no_launch(pl_gpu *gpu, const char *trace, int64_t kernel)
+static pl_status check_launch(pl_gpu *gpu, const char *trace, sqlite3 *db, int64_t kernel)
 {
-    PL_GUARD(return pl_gpu_no_memory(gpu, "while writing a report"))
+    PL_GUARD(return pl_gpu_no_memory(gpu, "while reading a trace"))
     char number[24];
+    const int code = look_for_launch(db, kernel);
+    if (code == SQLITE_ROW) return PL_OK;
+    if (code != SQLITE_DONE) return sql_failed(gpu, db);
     snprintf(number, sizeof number, "%lld", (long long)kernel);
     report(gpu, PL_E0707, trace, kernel ? number : "to show")->help = "`ptxloom query FILE launches` lists them";
     return PL_INVALID;
@@ -85,7 +101,7 @@ pl_status pl_trace_report(pl_gpu *gpu, const char *trace, const char *out,
 {
     pl_report_request r = {.path = trace, .name = base_name(trace), .kernel = o->launch, .slots = o->issue_slots};
     pl_status st = pl_trace_connect(gpu, trace, &r.db);
-    if (st == PL_OK && !has_launch(r.db, r.kernel)) st = no_launch(gpu, trace, r.kernel);
+    if (st == PL_OK) st = check_launch(gpu, trace, r.db, r.kernel);
     if (st == PL_OK && o->baseline) {
         r.baseline_name = base_name(o->baseline);
         st = pl_trace_connect(gpu, o->baseline, &r.baseline);
@@ -126,9 +142,7 @@ pl_status pl_trace_diff(pl_gpu *gpu, struct sqlite3 *a, int64_t launch_a, struct
     if (st == PL_NOMEM) return pl_gpu_no_memory(gpu, "while comparing traces");
     if (st == PL_INTERRUPTED) return st;
     if (st != PL_OK) {
-        PL_GUARD(return pl_gpu_no_memory(gpu, "while comparing traces"))
-        report(gpu, PL_E0703, sqlite3_errmsg(sqlite3_errcode(a) ? a : b), NULL);
-        return st;
+        return sql_failed(gpu, sqlite3_errcode(a) ? a : b);
     }
     for (size_t i = 0; i < d.n; i++) {
         pl_line_cost x = cost(&d.line[i].side[0]), y = cost(&d.line[i].side[1]);

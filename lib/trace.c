@@ -2,6 +2,7 @@
  * writer's terms. */
 #include "lib/internal.h"
 #include "ptx/ast.h"
+#include "traces/open.h"
 #include "traces/trace.h"
 #include <fnmatch.h>
 #include <stdio.h>
@@ -295,7 +296,8 @@ pl_status pl_trace_metrics(pl_trace *t, const char *names, const pl_metric **out
     }
     size_t kept = 0;
     for (size_t i = 0; i < *n; i++) {
-        v[i].known = pl_tracedb_metric_value(t->db, pl_tracedb_metric_find(v[i].name), &v[i].value);
+        pl_status st = pl_tracedb_metric_value(t->db, pl_tracedb_metric_find(v[i].name), &v[i].known, &v[i].value);
+        if (st != PL_OK) return failed(t, st, t->path);
         if (v[i].known || !all) v[kept++] = v[i];
     }
     *n = kept;
@@ -319,4 +321,10 @@ pl_status pl_trace_connect(pl_gpu *gpu, const char *path, struct sqlite3 **out)
     PL_GUARD(return pl_gpu_no_memory(gpu, "while opening a trace"))
     pl_status st = pl_tracedb_connect(&gpu->diags, path, out);
     return st == PL_NOMEM ? pl_gpu_no_memory(gpu, "while opening a trace") : st;
+}
+
+int pl_trace_errno(struct sqlite3 *db)
+{
+    int why;
+    return pl_tracedb_failure(db, &why) == PL_IO ? why : 0;
 }

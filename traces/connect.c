@@ -20,6 +20,14 @@ static pl_status no_trace(pl_diags *d, const char *path)
     return refuse(d, PL_E0701, path, NULL, "traces are written by ptxloom run --trace FILE.db");
 }
 
+static pl_status cannot_read(pl_diags *d, const char *path, sqlite3 *db)
+{
+    int why;
+    const pl_status st = pl_tracedb_failure(db, &why);
+    if (st == PL_NOMEM) return st;
+    return refuse(d, PL_E0001, path, why ? strerror(why) : sqlite3_errmsg(db), NULL) == PL_NOMEM ? PL_NOMEM : st;
+}
+
 static sqlite3_int64 pragma(sqlite3 *db, const char *sql)
 {
     sqlite3_stmt *s = NULL;
@@ -110,18 +118,15 @@ static pl_status check(pl_diags *d, const char *path, sqlite3 *db, int code)
     if (code == SQLITE_NOMEM) return PL_NOMEM;
     if (code == SQLITE_NOTADB || (code == SQLITE_OK && application != PL_TRACEDB_APPLICATION))
         return no_trace(d, path);
-    if (code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE) {
-        int system_error = sqlite3_system_errno(db);
-        return refuse(d, PL_E0001, path, system_error ? strerror(system_error) : sqlite3_errmsg(db),
-                      NULL);
-    }
+    if (code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE) return cannot_read(d, path, db);
     sqlite3_int64 version = pragma(db, "PRAGMA user_version");
+    if (sqlite3_errcode(db) != SQLITE_OK) return cannot_read(d, path, db);
     if (version > 0 && version <= PL_TRACEDB_SCHEMA) {
         bool ours = false;
         code = has_our_views(db, &ours);
         if (code == SQLITE_OK && (!ours || version < PL_TRACEDB_SCHEMA)) code = put_beside(db, version);
         if (code == SQLITE_OK) return PL_OK;
-        return code == SQLITE_NOMEM ? PL_NOMEM : refuse(d, PL_E0001, path, sqlite3_errmsg(db), NULL);
+        return code == SQLITE_NOMEM ? PL_NOMEM : cannot_read(d, path, db);
     }
     if (version == 0)
         return refuse(d, PL_E0702, path, "no end: the run that wrote it is still going on, or died",

@@ -8,6 +8,8 @@
  *   - has no virtual tables but those of ptxloom and JSON, so that a file cannot reach the other modules of SQLite;
  *   - takes no locks and looks at no journal, unless another program has one beside the file. */
 #include "traces/open.h"
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -89,10 +91,32 @@ int pl_tracedb_open_file(const char *path, pl_tracedb_mode mode, sqlite3 **out)
     *out = NULL;
     char *uri = mode == PL_TRACEDB_MEMORY ? sqlite3_mprintf(":memory:") : uri_of(path, mode);
     if (!uri) return SQLITE_NOMEM;
+    errno = 0;
     int code = sqlite3_open_v2(uri, out, flags[mode] | SQLITE_OPEN_URI | threads, NULL);
+    const int why = errno;
     sqlite3_free(uri);
     if (code != SQLITE_OK) return code;
+    if ((mode == PL_TRACEDB_WRITE || mode == PL_TRACEDB_CREATE) && sqlite3_db_readonly(*out, "main") == 1) {
+        errno = why ? why : EACCES; /* SQLite opens it for reading when the system refuses more */
+        return SQLITE_READONLY;
+    }
     set_limits(*out);
     code = set_options(*out);
     return code == SQLITE_OK && mode == PL_TRACEDB_READ ? keep_modules(*out) : code;
+}
+
+pl_status pl_tracedb_failure(sqlite3 *db, int *why)
+{
+    const int code = sqlite3_errcode(db) & 0xff;
+    int file = 0;
+    *why = 0;
+    if (code == SQLITE_NOMEM || !db) return PL_NOMEM;
+    if (code == SQLITE_FULL) *why = ENOSPC;
+    if (code == SQLITE_CANTOPEN) *why = sqlite3_system_errno(db);
+    if (code == SQLITE_IOERR || code == SQLITE_CORRUPT) { /* SQLite says "malformed" when the system cannot read a sector */
+        sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &file);
+        *why = file ? file : code == SQLITE_CORRUPT ? 0 : sqlite3_system_errno(db) ? sqlite3_system_errno(db) : EIO;
+    }
+    const bool path = *why == ENOENT || *why == ENOTDIR || *why == EACCES || *why == EISDIR; /* the user's mistake */
+    return *why && !path ? PL_IO : PL_INVALID;
 }

@@ -5,6 +5,7 @@
 #ifndef PL_TRACES_OPEN_H
 #define PL_TRACES_OPEN_H
 
+#include "base/status.h"
 #include <sqlite3.h>
 
 typedef enum pl_tracedb_mode {
@@ -14,7 +15,11 @@ typedef enum pl_tracedb_mode {
     PL_TRACEDB_MEMORY  /* no file */
 } pl_tracedb_mode;
 
-/* SQLite's result code; *out is to be closed in any case. `path` is taken as it is: no part of it is special. */
+/* SQLite's result code, for SQLITE_READONLY with errno; *out is to be closed in any case. `path` is taken as it is: no part of it is special. */
 int pl_tracedb_open_file(const char *path, pl_tracedb_mode mode, sqlite3 **out);
+
+/* What the latest failure of a connection was: PL_NOMEM; PL_IO, when the system failed, with its error number in *why; or PL_INVALID,
+ * with 0 there: what SQLite says is about the statement or the file. */
+pl_status pl_tracedb_failure(sqlite3 *db, int *why);
 
 #endif

@@ -182,7 +182,7 @@ typedef struct pl_tracedb_rule {
 } pl_tracedb_rule;
 extern const pl_tracedb_rule pl_tracedb_rules[]; /* ends with a NULL name */
 
-/* The value of a metric of the latest launch; false: it has none, or something failed. */
-bool pl_tracedb_metric_value(pl_tracedb *t, const pl_tracedb_metric *m, double *value);
+/* The value of a metric of the latest launch, if it has one. */
+pl_status pl_tracedb_metric_value(pl_tracedb *t, const pl_tracedb_metric *m, bool *known, double *value);
 
 #endif

@@ -27,11 +27,10 @@ bool pl_tracedb_fail(pl_tracedb *t, pl_status status, const char *why)
 /* SQLite knows what happened; the system may know why. */
 static bool database_failed(pl_tracedb *t)
 {
-    char why[600];
-    int system_error = sqlite3_system_errno(t->db);
-    snprintf(why, sizeof why, "%s%s%s", sqlite3_errmsg(t->db), system_error ? ": " : "",
-             system_error ? strerror(system_error) : "");
-    return pl_tracedb_fail(t, sqlite3_errcode(t->db) == SQLITE_NOMEM ? PL_NOMEM : PL_IO, why);
+    int system_error;
+    const pl_status st = pl_tracedb_failure(t->db, &system_error);
+    const char *why = system_error ? strerror(system_error) : sqlite3_errmsg(t->db);
+    return pl_tracedb_fail(t, st == PL_NOMEM ? PL_NOMEM : PL_IO, why);
 }
 
 bool pl_tracedb_exec(pl_tracedb *t, const char *sql)
@@ -61,7 +60,7 @@ bool pl_tracedb_step(pl_tracedb *t, sqlite3_stmt *s)
 void pl_tracedb_text(sqlite3_stmt *stmt, int column, const char *s)
 {
     if (s)
-        sqlite3_bind_text(stmt, column, s, -1, SQLITE_TRANSIENT);
+        sqlite3_bind_text(stmt, column, s, -1, SQLITE_STATIC); /* no copy, so that it cannot fail: the step follows */
     else
         sqlite3_bind_null(stmt, column);
 }
@@ -297,8 +296,9 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
         free(t->part);
         t->part = NULL;
     }
-    if (pl_tracedb_open_file(t->part, path ? PL_TRACEDB_WRITE : PL_TRACEDB_MEMORY, &t->db) != SQLITE_OK)
-        database_failed(t);
+    const int code = pl_tracedb_open_file(t->part, path ? PL_TRACEDB_WRITE : PL_TRACEDB_MEMORY, &t->db);
+    if (code == SQLITE_READONLY) pl_tracedb_fail(t, PL_IO, strerror(errno));
+    if (code != SQLITE_OK) database_failed(t);
     if (t->status == PL_OK) create(t, o);
     return t->status;
 }
@@ -594,19 +594,22 @@ uint64_t pl_tracedb_dropped(const pl_tracedb *t)
     return t->dropped_total;
 }
 
-bool pl_tracedb_metric_value(pl_tracedb *t, const pl_tracedb_metric *m, double *value)
+pl_status pl_tracedb_metric_value(pl_tracedb *t, const pl_tracedb_metric *m, bool *known, double *value)
 {
-    bool known = false;
+    int code = SQLITE_NOMEM;
+    *known = false;
     if (!t->views_known) t->views_known = pl_tracedb_exec(t, "PRAGMA writable_schema = RESET"); /* texts.c */
     char *sql = sqlite3_mprintf("SELECT value FROM \"%w\" WHERE kernel = %lld", m->name, (long long)t->kernel);
     sqlite3_stmt *s = sql ? pl_tracedb_prepare(t, sql) : NULL;
-    if (s && sqlite3_step(s) == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL) {
+    if (s && (code = sqlite3_step(s)) == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL) {
         *value = sqlite3_column_double(s, 0);
-        known = true;
+        *known = true;
     }
+    if (!sql) pl_tracedb_fail(t, PL_NOMEM, "out of memory");
+    if (s && code != SQLITE_ROW && code != SQLITE_DONE) database_failed(t);
     sqlite3_finalize(s);
     sqlite3_free(sql);
-    return known;
+    return t->status;
 }
 
 const pl_tracedb_metric *pl_tracedb_metric_find(const char *name)

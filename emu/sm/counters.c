@@ -88,13 +88,13 @@ static bool *reached_from(const pl_program *p, const pl_prog_func *entry)
 
 /* Bytes of code that a launch brings to the L2, 256 at a time: of the entry, of the functions that it may call, and of the subroutines of
  * quotients and roots, one of each kind (dram__sectors_read.sum of launches that load nothing). */
-static uint64_t code_bytes(const pl_grid *g, const pl_sm *sm)
+static bool code_bytes(const pl_grid *g, const pl_sm *sm, uint64_t *bytes)
 {
     enum { PIECE = 256 };
     const pl_program *p = g->program;
     uint64_t sum = 0;
     bool *reached = reached_from(p, g->entry), seen[PL_SLOW_COUNT] = {false};
-    if (!reached) return 0;
+    if (!reached) return false;
     for (uint32_t k = 0; k < p->funcs.n; k++) {
         const pl_prog_func *f = &p->funcs.at[k];
         if (!reached[k] || f->count == 0) continue;
@@ -107,10 +107,11 @@ static uint64_t code_bytes(const pl_grid *g, const pl_sm *sm)
         }
     }
     free(reached);
-    return (sum + PIECE - 1) / PIECE * PIECE;
+    *bytes = (sum + PIECE - 1) / PIECE * PIECE;
+    return true;
 }
 
-void pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, const pl_sm *sm, const pl_memsys *mem, uint64_t cycles)
+bool pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, const pl_sm *sm, const pl_memsys *mem, uint64_t cycles)
 {
     if (t->grids == 0) {
         memcpy(t->grid, head->grid, sizeof t->grid);
@@ -122,7 +123,10 @@ void pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, con
     for (const pl_grid *g = head; g; g = g->next) {
         t->grids++;
         /* the launch brings the kernel's code to the L2, used or not (dram__sectors_read.sum less what loads read: that and 72) */
-        if (t->m->launch.dram_sectors) t->code_read += t->m->launch.dram_sectors + code_bytes(g, sm) / t->m->l1.sector;
+        uint64_t bytes;
+        if (!t->m->launch.dram_sectors) continue;
+        if (!code_bytes(g, sm, &bytes)) return false;
+        t->code_read += t->m->launch.dram_sectors + bytes / t->m->l1.sector;
     }
     for (uint32_t k = 0; k < t->m->sm.count; k++) {
         sum_up(&t->sm[k], &sm[k].stat);
@@ -153,6 +157,7 @@ void pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, con
     t->dram_read += d->sectors_read;
     t->dram_written += d->sectors_written;
     t->cycles += cycles;
+    return true;
 }
 
 void pl_counters(pl_timing_result *out, const pl_totals *all)

@@ -20,8 +20,8 @@ struct pl_totals {
     pl_occupancy occupancy;
 };
 
-/* Adds a row of grids that took so many cycles, `head` the first of them. */
-void pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, const pl_sm *sm, const pl_memsys *mem, uint64_t cycles);
+/* Adds a row of grids that took so many cycles, `head` the first of them. False: out of memory. */
+bool pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, const pl_sm *sm, const pl_memsys *mem, uint64_t cycles);
 /* Fills out->counter (and the instruction sums) with Nsight Compute's names where it has one. */
 void pl_counters(pl_timing_result *out, const pl_totals *t);
 

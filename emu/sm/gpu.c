@@ -737,7 +737,7 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
         end += m->launch.end + (uint64_t)(m->launch.end_each * busy); /* what its blocks have written is waited for, if there is anything or not */
         uint64_t effect = pl_memsys_stats(x.mem)->last_effect;
         g->cycles = st != PL_OK ? x.now : effect > end ? effect : end;
-        pl_totals_add(totals, g, &x.part[0].occupancy, x.sm, x.mem, g->cycles);
+        if (!pl_totals_add(totals, g, &x.part[0].occupancy, x.sm, x.mem, g->cycles)) st = PL_NOMEM;
         pl_counters(out, totals);
     }
     pl_stock_put(&stock->small, x.arena);

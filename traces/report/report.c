@@ -25,6 +25,7 @@ typedef struct report {
     int64_t kernel[MOST_LAUNCHES];
     size_t nkernels;
     const char *damage; /* what is wrong with the trace, or NULL */
+    bool failed;        /* a query has; nothing is asked any more, so that SQLite's message stays */
 } report;
 
 /* ---- queries ---- */
@@ -79,22 +80,23 @@ static const char *named_query(const char *name, const char **title)
     return *title = "";
 }
 
-static int64_t number(sqlite3 *db, const char *sql, int64_t kernel)
+static int64_t number(report *p, const char *sql, int64_t kernel)
 {
     sqlite3_stmt *s = NULL;
     int64_t v = 0;
-    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK) {
-        sqlite3_bind_int64(s, 1, kernel);
-        if (sqlite3_step(s) == SQLITE_ROW) v = sqlite3_column_int64(s, 0);
-    }
-    sqlite3_finalize(s);
+    if (p->failed) return v;
+    p->failed = sqlite3_prepare_v2(p->r->db, sql, -1, &s, NULL) != SQLITE_OK;
+    if (p->failed) return v;
+    sqlite3_bind_int64(s, 1, kernel);
+    if (sqlite3_step(s) == SQLITE_ROW) v = sqlite3_column_int64(s, 0);
+    p->failed = sqlite3_finalize(s) != SQLITE_OK;
     return v;
 }
 
 /* A number that counts something: 0 when the trace has a negative one. */
-static uint64_t count(sqlite3 *db, const char *sql, int64_t kernel)
+static uint64_t count(report *p, const char *sql, int64_t kernel)
 {
-    int64_t v = number(db, sql, kernel);
+    int64_t v = number(p, sql, kernel);
     return v > 0 ? (uint64_t)v : 0;
 }
 
@@ -119,25 +121,25 @@ static bool choose_launches(report *p)
 
 static pl_report_launch describe(report *p, int64_t kernel)
 {
-    sqlite3 *db = p->r->db;
     uint64_t slots = p->r->slots ? p->r->slots : (uint64_t)DEFAULT_SLOTS;
-    pl_report_launch l = {.db = db, .kernel = kernel, .slots = slots / p->nkernels + 1};
-    l.first_inst = number(db, "SELECT first_inst FROM kernel WHERE id = ?", kernel);
-    l.end_inst = number(db,
+    pl_report_launch l = {.db = p->r->db, .kernel = kernel, .slots = slots / p->nkernels + 1};
+    l.first_inst = number(p, "SELECT first_inst FROM kernel WHERE id = ?", kernel);
+    l.end_inst = number(p,
                         "SELECT coalesce(min(first_inst), 9223372036854775807) FROM kernel WHERE "
                         "id > ? AND first_inst IS NOT NULL",
                         kernel);
-    l.cycles = count(db, "SELECT max(coalesce(cycles, 0), coalesce((SELECT max(last_cycle) + 1 FROM warp WHERE kernel = k.id), 0)) "
+    l.cycles = count(p, "SELECT max(coalesce(cycles, 0), coalesce((SELECT max(last_cycle) + 1 FROM warp WHERE kernel = k.id), 0)) "
                                     "FROM kernel k WHERE id = ?", kernel);
-    l.timing = number(db, "SELECT mode = 'timing' FROM kernel WHERE id = ?", kernel);
-    l.sms = count(db, "SELECT max(sm) + 1 FROM block WHERE kernel = ?", kernel);
-    l.reasons = count(db, "SELECT min(max(id) + 1, 32) FROM stall_reason WHERE ?1", kernel);
-    l.lanes = count(db, "SELECT min(count(*), 64) FROM lane WHERE ?1", kernel);
-    l.code = count(db, "SELECT count(*) FROM instruction i JOIN kernel k ON k.module = i.module WHERE k.id = ?", kernel);
-    l.per_block = count(db, "SELECT coalesce(max(warp), 0) + 1 FROM warp WHERE kernel = ?", kernel);
-    const uint64_t blocks = count(db, "SELECT coalesce(max(block), 0) + 1 FROM warp WHERE kernel = ?", kernel);
-    const uint64_t warps = count(db, "SELECT count(*) FROM warp WHERE kernel = ?", kernel);
+    l.timing = number(p, "SELECT mode = 'timing' FROM kernel WHERE id = ?", kernel);
+    l.sms = count(p, "SELECT max(sm) + 1 FROM block WHERE kernel = ?", kernel);
+    l.reasons = count(p, "SELECT min(max(id) + 1, 32) FROM stall_reason WHERE ?1", kernel);
+    l.lanes = count(p, "SELECT min(count(*), 64) FROM lane WHERE ?1", kernel);
+    l.code = count(p, "SELECT count(*) FROM instruction i JOIN kernel k ON k.module = i.module WHERE k.id = ?", kernel);
+    l.per_block = count(p, "SELECT coalesce(max(warp), 0) + 1 FROM warp WHERE kernel = ?", kernel);
+    const uint64_t blocks = count(p, "SELECT coalesce(max(block), 0) + 1 FROM warp WHERE kernel = ?", kernel);
+    const uint64_t warps = count(p, "SELECT count(*) FROM warp WHERE kernel = ?", kernel);
     const uint64_t most = PLACES_AT_LEAST + PLACES_PER_WARP * warps;
+    if (p->failed) return l;
     if (l.reasons > MOST_REASONS || l.sms > MOST_CELLS / REPORT_WINDOWS / (l.reasons + 1))
         p->damage = "the number of a multiprocessor in the table block is too large";
     if (l.per_block > most || blocks > most / (l.per_block + 1))
@@ -156,6 +158,7 @@ static bool put_baseline(report *p, int64_t kernel)
     int64_t other = pl_tracedb_partner(r->db, kernel, r->baseline);
     pl_tracedb_diff_lines d = {0};
     pl_json_key(j, "baseline");
+    if (other < 0) return false;
     if (other == 0) {
         pl_json_null(j);
         return true;
@@ -191,7 +194,7 @@ static bool put_launch(report *p, int64_t kernel)
 {
     pl_json *j = &p->j;
     pl_report_launch l = describe(p, kernel);
-    bool good = !p->damage;
+    bool good = !p->damage && !p->failed;
     pl_json_open(j, '{');
     pl_json_key(j, "id"), pl_json_int(j, kernel);
     for (const pl_report_query *q = pl_report_queries; good && q->name; q++) {
@@ -201,16 +204,13 @@ static bool put_launch(report *p, int64_t kernel)
     const char *title;
     pl_json_key(j, "advice");
     good = good && put_rows(j, p->r->db, named_query("advice", &title), kernel);
-    if (good &&
-        number(p->r->db, "SELECT count(*) FROM (SELECT 1 FROM inst WHERE kernel = ? LIMIT 1)",
-               kernel))
+    if (good && number(p, "SELECT count(*) FROM (SELECT 1 FROM inst WHERE kernel = ? LIMIT 1)", kernel))
         good = pl_report_timeline(&l, j);
-    if (good && number(p->r->db,
-                       "SELECT count(*) FROM (SELECT 1 FROM mem WHERE kernel = ? LIMIT 1)", kernel))
+    if (good && number(p, "SELECT count(*) FROM (SELECT 1 FROM mem WHERE kernel = ? LIMIT 1)", kernel))
         good = pl_report_memory(&l, j);
     if (good && p->r->baseline) good = put_baseline(p, kernel);
     pl_json_close(j);
-    return good;
+    return good && !p->failed;
 }
 
 /* ---- the file ---- */
