@@ -174,6 +174,16 @@ data_tests += tests/fuzz/made
 tests_fuzz_made_SOURCES = tests/fuzz/made.c tests/fuzz/grammar.c tests/fuzz/grammar.h
 tests_fuzz_made_LDADD = libpl_harness.la libptxloom.la
 
+# Every command with a fault of the system: it is compiled into the test. All points: make faults, or tests/faults --every 1 COMMAND.
+check_PROGRAMS += tests/faults
+data_tests += tests/faults
+tests_faults_SOURCES = tests/faults.c tests/inject.c tests/inject.h $(ptxloom_SOURCES)
+tests_faults_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEDIT_CFLAGS) -Dmain=cli_main
+tests_faults_LDADD = libpl_harness.la libptxloom.la $(SQLITE_LIBS) $(LIBEDIT_LIBS) $(JANSSON_LIBS)
+faults: tests/faults$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) tests/faults --every 1
+.PHONY: faults
+
 # Coverage-guided fuzzing: what it kept is read again; the fuzzer itself is made by hand (tests/fuzz/covered.c).
 check_PROGRAMS += tests/fuzz/kept
 data_tests += tests/fuzz/kept

@@ -1,0 +1,207 @@
+/* inject.c - see inject.h.
+ *
+ * Allocations: the functions of the C library are defined here once more, and the program's own, those of SQLite, of jansson and of the
+ * C library itself come here. System calls: a filter of seccomp turns those on files into a signal, whose handler makes the call with a mark that
+ * lets it pass. So calls that the C library makes inside of itself are met as well. */
+#define _GNU_SOURCE
+#include "tests/inject.h"
+#include "base/poison.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+static inject_kind kind;
+static long chosen;
+static int error_code;
+static inject_counts *count, own;
+static _Atomic long allocations, calls;
+
+void inject_fired(void)
+{
+    count->fired = true;
+}
+
+/* ---- memory ---- */
+
+#ifdef PL_POISON
+#define REAL(name) __interceptor_##name
+#else
+#define REAL(name) __libc_##name
+#endif
+void *REAL(malloc)(size_t);
+void *REAL(calloc)(size_t, size_t);
+void *REAL(realloc)(void *, size_t);
+void *REAL(memalign)(size_t, size_t);
+
+static bool memory_fails(void)
+{
+    if (kind == INJECT_NONE || !count) return false;
+    const long n = atomic_fetch_add(&allocations, 1);
+    count->allocations = n + 1;
+    const bool fails = (kind == INJECT_MEMORY && n == chosen) || (kind == INJECT_MEMORY_FROM && n >= chosen);
+    if (fails) {
+        inject_fired();
+        errno = ENOMEM;
+    }
+    return fails;
+}
+
+void *malloc(size_t n)
+{
+    return memory_fails() ? NULL : REAL(malloc)(n);
+}
+
+void *calloc(size_t n, size_t size)
+{
+    return memory_fails() ? NULL : REAL(calloc)(n, size);
+}
+
+void *realloc(void *p, size_t n)
+{
+    return memory_fails() ? NULL : REAL(realloc)(p, n);
+}
+
+void *aligned_alloc(size_t align, size_t n)
+{
+    return memory_fails() ? NULL : REAL(memalign)(align, n);
+}
+
+int posix_memalign(void **p, size_t align, size_t n)
+{
+    if (memory_fails()) return ENOMEM;
+    *p = REAL(memalign)(align, n);
+    return *p ? 0 : ENOMEM;
+}
+
+#ifndef PL_POISON
+void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset)
+{
+    if ((flags & MAP_ANONYMOUS) && memory_fails()) return MAP_FAILED;
+    const long p = syscall(SYS_mmap, at, n, protection, flags, fd, offset);
+    return p == -1 ? MAP_FAILED : (void *)p;
+}
+#endif
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *arg)
+{
+    typedef int function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    function *real;
+    if (memory_fails()) return EAGAIN;
+    void *found = dlsym(RTLD_NEXT, "pthread_create");
+    memcpy(&real, &found, sizeof real);
+    return real(thread, attributes, start, arg);
+}
+
+/* ---- system calls ---- */
+
+#if defined __x86_64__
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#define REGISTER(c, k) ((c)->uc_mcontext.gregs[(const int[]){REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8}[k]])
+#define RESULT(c) ((c)->uc_mcontext.gregs[REG_RAX])
+#elif defined __aarch64__
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#define REGISTER(c, k) ((c)->uc_mcontext.regs[k])
+#define RESULT(c) ((c)->uc_mcontext.regs[0])
+#endif
+
+#ifdef ARCHITECTURE
+#define MARK 0x70746C6Fu /* sixth argument of a call that passes: those below have five at most */
+
+static const int watched[] = {
+#ifdef SYS_open
+    SYS_open, SYS_rename, SYS_unlink,
+#endif
+    SYS_openat, SYS_read, SYS_pread64, SYS_readv, SYS_write, SYS_pwrite64, SYS_writev, SYS_fsync, SYS_fdatasync, SYS_ftruncate, SYS_fallocate,
+    SYS_renameat, SYS_renameat2, SYS_unlinkat, SYS_linkat, SYS_close, SYS_lseek, SYS_fcntl, SYS_fchmod, SYS_copy_file_range};
+
+static bool transfers(int call)
+{
+    return call == SYS_read || call == SYS_pread64 || call == SYS_write || call == SYS_pwrite64;
+}
+
+static bool writes(int call)
+{
+    return call == SYS_write || call == SYS_pwrite64 || call == SYS_writev || call == SYS_fsync || call == SYS_fdatasync || call == SYS_ftruncate;
+}
+
+static void on_call(int sig, siginfo_t *info, void *context)
+{
+    (void)sig;
+    ucontext_t *c = context;
+    const int call = info->si_syscall, saved = errno;
+    long a[5], result;
+    for (int k = 0; k < 5; k++) a[k] = (long)REGISTER(c, k);
+    const bool message = writes(call) && a[0] == STDERR_FILENO; /* what is said of the failure is not a part of it */
+    const long n = message ? -1 : atomic_fetch_add(&calls, 1);
+    if (!message) count->calls = n + 1;
+    bool here = n == chosen;
+    if (here || (kind == INJECT_ERROR_FROM && n > chosen && writes(call))) {
+        if (kind == INJECT_KILL) kill(getpid(), SIGKILL);
+        if (kind == INJECT_ERROR || kind == INJECT_ERROR_FROM) {
+            if (call == SYS_close) syscall(call, a[0], 0, 0, 0, 0, MARK); /* a descriptor is gone even then */
+            inject_fired();
+            RESULT(c) = (__typeof__(RESULT(c)))-error_code;
+            errno = saved;
+            return;
+        }
+        if (kind == INJECT_SHORT && transfers(call) && a[2] > 1) {
+            a[2] = 1;
+            inject_fired();
+        }
+    }
+    result = syscall(call, a[0], a[1], a[2], a[3], a[4], MARK);
+    RESULT(c) = (__typeof__(RESULT(c)))(result == -1 ? -errno : result);
+    errno = saved;
+}
+
+static bool watch_calls(void)
+{
+    enum { N = sizeof watched / sizeof *watched };
+    struct sock_filter f[N + 9];
+    unsigned short n = 0;
+    f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
+    f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
+    f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    for (unsigned k = 0; k < N; k++)
+        f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)watched[k], (unsigned char)(N - k), 0);
+    f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[5]));
+    f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MARK, 0, 1);
+    f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP);
+    const struct sock_fprog program = {n, f};
+    struct sigaction s = {.sa_sigaction = on_call, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    return sigaction(SIGSYS, &s, NULL) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+#else
+static bool watch_calls(void)
+{
+    return false;
+}
+#endif
+
+bool inject_arm(inject_kind what, long n, int code, inject_counts *counts)
+{
+    chosen = n;
+    error_code = code;
+    count = counts ? counts : &own;
+    if (what >= INJECT_ERROR && !watch_calls()) return false;
+    kind = what;
+    return true;
+}
