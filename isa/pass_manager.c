@@ -136,7 +136,7 @@ static pl_status run_code_pass(run *r, pl_pass_id id)
         pl_program_tidy(r->p);
         return PL_OK;
     default:
-        assert(!"passes.def names a code pass that has no function");
+        assert(false && "passes.def names a code pass that has no function");
         return PL_INVALID;
     }
 }
@@ -162,11 +162,11 @@ static pl_status close_graph(run *r)
     return st;
 }
 
-/* Registers in place of memory may be read before they are written; copies of a loop have an edge around all of them that no thread takes; the
- * caller writes the return address. */
+/* SROA: registers in place of memory may be read before they are written. A predicated load that becomes a block no longer counts as a write
+ * of its register. Copies of a loop have an edge around all of them that no thread takes. The caller writes the return address. */
 static bool may_undefine(pl_pass_id id)
 {
-    return id == PL_PASS_sroa || id == PL_PASS_loop_unroll || id == PL_PASS_lower_calls;
+    return id == PL_PASS_sroa || id == PL_PASS_expand_predicated_memory || id == PL_PASS_loop_unroll || id == PL_PASS_lower_calls;
 }
 
 static pl_status verify(run *r, pl_pass_id id)

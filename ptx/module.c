@@ -305,7 +305,7 @@ void *pl_ptx_yyalloc(size_t bytes, yyscan_t scanner)
 void *pl_ptx_yyrealloc(void *at, size_t bytes, yyscan_t scanner)
 {
     (void)at, (void)bytes, (void)scanner;
-    assert(!"the scanner reads one buffer, which does not grow");
+    assert(false && "the scanner reads one buffer, which does not grow");
     return NULL;
 }
 
